@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cache/store.hpp"
+#include "kiln/types.hpp"
+
+namespace kiln {
+
+struct LookupRequest {
+  Problem problem;
+  DeviceClass device;
+  Environment environment;  ///< the present one; only driver and toolkit are compared
+  /// Digest of a template as it is now, or empty when there is none of that name: rows of other
+  /// digests are stale and ignored.
+  std::function<std::string(std::string_view template_name)> current_digest;
+  /// Whether that config is valid for the requested problem on this device (a nearest match was
+  /// tuned for another one).
+  std::function<bool(std::string_view template_name, const Config&)> is_valid;
+};
+
+struct LookupAnswer {
+  Match match = Match::none;  ///< exact, same_device_class, nearest_problem or none
+  std::optional<Trial> trial;
+  std::string reason;         ///< one sentence for a person
+};
+
+/// Best stored candidate for the request. A nearest problem is the one with the smallest sum of
+/// |log2(size/size')| over all sizes, at most 2 for any one size and 4 in all; a row beyond that
+/// never answers. The first store that has an exact answer wins, then the best class of match over all stores
+/// (the user's before the site's). Ignores `compiled` rows.
+[[nodiscard]] LookupAnswer look_up(const std::vector<const TuningStore*>& stores,
+                                   const LookupRequest& request);
+
+}  // namespace kiln

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/config.hpp"
+#include "templates/problem.hpp"
+
+namespace kiln {
+
+/// What became of a candidate.
+enum class Outcome : std::uint8_t {
+  ok,
+  rejected,          ///< a fact found before running forbids it (limits, spills, ptxas warning)
+  compile_failed,
+  launch_failed,     ///< the device refused the launch
+  out_of_resources,  ///< too many registers, threads or too much shared memory for the device
+  wrong_result,
+  timed_out,
+  crashed,           ///< took the worker process with it (illegal address and the like)
+};
+inline constexpr std::array<std::string_view, 8> kOutcomeNames{
+    "ok",           "rejected",  "compile_failed", "launch_failed", "out_of_resources",
+    "wrong_result", "timed_out", "crashed"};
+[[nodiscard]] constexpr std::string_view to_string(Outcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
+[[nodiscard]] std::optional<Outcome> parse_outcome(std::string_view name);
+
+/// Where a number comes from; a look-up prefers measured, and ignores `compiled`.
+enum class Provenance : std::uint8_t {
+  measured,  ///< timed on the device
+  modelled,  ///< predicted by a performance model
+  compiled,  ///< no time: compiled for an architecture, ranked by occupancy
+};
+inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "modelled", "compiled"};
+[[nodiscard]] constexpr std::string_view to_string(Provenance provenance) {
+  return kProvenanceNames[static_cast<std::size_t>(provenance)];
+}
+[[nodiscard]] std::optional<Provenance> parse_provenance(std::string_view name);
+
+/// Devices on which a measurement says the same: part of the identity of a result. For
+/// `--compile-only`, name is "compile-only", the rest is the target's published limits.
+struct DeviceClass {
+  std::string name;         ///< "NVIDIA H200"
+  std::string arch;         ///< "sm_90a": compute capability and feature suffix
+  int sm_count = 0;
+  std::int64_t l2_bytes = 0;
+  std::string mig_profile;  ///< "" when not partitioned
+  [[nodiscard]] std::string canonical() const;
+  friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
+};
+
+/// What makes a result merely old, not wrong.
+struct Environment {
+  std::string driver;   ///< "580.159.04" or the CUDA version the driver supports, "13.0"
+  std::string toolkit;  ///< "nvrtc 13.0"
+  std::string policy;   ///< canonical text of the measurement policy, "cold graph ..."
+  [[nodiscard]] std::string canonical() const;
+  friend bool operator==(const Environment&, const Environment&) = default;
+};
+
+/// What the compiler reported for a candidate (maximum over its kernels).
+struct KernelResources {
+  int registers = 0;
+  int spill_store_bytes = 0;
+  int spill_load_bytes = 0;
+  int stack_bytes = 0;
+  std::int64_t smem_static_bytes = 0;
+  std::int64_t smem_dynamic_bytes = 0;
+  double occupancy = 0.0;  ///< resident warps over the maximum, 0 to 1
+  friend bool operator==(const KernelResources&, const KernelResources&) = default;
+};
+
+/// Times of one candidate, in nanoseconds per run of the operation.
+struct Timing {
+  std::vector<double> samples_ns;
+  double median_ns = 0.0;
+  double spread_ns = 0.0;  ///< half the width of the 95 % confidence interval of the median
+  int sm_clock_mhz = 0;    ///< at the end of the measurement; 0 when unknown
+  double power_w = 0.0;
+  int temperature_c = 0;
+  friend bool operator==(const Timing&, const Timing&) = default;
+};
+
+/// What the verifier found.
+struct Verification {
+  bool passed = false;
+  double worst_ratio = 0.0;  ///< largest |error| / bound; at most 1 when passed
+  std::string evidence;      ///< "row 17 column 130: 3.25, expected 3.5, bound 0.004"
+  friend bool operator==(const Verification&, const Verification&) = default;
+};
+
+/// Identity of a candidate: whatever would make its result wrong if it differed.
+struct CandidateKey {
+  Problem problem;
+  DeviceClass device;
+  std::string template_name;
+  std::string template_digest;
+  Config config;
+  friend bool operator==(const CandidateKey&, const CandidateKey&) = default;
+};
+
+/// One evaluation of one candidate. Immutable once stored.
+struct Trial {
+  std::string id;  ///< 32 hexadecimal digits, unique everywhere; filled by the store when empty
+  CandidateKey key;
+  Environment environment;
+  Provenance provenance = Provenance::measured;
+  Outcome outcome = Outcome::ok;
+  std::string message;  ///< why, when the outcome is not ok; may be long (a compiler log)
+  std::optional<KernelResources> resources;
+  std::optional<Verification> verification;
+  std::optional<Timing> timing;
+  std::string rendered_digest;
+  double compile_seconds = 0.0;
+  std::string session_id;
+  std::int64_t created_unix_ms = 0;  ///< filled by the store when 0; for people, never for ordering
+  friend bool operator==(const Trial&, const Trial&) = default;
+};
+
+/// One tuning run, so that a partial search does not look final.
+struct SessionRecord {
+  std::string id;
+  Problem problem;
+  DeviceClass device;
+  Environment environment;
+  std::string strategy;        ///< canonical text, "random seed=1"
+  std::string budget;          ///< "time=50s count=-"
+  std::uint64_t space_size = 0;     ///< valid configurations over all templates
+  std::uint64_t evaluated = 0;      ///< candidates with an outcome when the session ended
+  std::string state;           ///< "running", "complete", "budget", "interrupted", "failed"
+  std::int64_t started_unix_ms = 0;
+  std::int64_t ended_unix_ms = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/cubin_store.hpp"
+#include "cache/records.hpp"
+
+namespace kiln {
+
+struct CompileRequest {
+  std::string source;
+  std::string source_name = "kernel.cu";
+  std::string source_digest;                   ///< RenderedKernel::digest; key of the cubin store
+  std::vector<std::string> name_expressions;   ///< empty: extern "C" kernels, see `plain_names`
+  std::vector<std::string> plain_names;        ///< extern "C" functions wanted
+  std::string arch;                            ///< "sm_90a"
+  bool line_info = false;
+};
+
+/// What compiling one candidate gave. Never thrown, never printed.
+struct CompileResult {
+  bool ok = false;
+  std::vector<std::byte> cubin;
+  std::vector<std::string> lowered_names;      ///< name_expressions, then plain_names
+  KernelResources resources;                   ///< maximum over the kernels; occupancy not filled
+  std::vector<std::string> warnings;           ///< ptxas warning codes with text, "C7508 ..."
+  std::string log;
+  double seconds = 0.0;
+  bool from_store = false;
+};
+
+/// Turns source into machine code. Thread-safe.
+class Compiler {
+ public:
+  virtual ~Compiler() = default;
+  [[nodiscard]] virtual CompileResult compile(const CompileRequest& request) = 0;
+  [[nodiscard]] virtual std::string identity() const = 0;  ///< "nvrtc 13.0"
+  [[nodiscard]] virtual std::string options_text(const CompileRequest& request) const = 0;
+  [[nodiscard]] virtual std::vector<std::string> supported_archs() const = 0;
+};
+
+/// NVRTC, loaded at run time (from the toolkit Kiln was configured with, KILN's library folder, the
+/// loader's path, /usr/local/cuda, or a Python wheel's folder). `cuda_include` empty: found beside
+/// NVRTC or the toolkit. Throws Error(compiler) that lists where it looked and what to install.
+[[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include = "");
+
+/// Asks the cubin store first and fills it after. Counts both. Thread-safe.
+class CachingCompiler : public Compiler {
+ public:
+  CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store);
+  [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
+  [[nodiscard]] std::vector<std::string> supported_archs() const override;
+  [[nodiscard]] std::uint64_t compiles() const;
+  [[nodiscard]] std::uint64_t hits() const;
+
+ private:
+  struct Counters;
+  std::shared_ptr<Compiler> compiler_;
+  std::shared_ptr<CubinStore> store_;
+  std::shared_ptr<Counters> counters_;
+};
+
+}  // namespace kiln

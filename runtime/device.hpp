@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cache/records.hpp"
+#include "templates/device_limits.hpp"
+#include "templates/kernel_template.hpp"
+
+namespace kiln {
+
+/// What a device is: its limits and its fingerprint.
+struct DeviceInfo {
+  std::string spec;    ///< how it was asked for: "cuda:0"
+  DeviceLimits limits;
+  DeviceClass device_class;
+  std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or the CUDA part alone
+  std::string uuid;    ///< for people; never in a key
+  std::int64_t total_memory_bytes = 0;
+};
+
+/// An address in device memory.
+using DevicePtr = std::uintptr_t;
+
+/// One loaded kernel function. Valid while its LoadedModule lives.
+struct DeviceFunction {
+  void* handle = nullptr;
+  int max_threads = 1024;
+};
+
+/// A loaded cubin with its functions, in the order of the names given to load().
+class LoadedModule {
+ public:
+  virtual ~LoadedModule() = default;
+  [[nodiscard]] virtual std::span<const DeviceFunction> functions() const = 0;
+};
+
+/// A launch that did not happen or did not finish well, as a value: the verdict belongs to the
+/// candidate, not to the program. `sticky` means that the context is lost (illegal address, launch
+/// failure, time-out): no later call on this device object can succeed.
+struct DeviceStatus {
+  enum class Code : std::uint8_t { ok, launch_failed, out_of_resources, faulted };
+  Code code = Code::ok;
+  std::string message;
+  bool sticky = false;
+  [[nodiscard]] bool ok() const { return code == Code::ok; }
+};
+
+/// Clock, power and temperature at one moment; zeros when unknown.
+struct DeviceTelemetry {
+  int sm_clock_mhz = 0;
+  double power_w = 0.0;
+  int temperature_c = 0;
+};
+
+/// One launch: function, geometry, and the single by-value kernel argument.
+struct LaunchRequest {
+  DeviceFunction function;
+  LaunchGeometry geometry;
+  const void* arguments = nullptr;
+};
+
+/// A recorded batch of runs that can be replayed and timed by the device's clock.
+class TimedBatch {
+ public:
+  virtual ~TimedBatch() = default;
+  /// Replays the whole batch once and waits; `total_ns` is the time of all its runs together.
+  [[nodiscard]] virtual DeviceStatus replay(double& total_ns) = 0;
+};
+
+/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), and a fake one for tests. Calls
+/// are synchronous unless a stream is given; `stream` null is the device's own stream (for cuda: a
+/// stream of this object, except in launch() called by the public API, which passes the user's).
+/// Methods that return void or a value throw Error(device) when they fail; launches return a
+/// DeviceStatus. Thread-safe only where stated.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  [[nodiscard]] virtual std::int64_t free_memory_bytes() = 0;
+  [[nodiscard]] virtual DeviceTelemetry telemetry() = 0;
+
+  /// 256-byte aligned. Throws Error(device) when memory is short.
+  [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
+  virtual void free(DevicePtr address) noexcept = 0;
+  virtual void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) = 0;
+  virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;
+  virtual void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) = 0;
+
+  /// Loads a cubin and finds its functions. The status tells a candidate's fault (a cubin that does
+  /// not fit the device); then the result is null. Thread-safe.
+  [[nodiscard]] virtual std::unique_ptr<LoadedModule> load(std::span<const std::byte> cubin,
+                                                           const std::vector<std::string>& names,
+                                                           DeviceStatus& status) = 0;
+
+  /// Raises the function's dynamic shared-memory limit to `smem_bytes`; once per loaded function.
+  [[nodiscard]] virtual DeviceStatus prepare(const DeviceFunction& function, std::uint32_t smem_bytes) = 0;
+
+  /// Enqueues one launch; neither locks nor allocates; thread-safe.
+  [[nodiscard]] virtual DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept = 0;
+
+  /// Waits for everything enqueued on the device's own stream.
+  [[nodiscard]] virtual DeviceStatus synchronize() = 0;
+
+  /// Records `runs` runs of an operation for repeated timing. `enqueue(run, stream)` must put run
+  /// number `run` (0-based; it selects a rotated buffer set) on `stream`, and nothing else. For
+  /// cuda: one captured graph. Null and a status when the recording fails.
+  [[nodiscard]] virtual std::unique_ptr<TimedBatch> record(
+      const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
+      DeviceStatus& status) = 0;
+};
+
+/// Opens "cuda:N" or "N" (throws Error(device) that says what is missing and how to get it).
+[[nodiscard]] std::unique_ptr<Device> open_device(const std::string& spec);
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "kiln/export.hpp"
+
+namespace kiln {
+
+/// What went wrong, so that a program can decide and a command line can choose its exit code.
+enum class ErrorKind {
+  usage,      ///< the caller asked for something impossible (a bad flag, size, pointer, name)
+  template_,  ///< a template file is malformed; the text names file:line:column
+  device,     ///< no GPU, no driver, or a CUDA call failed
+  compiler,   ///< NVRTC or its headers are missing or unusable (not: a candidate failed to compile)
+  database,   ///< the tuning database cannot be used as asked
+  not_found,  ///< nothing in the database or catalog answers, and the mode forbids a fallback
+  internal,   ///< a promise inside Kiln was broken
+};
+
+/// A broken environment or a misuse. Expected results (a candidate that fails, a look-up that
+/// misses) are values, never errors. `what()` says what happened, where, and the next step.
+class KILN_API Error : public std::runtime_error {
+ public:
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] ErrorKind kind() const noexcept { return kind_; }
+
+ private:
+  ErrorKind kind_;
+};
+
+}  // namespace kiln

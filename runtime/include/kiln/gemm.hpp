@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "kiln/types.hpp"
+
+namespace kiln {
+
+/// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n].
+///
+/// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it lies in memory as
+/// written (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). B
+/// likewise: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in
+/// elements; 0 means tight. An `alignment_*` is a promise, in bytes, about the address of that
+/// operand (a power of two); Kiln combines it with the leading dimension to choose vector widths,
+/// and a launch whose pointers break the promise is refused.
+struct Gemm {
+  std::int64_t m = 0, n = 0, k = 0;
+  DType a = DType::f16, b = DType::f16, c = DType::f16, d = DType::f16, acc = DType::f32;
+  Storage storage_a = Storage::n, storage_b = Storage::n;
+  std::int64_t lda = 0, ldb = 0, ldc = 0, ldd = 0;
+  int alignment_a = 16, alignment_b = 16, alignment_c = 16, alignment_d = 16;
+  /// Whether beta may be non-zero. When false a launch with beta != 0 is refused, C may be null,
+  /// and kernels tuned without reading C are preferred.
+  bool reads_c = false;
+
+  /// The short form: `type` for the operands and the output with the accumulator that belongs to it
+  /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; s8, u8: s32). Outputs of tf32 are f32, of
+  /// s8/u8 are s32, and of e4m3/e5m2 are bf16.
+  [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
+                                         Storage storage_a = Storage::n,
+                                         Storage storage_b = Storage::n) {
+    Gemm gemm;
+    gemm.m = m;
+    gemm.n = n;
+    gemm.k = k;
+    gemm.a = gemm.b = gemm.c = gemm.d = type;
+    gemm.storage_a = storage_a;
+    gemm.storage_b = storage_b;
+    switch (type) {
+      case DType::f16:
+      case DType::bf16:
+        gemm.acc = DType::f32;
+        break;
+      case DType::tf32:
+      case DType::f32:
+        gemm.acc = gemm.c = gemm.d = DType::f32;
+        break;
+      case DType::f64:
+        gemm.acc = DType::f64;
+        break;
+      case DType::e4m3:
+      case DType::e5m2:
+        gemm.acc = DType::f32;
+        gemm.c = gemm.d = DType::bf16;
+        break;
+      case DType::s8:
+      case DType::u8:
+      case DType::s32:
+        gemm.acc = gemm.c = gemm.d = DType::s32;
+        break;
+    }
+    return gemm;
+  }
+
+  friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+}  // namespace kiln

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The whole public interface of Kiln.
+///
+///     kiln::Library library = kiln::Library::open();
+///     kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f16, 4096, 4096, 4096));
+///     gemm.launch(stream, {.a = a, .b = b, .d = d});
+
+#include "kiln/error.hpp"    // IWYU pragma: export
+#include "kiln/gemm.hpp"     // IWYU pragma: export
+#include "kiln/library.hpp"  // IWYU pragma: export
+#include "kiln/types.hpp"    // IWYU pragma: export
+#include "kiln/version.hpp"  // IWYU pragma: export

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "kiln/export.hpp"
+#include "kiln/gemm.hpp"
+#include "kiln/types.hpp"
+
+namespace kiln {
+
+/// A CUDA stream: a `cudaStream_t` or `CUstream` converts to it; null is the legacy default stream.
+using Stream = void*;
+
+/// Operands of one launch, all addresses of device memory. `c` is read only when beta is not zero.
+struct GemmOperands {
+  const void* a = nullptr;
+  const void* b = nullptr;
+  const void* c = nullptr;
+  void* d = nullptr;
+  double alpha = 1.0;
+  double beta = 0.0;
+};
+
+/// How a library opens. Every empty field takes its value from the environment variable named
+/// beside it, then from the default.
+struct LibraryOptions {
+  std::string database;                     ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
+  std::string cubin_store;                  ///< $XDG_CACHE_HOME/kiln/cubins.db
+  std::vector<std::string> template_path;   ///< KILN_TEMPLATE_PATH: directories of user templates
+  std::string cuda_include;                 ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
+  std::string device;                       ///< KILN_DEVICE: "cuda:0" (or just "0")
+  std::string mode;                         ///< KILN_MODE: use | tune_on_miss | require | default_only
+  std::string tuner_program;                ///< for tune_on_miss; "kiln" on PATH
+  /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
+  /// fall back). The default discards them unless KILN_LOG=warning|info, which writes to stderr.
+  std::function<void(std::string_view)> on_warning;
+};
+
+/// Counts since the library was opened.
+struct LibraryCounters {
+  std::uint64_t compiles = 0;        ///< NVRTC compilations
+  std::uint64_t cubin_hits = 0;      ///< kernels loaded from the cubin store
+  std::uint64_t database_reads = 0;  ///< look-ups that asked the database
+};
+
+namespace detail {
+struct KernelEntry;
+class LibraryState;
+}  // namespace detail
+
+/// A loaded kernel for one problem. A small value: copy it freely. It is valid while its Library
+/// lives, and safe to launch from several threads at once.
+class KILN_API Kernel {
+ public:
+  /// Enqueues the computation on `stream`. Neither locks nor allocates.
+  /// Throws Error(usage) when an operand breaks a promise of the problem (null, misaligned, beta
+  /// where reads_c is false), Error(device) when CUDA refuses the launch.
+  void launch(Stream stream, const GemmOperands& operands) const;
+
+  [[nodiscard]] Match match() const noexcept;
+  /// One sentence: why this kernel was chosen.
+  [[nodiscard]] std::string_view match_reason() const noexcept;
+  [[nodiscard]] std::string_view template_name() const noexcept;
+  /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
+  [[nodiscard]] std::string_view config() const noexcept;
+  /// Device memory that each launch needs beside the operands; the library owns it per stream.
+  [[nodiscard]] std::size_t workspace_bytes() const noexcept;
+
+ private:
+  friend class Library;
+  Kernel(const detail::KernelEntry* entry, const Gemm& gemm);
+  const detail::KernelEntry* entry_;
+  std::int64_t lda_, ldb_, ldc_, ldd_;
+};
+
+/// The door to tuned kernels. Thread-safe. One per device and process is enough.
+class KILN_API Library {
+ public:
+  /// Opens with the given options. A database that cannot be used is a warning, not an error;
+  /// throws Error(device) when there is no usable GPU, Error(usage) for a bad option.
+  [[nodiscard]] static Library open(const LibraryOptions& options = {});
+
+  /// The kernel for `problem`. The first request for a problem asks the database and loads (or
+  /// compiles) the kernel; later ones neither lock nor allocate. Throws Error(usage) for an
+  /// impossible problem, Error(not_found) when no template computes it or the mode requires a
+  /// tuned kernel and there is none.
+  [[nodiscard]] Kernel get(const Gemm& problem) const;
+
+  /// "NVIDIA H200, sm_90, 132 SMs".
+  [[nodiscard]] std::string device_description() const;
+  [[nodiscard]] LibraryCounters counters() const noexcept;
+
+  Library(Library&&) noexcept;
+  Library& operator=(Library&&) noexcept;
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  ~Library();
+
+ private:
+  explicit Library(std::unique_ptr<detail::LibraryState> state);
+  std::unique_ptr<detail::LibraryState> state_;
+};
+
+}  // namespace kiln

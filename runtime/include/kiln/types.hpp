@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace kiln {
+
+/// Element types. The names are the spelling everywhere: templates, command line, database.
+/// `tf32` is stored as 32-bit float; an operation rounds it to TF32 (nearest, ties away) on use.
+enum class DType : std::uint8_t { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s32 };
+
+inline constexpr std::array<std::string_view, 10> kDTypeNames{
+    "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "u8", "s32"};
+inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4};
+
+[[nodiscard]] constexpr std::string_view to_string(DType type) {
+  return kDTypeNames[static_cast<std::size_t>(type)];
+}
+/// Bytes that one element takes in memory.
+[[nodiscard]] constexpr int size_bytes(DType type) {
+  return kDTypeBytes[static_cast<std::size_t>(type)];
+}
+/// The type of that name, or nothing.
+[[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+    if (kDTypeNames[i] == name) return static_cast<DType>(i);
+  }
+  return std::nullopt;
+}
+
+/// How an operand's matrix lies in memory: `n` as written, row-major; `t` stored transposed.
+enum class Storage : std::uint8_t { n, t };
+
+/// Why a look-up answered as it did, best first.
+enum class Match : std::uint8_t {
+  exact,              ///< this problem, this device class, this driver and toolkit
+  same_device_class,  ///< this problem and device class, measured under another driver or toolkit
+  nearest_problem,    ///< another size of the same kind of problem on this device class
+  default_config,     ///< nothing tuned fits: the template's default configuration
+  none,               ///< no template can compute this problem
+};
+inline constexpr std::array<std::string_view, 5> kMatchNames{
+    "exact", "same_device_class", "nearest_problem", "default_config", "none"};
+[[nodiscard]] constexpr std::string_view to_string(Match match) {
+  return kMatchNames[static_cast<std::size_t>(match)];
+}
+
+/// What the runtime does when the database has no exact answer.
+enum class Mode : std::uint8_t {
+  use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
+  tune_on_miss,  ///< run the `kiln` program to tune a problem that has no exact answer, then use it
+  require,       ///< throw Error(not_found) unless the match is exact or same_device_class
+  default_only,  ///< ignore the database; always the template's default configuration
+};
+inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
+                                                            "default_only"};
+[[nodiscard]] constexpr std::string_view to_string(Mode mode) {
+  return kModeNames[static_cast<std::size_t>(mode)];
+}
+[[nodiscard]] constexpr std::optional<Mode> parse_mode(std::string_view name) {
+  for (std::size_t i = 0; i < kModeNames.size(); ++i) {
+    if (kModeNames[i] == name) return static_cast<Mode>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/kernel_template.hpp"
+
+namespace kiln {
+
+/// A file by its include path ("common/gemm_args.cuh") and its text.
+using FileSet = std::map<std::string, std::string, std::less<>>;
+
+/// Kernel sources compiled into the program (all of templates/kernels/), by path below kernels/.
+[[nodiscard]] const FileSet& embedded_files();
+
+/// The templates that can be generated: the built-in ones, then those of the user's directories. A
+/// user's template of a built-in name replaces it. Immutable after construction.
+class Catalog {
+ public:
+  /// Built-ins only.
+  [[nodiscard]] static const Catalog& builtin();
+  /// Built-ins and every `*.cu` file with front matter (and the `.cuh` files, for inclusion) below
+  /// the directories. Throws Error(template_) for a malformed file, Error(usage) for a directory
+  /// that cannot be read, each with its place.
+  [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories);
+
+  [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
+  [[nodiscard]] const KernelTemplate* find(std::string_view name) const;
+  /// Like find, but throws Error(usage) that lists what there is, nearest name first.
+  [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
+  /// Digest over the template and every project header that it reaches. What measurements are
+  /// keyed by: it changes whenever the generated code could.
+  [[nodiscard]] const std::string& digest(std::string_view name) const;
+  /// Headers that the templates may include, by include path.
+  [[nodiscard]] const FileSet& headers() const { return headers_; }
+
+ private:
+  void add(KernelTemplate kernel_template);
+  std::vector<KernelTemplate> templates_;
+  std::map<std::string, std::string, std::less<>> digests_;
+  FileSet headers_;
+};
+
+}  // namespace kiln

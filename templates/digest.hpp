@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kiln {
+
+/// 128-bit XXH3 of the bytes, as 32 lower-case hexadecimal digits. Detects change and corruption;
+/// it is no protection against an attacker.
+[[nodiscard]] std::string digest_hex(std::string_view bytes);
+
+/// Collects fields so that ("ab","c") and ("a","bc") differ: each is preceded by its length.
+class DigestBuilder {
+ public:
+  DigestBuilder& add(std::string_view field);
+  [[nodiscard]] std::string hex() const { return digest_hex(buffer_); }
+
+ private:
+  std::string buffer_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+/// Where a piece of text came from, for errors: "file:line:column: ".
+struct SourcePlace {
+  std::string file;
+  int line = 1;
+  int column = 1;  ///< of the first character of the text
+};
+
+/// Assigns dense slots to names, so that evaluation indexes an array and never compares strings.
+class NameTable {
+ public:
+  int intern(std::string_view name);
+  [[nodiscard]] int find(std::string_view name) const;  ///< -1 when unknown
+  [[nodiscard]] int size() const { return static_cast<int>(names_.size()); }
+  [[nodiscard]] const std::string& name(int slot) const { return names_[slot]; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+/// An integer expression of the front matter, total over its names: 64-bit; `+ - * / %` (division
+/// truncates; by zero, and any overflow, makes the value undefined), comparisons, `&& || !`
+/// (short-circuit), `a ? b : c`, min(..) max(..) ceil_div(a,b) round_up(a,b) gcd(a,b) is_pow2(a)
+/// log2(a) abs(a), decimal and 0x literals, true/false, parentheses, dotted names.
+/// "Undefined" is a value of the language: a requirement that is undefined does not hold.
+class Expression {
+ public:
+  /// Parses and checks every name against `names`. Throws Error(template_) with
+  /// file:line:column and a caret line.
+  static Expression parse(std::string_view text, const NameTable& names, const SourcePlace& place);
+
+  /// `values` is indexed by slot. Nothing when undefined (division by zero, overflow).
+  [[nodiscard]] std::optional<std::int64_t> evaluate(std::span<const std::int64_t> values) const;
+  /// Slots of the names it mentions, ascending, without repeats.
+  [[nodiscard]] const std::vector<int>& names_used() const { return names_used_; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  struct Op;
+  std::string text_;
+  std::vector<int> names_used_;
+  std::shared_ptr<const std::vector<Op>> code_;  ///< postfix, with jumps for && || ?:
+};
+
+}  // namespace kiln

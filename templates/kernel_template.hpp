@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "templates/device_limits.hpp"
+#include "templates/expression.hpp"
+#include "templates/param_space.hpp"
+#include "templates/problem.hpp"
+
+namespace kiln {
+
+/// One row of element types that a template accepts: for each slot the allowed types, or the slot
+/// whose type it repeats.
+struct TypeRow {
+  struct Slot {
+    std::string name;
+    std::vector<DType> allowed;   ///< empty when `same_as` is set
+    std::string same_as;
+  };
+  std::vector<Slot> slots;
+};
+
+/// One kernel launch of a template.
+struct LaunchSpec {
+  std::string kernel;                  ///< name of the __global__ function
+  std::vector<Expression> grid;        ///< 1 to 3
+  std::vector<Expression> block;       ///< 1 to 3
+  std::vector<Expression> cluster;     ///< 0 (none) to 3
+  std::optional<Expression> smem;      ///< dynamic shared memory, bytes
+};
+
+/// What one launch looks like for a given problem, ready for the device.
+struct LaunchGeometry {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  std::uint32_t smem_bytes = 0;
+  friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
+};
+
+/// A file of CUDA C++ with its front matter. docs/writing-templates.md describes the grammar:
+///
+///     //@ template   gemm_tiled
+///     //@ purpose    One line that says what it is.
+///     //@ operation  gemm
+///     //@ config     GemmTiledConfig
+///     //@ arch       sm >= 70                        (an expression over device.*; `sm` is short)
+///     //@ types      a=f16|bf16 b=a c=d d=a|f32 acc=f32   (one or more rows)
+///     //@ tune       tile_m = 32 64* 128             // comment; * marks the default
+///     //@ let        threads = (tile_m / 4) * 32     // comment; becomes a field of the config too
+///     //@ require    threads <= device.max_threads   // why
+///     //@ launch     gemm_tiled
+///     //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_m)
+///     //@   block    threads
+///     //@   cluster  1
+///     //@   smem     smem_bytes
+///     //@ workspace  0                               (bytes of device memory; optional)
+///
+/// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
+/// (types in the order of the operation's slots) and takes one `GemmArgs` by value. The config
+/// struct has a field for every `tune` and `let` (int).
+/// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
+/// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
+/// `device.<limit>` for the fields of DeviceLimits. Configs must not depend on sizes through `let`
+/// (one cubin serves many shapes): a `let` that mentions a size is an error; grids, requirements
+/// and workspace may.
+class KernelTemplate {
+ public:
+  /// Reads front matter. `file` names the source in errors. Throws Error(template_).
+  static KernelTemplate parse(std::string file, std::string source);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const std::string& purpose() const { return purpose_; }
+  [[nodiscard]] const std::string& operation() const { return operation_; }
+  [[nodiscard]] const std::string& config_type() const { return config_type_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] const std::string& source() const { return source_; }
+  [[nodiscard]] const std::vector<Tunable>& tunables() const { return tunables_; }
+  [[nodiscard]] const std::vector<DerivedValue>& derived() const { return derived_; }
+  [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
+  [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
+  [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
+  [[nodiscard]] const std::string& arch_text() const;
+
+  /// Nothing when the template can compute the problem on that device, else the reason in words
+  /// ("gemm_wmma does not take a=f64", "needs sm >= 80, this is sm_75").
+  [[nodiscard]] std::optional<std::string> why_unsupported(const Problem& problem,
+                                                           const DeviceLimits& limits) const;
+  /// The configurations for that problem and device. Precondition: supported.
+  [[nodiscard]] ParamSpace space(const Problem& problem, const DeviceLimits& limits) const;
+  /// Geometry of every launch. `config` must be valid. Throws Error(template_) when a grid, block
+  /// or shared-memory expression is undefined or out of CUDA's range.
+  [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config, const Problem& problem,
+                                                     const DeviceLimits& limits) const;
+  [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
+                                             const DeviceLimits& limits) const;
+
+ private:
+  friend class FrontMatterParser;
+  [[nodiscard]] std::vector<std::int64_t> fixed_values(const Problem&, const DeviceLimits&) const;
+
+  std::string name_, purpose_, operation_, config_type_, file_, source_;
+  NameTable names_;
+  std::optional<Expression> arch_;
+  std::vector<TypeRow> type_rows_;
+  std::vector<Tunable> tunables_;
+  std::vector<DerivedValue> derived_;
+  std::vector<Requirement> requirements_;
+  std::vector<LaunchSpec> launches_;
+  std::optional<Expression> workspace_;
+};
+
+}  // namespace kiln

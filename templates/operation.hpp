@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/problem.hpp"
+
+namespace kiln {
+
+/// What is computed: which names a template of this operation may use, and what a problem costs.
+/// Immutable; the functions are pure.
+struct Operation {
+  std::string name;
+  std::string purpose;
+  std::vector<std::string> size_names;
+  std::vector<std::string> type_slots;
+  std::vector<std::string> trait_names;
+  /// Arithmetic operations of one run, a multiply and an add counted as two.
+  double (*flops)(const Problem&) = nullptr;
+  /// Fewest bytes of device memory that one run must move: each input read once, each output
+  /// written once.
+  double (*bytes)(const Problem&) = nullptr;
+};
+
+[[nodiscard]] const std::vector<Operation>& operations();
+/// nullptr when there is none of that name.
+[[nodiscard]] const Operation* find_operation(std::string_view name);
+
+}  // namespace kiln

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "templates/config.hpp"
+#include "templates/expression.hpp"
+
+namespace kiln {
+
+struct Tunable {
+  std::string name;
+  std::vector<std::int64_t> values;
+  std::int64_t default_value = 0;
+  std::string comment;
+};
+
+/// A named value computed from names before it.
+struct DerivedValue {
+  std::string name;
+  Expression value;
+  std::string comment;
+};
+
+struct Requirement {
+  Expression condition;
+  std::string message;  ///< why, for a person; may be empty
+};
+
+/// The configurations of one template for one problem and device: the product of the tunables'
+/// values, cut down by the requirements. A requirement (and a derived value) is evaluated as soon
+/// as the last tunable it depends on is bound, and the order of binding is chosen so that they bind
+/// early, so dead branches are never entered. Immutable once built; safe to share between threads.
+class ParamSpace {
+ public:
+  /// `fixed` are the values of all names that are not tunables (problem, device), by slot of
+  /// `names`; slots of tunables and derived values are ignored. A derived value that is undefined
+  /// makes the configuration invalid.
+  ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
+             std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
+             std::vector<std::int64_t> fixed);
+
+  [[nodiscard]] const std::vector<Tunable>& tunables() const;
+  /// Size of the raw product, saturating at 2^64-1.
+  [[nodiscard]] std::uint64_t raw_size() const;
+  /// Number of valid configurations; counted once, then remembered.
+  [[nodiscard]] std::uint64_t count() const;
+  [[nodiscard]] bool contains(const Config& config) const;
+  /// The first requirement that `config` breaks, as text for a person; nothing when valid.
+  [[nodiscard]] std::optional<std::string> why_invalid(const Config& config) const;
+
+  /// Calls `visit` with each valid configuration in a fixed order (tunables as declared, the last
+  /// fastest) until it returns false. Lazy: nothing is stored.
+  void for_each(const std::function<bool(const Config&)>& visit) const;
+  /// A valid configuration, each with equal probability; nothing when the space is empty.
+  [[nodiscard]] std::optional<Config> sample(std::mt19937_64& random) const;
+  /// Valid configurations that differ from `config` in exactly one tunable, in declared order.
+  [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
+  /// The default of every tunable if that is valid, else the valid configuration that differs from
+  /// it in the fewest tunables (ties: declared order); nothing when the space is empty.
+  [[nodiscard]] std::optional<Config> default_config() const;
+  /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
+  [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
+  /// The same space with some tunables narrowed to the given values. Throws Error(usage) for a name
+  /// that is no tunable or a value that the template does not list.
+  [[nodiscard]] ParamSpace narrowed(
+      const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices) const;
+
+  class Impl;
+
+ private:
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace kiln

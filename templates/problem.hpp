@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/gemm.hpp"
+#include "kiln/types.hpp"
+
+namespace kiln {
+
+struct NamedValue {
+  std::string name;
+  std::int64_t value = 0;
+  friend bool operator==(const NamedValue&, const NamedValue&) = default;
+};
+
+struct NamedType {
+  std::string slot;
+  DType type = DType::f32;
+  friend bool operator==(const NamedType&, const NamedType&) = default;
+};
+
+/// One instance of an operation, as templates, database and tuner see it. `sizes` may differ in a
+/// nearest match, `types` and `traits` never. For gemm:
+///   sizes  m n k
+///   types  a b c d acc
+///   traits trans_a trans_b (0 stored as written, 1 transposed), align_a align_b align_c align_d
+///          (bytes, a power of two from 1 to 16 that every row of the operand starts on, address
+///          and leading dimension together), reads_c (0 or 1)
+struct Problem {
+  std::string operation;
+  std::vector<NamedValue> sizes;
+  std::vector<NamedType> types;
+  std::vector<NamedValue> traits;
+
+  [[nodiscard]] std::optional<std::int64_t> size(std::string_view name) const;
+  [[nodiscard]] std::optional<std::int64_t> trait(std::string_view name) const;
+  [[nodiscard]] std::optional<DType> type(std::string_view slot) const;
+
+  /// "m=4096 n=4096 k=4096": the part in which a nearest match may differ.
+  [[nodiscard]] std::string sizes_text() const;
+  /// "gemm a=f16 b=f16 c=f16 d=f16 acc=f32 trans_a=0 ... reads_c=0": the part that must be equal.
+  [[nodiscard]] std::string kind_text() const;
+  /// kind_text, " | ", sizes_text: the canonical text of the problem.
+  [[nodiscard]] std::string canonical() const;
+  /// Reads canonical text. Throws Error(usage) naming the faulty field.
+  [[nodiscard]] static Problem parse(std::string_view canonical);
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// Checks sizes (1 to 2^31-1), leading dimensions (0 or at least the row length, product with the
+/// rows below 2^63 bytes), alignments (powers of two, 1 to 4096) and fills tight leading dimensions.
+/// Throws Error(usage) that names the field.
+[[nodiscard]] Gemm normalised(const Gemm& gemm);
+
+/// The problem of a (normalised or not) Gemm. Leading dimensions enter it through the alignment
+/// traits alone: they don't change which kernel is right.
+[[nodiscard]] Problem to_problem(const Gemm& gemm);
+
+/// "nt" and the like to storage of A and B; nothing when malformed.
+[[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);
+[[nodiscard]] std::string layout_text(Storage a, Storage b);
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "templates/catalog.hpp"
+
+namespace kiln {
+
+/// The one self-contained `.cu` text of a candidate. Deterministic: no paths, no dates.
+struct RenderedKernel {
+  std::string template_name;
+  std::string template_digest;
+  Config config;
+  std::string text;
+  std::string digest;  ///< of `text`
+  /// One per launch: `gemm_wmma<GemmWmmaConfig{.tile_m = 128, ...}, __half, ...>`.
+  std::vector<std::string> name_expressions;
+};
+
+/// Assembles provenance header, CUDA includes, project headers inlined with #line, and the template.
+/// Throws Error(usage) when `config` is invalid for the problem and device (saying which requirement
+/// it breaks), Error(template_) for a header that cannot be found or an include cycle.
+[[nodiscard]] RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_template,
+                                    const Config& config, const Problem& problem,
+                                    const DeviceLimits& limits);
+
+/// Inlines the project headers of one embedded file that is no template (the support kernels).
+[[nodiscard]] std::string inline_headers(const FileSet& headers, std::string_view path,
+                                         std::string_view source);
+
+/// What `kiln export` writes: the rendered text, an explicit instantiation that plain nvcc compiles,
+/// and a comment with the launch geometry for `problem` and the nvcc command.
+[[nodiscard]] std::string export_text(const RenderedKernel& rendered,
+                                      const KernelTemplate& kernel_template, const Problem& problem,
+                                      const DeviceLimits& limits);
+
+/// The C++ spelling of an element type in device code: f16 -> "__half".
+[[nodiscard]] std::string_view device_type_name(DType type);
+
+}  // namespace kiln

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/records.hpp"
+#include "kiln/gemm.hpp"
+#include "runtime/device.hpp"
+#include "tuner/policy.hpp"
+
+namespace kiln {
+
+/// A compiled helper with the names of its kernels.
+struct CompiledUnit {
+  std::vector<std::byte> cubin;
+  std::vector<std::string> names;
+};
+
+/// The problem instance that candidates are run on: the tuned one, then the ragged ones that a
+/// candidate must also get right.
+struct GemmCase {
+  Gemm gemm;
+  double alpha = 1.0;
+  double beta = 0.0;
+};
+
+/// What an evaluator needs before the first candidate: all of it is data, so that a worker process
+/// can be told it again after a restart.
+struct EvaluationSetup {
+  std::vector<GemmCase> cases;   ///< [0] is the tuned problem; see verification_cases()
+  CompiledUnit support;          ///< templates/kernels/support/verify.cu
+  /// gemm_naive rendered with f64 output and accumulation for the types and layouts at hand.
+  CompiledUnit reference;
+  std::vector<LaunchGeometry> reference_geometry;  ///< one per case
+  MeasurementPolicy policy;
+  std::uint64_t seed = 1;
+  std::int64_t memory_limit_bytes = 0;  ///< 0: a quarter of the free memory
+};
+
+/// One compiled candidate with its launches for every case.
+struct EvaluationJob {
+  std::string label;             ///< for messages: "gemm_wmma tile_m=128 ..."
+  CompiledUnit unit;             ///< one name per launch
+  /// geometry[case][launch]; empty for a case that the configuration is not valid for.
+  std::vector<std::vector<LaunchGeometry>> geometry;
+  std::vector<std::int64_t> workspace_bytes;  ///< per case
+  double best_ns = 0.0;          ///< of the session so far, for racing; 0: none
+  double timeout_s = 10.0;       ///< a candidate that takes longer is killed
+  bool time_it = true;           ///< false: verify only
+};
+
+struct Evaluation {
+  Outcome outcome = Outcome::ok;
+  std::string message;
+  Verification verification;
+  std::optional<Timing> timing;
+};
+
+/// One competitor in an interleaved comparison.
+struct ComparisonRow {
+  std::string label;
+  Outcome outcome = Outcome::ok;
+  std::string message;
+  Timing timing;
+  double ratio = 0.0;         ///< median over rounds of (reference time / this time); 1 for itself
+  double ratio_spread = 0.0;  ///< half width of its 95 % interval
+};
+
+struct ComparisonRequest {
+  std::vector<EvaluationJob> jobs;
+  bool against_cublaslt = false;  ///< adds every heuristic's algorithm; reference = fastest of them
+  std::int64_t cublaslt_workspace_bytes = 64LL << 20;
+  int rounds = 15;
+  double timeout_s = 60.0;
+};
+
+struct Comparison {
+  std::vector<ComparisonRow> jobs;       ///< in the order of the request
+  std::vector<ComparisonRow> baselines;  ///< fastest first; empty unless asked for
+  std::string note;                      ///< why there is no baseline, when asked for and absent
+};
+
+/// Runs candidates. Implementations: in this process on a Device, or in a worker process that dies
+/// in its place. Used by one thread.
+class Evaluator {
+ public:
+  virtual ~Evaluator() = default;
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  /// Must precede evaluate and compare. Throws Error(device) when the device cannot do it.
+  virtual void set_up(const EvaluationSetup& setup) = 0;
+  [[nodiscard]] virtual Evaluation evaluate(const EvaluationJob& job) = 0;
+  [[nodiscard]] virtual Comparison compare(const ComparisonRequest& request) = 0;
+};
+
+/// In this process. A sticky fault makes every later call throw Error(device).
+[[nodiscard]] std::unique_ptr<Evaluator> make_local_evaluator(std::unique_ptr<Device> device);
+
+/// In a child process: `command` (argv) is started and speaks the protocol of worker_main on its
+/// standard input and output. It is killed (whole process group) at a time-out and started again, and set up again, after
+/// a time-out or a fault. Throws Error(device) when it cannot start, or dies again on its own right after a restart.
+[[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command);
+
+/// The child's side: serves requests on the descriptors until end of file. Returns an exit code.
+int worker_main(int in_fd, int out_fd, const std::function<std::unique_ptr<Device>()>& open);
+
+}  // namespace kiln

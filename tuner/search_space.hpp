@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "templates/catalog.hpp"
+#include "templates/param_space.hpp"
+
+namespace kiln {
+
+/// One template with one configuration, for the problem of the session.
+struct Candidate {
+  std::string template_name;
+  Config config;
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+  friend auto operator<=>(const Candidate&, const Candidate&) = default;
+};
+
+/// Every candidate of a session: the spaces of all templates that support the problem.
+struct SearchSpace {
+  struct Part {
+    const KernelTemplate* kernel_template;
+    ParamSpace space;
+  };
+  std::vector<Part> parts;
+  /// Templates that do not take part, with the reason ("gemm_wmma: does not take a=f64").
+  std::vector<std::string> unsupported;
+  [[nodiscard]] std::uint64_t count() const;
+};
+
+/// `only` restricts to those templates (empty: all of the problem's operation); `choices` narrows
+/// tunables by name in every template that has them.
+/// Throws Error(usage) for an unknown template or a tunable that no taking-part template has.
+[[nodiscard]] SearchSpace make_search_space(
+    const Catalog& catalog, const Problem& problem, const DeviceLimits& limits,
+    const std::vector<std::string>& only,
+    const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices);
+
+}  // namespace kiln

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/store.hpp"
+#include "runtime/compiler.hpp"
+#include "templates/catalog.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/policy.hpp"
+#include "tuner/search_space.hpp"
+
+namespace kiln {
+
+/// When a session stops by itself; zero means no limit.
+struct Budget {
+  double seconds = 45.0;
+  std::uint64_t candidates = 0;
+  [[nodiscard]] std::string canonical() const;
+};
+
+struct TuneRequest {
+  Gemm gemm;
+  double alpha = 1.0;
+  double beta = 0.0;
+  std::vector<std::string> templates;  ///< empty: all that support the problem
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;  ///< --set
+  std::string strategy = "random";
+  std::uint64_t seed = 1;
+  Budget budget;
+  MeasurementPolicy policy;
+  int compile_threads = 0;  ///< 0: one per core
+  double candidate_timeout_s = 10.0;
+  bool again = false;  ///< measure candidates that already have an outcome
+};
+
+/// Where a session stands; given to the observer after each candidate.
+struct Progress {
+  std::uint64_t done = 0;       ///< candidates with an outcome in this session
+  std::uint64_t known = 0;      ///< taken over from earlier sessions
+  std::uint64_t space = 0;      ///< valid candidates
+  std::uint64_t planned = 0;    ///< how many this session can reach: budget or space
+  std::map<Outcome, std::uint64_t> by_outcome;
+  std::uint64_t dropped = 0;    ///< ok, but given up on early as hopeless
+  std::optional<Trial> best;
+  double elapsed_s = 0.0;
+  double remaining_s = 0.0;     ///< estimate; the smaller of budget and work left
+  std::string phase;            ///< "preparing", "searching", "finalists", "done"
+};
+
+/// Receives a session's events on the thread that runs it. Must not throw.
+class SessionObserver {
+ public:
+  virtual ~SessionObserver() = default;
+  virtual void on_progress(const Progress&) {}
+  virtual void on_trial(const Trial&) {}
+  virtual void on_note(const std::string&) {}
+};
+
+struct TuneResult {
+  SessionRecord session;
+  std::optional<Trial> best;      ///< of everything known for the problem, this session or before
+  std::vector<Trial> finalists;   ///< as re-measured, best first
+  Progress progress;
+  std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason
+};
+
+/// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
+/// Every outcome is stored when it is known. Candidates that the database already holds an outcome
+/// for (same key) are not run again unless `again`. Setting `stop` ends the run cleanly after the
+/// candidate in flight. Throws Error for a broken environment; a failing candidate never throws.
+[[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
+                              std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
+                              TuningStore& store, SessionObserver& observer,
+                              const std::atomic<bool>& stop);
+
+/// The same without a device: renders and compiles the whole space (or what the budget allows) for
+/// `arch`, stores each outcome with provenance `compiled`, best occupancy first. The device class is
+/// {"compile-only", arch, limits of the arch}.
+[[nodiscard]] TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
+                                           const Catalog& catalog,
+                                           std::shared_ptr<Compiler> compiler, TuningStore& store,
+                                           SessionObserver& observer, const std::atomic<bool>& stop);
+
+/// The tuned problem first, then ragged sizes of the same kind (same types, layouts and alignment
+/// traits through padded leading dimensions) that every candidate must get right as well.
+[[nodiscard]] std::vector<GemmCase> verification_cases(const Gemm& gemm, double alpha, double beta);
+
+/// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log when the
+/// support kernels don't compile.
+[[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, const Catalog& catalog,
+                                         Compiler& compiler, const DeviceInfo& device);
+
+/// A compiled candidate ready for the evaluator: renders, compiles, plans every case. When it fails,
+/// `failed` is filled and the job empty.
+struct PreparedCandidate {
+  Candidate candidate;
+  RenderedKernel rendered;
+  CompileResult compiled;
+  KernelResources resources;
+  Outcome outcome = Outcome::ok;  ///< rejected, compile_failed, out_of_resources or ok
+  std::string message;
+  EvaluationJob job;
+};
+[[nodiscard]] PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
+                                                  Compiler& compiler, const DeviceLimits& limits,
+                                                  const std::vector<GemmCase>& cases);
+
+}  // namespace kiln

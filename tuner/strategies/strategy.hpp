@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/records.hpp"
+#include "tuner/search_space.hpp"
+
+namespace kiln {
+
+/// Decides which candidate is tried next. The session asks ahead of the GPU (to keep the compile
+/// pool busy), so several proposals may be open when results come back. Used by one thread.
+class Strategy {
+ public:
+  virtual ~Strategy() = default;
+  /// The next candidate, never one proposed before; nothing when the strategy is done. The
+  /// defaults of all templates come first whatever the strategy, proposed by the session.
+  [[nodiscard]] virtual std::optional<Candidate> propose() = 0;
+  /// The result of a candidate, proposed here or known from an earlier session. `time_ns` is
+  /// meaningful when the outcome is ok.
+  virtual void observe(const Candidate& candidate, Outcome outcome, double time_ns) = 0;
+  /// "random seed=7".
+  [[nodiscard]] virtual std::string canonical() const = 0;
+};
+
+/// Makes "exhaustive" or "random". The space must outlive the strategy. Throws Error(usage) that
+/// lists the names for an unknown one.
+[[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name,
+                                                      const SearchSpace& space, std::uint64_t seed);
+[[nodiscard]] std::vector<std::string> strategy_names();
+
+}  // namespace kiln
