@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Arguments and results of the kernels in support/verify.cu, shared by host and device: the host
+/// includes this file too, so each layout has one home. No header is included: NVRTC resolves none.
+///
+/// Every kernel is extern "C", takes its one struct by value, walks its elements with a grid-stride
+/// loop over a 1-D grid and so is right for any grid and any block of up to 1024 threads. Matrices
+/// are row-major: element (row, col) at `row * ld + col`, and a buffer holds rows * ld elements.
+/// `dtype` is the number of a kiln::DType. Results are added to, so the host copies a
+/// default-initialised result struct to the device before the launch.
+
+namespace kiln {
+
+/// Values that `kiln_fill_random` can draw.
+enum FillDistribution : int {
+  kFillNormal = 0,   ///< near-normal; floats: mean 0, deviation 1; s8: 0 and 32; u8: 128 and 32
+  kFillInteger = 1,  ///< each integer of [lo, hi] with equal probability
+};
+
+/// kiln_fill_random(FillArgs): fills rows x cols; columns cols..ld-1 of every row get NaN
+/// (integers: the extreme value), so that a kernel that lets padding matter is found out. A value
+/// depends on seed, row, col, distribution and dtype alone. -128 is never drawn for s8.
+struct FillArgs {
+  void* data;
+  long long rows;
+  long long cols;
+  long long ld;
+  unsigned long long seed;
+  int dtype;
+  int distribution;  ///< a FillDistribution
+  int lo;            ///< of kFillInteger, clamped to what the type can hold
+  int hi;
+};
+
+/// kiln_absolute(AbsoluteArgs): to = |from|, same type, padding of `to` untouched. In-place is
+/// fine.
+struct AbsoluteArgs {
+  const void* from;
+  void* to;
+  long long rows;
+  long long cols;
+  long long ld_from;
+  long long ld_to;
+  int dtype;
+  int reserved;
+};
+
+enum CompareMode : int {
+  kCompareExact = 0,    ///< D equals the reference rounded to D's type (nearest, ties to even)
+  kCompareBounded = 1,  ///< |D - ref| <= u_out * |ref| + c_factor * absolute (+ subnormal rounding)
+};
+
+/// What a comparison found.
+struct CompareResult {
+  unsigned long long failures = 0;           ///< elements outside their bound
+  unsigned long long first_failure = ~0ULL;  ///< smallest row * cols + col of them; ~0: none
+  double first_value = 0.0;     ///< of D there, and the two below: by kiln_compare_detail
+  double first_expected = 0.0;  ///< exact mode: rounded to D's type
+  double first_bound = 0.0;     ///< on the absolute error; 0 in exact mode
+  float worst_ratio = 0.0F;     ///< largest error over bound; infinite for a NaN or a zero bound
+  int reserved = 0;
+};
+
+/// kiln_compare(CompareArgs) over rows x cols, then kiln_compare_detail(CompareArgs) with one
+/// thread, which fills first_value, first_expected and first_bound when there is a failure.
+/// A NaN or infinity in D fails unless the reference, rounded to D's type, is the same.
+struct CompareArgs {
+  const void* d;           ///< what the candidate wrote
+  const double* ref;       ///< alpha A B + beta C in float64
+  const double* absolute;  ///< |alpha| |A| |B| + |beta| |C| in float64; not read in exact mode
+  CompareResult* result;
+  long long rows;
+  long long cols;
+  long long ld_d;
+  long long ld_ref;
+  long long ld_absolute;
+  double u_out;     ///< unit roundoff of D's type
+  double c_factor;  ///< what multiplies `absolute`
+  int dtype;        ///< of D
+  int mode;         ///< a CompareMode
+};
+
+/// What a count found.
+struct CountResult {
+  unsigned long long count = 0;
+  unsigned long long first = ~0ULL;  ///< smallest offset of them; ~0: none
+};
+
+/// kiln_count_mismatch(MismatchArgs): counts the bytes that differ from `pattern` among
+/// bytes [row * pitch + begin, row * pitch + end) of each row. Offsets are bytes from `data`.
+/// A red zone is one row; leading-dimension padding is rows x [cols, ld) elements.
+struct MismatchArgs {
+  const void* data;
+  CountResult* result;
+  long long rows;
+  long long pitch;  ///< bytes from row to row
+  long long begin;  ///< bytes into the row
+  long long end;
+  int pattern;  ///< the expected byte, 0 to 255
+  int reserved;
+};
+
+/// kiln_count_difference(DifferenceArgs): counts elements of x and y that differ in any bit.
+/// Offsets are row * cols + col.
+struct DifferenceArgs {
+  const void* x;
+  const void* y;
+  CountResult* result;
+  long long rows;
+  long long cols;
+  long long ld_x;
+  long long ld_y;
+  int element_bytes;  ///< 1, 2, 4 or 8
+  int reserved;
+};
+
+}  // namespace kiln
