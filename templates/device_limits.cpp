@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/device_limits.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+/// One row of the compute-capability table of NVIDIA's programming guide, plus a typical part.
+struct ArchRow {
+  std::string_view arch;  // without "sm_"
+  int sm;
+  int sm_count;
+  std::int64_t l2_mib;
+  int smem_per_sm_kib;
+  int max_threads_per_sm;
+  int max_blocks_per_sm;
+};
+
+constexpr std::array<ArchRow, 9> kArchs{{
+    {"75", 75, 40, 4, 64, 1024, 16},        // T4
+    {"80", 80, 108, 40, 164, 2048, 32},     // A100
+    {"86", 86, 82, 6, 100, 1536, 16},       // RTX 3090
+    {"89", 89, 128, 72, 100, 1536, 24},     // RTX 4090
+    {"90a", 90, 132, 60, 228, 2048, 32},    // H200
+    {"100", 100, 148, 126, 228, 2048, 32},  // B200
+    {"100a", 100, 148, 126, 228, 2048, 32},
+    {"120", 120, 170, 96, 100, 1536, 24},  // RTX 5090
+    {"120a", 120, 170, 96, 100, 1536, 24},
+}};
+
+/// From sm_80 on the driver keeps 1 KiB of each block's shared memory for itself.
+constexpr int kDriverShareBytes = 1024;
+constexpr int kRegisterUnit = 256;  // registers of a warp come in multiples of this
+constexpr int kSmemUnit = 128;      // bytes
+constexpr int kSubPartitions = 4;   // schedulers of an SM, each with its own register file
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+int blocks_by_registers(const DeviceLimits& limits, int warps, int registers) {
+  if (registers > limits.regs_per_thread) return 0;
+  const auto per_warp = round_up(std::int64_t{registers} * limits.warp_size, kRegisterUnit);
+  // A block's warps are dealt out to all sub-partitions, and the launch check counts them as even.
+  if (per_warp * round_up(warps, kSubPartitions) > limits.regs_per_block) return 0;
+  const auto warps_per_partition = limits.regs_per_sm / kSubPartitions / per_warp;
+  return static_cast<int>(warps_per_partition * kSubPartitions / warps);
+}
+
+}  // namespace
+
+std::optional<DeviceLimits> limits_of_arch(std::string_view arch) {
+  for (const std::string_view prefix : {"sm_", "compute_"}) {
+    if (arch.starts_with(prefix)) {
+      arch.remove_prefix(prefix.size());
+      break;
+    }
+  }
+  // The plain target of Hopper runs on the same parts as its feature-specific one.
+  const auto row_name = arch == "90" ? std::string_view("90a") : arch;
+  const auto row = std::find_if(kArchs.begin(), kArchs.end(),
+                                [&](const ArchRow& r) { return r.arch == row_name; });
+  if (row == kArchs.end()) return std::nullopt;
+
+  DeviceLimits limits;
+  limits.arch = "sm_" + std::string(arch);
+  limits.sm = row->sm;
+  limits.sm_count = row->sm_count;
+  limits.l2_bytes = row->l2_mib * kMiB;
+  limits.smem_reserved = row->sm >= 80 ? kDriverShareBytes : 0;
+  limits.smem_per_sm = row->smem_per_sm_kib * 1024;
+  limits.smem_optin = limits.smem_per_sm - limits.smem_reserved;
+  limits.max_threads_per_sm = row->max_threads_per_sm;
+  limits.max_blocks_per_sm = row->max_blocks_per_sm;
+  return limits;
+}
+
+std::vector<std::string> known_archs() {
+  std::vector<std::string> names;
+  for (const auto& row : kArchs) {
+    if (row.arch == "90a") names.emplace_back("sm_90");
+    names.push_back("sm_" + std::string(row.arch));
+  }
+  return names;
+}
+
+Occupancy occupancy(const DeviceLimits& limits, int threads, int registers,
+                    std::int64_t smem_bytes) {
+  if (threads < 1 || threads > limits.max_threads) return {0, 0.0, "threads"};
+  const int warps = (threads + limits.warp_size - 1) / limits.warp_size;
+  const int warps_per_sm = limits.max_threads_per_sm / limits.warp_size;
+
+  int by_smem = 0;
+  if (smem_bytes <= limits.smem_optin) {
+    const auto per_block = round_up(smem_bytes + limits.smem_reserved, kSmemUnit);
+    by_smem = per_block == 0 ? limits.max_blocks_per_sm
+                             : static_cast<int>(limits.smem_per_sm / per_block);
+  }
+  // Ties name what a kernel's author can change most easily.
+  struct Bound {
+    const char* name;
+    int blocks;
+  };
+  const std::array<Bound, 4> bounds{{
+      {"registers",
+       registers > 0 ? blocks_by_registers(limits, warps, registers) : limits.max_blocks_per_sm},
+      {"shared memory", by_smem},
+      {"threads", warps_per_sm / warps},
+      {"blocks", limits.max_blocks_per_sm},
+  }};
+  const auto least =
+      std::min_element(bounds.begin(), bounds.end(),
+                       [](const Bound& x, const Bound& y) { return x.blocks < y.blocks; });
+  return {least->blocks, static_cast<double>(least->blocks * warps) / warps_per_sm, least->name};
+}
+
+}  // namespace kiln

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// From the public description of a GEMM to the problem that templates and the database see.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "kiln/error.hpp"
+#include "templates/problem.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
+constexpr int kMaxAlignment = 4096;
+/// The widest access of a thread; a larger alignment changes nothing.
+constexpr std::int64_t kWidestAccessBytes = 16;
+
+void check_size(std::string_view name, std::int64_t value) {
+  if (value < 1 || value > kMaxSize) {
+    throw Error(ErrorKind::usage,
+                fmt::format("gemm: {} = {} is outside of 1 to {}", name, value, kMaxSize));
+  }
+}
+
+/// Checks (and fills) the leading dimension of a matrix that lies in memory as `rows` rows.
+void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int64_t rows,
+                              std::int64_t row_length, DType type) {
+  if (ld == 0) ld = row_length;
+  if (ld < row_length) {
+    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is shorter than a row of {} elements; "
+                                              "use 0 for a tight matrix",
+                                              name, ld, row_length));
+  }
+  if (ld > std::numeric_limits<std::int64_t>::max() / rows / size_bytes(type)) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("gemm: {} = {} with {} rows needs more than 2^63 bytes", name, ld, rows));
+  }
+}
+
+/// Elements lie at least on a multiple of their own size, whatever was promised.
+void settle_alignment(std::string_view name, int& alignment, DType type) {
+  if (alignment < 1 || alignment > kMaxAlignment ||
+      !std::has_single_bit(static_cast<unsigned>(alignment))) {
+    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is no power of two from 1 to {}", name,
+                                              alignment, kMaxAlignment));
+  }
+  alignment = std::max(alignment, size_bytes(type));
+}
+
+/// Bytes that every row of an operand starts on.
+std::int64_t row_alignment(int address_alignment, std::int64_t ld, DType type) {
+  // Only the factors of two of the row pitch matter; reducing it first cannot overflow.
+  const std::int64_t pitch = (ld % kWidestAccessBytes) * size_bytes(type);
+  return std::gcd(std::gcd(static_cast<std::int64_t>(address_alignment), pitch),
+                  kWidestAccessBytes);
+}
+
+}  // namespace
+
+Gemm normalised(const Gemm& gemm) {
+  Gemm g = gemm;
+  check_size("m", g.m);
+  check_size("n", g.n);
+  check_size("k", g.k);
+  if (!g.reads_c) {
+    // C plays no part, so it must not tell problems apart.
+    g.c = g.d;
+    g.ldc = g.ldd;
+    g.alignment_c = g.alignment_d;
+  }
+  const bool a_as_written = g.storage_a == Storage::n;
+  const bool b_as_written = g.storage_b == Storage::n;
+  settle_leading_dimension("lda", g.lda, a_as_written ? g.m : g.k, a_as_written ? g.k : g.m, g.a);
+  settle_leading_dimension("ldb", g.ldb, b_as_written ? g.k : g.n, b_as_written ? g.n : g.k, g.b);
+  settle_leading_dimension("ldc", g.ldc, g.m, g.n, g.c);
+  settle_leading_dimension("ldd", g.ldd, g.m, g.n, g.d);
+  settle_alignment("alignment_a", g.alignment_a, g.a);
+  settle_alignment("alignment_b", g.alignment_b, g.b);
+  settle_alignment("alignment_c", g.alignment_c, g.c);
+  settle_alignment("alignment_d", g.alignment_d, g.d);
+  return g;
+}
+
+Problem to_problem(const Gemm& gemm) {
+  const Gemm g = normalised(gemm);
+  Problem problem;
+  problem.operation = "gemm";
+  problem.sizes = {{"m", g.m}, {"n", g.n}, {"k", g.k}};
+  problem.types = {{"a", g.a}, {"b", g.b}, {"c", g.c}, {"d", g.d}, {"acc", g.acc}};
+  problem.traits = {{"trans_a", g.storage_a == Storage::t ? 1 : 0},
+                    {"trans_b", g.storage_b == Storage::t ? 1 : 0},
+                    {"align_a", row_alignment(g.alignment_a, g.lda, g.a)},
+                    {"align_b", row_alignment(g.alignment_b, g.ldb, g.b)},
+                    {"align_c", row_alignment(g.alignment_c, g.ldc, g.c)},
+                    {"align_d", row_alignment(g.alignment_d, g.ldd, g.d)},
+                    {"reads_c", g.reads_c ? 1 : 0}};
+  return problem;
+}
+
+}  // namespace kiln
