@@ -16,10 +16,10 @@ namespace kiln {
 struct CompileRequest {
   std::string source;
   std::string source_name = "kernel.cu";
-  std::string source_digest;                   ///< RenderedKernel::digest; key of the cubin store
-  std::vector<std::string> name_expressions;   ///< empty: extern "C" kernels, see `plain_names`
-  std::vector<std::string> plain_names;        ///< extern "C" functions wanted
-  std::string arch;                            ///< "sm_90a"
+  std::string source_digest;                  ///< RenderedKernel::digest; key of the cubin store
+  std::vector<std::string> name_expressions;  ///< empty: extern "C" kernels, see `plain_names`
+  std::vector<std::string> plain_names;       ///< extern "C" functions wanted
+  std::string arch;                           ///< "sm_90a"
   bool line_info = false;
 };
 
@@ -27,9 +27,9 @@ struct CompileRequest {
 struct CompileResult {
   bool ok = false;
   std::vector<std::byte> cubin;
-  std::vector<std::string> lowered_names;      ///< name_expressions, then plain_names
-  KernelResources resources;                   ///< maximum over the kernels; occupancy not filled
-  std::vector<std::string> warnings;           ///< ptxas warning codes with text, "C7508 ..."
+  std::vector<std::string> lowered_names;  ///< name_expressions, then plain_names
+  KernelResources resources;               ///< maximum over the kernels; occupancy not filled
+  std::vector<std::string> warnings;       ///< ptxas warning codes with text, "C7508 ..."
   std::string log;
   double seconds = 0.0;
   bool from_store = false;

@@ -18,7 +18,7 @@ namespace kiln {
 
 /// What a device is: its limits and its fingerprint.
 struct DeviceInfo {
-  std::string spec;    ///< how it was asked for: "cuda:0"
+  std::string spec;  ///< how it was asked for: "cuda:0"
   DeviceLimits limits;
   DeviceClass device_class;
   std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or the CUDA part alone
@@ -75,9 +75,13 @@ class TimedBatch {
   [[nodiscard]] virtual DeviceStatus replay(double& total_ns) = 0;
 };
 
-/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), and a fake one for tests. Calls
-/// are synchronous unless a stream is given; `stream` null is the device's own stream (for cuda: a
-/// stream of this object, except in launch() called by the public API, which passes the user's).
+/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), and a fake one for tests.
+///
+/// Streams: every device object has one stream of its own. Copies, fills and synchronize() are
+/// ordered with that stream and have finished when they return; record() enqueues on it. launch()
+/// uses exactly the stream that it is given, and null there means CUDA's legacy default stream, as
+/// everywhere in CUDA: pass own_stream() for a launch that a copy or synchronize() must see.
+///
 /// Methods that return void or a value throw Error(device) when they fail; launches return a
 /// DeviceStatus. Thread-safe only where stated.
 class Device {
@@ -87,6 +91,8 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual std::int64_t free_memory_bytes() = 0;
   [[nodiscard]] virtual DeviceTelemetry telemetry() = 0;
+  /// The stream that this object's synchronous calls are ordered with.
+  [[nodiscard]] virtual void* own_stream() const noexcept = 0;
 
   /// 256-byte aligned. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
@@ -102,17 +108,21 @@ class Device {
                                                            DeviceStatus& status) = 0;
 
   /// Raises the function's dynamic shared-memory limit to `smem_bytes`; once per loaded function.
-  [[nodiscard]] virtual DeviceStatus prepare(const DeviceFunction& function, std::uint32_t smem_bytes) = 0;
+  [[nodiscard]] virtual DeviceStatus prepare(const DeviceFunction& function,
+                                             std::uint32_t smem_bytes) = 0;
 
-  /// Enqueues one launch; neither locks nor allocates; thread-safe.
-  [[nodiscard]] virtual DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept = 0;
+  /// Enqueues one launch on exactly `stream`; neither locks nor allocates (unless it fails);
+  /// thread-safe.
+  [[nodiscard]] virtual DeviceStatus launch(const LaunchRequest& request,
+                                            void* stream) noexcept = 0;
 
-  /// Waits for everything enqueued on the device's own stream.
+  /// Waits for everything enqueued on own_stream(); faults of its kernels appear here.
   [[nodiscard]] virtual DeviceStatus synchronize() = 0;
 
   /// Records `runs` runs of an operation for repeated timing. `enqueue(run, stream)` must put run
   /// number `run` (0-based; it selects a rotated buffer set) on `stream`, and nothing else. For
-  /// cuda: one captured graph. Null and a status when the recording fails.
+  /// cuda: one captured graph. Arguments are copied while recording. Null and a status when the
+  /// recording fails.
   [[nodiscard]] virtual std::unique_ptr<TimedBatch> record(
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
       DeviceStatus& status) = 0;

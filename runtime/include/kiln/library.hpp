@@ -32,13 +32,13 @@ struct GemmOperands {
 /// How a library opens. Every empty field takes its value from the environment variable named
 /// beside it, then from the default.
 struct LibraryOptions {
-  std::string database;                     ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
-  std::string cubin_store;                  ///< $XDG_CACHE_HOME/kiln/cubins.db
-  std::vector<std::string> template_path;   ///< KILN_TEMPLATE_PATH: directories of user templates
-  std::string cuda_include;                 ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
-  std::string device;                       ///< KILN_DEVICE: "cuda:0" (or just "0")
-  std::string mode;                         ///< KILN_MODE: use | tune_on_miss | require | default_only
-  std::string tuner_program;                ///< for tune_on_miss; "kiln" on PATH
+  std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
+  std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
+  std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
+  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
+  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0")
+  std::string mode;           ///< KILN_MODE: use | tune_on_miss | require | default_only
+  std::string tuner_program;  ///< for tune_on_miss; "kiln" on PATH
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
   /// fall back). The default discards them unless KILN_LOG=warning|info, which writes to stderr.
   std::function<void(std::string_view)> on_warning;

@@ -13,8 +13,8 @@ namespace kiln {
 /// `tf32` is stored as 32-bit float; an operation rounds it to TF32 (nearest, ties away) on use.
 enum class DType : std::uint8_t { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s32 };
 
-inline constexpr std::array<std::string_view, 10> kDTypeNames{
-    "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "s8", "u8", "s32"};
+inline constexpr std::array<std::string_view, 10> kDTypeNames{"f16",  "bf16", "tf32", "f32", "f64",
+                                                              "e4m3", "e5m2", "s8",   "u8",  "s32"};
 inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4};
 
 [[nodiscard]] constexpr std::string_view to_string(DType type) {

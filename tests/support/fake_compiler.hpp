@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "runtime/compiler.hpp"
+#include "tests/support/fake_device.hpp"
+
+namespace kiln::testing {
+
+/// What a fake compilation of one request gives.
+struct FakeCompilation {
+  bool ok = true;
+  std::string log;
+  KernelResources resources{.registers = 64};
+  std::vector<std::string> warnings;
+  double seconds = 0.001;  ///< reported; no time passes
+  FakeCubin cubin;         ///< names are filled in by the compiler
+};
+
+/// Compiles nothing: the cubin is text for FakeDevice whose lowered names are the name expressions
+/// themselves. `decide` chooses what becomes of a request (its name expression holds the whole
+/// configuration). Thread-safe when `decide` is.
+class FakeCompiler : public Compiler {
+ public:
+  using Decide = std::function<FakeCompilation(const CompileRequest&)>;
+  explicit FakeCompiler(Decide decide = {}, std::string identity = "nvrtc 99.0");
+
+  [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  [[nodiscard]] std::string identity() const override { return identity_; }
+  [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
+  [[nodiscard]] std::vector<std::string> supported_archs() const override;
+  [[nodiscard]] int compilations() const { return compilations_.load(); }
+
+ private:
+  Decide decide_;
+  std::string identity_;
+  std::atomic<int> compilations_{0};
+};
+
+/// The value of `.name = value` in a name expression with designated initialisers; 0 when absent.
+[[nodiscard]] std::int64_t config_value(const std::string& name_expression,
+                                        const std::string& name);
+
+}  // namespace kiln::testing
