@@ -7,35 +7,29 @@ find_package(fmt REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_library(KILN_SQLITE_LIBRARY NAMES libsqlite3.a REQUIRED)
+find_library(KILN_SQLITECPP_LIBRARY NAMES libSQLiteCpp.a REQUIRED)
 find_library(KILN_XXHASH_LIBRARY NAMES libxxhash.a REQUIRED)
 
-add_library(kiln_fmt INTERFACE)
-target_link_libraries(kiln_fmt INTERFACE fmt::fmt-header-only)
+# Debian has {fmt} as a shared library only, and its header-only form costs 1.5 to 2.5 s in each
+# file. So its implementation is compiled here, once, from its own header.
+if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
+  get_target_property(KILN_FMT_INCLUDE fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)
+  add_library(kiln_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt_static.cpp)
+  target_include_directories(kiln_fmt SYSTEM PUBLIC ${KILN_FMT_INCLUDE})
+else()
+  add_library(kiln_fmt INTERFACE)
+  target_link_libraries(kiln_fmt INTERFACE fmt::fmt-header-only)
+endif()
+
 add_library(kiln_xxhash INTERFACE)
 target_link_libraries(kiln_xxhash INTERFACE ${KILN_XXHASH_LIBRARY})
-find_library(KILN_SQLITECPP_LIBRARY NAMES libSQLiteCpp.a REQUIRED)
 add_library(kiln_sqlite INTERFACE)
 target_link_libraries(kiln_sqlite INTERFACE ${KILN_SQLITECPP_LIBRARY} ${KILN_SQLITE_LIBRARY}
                       Threads::Threads ${CMAKE_DL_LIBS} m)
-
-# CUDA: headers and the static runtime only; NVRTC and the driver are loaded at run time.
-set(KILN_CUDA_ROOT "" CACHE PATH "Toolkit or unpacked wheels (include/, lib64/ or lib/); empty: find")
-if(KILN_CUDA_ROOT)
-  set(CUDAToolkit_ROOT ${KILN_CUDA_ROOT})
-endif()
-find_path(KILN_CUDA_INCLUDE_DIR cuda_runtime_api.h
-          HINTS ${KILN_CUDA_ROOT}/include ENV CUDA_HOME ENV CUDA_PATH
-          PATHS /usr/local/cuda PATH_SUFFIXES include REQUIRED)
-find_library(KILN_CUDART_LIBRARY NAMES libcudart_static.a
-             HINTS ${KILN_CUDA_ROOT}/lib64 ${KILN_CUDA_ROOT}/lib ENV CUDA_HOME ENV CUDA_PATH
-             PATHS /usr/local/cuda PATH_SUFFIXES lib64 lib REQUIRED)
-add_library(kiln_cudart INTERFACE)
-target_include_directories(kiln_cudart SYSTEM INTERFACE ${KILN_CUDA_INCLUDE_DIR})
-target_link_libraries(kiln_cudart INTERFACE ${KILN_CUDART_LIBRARY} Threads::Threads
-                      ${CMAKE_DL_LIBS} rt)
 
 if(KILN_BUILD_TESTS)
   find_package(GTest REQUIRED)
   find_package(rapidcheck REQUIRED)
   find_package(benchmark REQUIRED)
+  include(GoogleTest)
 endif()

@@ -1,18 +1,36 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# Options, warnings, sanitizers, and the one function that makes a library of a folder.
+# Options, language settings, warnings, sanitizers, and the functions that make libraries and tests.
 
 option(KILN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(KILN_INSTALL "Make install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 option(KILN_WERROR "Treat warnings in Kiln's own code as errors" ${PROJECT_IS_TOP_LEVEL})
-set(KILN_SANITIZE "" CACHE STRING "Sanitizers for everything: 'address,undefined' or 'thread'")
 option(KILN_COVERAGE "Instrument for gcov" OFF)
+set(KILN_SANITIZE "" CACHE STRING "Sanitizers for everything: 'address,undefined' or 'thread'")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(KILN_CCACHE ccache)
+  if(KILN_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${KILN_CCACHE})
+  endif()
+endif()
+
 add_library(kiln_flags INTERFACE)
-target_compile_options(kiln_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion)
+# -Wno-restrict: GCC 12 reports it falsely for "text" + std::string when it optimises.
+target_compile_options(kiln_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 if(KILN_WERROR)
   target_compile_options(kiln_flags INTERFACE -Werror)
 endif()
@@ -34,9 +52,11 @@ function(kiln_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
 endfunction()
 
-# kiln_test(name SOURCES ... LINKS ... [LABELS ...] [TIMEOUT s]): one GoogleTest program
+# kiln_test(name SOURCES ... LINKS ... [LABELS ...] [TIMEOUT s] [WHOLE]): one GoogleTest program.
+# Each of its tests is a test of its own for ctest, so that they run in parallel and a skipped one
+# is counted as such. WHOLE runs the program as one test, for suites that share a costly fixture.
 function(kiln_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "WHOLE" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} kiln_flags GTest::gtest_main GTest::gmock)
@@ -45,9 +65,15 @@ function(kiln_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77)
-  if(ARG_LABELS)
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
+                                            LABELS "${ARG_LABELS}")
+  else()
+    # Two levels of generated scripts come between here and the property, each of which would
+    # split a list.
+    string(REPLACE ";" "\\\\;" labels "${ARG_LABELS}")
+    gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}")
   endif()
 endfunction()
