@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What every source file looks like: short, marked with its licence, plain ASCII, finished.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tests/unit/structure/source_tree.hpp"
+
+namespace kiln::test {
+namespace {
+
+constexpr std::size_t kMaxLines = 600;
+constexpr std::size_t kMostMaxLines = 350;  // for nine files in ten
+constexpr std::size_t kMaxColumns = 100;
+
+TEST(TextRules, NoFileIsLong) {
+  std::vector<std::size_t> lengths;
+  for (const SourceFile& file : source_files()) {
+    EXPECT_LE(file.lines.size(), kMaxLines) << file.path << " holds more than one idea";
+    if (file.is_cpp()) lengths.push_back(file.lines.size());
+  }
+  std::sort(lengths.begin(), lengths.end());
+  const std::size_t median = lengths[lengths.size() / 2];
+  const std::size_t most = lengths[lengths.size() * 9 / 10];
+  RecordProperty("median_lines", static_cast<int>(median));
+  RecordProperty("ninetieth_percentile_lines", static_cast<int>(most));
+  EXPECT_LE(most, kMostMaxLines);
+}
+
+TEST(TextRules, EveryFileNamesItsLicenceAtTheTop) {
+  for (const SourceFile& file : source_files()) {
+    const auto top = file.lines.begin() + std::min<std::ptrdiff_t>(4, std::ssize(file.lines));
+    const auto names = [&](std::string_view mark) {
+      return std::any_of(file.lines.begin(), top,
+                         [&](const std::string& line) { return line.find(mark) != line.npos; });
+    };
+    EXPECT_TRUE(names("SPDX-FileCopyrightText: 2026 The Kiln authors")) << file.path;
+    EXPECT_TRUE(names("SPDX-License-Identifier: Apache-2.0")) << file.path;
+  }
+}
+
+TEST(TextRules, LinesAreShortPlainAsciiWithoutTrailingBlanks) {
+  for (const SourceFile& file : source_files()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string& line = file.lines[i];
+      // A sentence of front matter is one line, however long its formula.
+      if (!line.starts_with("//@")) {
+        EXPECT_LE(line.size(), kMaxColumns) << file.path << ":" << i + 1;
+      }
+      EXPECT_TRUE(
+          std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }))
+          << file.path << ":" << i + 1 << ": a tab, a carriage return or a non-ASCII character";
+      EXPECT_FALSE(line.ends_with(' ')) << file.path << ":" << i + 1;
+    }
+  }
+}
+
+// Written in halves so that this file passes its own test.
+TEST(TextRules, NothingIsMarkedUnfinished) {
+  const std::regex unfinished(
+      "\\b(TO"
+      "DO|FIX"
+      "ME|X"
+      "XX|HA"
+      "CK)\\b");
+  for (const SourceFile& file : source_files()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_FALSE(std::regex_search(file.lines[i], unfinished))
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
+    }
+  }
+}
+
+TEST(TextRules, NoFileNamesAFolderOfOneMachine) {
+  const std::regex machine("(^|[\\s\"'=(])/(home|work|root)/");
+  for (const SourceFile& file : source_files()) {
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_FALSE(std::regex_search(file.lines[i], machine))
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
+    }
+  }
+}
+
+TEST(TextRules, HeadersAreIncludedOnce) {
+  for (const SourceFile& file : source_files()) {
+    if (!file.has_ending(".hpp") && !file.has_ending(".cuh")) continue;
+    EXPECT_EQ(std::count(file.lines.begin(), file.lines.end(), "#pragma once"), 1) << file.path;
+  }
+}
+
+// Libraries never print and never end the program (docs/design.md); tools do both.
+TEST(TextRules, LibrariesNeitherPrintNorExit) {
+  const std::regex printing(R"(\bstd::(cout|cerr|clog|exit|abort|terminate)\b)"
+                            R"(|\b(printf|puts|abort|exit)\()");
+  for (const SourceFile& file : source_files()) {
+    const std::string_view folder = file.top_folder();
+    const bool library =
+        folder == "templates" || folder == "cache" || folder == "runtime" || folder == "tuner";
+    if (!library || !(file.has_ending(".cpp") || file.has_ending(".hpp"))) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      const std::string code = file.lines[i].substr(0, file.lines[i].find("//"));
+      EXPECT_FALSE(std::regex_search(code, printing))
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace kiln::test

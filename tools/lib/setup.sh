@@ -1,0 +1,87 @@
+# shellcheck shell=bash
+# SPDX-FileCopyrightText: 2026 The Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+# Shared by quickstart and run-tests: headings, Debian packages, CUDA. Source it; `root` is the
+# checkout. What it says goes to stderr.
+
+# What building the program needs, and what the tests need beside it. One list, Debian 12 names.
+kiln_build_packages=(
+  g++ cmake ninja-build git ca-certificates
+  libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
+  libxxhash-dev
+)
+kiln_test_packages=(
+  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev pkg-config clang-format-14 sqlite3
+)
+kiln_tidy_packages=(clang-tidy-14)
+
+started=$SECONDS
+
+# step TEXT: a heading with the time since the start
+step() {
+  local seconds=$((SECONDS - started))
+  printf '\n== [%02d:%02d] %s\n' $((seconds / 60)) $((seconds % 60)) "$*" >&2
+}
+
+die() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+  exit 1
+}
+
+# as_root COMMAND...: runs it, with sudo unless we are root already
+as_root() {
+  if [ "$(id -u)" -eq 0 ]; then
+    "$@"
+  elif command -v sudo >/dev/null; then
+    sudo -- "$@"
+  else
+    die "needs root for: $*
+Run that yourself, or install sudo, and start again."
+  fi
+}
+
+# install_packages NAME...: what is missing of them, through apt-get
+install_packages() {
+  local name missing=()
+  command -v dpkg-query >/dev/null || {
+    echo "Not a Debian system: taking for granted that these are installed: $*" >&2
+    return 0
+  }
+  for name in "$@"; do
+    # shellcheck disable=SC2016  # ${Status} is dpkg-query's
+    dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q '^install ok installed$' ||
+      missing+=("$name")
+  done
+  [ ${#missing[@]} -eq 0 ] && return 0
+  echo "Installing: ${missing[*]}" >&2
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
+  as_root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 </dev/null ||
+    die "apt-get could not install: ${missing[*]}"
+}
+
+# cuda_toolkit_usable: whether the build would find a toolkit by itself (its own search decides)
+cuda_toolkit_usable() {
+  cmake -P "$root/cmake/KilnFindCuda.cmake" >/dev/null 2>&1
+}
+
+# prepare_cuda HIDE: sets cuda_flags to what cmake must be told. With HIDE=1, or where there is no
+# toolkit of the right age, CUDA comes from NVIDIA's Python packages.
+prepare_cuda() {
+  cuda_flags=()
+  if [ "$1" -eq 0 ] && cuda_toolkit_usable; then
+    return 0
+  fi
+  "$root/tools/cuda-from-wheels"
+  cuda_flags=("-DKILN_CUDA_ROOT=$root/build/cuda/nvidia/cu13")
+}
+
+# jobs: one per core, but no more than the memory can feed at 1.5 GiB each
+build_jobs() {
+  local cores memory_kib
+  cores=$(nproc)
+  memory_kib=$(awk '/MemAvailable/ {print $2}' /proc/meminfo)
+  local fit=$((memory_kib / (1536 * 1024)))
+  [ "$fit" -ge 1 ] || fit=1
+  echo $((cores < fit ? cores : fit))
+}
