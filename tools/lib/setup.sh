@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # Shared by quickstart and run-tests: headings, Debian packages, CUDA. Source it; `root` is the
@@ -68,7 +68,7 @@ cuda_toolkit_usable() {
 # prepare_cuda HIDE: sets cuda_flags to what cmake must be told. With HIDE=1, or where there is no
 # toolkit of the right age, CUDA comes from NVIDIA's Python packages.
 prepare_cuda() {
-  cuda_flags=()
+  cuda_flags=("-DKILN_CUDA_ROOT=")
   if [ "$1" -eq 0 ] && cuda_toolkit_usable; then
     return 0
   fi

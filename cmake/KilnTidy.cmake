@@ -1,0 +1,14 @@
+# SPDX-FileCopyrightText: 2026 The Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+# The target `tidy`: clang-tidy over the product's sources. Not a part of the build or of the
+# default tests, because it takes longer than both.
+
+find_program(KILN_RUN_CLANG_TIDY run-clang-tidy-14)
+if(KILN_RUN_CLANG_TIDY)
+  # The build's flags are GCC's; clang need not know them all.
+  add_custom_target(tidy
+    COMMAND ${KILN_RUN_CLANG_TIDY} -quiet -p ${PROJECT_BINARY_DIR}
+            -extra-arg=-Wno-unknown-warning-option
+            "^${PROJECT_SOURCE_DIR}/(templates|cache|runtime|tuner|tools|examples)/.*\\.cpp$"
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
+endif()
