@@ -1,0 +1,16 @@
+# SPDX-FileCopyrightText: 2026 The Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+# Installs into a folder of the build that is empty at first, and looks whether all is there.
+
+file(REMOVE_RECURSE ${PREFIX} ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+execute_process(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${PREFIX}
+                OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+foreach(path IN ITEMS
+    bin/kiln include/kiln/kiln.hpp share/kiln/templates/gemm/gemm_naive.cu
+    share/bash-completion/completions/kiln share/man/man1/kiln.1 share/doc/kiln/LICENSE
+    share/doc/kiln/README.md share/doc/kiln/docs/design.md)
+  if(NOT EXISTS ${PREFIX}/${path})
+    message(SEND_ERROR "not installed: ${path}")
+  endif()
+endforeach()

@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-FileCopyrightText: 2026 The Kiln authors
+# SPDX-License-Identifier: Apache-2.0
+# Builds and runs a program with what pkg-config says, from a copy of the installed tree elsewhere:
+# kiln.pc must not remember where it was first put.
+# usage: pkg_config.sh PKG_CONFIG COMPILER LIBDIR WORK SOURCE
+set -eu
+pkg_config=$1 compiler=$2 libdir=$3 work=$4 source=$5
+
+moved=$work/moved
+rm -rf "$moved"
+mkdir -p "$moved"
+cp -a "${libdir%/lib*}/." "$moved"
+moved_libdir=$moved${libdir#"${libdir%/lib*}"}
+
+export PKG_CONFIG_PATH="$moved_libdir/pkgconfig"
+# shellcheck disable=SC2046  # the flags are words
+"$compiler" -std=c++20 "$source" -o "$work/by_pkg_config" $("$pkg_config" --cflags --libs kiln)
+case $("$pkg_config" --libs kiln) in
+  *"$moved"*) ;;
+  *) echo "kiln.pc points elsewhere: $("$pkg_config" --libs kiln)"; exit 1 ;;
+esac
+LD_LIBRARY_PATH=$moved_libdir "$work/by_pkg_config" "$work/tuning.db" "$work/cubins.db"
