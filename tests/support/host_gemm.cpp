@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "templates/kernels/common/gemm_args.cuh"
+#include "common/gemm_args.cuh"
 #include "templates/renderer.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/host_element.hpp"
@@ -43,10 +43,6 @@ GemmTypes types_of(std::string_view name) {
   return {types[0], types[1], types[2], types[3]};
 }
 
-bool flag(const std::string& name, const char* short_name, const char* long_name) {
-  return config_value(name, short_name) != 0 || config_value(name, long_name) != 0;
-}
-
 /// A plain rows x cols array of a matrix in memory, transposed when it lies so.
 std::vector<double> gather(DType type, const void* data, std::int64_t rows, std::int64_t cols,
                            std::int64_t ld, bool transposed) {
@@ -67,8 +63,8 @@ void host_gemm(const FakeLaunch& launch) {
   const std::string name(launch.name);
   const GemmTypes types = types_of(name);
   const std::int64_t m = args.m, n = args.n, k = args.k;
-  const auto a = gather(types.a, args.a, m, k, args.lda, flag(name, "trans_a", "a_transposed"));
-  const auto b = gather(types.b, args.b, k, n, args.ldb, flag(name, "trans_b", "b_transposed"));
+  const auto a = gather(types.a, args.a, m, k, args.lda, config_value(name, "a_transposed") != 0);
+  const auto b = gather(types.b, args.b, k, n, args.ldb, config_value(name, "b_transposed") != 0);
   std::vector<double> row(static_cast<std::size_t>(n));
   for (std::int64_t i = 0; i < m; ++i) {
     std::fill(row.begin(), row.end(), 0.0);

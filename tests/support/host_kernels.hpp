@@ -8,8 +8,8 @@ namespace kiln::testing {
 
 /// Any gemm template, computed by plain loops in float64 (integers: 64 bits) and rounded once to
 /// the output's type. Types come from the template arguments of the launch's name, storage from
-/// `trans_a` and `trans_b` of its configuration. Obeys kBehaveWrongResult, kBehaveUnstable and
-/// kBehaveWritesOutside.
+/// `a_transposed` and `b_transposed` of its configuration. Obeys kBehaveWrongResult,
+/// kBehaveUnstable and kBehaveWritesOutside.
 void host_gemm(const FakeLaunch& launch);
 
 /// The kernels of templates/kernels/support/verify.cu under their names.

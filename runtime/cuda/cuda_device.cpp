@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+
+#include "kiln/error.hpp"
+#include "runtime/cuda/cuda_module.hpp"
+#include "runtime/cuda/cuda_status.hpp"
+#include "runtime/cuda/device_info.hpp"
+#include "runtime/cuda/graph_batch.hpp"
+
+namespace kiln {
+
+CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
+  require_device(ordinal);
+  info_ = query_device_info(ordinal);
+  const CurrentDevice current(ordinal_);
+  // Non-blocking: work of the application on the legacy default stream must not creep into
+  // measurements, nor wait for them.
+  check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+             fmt::format("opening {}", info_.spec).c_str());
+}
+
+CudaDevice::~CudaDevice() {
+  const CurrentDevice current(ordinal_);
+  static_cast<void>(cudaStreamDestroy(stream_));
+}
+
+std::int64_t CudaDevice::free_memory_bytes() {
+  const CurrentDevice current(ordinal_);
+  std::size_t free = 0;
+  std::size_t total = 0;
+  check_cuda(cudaMemGetInfo(&free, &total), "reading the free device memory");
+  return static_cast<std::int64_t>(free);
+}
+
+DeviceTelemetry CudaDevice::telemetry() {
+  const std::lock_guard lock(nvml_mutex_);
+  if (!nvml_) nvml_ = std::make_unique<Nvml>(pci_bus_id(ordinal_));
+  return nvml_->read();
+}
+
+DevicePtr CudaDevice::allocate(std::int64_t bytes) {
+  const CurrentDevice current(ordinal_);
+  void* address = nullptr;
+  const cudaError_t error = cudaMalloc(&address, static_cast<std::size_t>(bytes > 0 ? bytes : 1));
+  check_cuda(error, fmt::format("allocating {} bytes on {}", bytes, info_.spec).c_str());
+  return reinterpret_cast<DevicePtr>(address);
+}
+
+void CudaDevice::free(DevicePtr address) noexcept {
+  const CurrentDevice current(ordinal_);
+  static_cast<void>(cudaFree(reinterpret_cast<void*>(address)));
+}
+
+void CudaDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) {
+  const CurrentDevice current(ordinal_);
+  check_cuda(cudaMemcpyAsync(reinterpret_cast<void*>(to), from, static_cast<std::size_t>(bytes),
+                             cudaMemcpyHostToDevice, stream_),
+             "copying to the device");
+  check_cuda(cudaStreamSynchronize(stream_), "copying to the device");
+}
+
+void CudaDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
+  const CurrentDevice current(ordinal_);
+  check_cuda(cudaMemcpyAsync(to, reinterpret_cast<const void*>(from),
+                             static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_),
+             "copying from the device");
+  check_cuda(cudaStreamSynchronize(stream_), "copying from the device");
+}
+
+void CudaDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
+  const CurrentDevice current(ordinal_);
+  check_cuda(
+      cudaMemsetAsync(reinterpret_cast<void*>(to), value, static_cast<std::size_t>(bytes), stream_),
+      "filling device memory");
+  check_cuda(cudaStreamSynchronize(stream_), "filling device memory");
+}
+
+std::unique_ptr<LoadedModule> CudaDevice::load(std::span<const std::byte> cubin,
+                                               const std::vector<std::string>& names,
+                                               DeviceStatus& status) {
+  const CurrentDevice current(ordinal_);
+  return CudaModule::load(cubin, names, info_.limits, status);
+}
+
+DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t smem_bytes) {
+  const CurrentDevice current(ordinal_);
+  return to_status(cudaFuncSetAttribute(
+      function.handle, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem_bytes)));
+}
+
+DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
+  const CurrentDevice current(ordinal_);
+  const auto& [grid, block, cluster, smem_bytes] = request.geometry;
+  cudaLaunchConfig_t config{};
+  config.gridDim = {grid[0], grid[1], grid[2]};
+  config.blockDim = {block[0], block[1], block[2]};
+  config.dynamicSmemBytes = smem_bytes;
+  config.stream = static_cast<cudaStream_t>(stream);
+  cudaLaunchAttribute attribute;
+  if (cluster[0] * cluster[1] * cluster[2] != 1) {
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {cluster[0], cluster[1], cluster[2]};
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+  }
+  void* arguments[] = {const_cast<void*>(request.arguments)};
+  const cudaError_t error = cudaLaunchKernelExC(&config, request.function.handle, arguments);
+  if (error == cudaSuccess) [[likely]] {
+    return {};
+  }
+  return to_status(error);
+}
+
+DeviceStatus CudaDevice::synchronize() {
+  const CurrentDevice current(ordinal_);
+  return to_status(cudaStreamSynchronize(stream_));
+}
+
+std::unique_ptr<TimedBatch> CudaDevice::record(
+    const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
+    DeviceStatus& status) {
+  const CurrentDevice current(ordinal_);
+  return GraphBatch::record(enqueue, runs, ordinal_, stream_, status);
+}
+
+std::unique_ptr<Device> open_device(const std::string& spec) {
+  const auto ordinal = parse_device_spec(spec);
+  if (!ordinal) {
+    throw Error(ErrorKind::usage,
+                fmt::format("device '{}' is not understood: write cuda:0 or 0", spec));
+  }
+  return std::make_unique<CudaDevice>(*ordinal);
+}
+
+}  // namespace kiln
