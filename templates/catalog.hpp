@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,14 +36,27 @@ class Catalog {
   /// Digest over the template and every project header that it reaches. What measurements are
   /// keyed by: it changes whenever the generated code could.
   [[nodiscard]] const std::string& digest(std::string_view name) const;
-  /// Headers that the templates may include, by include path.
-  [[nodiscard]] const FileSet& headers() const { return headers_; }
+  /// The built-in headers, by include path.
+  [[nodiscard]] const FileSet& headers() const { return *headers_; }
+
+  /// Where a template came from, and what it may include.
+  struct Origin {
+    std::string path;                        ///< below its directory: "gemm/gemm_tiled.cu"
+    std::shared_ptr<const FileSet> headers;  ///< the built-in ones, overlaid by its directory's own
+    std::string digest;
+  };
+  /// Throws Error(usage) like at().
+  [[nodiscard]] const Origin& origin(std::string_view name) const;
 
  private:
-  void add(KernelTemplate kernel_template);
+  Catalog();
+  void add_directory(const std::string& directory);
+  void add(KernelTemplate kernel_template, std::string path,
+           std::shared_ptr<const FileSet> headers);
+
   std::vector<KernelTemplate> templates_;
-  std::map<std::string, std::string, std::less<>> digests_;
-  FileSet headers_;
+  std::map<std::string, Origin, std::less<>> origins_;
+  std::shared_ptr<const FileSet> headers_;
 };
 
 }  // namespace kiln

@@ -13,26 +13,26 @@ namespace kiln {
 /// The numbers of a device that templates may mention (as `device.smem_optin` and so on) and that
 /// prune candidates before they are compiled. Bytes, counts.
 struct DeviceLimits {
-  std::string arch;                ///< compile target, "sm_90a"
-  int sm = 0;                      ///< compute capability as a number: 90, 120
+  std::string arch;  ///< compile target, "sm_90a"
+  int sm = 0;        ///< compute capability as a number: 90, 120
   int sm_count = 0;
   std::int64_t l2_bytes = 0;
-  int smem_static = 49152;         ///< shared memory a block gets without opting in
-  int smem_optin = 0;              ///< shared memory one block can get at most
+  int smem_static = 49152;  ///< shared memory a block gets without opting in
+  int smem_optin = 0;       ///< shared memory one block can get at most
   int smem_per_sm = 0;
-  int smem_reserved = 1024;        ///< what the driver takes of it per block
+  int smem_reserved = 1024;  ///< what the driver takes of it per block
   int regs_per_block = 65536;
   int regs_per_sm = 65536;
   int regs_per_thread = 255;
-  int max_threads = 1024;          ///< per block
+  int max_threads = 1024;  ///< per block
   int max_threads_per_sm = 2048;
   int max_blocks_per_sm = 32;
   int warp_size = 32;
 };
 
 /// Limits of a compile target from NVIDIA's published tables, with a typical part's SM count and L2
-/// (sm_75 T4, sm_80 A100, sm_86 RTX 3090, sm_89 RTX 4090, sm_90a H200, sm_100(a) B200, sm_120(a) RTX 5090).
-/// "90a", "sm_90a" and "compute_90a" are the same. Nothing when the target is unknown.
+/// (sm_75 T4, sm_80 A100, sm_86 RTX 3090, sm_89 RTX 4090, sm_90a H200, sm_100(a) B200, sm_120(a)
+/// RTX 5090). "90a", "sm_90a" and "compute_90a" are the same. Nothing when the target is unknown.
 [[nodiscard]] std::optional<DeviceLimits> limits_of_arch(std::string_view arch);
 /// The names that limits_of_arch knows, in order.
 [[nodiscard]] std::vector<std::string> known_archs();

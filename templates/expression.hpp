@@ -16,7 +16,8 @@ namespace kiln {
 struct SourcePlace {
   std::string file;
   int line = 1;
-  int column = 1;  ///< of the first character of the text
+  int column = 1;              ///< of the first character of the text
+  std::string line_text = {};  ///< the whole line, shown above the caret; empty: the text alone
 };
 
 /// Assigns dense slots to names, so that evaluation indexes an array and never compares strings.
@@ -34,8 +35,9 @@ class NameTable {
 /// An integer expression of the front matter, total over its names: 64-bit; `+ - * / %` (division
 /// truncates; by zero, and any overflow, makes the value undefined), comparisons, `&& || !`
 /// (short-circuit), `a ? b : c`, min(..) max(..) ceil_div(a,b) round_up(a,b) gcd(a,b) is_pow2(a)
-/// log2(a) abs(a), decimal and 0x literals, true/false, parentheses, dotted names.
-/// "Undefined" is a value of the language: a requirement that is undefined does not hold.
+/// log2(a) (rounded down) abs(a), decimal and 0x literals, true/false, parentheses, dotted names.
+/// Comparisons do not chain. "Undefined" is a value of the language: a requirement that is
+/// undefined does not hold. Immutable and cheap to copy; evaluation neither allocates nor locks.
 class Expression {
  public:
   /// Parses and checks every name against `names`. Throws Error(template_) with
@@ -49,7 +51,9 @@ class Expression {
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
+  friend class ExpressionParser;
   struct Op;
+  Expression() = default;
   std::string text_;
   std::vector<int> names_used_;
   std::shared_ptr<const std::vector<Op>> code_;  ///< postfix, with jumps for && || ?:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,24 +17,25 @@
 
 namespace kiln {
 
-/// One row of element types that a template accepts: for each slot the allowed types, or the slot
-/// whose type it repeats.
+/// One row of element types that a template accepts: for each slot the allowed types, and the slots
+/// whose type it may repeat (`d=a|f32` has one of each).
 struct TypeRow {
   struct Slot {
     std::string name;
-    std::vector<DType> allowed;   ///< empty when `same_as` is set
-    std::string same_as;
+    std::vector<DType> allowed;
+    std::vector<std::string> same_as;
   };
   std::vector<Slot> slots;
 };
 
 /// One kernel launch of a template.
 struct LaunchSpec {
-  std::string kernel;                  ///< name of the __global__ function
-  std::vector<Expression> grid;        ///< 1 to 3
-  std::vector<Expression> block;       ///< 1 to 3
-  std::vector<Expression> cluster;     ///< 0 (none) to 3
-  std::optional<Expression> smem;      ///< dynamic shared memory, bytes
+  std::string kernel;               ///< name of the __global__ function
+  std::vector<Expression> grid;     ///< 1 to 3
+  std::vector<Expression> block;    ///< 1 to 3
+  std::vector<Expression> cluster;  ///< 0 (none) to 3
+  std::optional<Expression> smem;   ///< dynamic shared memory, bytes
+  int line = 0;                     ///< of the front matter, for errors
 };
 
 /// What one launch looks like for a given problem, ready for the device.
@@ -65,10 +67,11 @@ struct LaunchGeometry {
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
 /// (types in the order of the operation's slots) and takes one `GemmArgs` by value. The config
-/// struct has a field for every `tune` and `let` (int).
+/// struct lies at global scope (nvcc's host pass cannot spell one in a namespace) and has an int
+/// field for every `tune`, then for every `let`, declared in the order of the front matter.
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
-/// `device.<limit>` for the fields of DeviceLimits. Configs must not depend on sizes through `let`
+/// `device.<limit>` for the numbers of DeviceLimits. Configs must not depend on sizes through `let`
 /// (one cubin serves many shapes): a `let` that mentions a size is an error; grids, requirements
 /// and workspace may.
 class KernelTemplate {
@@ -101,10 +104,16 @@ class KernelTemplate {
                                                      const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
                                              const DeviceLimits& limits) const;
+  /// The fields of the config struct with their values, in the order in which it declares them.
+  /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is no int.
+  [[nodiscard]] std::vector<NamedValue> config_fields(const Config& config, const Problem& problem,
+                                                      const DeviceLimits& limits) const;
 
  private:
   friend class FrontMatterParser;
   [[nodiscard]] std::vector<std::int64_t> fixed_values(const Problem&, const DeviceLimits&) const;
+  [[nodiscard]] std::vector<std::int64_t> bind(const Config&, const Problem&,
+                                               const DeviceLimits&) const;
 
   std::string name_, purpose_, operation_, config_type_, file_, source_;
   NameTable names_;

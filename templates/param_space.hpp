@@ -8,6 +8,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "templates/config.hpp"
@@ -36,8 +37,10 @@ struct Requirement {
 
 /// The configurations of one template for one problem and device: the product of the tunables'
 /// values, cut down by the requirements. A requirement (and a derived value) is evaluated as soon
-/// as the last tunable it depends on is bound, and the order of binding is chosen so that they bind
-/// early, so dead branches are never entered. Immutable once built; safe to share between threads.
+/// as the last tunable it depends on is bound. On first use the number of valid completions is
+/// counted once per combination of the values that later requirements still mention (see
+/// space_diagram.hpp), so that enumerating never enters a dead branch and counting need not
+/// enumerate. Immutable once built; safe to share between threads.
 class ParamSpace {
  public:
   /// `fixed` are the values of all names that are not tunables (problem, device), by slot of
@@ -50,16 +53,23 @@ class ParamSpace {
   [[nodiscard]] const std::vector<Tunable>& tunables() const;
   /// Size of the raw product, saturating at 2^64-1.
   [[nodiscard]] std::uint64_t raw_size() const;
-  /// Number of valid configurations; counted once, then remembered.
+  /// Number of valid configurations, saturating at 2^64-1; counted once, then remembered.
   [[nodiscard]] std::uint64_t count() const;
+  /// The valid configuration number `index` (below count()) in the order of for_each. Costs about
+  /// as many evaluations as the tunables have values, whatever the size of the space.
+  [[nodiscard]] Config at(std::uint64_t index) const;
   [[nodiscard]] bool contains(const Config& config) const;
   /// The first requirement that `config` breaks, as text for a person; nothing when valid.
   [[nodiscard]] std::optional<std::string> why_invalid(const Config& config) const;
+  /// The first requirement that fails whatever the configuration, because it mentions no tunable;
+  /// nothing when there is none (the space may be empty all the same).
+  [[nodiscard]] std::optional<std::string> why_impossible() const;
 
   /// Calls `visit` with each valid configuration in a fixed order (tunables as declared, the last
   /// fastest) until it returns false. Lazy: nothing is stored.
   void for_each(const std::function<bool(const Config&)>& visit) const;
-  /// A valid configuration, each with equal probability; nothing when the space is empty.
+  /// A valid configuration, each with exactly equal probability (`at` of a uniform index); nothing
+  /// when the space is empty.
   [[nodiscard]] std::optional<Config> sample(std::mt19937_64& random) const;
   /// Valid configurations that differ from `config` in exactly one tunable, in declared order.
   [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
@@ -68,8 +78,9 @@ class ParamSpace {
   [[nodiscard]] std::optional<Config> default_config() const;
   /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
-  /// The same space with some tunables narrowed to the given values. Throws Error(usage) for a name
-  /// that is no tunable or a value that the template does not list.
+  /// The same space with some tunables narrowed to the given values (a default that is not among
+  /// them gives way to the first of them). Throws Error(usage) for a name that is no tunable or a
+  /// value that the template does not list.
   [[nodiscard]] ParamSpace narrowed(
       const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices) const;
 

@@ -20,9 +20,9 @@ struct RenderedKernel {
   std::vector<std::string> name_expressions;
 };
 
-/// Assembles provenance header, CUDA includes, project headers inlined with #line, and the template.
-/// Throws Error(usage) when `config` is invalid for the problem and device (saying which requirement
-/// it breaks), Error(template_) for a header that cannot be found or an include cycle.
+/// Assembles provenance header, CUDA includes, project headers inlined with #line, and the
+/// template. Throws Error(usage) when `config` is invalid for the problem and device (saying which
+/// requirement it breaks), Error(template_) for a header that cannot be found or an include cycle.
 [[nodiscard]] RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_template,
                                     const Config& config, const Problem& problem,
                                     const DeviceLimits& limits);
@@ -31,8 +31,8 @@ struct RenderedKernel {
 [[nodiscard]] std::string inline_headers(const FileSet& headers, std::string_view path,
                                          std::string_view source);
 
-/// What `kiln export` writes: the rendered text, an explicit instantiation that plain nvcc compiles,
-/// and a comment with the launch geometry for `problem` and the nvcc command.
+/// What `kiln export` writes: the rendered text, an explicit instantiation that plain nvcc
+/// compiles, and a comment with the launch geometry for `problem` and the nvcc command.
 [[nodiscard]] std::string export_text(const RenderedKernel& rendered,
                                       const KernelTemplate& kernel_template, const Problem& problem,
                                       const DeviceLimits& limits);

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/catalog.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "kiln/error.hpp"
+#include "templates/digest.hpp"
+#include "templates/front_matter.hpp"
+#include "templates/header_inliner.hpp"
+#include "templates/nearest_name.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Part of every template digest. Raise it when the renderer changes what it makes of a template.
+constexpr std::string_view kRendererVersion = "renderer 1";
+
+[[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
+  throw Error(ErrorKind::usage,
+              fmt::format("template directory \"{}\": {}; give a readable directory with "
+                          "--template-path or KILN_TEMPLATE_PATH",
+                          directory, why));
+}
+
+std::string read_text(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
+  if (!stream) throw Error(ErrorKind::usage, fmt::format("cannot read \"{}\"", file.string()));
+  return text;
+}
+
+/// The `.cu` and `.cuh` files below a directory, by relative path.
+FileSet read_directory(const std::string& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) fail_directory(directory, "no such directory");
+  FileSet files;
+  try {
+    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+      const auto extension = entry.path().extension();
+      if (!entry.is_regular_file() || (extension != ".cu" && extension != ".cuh")) continue;
+      const auto path = entry.path().lexically_relative(directory).generic_string();
+      files.emplace(path, read_text(entry.path()));
+    }
+  } catch (const fs::filesystem_error& failure) {
+    fail_directory(directory, failure.code().message());
+  }
+  return files;
+}
+
+bool is_header(std::string_view path) {
+  return path.ends_with(".cuh");
+}
+
+std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
+                      const FileSet& headers) {
+  HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
+  inliner.add(path, kernel_template.source());
+  DigestBuilder digest;
+  digest.add(kRendererVersion).add(kernel_template.source());
+  for (const auto& header : inliner.inlined()) digest.add(header).add(headers.find(header)->second);
+  return digest.hex();
+}
+
+}  // namespace
+
+Catalog::Catalog() {
+  auto headers = std::make_shared<FileSet>();
+  for (const auto& [path, text] : embedded_files()) {
+    if (is_header(path)) headers->emplace(path, text);
+  }
+  headers_ = headers;
+  for (const auto& [path, text] : embedded_files()) {
+    if (is_header(path) || !has_front_matter(text)) continue;
+    add(KernelTemplate::parse(path, text), path, headers_);
+  }
+}
+
+const Catalog& Catalog::builtin() {
+  static const Catalog catalog;
+  return catalog;
+}
+
+Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
+  Catalog catalog = builtin();
+  for (const auto& directory : directories) catalog.add_directory(directory);
+  return catalog;
+}
+
+void Catalog::add_directory(const std::string& directory) {
+  const FileSet files = read_directory(directory);
+  auto headers = std::make_shared<FileSet>(*headers_);
+  for (const auto& [path, text] : files) {
+    if (is_header(path)) headers->insert_or_assign(path, text);
+  }
+  std::map<std::string, std::string> seen;
+  for (const auto& [path, text] : files) {
+    if (is_header(path) || !has_front_matter(text)) continue;
+    const auto file = (fs::path(directory) / path).generic_string();
+    auto parsed = KernelTemplate::parse(file, text);
+    const auto [first, is_new] = seen.emplace(parsed.name(), file);
+    if (!is_new) {
+      throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
+                                                    file, parsed.name(), first->second));
+    }
+    add(std::move(parsed), path, headers);
+  }
+}
+
+void Catalog::add(KernelTemplate kernel_template, std::string path,
+                  std::shared_ptr<const FileSet> headers) {
+  Origin origin{path, headers, digest_of(kernel_template, path, *headers)};
+  const auto known =
+      std::find_if(templates_.begin(), templates_.end(),
+                   [&](const KernelTemplate& t) { return t.name() == kernel_template.name(); });
+  origins_.insert_or_assign(kernel_template.name(), std::move(origin));
+  if (known != templates_.end()) {
+    *known = std::move(kernel_template);
+  } else {
+    templates_.push_back(std::move(kernel_template));
+  }
+}
+
+const KernelTemplate* Catalog::find(std::string_view name) const {
+  const auto found = std::find_if(templates_.begin(), templates_.end(),
+                                  [&](const KernelTemplate& t) { return t.name() == name; });
+  return found == templates_.end() ? nullptr : &*found;
+}
+
+const KernelTemplate& Catalog::at(std::string_view name) const {
+  if (const KernelTemplate* found = find(name)) return *found;
+  std::vector<std::string> names;
+  for (const auto& each : templates_) names.push_back(each.name());
+  const auto nearest = nearest_name(name, names);
+  std::stable_partition(names.begin(), names.end(),
+                        [&](const std::string& each) { return each == nearest; });
+  throw Error(ErrorKind::usage, fmt::format("there is no template \"{}\"; there are {}", name,
+                                            fmt::join(names, ", ")));
+}
+
+const Catalog::Origin& Catalog::origin(std::string_view name) const {
+  return origins_.find(at(name).name())->second;
+}
+
+const std::string& Catalog::digest(std::string_view name) const {
+  return origin(name).digest;
+}
+
+}  // namespace kiln

@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Recursive descent from text to the postfix program of an Expression.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "templates/expression_code.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/source_error.hpp"
+
+namespace kiln {
+
+class ExpressionParser {
+ public:
+  ExpressionParser(std::string_view text, const NameTable& names, const SourcePlace& place)
+      : text_(text), names_(names), place_(place) {}
+
+  Expression run() {
+    skip_space();
+    if (at_ == text_.size()) fail(at_, "an expression is missing here");
+    conditional();
+    if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
+
+    Expression result;
+    result.text_ = text_.substr(0, text_.find_last_not_of(kSpace) + 1);
+    std::sort(used_.begin(), used_.end());
+    used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
+    result.names_used_ = std::move(used_);
+    result.code_ = std::make_shared<const std::vector<Op>>(std::move(code_));
+    return result;
+  }
+
+ private:
+  using Op = Expression::Op;
+  using Code = Op::Code;
+
+  struct Binary {
+    std::string_view symbol;
+    int precedence;
+    Code code;
+  };
+  /// Longer symbols first, so that "<=" is not read as "<".
+  static constexpr std::array<Binary, 13> kBinaries{{{"||", 1, Code::or_jump},
+                                                     {"&&", 2, Code::and_jump},
+                                                     {"==", 3, Code::equal},
+                                                     {"!=", 3, Code::not_equal},
+                                                     {"<=", 4, Code::less_equal},
+                                                     {">=", 4, Code::greater_equal},
+                                                     {"<", 4, Code::less},
+                                                     {">", 4, Code::greater},
+                                                     {"+", 5, Code::add},
+                                                     {"-", 5, Code::subtract},
+                                                     {"*", 6, Code::multiply},
+                                                     {"/", 6, Code::divide},
+                                                     {"%", 6, Code::remainder}}};
+  static constexpr int kEquality = 3;
+  static constexpr int kRelation = 4;
+
+  struct Function {
+    std::string_view name;
+    int arguments;  // 0: two or more, folded from the left
+    Code code;
+  };
+  static constexpr std::array<Function, 8> kFunctions{{{"min", 0, Code::minimum},
+                                                       {"max", 0, Code::maximum},
+                                                       {"ceil_div", 2, Code::ceil_div},
+                                                       {"round_up", 2, Code::round_up},
+                                                       {"gcd", 2, Code::gcd},
+                                                       {"is_pow2", 1, Code::is_pow2},
+                                                       {"log2", 1, Code::log2},
+                                                       {"abs", 1, Code::abs}}};
+  static constexpr std::string_view kSpace = " \t";
+  /// Bounds the recursion, whatever the input.
+  static constexpr int kMaxNesting = 100;
+
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
+    throw_at(place_, text_, offset, message);
+  }
+
+  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+  static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  }
+
+  void skip_space() { at_ = std::min(text_.find_first_not_of(kSpace, at_), text_.size()); }
+
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+
+  bool accept(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    skip_space();
+    return true;
+  }
+
+  void expect(char c, std::string_view what) {
+    if (!accept(c)) fail(at_, fmt::format("'{}' is expected here, {}", c, what));
+  }
+
+  /// Appends an operation; `change` is what it does to the number of pending values.
+  std::size_t emit(Op op, int change) {
+    pending_ += change;
+    if (pending_ > kMaxExpressionStack) fail(at_, "the expression nests too deeply");
+    code_.push_back(op);
+    return code_.size() - 1;
+  }
+
+  void land(std::size_t jump) { code_[jump].operand = static_cast<std::int32_t>(code_.size()); }
+
+  class Nested {
+   public:
+    explicit Nested(ExpressionParser& parser) : parser_(parser) {
+      if (++parser_.nesting_ > kMaxNesting) {
+        parser_.fail(parser_.at_, "the expression nests too deeply");
+      }
+    }
+    ~Nested() { --parser_.nesting_; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    ExpressionParser& parser_;
+  };
+
+  void conditional() {
+    const Nested nested(*this);
+    binary(1);
+    if (!accept('?')) return;
+    const auto to_else = emit({Code::jump_if_zero}, -1);
+    conditional();
+    expect(':', "between the two results of '?'");
+    const auto to_end = emit({Code::jump}, -1);  // only one of the two results is ever there
+    land(to_else);
+    conditional();
+    land(to_end);
+  }
+
+  const Binary* peek_binary() const {
+    const auto rest = text_.substr(at_);
+    const auto found = std::find_if(kBinaries.begin(), kBinaries.end(),
+                                    [&](const Binary& b) { return rest.starts_with(b.symbol); });
+    return found == kBinaries.end() ? nullptr : &*found;
+  }
+
+  void binary(int lowest) {
+    unary();
+    int compared = 0;  // precedence of the comparison just read, which must not be read again
+    while (true) {
+      const Binary* const op = peek_binary();
+      if (op == nullptr) {
+        if (peek() == '&' || peek() == '|' || peek() == '=') {
+          fail(at_, fmt::format("'{}' is no operator; '{}{}' is", peek(), peek(), peek()));
+        }
+        return;
+      }
+      if (op->precedence < lowest) return;
+      if (op->precedence == compared) {
+        fail(at_, "comparisons do not chain; write \"a < b && b < c\"");
+      }
+      const bool comparison = op->precedence == kEquality || op->precedence == kRelation;
+      compared = comparison ? op->precedence : 0;
+      at_ += op->symbol.size();
+      skip_space();
+      if (op->code == Code::and_jump || op->code == Code::or_jump) {
+        const auto jump = emit({op->code}, -1);
+        binary(op->precedence + 1);
+        emit({Code::to_bool}, 0);
+        land(jump);
+      } else {
+        binary(op->precedence + 1);
+        emit({op->code}, -1);
+      }
+    }
+  }
+
+  void unary() {
+    const Nested nested(*this);
+    if (peek() == '!' && !text_.substr(at_).starts_with("!=")) {
+      accept('!');
+      unary();
+      emit({Code::logical_not}, 0);
+    } else if (accept('-')) {
+      unary();
+      emit({Code::negate}, 0);
+    } else {
+      primary();
+    }
+  }
+
+  void primary() {
+    if (accept('(')) {
+      conditional();
+      expect(')', "to close '('");
+    } else if (is_digit(peek())) {
+      literal();
+    } else if (is_letter(peek())) {
+      name_or_call();
+    } else if (at_ == text_.size()) {
+      fail(at_, "the expression ends where a value is expected");
+    } else {
+      fail(at_, "a value is expected here");
+    }
+  }
+
+  void literal() {
+    const auto begin = at_;
+    auto digits = text_.substr(at_);
+    int base = 10;
+    if (digits.starts_with("0x") || digits.starts_with("0X")) {
+      digits.remove_prefix(2);
+      base = 16;
+    }
+    Op op{Code::constant};
+    const auto [end, status] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), op.value, base);
+    if (status == std::errc::result_out_of_range) fail(begin, "the number exceeds 64 bits");
+    at_ = static_cast<std::size_t>(end - text_.data());
+    const bool sign_after_prefix = base == 16 && digits.starts_with('-');
+    if (status != std::errc{} || sign_after_prefix || is_letter(peek()) || is_digit(peek()) ||
+        peek() == '.') {
+      fail(begin, "not an integer");
+    }
+    emit(op, 1);
+    skip_space();
+  }
+
+  void name_or_call() {
+    const auto begin = at_;
+    while (is_letter(peek()) || is_digit(peek()) || peek() == '.') ++at_;
+    const auto name = text_.substr(begin, at_ - begin);
+    skip_space();
+    if (peek() == '(') {
+      call(begin, name);
+    } else if (name == "true" || name == "false") {
+      emit({Code::constant, 0, name == "true" ? 1 : 0}, 1);
+    } else {
+      const int slot = names_.find(name);
+      if (slot < 0) fail(begin, unknown_name(name));
+      used_.push_back(slot);
+      emit({Code::name, slot}, 1);
+    }
+  }
+
+  void call(std::size_t begin, std::string_view name) {
+    const auto function = std::find_if(kFunctions.begin(), kFunctions.end(),
+                                       [&](const Function& f) { return f.name == name; });
+    if (function == kFunctions.end()) fail(begin, unknown_function(name));
+    accept('(');
+    int arguments = 0;
+    do {
+      conditional();
+      if (++arguments > 1 && function->arguments == 0) emit({function->code}, -1);
+    } while (accept(','));
+    expect(')', fmt::format("to close the arguments of {}", name));
+    if (function->arguments == 0) {
+      if (arguments < 2) fail(begin, fmt::format("{} takes two arguments or more", name));
+      return;
+    }
+    if (arguments != function->arguments) {
+      fail(begin, fmt::format("{} takes {} argument{}, not {}", name, function->arguments,
+                              function->arguments == 1 ? "" : "s", arguments));
+    }
+    emit({function->code}, 1 - arguments);
+  }
+
+  [[nodiscard]] std::string unknown_name(std::string_view name) const {
+    std::vector<std::string> known;
+    for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
+    return fmt::format("unknown name \"{}\"{}", name, did_you_mean(name, known));
+  }
+
+  static std::string unknown_function(std::string_view name) {
+    std::vector<std::string> known;
+    for (const auto& function : kFunctions) known.emplace_back(function.name);
+    return fmt::format("unknown function \"{}\"{}", name, did_you_mean(name, known));
+  }
+
+  std::string_view text_;
+  const NameTable& names_;
+  const SourcePlace& place_;
+  std::size_t at_ = 0;
+  int nesting_ = 0;
+  int pending_ = 0;
+  std::vector<Op> code_;
+  std::vector<int> used_;
+};
+
+Expression Expression::parse(std::string_view text, const NameTable& names,
+                             const SourcePlace& place) {
+  return ExpressionParser(text, names, place).run();
+}
+
+}  // namespace kiln

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/front_matter.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "templates/nearest_name.hpp"
+#include "templates/source_error.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kMark = "//@";
+constexpr std::string_view kSpace = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::size_t offset_in(std::string_view whole, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - whole.data());
+}
+
+/// Calls `visit(line, number)` for each line, without its end.
+template <class Visit>
+void for_each_line(std::string_view source, const Visit& visit) {
+  int number = 1;
+  while (!source.empty()) {
+    const auto end = source.find('\n');
+    visit(source.substr(0, end), number++);
+    if (end == std::string_view::npos) return;
+    source.remove_prefix(end + 1);
+  }
+}
+
+FrontMatterLine take_apart(const std::string& file, std::string_view line, int number) {
+  const auto body = trimmed(line.substr(kMark.size()));
+  const auto key = body.substr(0, body.find_first_of(kSpace));
+  auto rest = trimmed(body.substr(key.size()));
+  if (rest.empty()) rest = line.substr(offset_in(line, body) + body.size(), 0);
+  std::string_view comment;
+  // A purpose is prose and may hold anything, an address for instance.
+  const auto slashes = key == "purpose" ? std::string_view::npos : rest.find("//");
+  if (slashes != std::string_view::npos) {
+    comment = trimmed(rest.substr(slashes + 2));
+    const auto text = trimmed(rest.substr(0, slashes));
+    rest = text.empty() ? rest.substr(0, 0) : text;
+  }
+  const auto place = [&](std::string_view part) {
+    return SourcePlace{file, number, static_cast<int>(offset_in(line, part)) + 1,
+                       std::string(line)};
+  };
+  return {std::string(key), std::string(rest), std::string(comment), place(key), place(rest)};
+}
+
+}  // namespace
+
+void FrontMatterLine::fail_at_key(std::string_view message) const {
+  throw_at(key_place, key, 0, message);
+}
+
+void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
+  throw_at(text_place, text, offset, message);
+}
+
+bool has_front_matter(std::string_view source) {
+  return source.starts_with(kMark) || source.find("\n//@") != std::string_view::npos;
+}
+
+std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source) {
+  std::vector<FrontMatterLine> lines;
+  for_each_line(source, [&](std::string_view line, int number) {
+    if (!line.starts_with(kMark) || trimmed(line.substr(kMark.size())).empty()) return;
+    lines.push_back(take_apart(file, line, number));
+  });
+  return lines;
+}
+
+std::vector<TextPart> split_words(std::string_view text) {
+  std::vector<TextPart> words;
+  std::size_t at = text.find_first_not_of(kSpace);
+  while (at != std::string_view::npos) {
+    const auto end = std::min(text.find_first_of(kSpace, at), text.size());
+    words.push_back({text.substr(at, end - at), at});
+    at = text.find_first_not_of(kSpace, end);
+  }
+  return words;
+}
+
+std::vector<TextPart> split_arguments(std::string_view text) {
+  std::vector<TextPart> parts;
+  int open = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    open += (c == '(') - (c == ')');
+    if (i < text.size() && (c != ',' || open > 0)) continue;
+    const auto part = text.substr(begin, i - begin);
+    const auto inner = trimmed(part);
+    parts.push_back({inner, inner.empty() ? i : offset_in(text, inner)});
+    begin = i + 1;
+  }
+  return parts;
+}
+
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && !digit(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+Tunable parse_tunable(const FrontMatterLine& line) {
+  const std::string_view text = line.text;
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    line.fail(0, "a tunable is written \"name = value value* value\", * marking the default");
+  }
+  Tunable tunable;
+  tunable.name = trimmed(text.substr(0, equals));
+  tunable.comment = line.comment;
+  if (!is_identifier(tunable.name)) line.fail(0, "a name is expected before '='");
+
+  bool starred = false;
+  for (auto [word, offset] : split_words(text.substr(equals + 1))) {
+    offset += equals + 1;
+    auto digits = word;
+    const bool is_default = digits.ends_with('*');
+    if (is_default) digits.remove_suffix(1);
+    // The config struct's fields are int.
+    std::int32_t value = 0;
+    const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (status != std::errc{} || end != digits.data() + digits.size()) {
+      line.fail(offset, fmt::format("\"{}\" is no 32-bit integer", word));
+    }
+    if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end()) {
+      line.fail(offset, fmt::format("{} is listed twice", value));
+    }
+    if (is_default && starred) line.fail(offset, "a second default (*); one value can have it");
+    if (is_default || tunable.values.empty()) tunable.default_value = value;
+    starred = starred || is_default;
+    tunable.values.push_back(value);
+  }
+  if (tunable.values.empty()) line.fail(text.size(), "at least one value is expected");
+  return tunable;
+}
+
+TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) {
+  const auto& slots = operation.type_slots;
+  const auto is_slot = [&](std::string_view name) {
+    return std::find(slots.begin(), slots.end(), name) != slots.end();
+  };
+  TypeRow row;
+  for (const auto [word, offset] : split_words(line.text)) {
+    const auto equals = word.find('=');
+    if (equals == std::string_view::npos) {
+      line.fail(offset, "types are written \"slot=type|type\" without spaces around '=' and '|'");
+    }
+    TypeRow::Slot slot{std::string(word.substr(0, equals)), {}, {}};
+    if (!is_slot(slot.name)) {
+      line.fail(offset, fmt::format("{} has no type slot \"{}\"{}", operation.name, slot.name,
+                                    did_you_mean(slot.name, slots)));
+    }
+    if (std::any_of(row.slots.begin(), row.slots.end(),
+                    [&](const TypeRow::Slot& s) { return s.name == slot.name; })) {
+      line.fail(offset, fmt::format("\"{}\" is given twice", slot.name));
+    }
+    for (std::size_t at = equals + 1; at <= word.size();) {
+      const auto bar = std::min(word.find('|', at), word.size());
+      const auto name = word.substr(at, bar - at);
+      if (const auto type = parse_dtype(name)) {
+        slot.allowed.push_back(*type);
+      } else if (is_slot(name)) {
+        slot.same_as.emplace_back(name);
+      } else {
+        line.fail(offset + at, fmt::format("\"{}\" is neither an element type nor a slot", name));
+      }
+      at = bar + 1;
+    }
+    row.slots.push_back(std::move(slot));
+  }
+  for (const auto& name : slots) {
+    if (std::none_of(row.slots.begin(), row.slots.end(),
+                     [&](const TypeRow::Slot& s) { return s.name == name; })) {
+      line.fail(line.text.size(), fmt::format("the type of \"{}\" is missing", name));
+    }
+  }
+  // Slots that only refer to each other would accept anything; grow the set of the others.
+  std::vector<std::string> grounded;
+  const auto is_grounded = [&](const std::string& name) {
+    return std::find(grounded.begin(), grounded.end(), name) != grounded.end();
+  };
+  for (std::size_t round = 0; round < row.slots.size(); ++round) {
+    for (const auto& slot : row.slots) {
+      const bool anchored = !slot.allowed.empty() ||
+                            std::any_of(slot.same_as.begin(), slot.same_as.end(), is_grounded);
+      if (anchored && !is_grounded(slot.name)) grounded.push_back(slot.name);
+    }
+  }
+  for (const auto& slot : row.slots) {
+    if (!is_grounded(slot.name)) {
+      line.fail(0, fmt::format("\"{}\" refers to slots that only refer back", slot.name));
+    }
+  }
+  return row;
+}
+
+}  // namespace kiln

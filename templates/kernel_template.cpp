@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/kernel_template.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kiln/error.hpp"
+#include "templates/operation.hpp"
+#include "templates/template_names.hpp"
+
+namespace kiln {
+namespace {
+
+bool accepts(const TypeRow::Slot& slot, const Problem& problem) {
+  const auto type = problem.type(slot.name);
+  if (!type) return false;
+  const auto is_own = [&](DType allowed) { return allowed == *type; };
+  const auto repeats = [&](const std::string& other) { return problem.type(other) == type; };
+  return std::any_of(slot.allowed.begin(), slot.allowed.end(), is_own) ||
+         std::any_of(slot.same_as.begin(), slot.same_as.end(), repeats);
+}
+
+std::string slot_text(const std::string& slot, const Problem& problem) {
+  const auto type = problem.type(slot);
+  return fmt::format("{}={}", slot, type ? to_string(*type) : std::string_view("nothing"));
+}
+
+/// "d=f64 with a=f16": the slots that the row does not take, then those that these refer to.
+std::string what_row_refuses(const TypeRow& row, const Problem& problem, std::size_t& refused) {
+  std::vector<std::string> wrong;
+  std::vector<std::string> beside;
+  for (const auto& slot : row.slots) {
+    if (accepts(slot, problem)) continue;
+    wrong.push_back(slot_text(slot.name, problem));
+    for (const auto& other : slot.same_as) beside.push_back(slot_text(other, problem));
+  }
+  std::erase_if(beside, [&](const std::string& text) {
+    return std::find(wrong.begin(), wrong.end(), text) != wrong.end();
+  });
+  refused = wrong.size();
+  std::string text = fmt::format("{}", fmt::join(wrong, " "));
+  if (!beside.empty()) text += fmt::format(" with {}", fmt::join(beside, " "));
+  return text;
+}
+
+}  // namespace
+
+const std::string& KernelTemplate::arch_text() const {
+  static const std::string any = "any";
+  return arch_ ? arch_->text() : any;
+}
+
+std::optional<std::string> KernelTemplate::why_unsupported(const Problem& problem,
+                                                           const DeviceLimits& limits) const {
+  if (problem.operation != operation_) {
+    return fmt::format("{} computes {}, not {}", name_, operation_, problem.operation);
+  }
+  if (arch_ && arch_->evaluate(device_values(limits)).value_or(0) == 0) {
+    return fmt::format("{} needs {}, this is {}", name_, arch_->text(),
+                       limits.arch.empty() ? fmt::format("sm_{}", limits.sm) : limits.arch);
+  }
+  // Of several rows the one that comes closest explains best.
+  std::size_t fewest = std::numeric_limits<std::size_t>::max();
+  std::string reason;
+  for (const auto& row : type_rows_) {
+    std::size_t refused = 0;
+    auto text = what_row_refuses(row, problem, refused);
+    if (refused < fewest) {
+      fewest = refused;
+      reason = std::move(text);
+    }
+  }
+  if (fewest > 0) return fmt::format("{} does not take {}", name_, reason);
+  if (const auto failure = space(problem, limits).why_impossible()) {
+    return fmt::format("{}: {}", name_, *failure);
+  }
+  return std::nullopt;
+}
+
+std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
+                                                       const DeviceLimits& limits) const {
+  auto values = problem_values(*find_operation(operation_), problem, limits);
+  values.resize(static_cast<std::size_t>(names_.size()), 0);
+  return values;
+}
+
+ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
+  return ParamSpace(names_, tunables_, derived_, requirements_, fixed_values(problem, limits));
+}
+
+std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Problem& problem,
+                                               const DeviceLimits& limits) const {
+  auto values = fixed_values(problem, limits);
+  for (const auto& tunable : tunables_) {
+    values[static_cast<std::size_t>(names_.find(tunable.name))] = config.at(tunable.name);
+  }
+  for (const auto& let : derived_) {
+    const auto value = let.value.evaluate(values);
+    if (!value) {
+      throw Error(ErrorKind::usage, fmt::format("{}: {} is undefined for \"{}\"", name_, let.name,
+                                                config.canonical()));
+    }
+    values[static_cast<std::size_t>(names_.find(let.name))] = *value;
+  }
+  return values;
+}
+
+std::vector<NamedValue> KernelTemplate::config_fields(const Config& config, const Problem& problem,
+                                                      const DeviceLimits& limits) const {
+  const auto values = bind(config, problem, limits);
+  std::vector<NamedValue> fields;
+  const auto add = [&](const std::string& name) {
+    const auto value = values[static_cast<std::size_t>(names_.find(name))];
+    if (value < std::numeric_limits<std::int32_t>::min() ||
+        value > std::numeric_limits<std::int32_t>::max()) {
+      throw Error(ErrorKind::template_,
+                  fmt::format("{}: {} = {} does not fit the config struct's int; the configuration "
+                              "is \"{}\"",
+                              file_, name, value, config.canonical()));
+    }
+    fields.push_back({name, value});
+  };
+  for (const auto& tunable : tunables_) add(tunable.name);
+  for (const auto& let : derived_) add(let.name);
+  return fields;
+}
+
+}  // namespace kiln

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Launch geometry of a template: its expressions evaluated, and held to what CUDA allows.
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "kiln/error.hpp"
+#include "templates/kernel_template.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::array<std::int64_t, 3> kMaxGrid{std::numeric_limits<std::int32_t>::max(), 65535,
+                                               65535};
+constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
+constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
+/// Sixteen blocks need the kernel's consent; eight work everywhere from Hopper on.
+constexpr std::int64_t kMaxClusterBlocks = 16;
+constexpr int kFirstClusterSm = 90;
+
+/// Evaluates the expressions of one launch; errors name it.
+class LaunchEvaluator {
+ public:
+  LaunchEvaluator(std::string where, std::span<const std::int64_t> values)
+      : where_(std::move(where)), values_(values) {}
+
+  [[noreturn]] void fail(std::string_view message) const {
+    throw Error(ErrorKind::template_, fmt::format("{}: {}", where_, message));
+  }
+
+  [[nodiscard]] std::int64_t value(std::string_view what, const Expression& expression,
+                                   std::int64_t least, std::int64_t most) const {
+    const auto result = expression.evaluate(values_);
+    if (!result) {
+      fail(fmt::format("{} \"{}\" is undefined (division by zero or overflow)", what,
+                       expression.text()));
+    }
+    if (*result < least || *result > most) {
+      fail(fmt::format("{} \"{}\" is {}, outside of {} to {}", what, expression.text(), *result,
+                       least, most));
+    }
+    return *result;
+  }
+
+  [[nodiscard]] std::array<std::uint32_t, 3> extent(std::string_view what,
+                                                    const std::vector<Expression>& expressions,
+                                                    const std::array<std::int64_t, 3>& most) const {
+    std::array<std::uint32_t, 3> result{1, 1, 1};
+    for (std::size_t i = 0; i < expressions.size(); ++i) {
+      result[i] = static_cast<std::uint32_t>(
+          value(fmt::format("{}.{}", what, "xyz"[i]), expressions[i], 1, most[i]));
+    }
+    return result;
+  }
+
+ private:
+  std::string where_;
+  std::span<const std::int64_t> values_;
+};
+
+std::int64_t volume(const std::array<std::uint32_t, 3>& extent) {
+  return std::int64_t{extent[0]} * extent[1] * extent[2];
+}
+
+}  // namespace
+
+std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const Problem& problem,
+                                                     const DeviceLimits& limits) const {
+  const auto values = bind(config, problem, limits);
+  std::vector<LaunchGeometry> result;
+  for (const auto& launch : launches_) {
+    const LaunchEvaluator evaluator(
+        fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line, launch.kernel,
+                    config.canonical(), problem.sizes_text()),
+        values);
+    LaunchGeometry geometry;
+    geometry.grid = evaluator.extent("grid", launch.grid, kMaxGrid);
+    geometry.block = evaluator.extent("block", launch.block, kMaxBlock);
+    geometry.cluster = evaluator.extent("cluster", launch.cluster, kMaxCluster);
+    if (launch.smem) {
+      geometry.smem_bytes =
+          static_cast<std::uint32_t>(evaluator.value("smem", *launch.smem, 0, limits.smem_optin));
+    }
+    if (volume(geometry.block) > limits.max_threads) {
+      evaluator.fail(fmt::format("a block of {} threads exceeds {}", volume(geometry.block),
+                                 limits.max_threads));
+    }
+    const auto cluster_blocks = volume(geometry.cluster);
+    if (cluster_blocks > kMaxClusterBlocks) {
+      evaluator.fail(
+          fmt::format("a cluster of {} blocks exceeds {}", cluster_blocks, kMaxClusterBlocks));
+    }
+    if (cluster_blocks > 1) {
+      if (limits.sm < kFirstClusterSm) {
+        evaluator.fail(fmt::format("clusters need sm >= {}", kFirstClusterSm));
+      }
+      for (std::size_t i = 0; i < 3; ++i) {
+        if (geometry.grid[i] % geometry.cluster[i] != 0) {
+          evaluator.fail(fmt::format("grid.{} = {} is no multiple of the cluster's {}", "xyz"[i],
+                                     geometry.grid[i], geometry.cluster[i]));
+        }
+      }
+    }
+    result.push_back(geometry);
+  }
+  return result;
+}
+
+std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem& problem,
+                                             const DeviceLimits& limits) const {
+  if (!workspace_) return 0;
+  const auto values = bind(config, problem, limits);
+  const LaunchEvaluator evaluator(fmt::format("{}: workspace with \"{}\" for {}", file_,
+                                              config.canonical(), problem.sizes_text()),
+                                  values);
+  return evaluator.value("workspace", *workspace_, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace kiln

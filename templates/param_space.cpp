@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/param_space.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <mutex>
+
+#include "kiln/error.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/space_diagram.hpp"
+#include "templates/space_program.hpp"
+
+namespace kiln {
+
+class ParamSpace::Impl {
+ public:
+  Impl(const NameTable& names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
+       std::vector<Requirement> requirements, std::vector<std::int64_t> fixed)
+      : program(names, std::move(tunables), std::move(derived), std::move(requirements),
+                std::move(fixed)) {}
+
+  /// Built when first needed: rendering one candidate needs the program alone.
+  const SpaceDiagram& diagram() const {
+    std::call_once(once_, [this] { diagram_.emplace(program); });
+    return *diagram_;
+  }
+
+  /// The values of a configuration that has every tunable, each with a value of its list, and
+  /// nothing else; the reason in `why` when it is not so.
+  std::optional<std::vector<std::int64_t>> tunable_values(const Config& config,
+                                                          std::string& why) const;
+
+  const SpaceProgram program;
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::optional<SpaceDiagram> diagram_;
+};
+
+namespace {
+
+bool lists(const Tunable& tunable, std::int64_t value) {
+  return std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
+}
+
+std::vector<std::string> names_of(const std::vector<Tunable>& tunables) {
+  std::vector<std::string> names;
+  for (const auto& tunable : tunables) names.push_back(tunable.name);
+  return names;
+}
+
+std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_view name) {
+  const auto known = names_of(tunables);
+  return fmt::format("\"{}\" is no tunable here{}; there are {}", name, did_you_mean(name, known),
+                     fmt::join(known, " "));
+}
+
+std::string no_such_value(const Tunable& tunable, std::int64_t value) {
+  return fmt::format("{} = {} is none of {}", tunable.name, value, fmt::join(tunable.values, " "));
+}
+
+Config config_of(const SpaceProgram& program, std::span<const std::int64_t> values) {
+  Config config;
+  for (std::size_t i = 0; i < program.depth(); ++i) {
+    config.set(program.tunables()[i].name, values[static_cast<std::size_t>(program.slot(i))]);
+  }
+  return config;
+}
+
+/// Visits valid completions in declared order until `visit` returns false; returns that, too.
+bool walk(const SpaceProgram& program, const SpaceDiagram& diagram, std::size_t level,
+          std::span<std::int64_t> values, const std::function<bool(const Config&)>& visit) {
+  if (level == program.depth()) return visit(config_of(program, values));
+  for (const auto value : program.tunables()[level].values) {
+    if (!program.bind(level, value, values)) continue;
+    if (diagram.node(level + 1, values).count == 0) continue;
+    if (!walk(program, diagram, level + 1, values, visit)) return false;
+  }
+  return true;
+}
+
+/// An integer below `bound`, each equally likely; the same for a seed on every platform.
+std::uint64_t uniform_below(std::uint64_t bound, std::mt19937_64& random) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t fair = kMost - kMost % bound;  // a multiple of bound
+  std::uint64_t draw = random();
+  while (draw >= fair) draw = random();
+  return draw % bound;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const Config& config,
+                                                                          std::string& why) const {
+  auto values = program.start();
+  for (std::size_t i = 0; i < program.depth(); ++i) {
+    const Tunable& tunable = program.tunables()[i];
+    const auto value = config.find(tunable.name);
+    if (!value) {
+      why = fmt::format("{} has no value", tunable.name);
+      return std::nullopt;
+    }
+    if (!lists(tunable, *value)) {
+      why = no_such_value(tunable, *value);
+      return std::nullopt;
+    }
+    values[static_cast<std::size_t>(program.slot(i))] = *value;
+  }
+  if (config.values().size() != program.depth()) {
+    const auto known = names_of(program.tunables());
+    for (const auto& [name, value] : config.values()) {
+      if (std::find(known.begin(), known.end(), name) == known.end()) {
+        why = no_such_tunable(program.tunables(), name);
+        return std::nullopt;
+      }
+    }
+  }
+  return values;
+}
+
+ParamSpace::ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
+                       std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
+                       std::vector<std::int64_t> fixed)
+    : impl_(std::make_shared<const Impl>(names, std::move(tunables), std::move(derived),
+                                         std::move(requirements), std::move(fixed))) {}
+
+const std::vector<Tunable>& ParamSpace::tunables() const {
+  return impl_->program.tunables();
+}
+
+std::uint64_t ParamSpace::raw_size() const {
+  std::uint64_t size = 1;
+  for (const auto& tunable : tunables()) {
+    const std::uint64_t values = tunable.values.size();
+    if (values == 0) return 0;
+    if (size > std::numeric_limits<std::uint64_t>::max() / values) {
+      size = std::numeric_limits<std::uint64_t>::max();
+    } else {
+      size *= values;
+    }
+  }
+  return size;
+}
+
+std::uint64_t ParamSpace::count() const {
+  auto values = impl_->program.start();
+  return impl_->diagram().node(0, values).count;
+}
+
+Config ParamSpace::at(std::uint64_t index) const {
+  const auto& program = impl_->program;
+  const auto& diagram = impl_->diagram();
+  auto values = program.start();
+  if (index >= diagram.node(0, values).count) {
+    throw Error(ErrorKind::usage, fmt::format("the space has {} configurations; number {} is not "
+                                              "one of them",
+                                              count(), index));
+  }
+  for (std::size_t level = 0; level < program.depth(); ++level) {
+    for (const auto value : program.tunables()[level].values) {
+      if (!program.bind(level, value, values)) continue;
+      const auto below = diagram.node(level + 1, values).count;
+      if (index < below) break;
+      index -= below;
+    }
+  }
+  return config_of(program, values);
+}
+
+bool ParamSpace::contains(const Config& config) const {
+  return !why_invalid(config).has_value();
+}
+
+std::optional<std::string> ParamSpace::why_invalid(const Config& config) const {
+  std::string why;
+  auto values = impl_->tunable_values(config, why);
+  if (!values) return why;
+  return impl_->program.first_failure(*values);
+}
+
+std::optional<std::string> ParamSpace::why_impossible() const {
+  return impl_->program.fixed_failure();
+}
+
+void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
+  auto values = impl_->program.start();
+  if (impl_->diagram().node(0, values).count == 0) return;
+  walk(impl_->program, impl_->diagram(), 0, values, visit);
+}
+
+std::optional<Config> ParamSpace::sample(std::mt19937_64& random) const {
+  const auto valid = count();
+  if (valid == 0) return std::nullopt;
+  return at(uniform_below(valid, random));
+}
+
+std::vector<Config> ParamSpace::neighbours(const Config& config) const {
+  const auto& program = impl_->program;
+  std::string why;
+  auto values = impl_->tunable_values(config, why);
+  if (!values) throw Error(ErrorKind::usage, "no neighbours of this configuration: " + why);
+  std::vector<Config> found;
+  for (std::size_t i = 0; i < program.depth(); ++i) {
+    auto& own = (*values)[static_cast<std::size_t>(program.slot(i))];
+    const auto kept = own;
+    for (const auto value : program.tunables()[i].values) {
+      if (value == kept) continue;
+      own = value;
+      if (program.holds(*values)) found.push_back(config_of(program, *values));
+    }
+    own = kept;
+  }
+  return found;
+}
+
+std::optional<Config> ParamSpace::default_config() const {
+  const auto& program = impl_->program;
+  const auto& diagram = impl_->diagram();
+  auto values = program.start();
+  const auto root = diagram.node(0, values);
+  if (root.count == 0) return std::nullopt;
+  auto left = root.distance;  // how many tunables may still leave their default
+  for (std::size_t level = 0; level < program.depth(); ++level) {
+    const Tunable& tunable = program.tunables()[level];
+    for (const auto value : tunable.values) {
+      const std::uint32_t step = value == tunable.default_value ? 0 : 1;
+      if (step > left || !program.bind(level, value, values)) continue;
+      const auto below = diagram.node(level + 1, values);
+      if (below.count > 0 && below.distance + step == left) {
+        left -= step;
+        break;
+      }
+    }
+  }
+  return config_of(program, values);
+}
+
+std::vector<std::int64_t> ParamSpace::bindings(const Config& config) const {
+  std::string why;
+  auto values = impl_->tunable_values(config, why);
+  if (values) {
+    const auto failure = impl_->program.first_failure(*values);
+    if (!failure) return *values;
+    why = *failure;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("invalid configuration \"{}\": {}", config.canonical(), why));
+}
+
+ParamSpace ParamSpace::narrowed(
+    const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices) const {
+  const auto& program = impl_->program;
+  auto narrow = program.tunables();
+  for (const auto& [name, wanted] : choices) {
+    const auto tunable = std::find_if(narrow.begin(), narrow.end(),
+                                      [&n = name](const Tunable& t) { return t.name == n; });
+    if (tunable == narrow.end()) throw Error(ErrorKind::usage, no_such_tunable(narrow, name));
+    for (const auto value : wanted) {
+      if (!lists(*tunable, value)) throw Error(ErrorKind::usage, no_such_value(*tunable, value));
+    }
+    std::erase_if(tunable->values, [&w = wanted](std::int64_t value) {
+      return std::find(w.begin(), w.end(), value) == w.end();
+    });
+    if (tunable->values.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("no value is left for {}", name));
+    }
+    if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
+  }
+  return ParamSpace(program.names(), std::move(narrow), program.derived(), program.requirements(),
+                    program.start());
+}
+
+}  // namespace kiln

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/renderer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <iterator>
+#include <set>
+
+#include "kiln/error.hpp"
+#include "templates/digest.hpp"
+#include "templates/header_inliner.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln {
+namespace {
+
+/// What an element type needs beyond the language: a CUDA header and the macro that tells our own
+/// headers that it is there.
+struct TypeSupport {
+  std::string_view device_name;
+  std::string_view include;
+  std::string_view macro;
+};
+
+constexpr std::array<TypeSupport, kDTypeNames.size()> kTypeSupport{{
+    {"__half", "<cuda_fp16.h>", "KILN_USES_F16"},
+    {"__nv_bfloat16", "<cuda_bf16.h>", "KILN_USES_BF16"},
+    {"kiln::tf32", "", ""},
+    {"float", "", ""},
+    {"double", "", ""},
+    {"__nv_fp8_e4m3", "<cuda_fp8.h>", "KILN_USES_FP8"},
+    {"__nv_fp8_e5m2", "<cuda_fp8.h>", "KILN_USES_FP8"},
+    {"signed char", "", ""},
+    {"unsigned char", "", ""},
+    {"int", "", ""},
+}};
+
+const TypeSupport& support_of(DType type) {
+  return kTypeSupport[static_cast<std::size_t>(type)];
+}
+
+std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_template,
+                                               const Config& config, const Problem& problem,
+                                               const DeviceLimits& limits) {
+  std::vector<std::string> fields;
+  for (const auto& field : kernel_template.config_fields(config, problem, limits)) {
+    fields.push_back(fmt::format(".{} = {}", field.name, field.value));
+  }
+  std::string arguments =
+      fmt::format("{}{{{}}}", kernel_template.config_type(), fmt::join(fields, ", "));
+  for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
+    fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
+  }
+  std::vector<std::string> names;
+  for (const auto& launch : kernel_template.launches()) {
+    names.push_back(fmt::format("{}<{}>", launch.kernel, arguments));
+  }
+  return names;
+}
+
+std::string provenance(const RenderedKernel& rendered, const Problem& problem,
+                       const DeviceLimits& limits) {
+  std::string types;
+  for (const auto& [slot, type] : problem.types) {
+    types += fmt::format(" {}={}", slot, to_string(type));
+  }
+  std::string traits;
+  for (const auto& [name, value] : problem.traits) traits += fmt::format(" {}={}", name, value);
+  std::string text = fmt::format(
+      "// Rendered by Kiln.\n"
+      "// template {} {}\n"
+      "// config   {}\n"
+      "// types   {}\n"
+      "// traits  {}\n"
+      "// arch     {}\n",
+      rendered.template_name, rendered.template_digest, rendered.config.canonical(), types, traits,
+      limits.arch);
+  for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
+  return text;
+}
+
+/// The top of the text: macros first, because project headers ask for them.
+std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
+  std::set<std::string_view> macros;
+  std::set<std::string_view> includes(own_includes.begin(), own_includes.end());
+  for (const auto& [slot, type] : problem.types) {
+    const auto& support = support_of(type);
+    if (support.macro.empty()) continue;
+    macros.insert(support.macro);
+    includes.insert(support.include);
+  }
+  std::string text = "#define KILN_RENDERED 1\n";
+  for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
+  for (const auto include : includes) text += fmt::format("#include {}\n", include);
+  return text;
+}
+
+}  // namespace
+
+std::string_view device_type_name(DType type) {
+  return support_of(type).device_name;
+}
+
+RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_template,
+                      const Config& config, const Problem& problem, const DeviceLimits& limits) {
+  if (const auto reason = kernel_template.why_unsupported(problem, limits)) {
+    throw Error(ErrorKind::usage, *reason);
+  }
+  if (const auto reason = kernel_template.space(problem, limits).why_invalid(config)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: the configuration \"{}\" is not valid here: {}",
+                                              kernel_template.name(), config.canonical(), *reason));
+  }
+  const Catalog::Origin& origin = catalog.origin(kernel_template.name());
+  RenderedKernel rendered;
+  rendered.template_name = kernel_template.name();
+  rendered.template_digest = origin.digest;
+  rendered.config = config;
+  rendered.name_expressions = make_name_expressions(kernel_template, config, problem, limits);
+
+  HeaderInliner inliner(*origin.headers, HeaderInliner::Mode::rendered);
+  inliner.add(origin.path, kernel_template.source());
+  rendered.text = provenance(rendered, problem, limits) +
+                  preamble(problem, inliner.system_includes()) + inliner.text();
+  rendered.digest = digest_hex(rendered.text);
+  return rendered;
+}
+
+std::string inline_headers(const FileSet& headers, std::string_view path, std::string_view source) {
+  HeaderInliner inliner(headers, HeaderInliner::Mode::as_it_stands);
+  inliner.add(path, source);
+  std::string text;
+  for (const auto& include : inliner.system_includes())
+    text += fmt::format("#include {}\n", include);
+  return text + inliner.text();
+}
+
+}  // namespace kiln

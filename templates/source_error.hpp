@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "templates/expression.hpp"
+
+namespace kiln {
+
+/// Throws Error(template_): "file:line:column: message", the line, and a caret under the character
+/// `offset` of `text`, where `text` begins at `place`.
+[[noreturn]] void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
+                           std::string_view message);
+
+}  // namespace kiln

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/space_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+int known_slot(const NameTable& names, const std::string& name) {
+  const int slot = names.find(name);
+  if (slot < 0) {
+    throw Error(ErrorKind::internal,
+                fmt::format("parameter space: \"{}\" is missing from its table of names", name));
+  }
+  return slot;
+}
+
+}  // namespace
+
+SpaceProgram::SpaceProgram(const NameTable& names, std::vector<Tunable> tunables,
+                           std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
+                           std::vector<std::int64_t> fixed)
+    : names_(names),
+      tunables_(std::move(tunables)),
+      derived_(std::move(derived)),
+      requirements_(std::move(requirements)),
+      start_(std::move(fixed)) {
+  start_.resize(static_cast<std::size_t>(names_.size()), 0);
+  find_levels();
+  find_live_slots();
+  possible_ = run(fixed_steps_, start_);
+}
+
+void SpaceProgram::find_levels() {
+  level_of_slot_.assign(start_.size(), kFixed);
+  steps_.resize(tunables_.size());
+  for (std::size_t i = 0; i < tunables_.size(); ++i) {
+    tunable_slots_.push_back(known_slot(names_, tunables_[i].name));
+    level_of_slot_[static_cast<std::size_t>(tunable_slots_[i])] = static_cast<int>(i);
+  }
+  const auto place = [this](const Step& step) {
+    int level = kFixed;
+    for (const int slot : expression(step).names_used()) {
+      level = std::max(level, level_of_slot_[static_cast<std::size_t>(slot)]);
+    }
+    (level == kFixed ? fixed_steps_ : steps_[static_cast<std::size_t>(level)]).push_back(step);
+    return level;
+  };
+  // Derived values first: in declared order each finds what it mentions already placed.
+  for (std::size_t i = 0; i < derived_.size(); ++i) {
+    derived_slots_.push_back(known_slot(names_, derived_[i].name));
+    level_of_slot_[static_cast<std::size_t>(derived_slots_[i])] = place({true, i});
+  }
+  for (std::size_t i = 0; i < requirements_.size(); ++i) place({false, i});
+}
+
+void SpaceProgram::find_live_slots() {
+  live_.resize(tunables_.size() + 1);
+  std::set<int> mentioned;
+  for (std::size_t level = tunables_.size(); level-- > 0;) {
+    for (const Step& step : steps_[level]) {
+      const auto& used = expression(step).names_used();
+      mentioned.insert(used.begin(), used.end());
+    }
+    for (const int slot : mentioned) {
+      const int bound_at = level_of_slot_[static_cast<std::size_t>(slot)];
+      if (bound_at != kFixed && bound_at < static_cast<int>(level)) live_[level].push_back(slot);
+    }
+  }
+}
+
+const Expression& SpaceProgram::expression(const Step& step) const {
+  return step.derives ? derived_[step.index].value : requirements_[step.index].condition;
+}
+
+bool SpaceProgram::run(const Step& step, std::span<std::int64_t> values) const {
+  const auto result = expression(step).evaluate(values);
+  if (!result) return false;
+  if (!step.derives) return *result != 0;
+  values[static_cast<std::size_t>(derived_slots_[step.index])] = *result;
+  return true;
+}
+
+bool SpaceProgram::run(const std::vector<Step>& steps, std::span<std::int64_t> values) const {
+  return std::all_of(steps.begin(), steps.end(),
+                     [&](const Step& step) { return run(step, values); });
+}
+
+bool SpaceProgram::holds(std::span<std::int64_t> values) const {
+  return possible_ && std::all_of(steps_.begin(), steps_.end(),
+                                  [&](const auto& steps) { return run(steps, values); });
+}
+
+bool SpaceProgram::bind(std::size_t level, std::int64_t value,
+                        std::span<std::int64_t> values) const {
+  values[static_cast<std::size_t>(tunable_slots_[level])] = value;
+  return run(steps_[level], values);
+}
+
+std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t> values) const {
+  const Expression& broken = expression(step);
+  std::string with;
+  for (const int slot : broken.names_used()) {
+    with += fmt::format("{}{} = {}", with.empty() ? " with " : ", ", names_.name(slot),
+                        values[static_cast<std::size_t>(slot)]);
+  }
+  if (step.derives) {
+    return fmt::format("{} = {} is undefined{} (division by zero or overflow)",
+                       derived_[step.index].name, broken.text(), with);
+  }
+  const auto& why = requirements_[step.index].message;
+  return fmt::format("{} does not hold{}{}{}", broken.text(), with, why.empty() ? "" : ": ", why);
+}
+
+std::optional<std::string> SpaceProgram::first_failure(std::span<std::int64_t> values) const {
+  for (std::size_t i = 0; i < derived_.size(); ++i) {
+    const Step step{true, i};
+    if (!run(step, values)) return explain(step, values);
+  }
+  for (std::size_t i = 0; i < requirements_.size(); ++i) {
+    const Step step{false, i};
+    if (!run(step, values)) return explain(step, values);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> SpaceProgram::fixed_failure() const {
+  auto values = start_;
+  for (const Step& step : fixed_steps_) {
+    if (!run(step, values)) return explain(step, values);
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln
