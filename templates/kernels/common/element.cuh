@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Element types of operands and outputs, and their conversions to and from the accumulator.
+/// Every conversion rounds to nearest even, but for tf32, whose rule is nearest with ties away.
+
+// A rendered kernel brings the headers of the types that it uses, and no others: each one costs
+// compile time. As it stands, for nvcc and editors, this file takes all of them.
+#if !defined(KILN_RENDERED)
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#define KILN_USES_F16 1
+#define KILN_USES_BF16 1
+#define KILN_USES_FP8 1
+#endif
+
+#include "common/annotations.cuh"
+
+namespace kiln {
+
+/// A 32-bit float in memory that counts with the 10-bit fraction of TF32.
+struct tf32 {
+  float storage;
+};
+
+KILN_DEVICE float round_to_tf32(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  unsigned bits;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+  // The instruction leaves the 13 bits that TF32 lacks unspecified.
+  return __uint_as_float(bits & 0xffffe000U);
+#else
+  const unsigned bits = __float_as_uint(value);
+  const bool finite = (bits & 0x7f800000U) != 0x7f800000U;
+  return finite ? __uint_as_float((bits + 0x1000U) & 0xffffe000U) : value;
+#endif
+}
+
+/// An operand's element as a number to multiply with, in the accumulator's type.
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(float value) {
+  return static_cast<Acc>(value);
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(double value) {
+  return static_cast<Acc>(value);
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(int value) {
+  return static_cast<Acc>(value);
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(signed char value) {
+  return static_cast<Acc>(value);
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(unsigned char value) {
+  return static_cast<Acc>(value);
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(tf32 value) {
+  return static_cast<Acc>(round_to_tf32(value.storage));
+}
+#if defined(KILN_USES_F16)
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(__half value) {
+  return static_cast<Acc>(__half2float(value));
+}
+#endif
+#if defined(KILN_USES_BF16)
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(__nv_bfloat16 value) {
+  return static_cast<Acc>(__bfloat162float(value));
+}
+#endif
+#if defined(KILN_USES_FP8)
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(__nv_fp8_e4m3 value) {
+  return static_cast<Acc>(static_cast<float>(value));
+}
+template <class Acc>
+KILN_DEVICE Acc to_accumulator(__nv_fp8_e5m2 value) {
+  return static_cast<Acc>(static_cast<float>(value));
+}
+#endif
+
+/// Names a type to pick an overload with.
+template <class T>
+struct TypeTag {};
+
+template <class Acc, class D>
+KILN_DEVICE D convert_output(Acc value, TypeTag<D>) {
+  return static_cast<D>(value);
+}
+#if defined(KILN_USES_F16)
+KILN_DEVICE __half convert_output(float value, TypeTag<__half>) { return __float2half_rn(value); }
+KILN_DEVICE __half convert_output(double value, TypeTag<__half>) { return __double2half(value); }
+#endif
+#if defined(KILN_USES_BF16)
+KILN_DEVICE __nv_bfloat16 convert_output(float value, TypeTag<__nv_bfloat16>) {
+  return __float2bfloat16_rn(value);
+}
+KILN_DEVICE __nv_bfloat16 convert_output(double value, TypeTag<__nv_bfloat16>) {
+  return __double2bfloat16(value);
+}
+#endif
+
+/// A result in the output's type.
+template <class D, class Acc>
+KILN_DEVICE D from_accumulator(Acc value) {
+  return convert_output(value, TypeTag<D>{});
+}
+
+}  // namespace kiln

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// What verification computes with: random values, element encodings and error bounds. All of it is
+/// exact integer arithmetic or plain IEEE double, and neither CUDA's headers nor its conversions
+/// are used: it compiles as host C++ with the same results, and it does not trust the code it
+/// judges. Elements are handled as the bits that lie in memory, in an unsigned long long.
+
+#include "common/annotations.cuh"
+
+namespace kiln {
+
+/// In the order of kiln::DType.
+enum class ElementKind : int { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s32 };
+
+KILN_HD int element_bytes(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::f16:
+    case ElementKind::bf16:
+      return 2;
+    case ElementKind::tf32:
+    case ElementKind::f32:
+    case ElementKind::s32:
+      return 4;
+    case ElementKind::f64:
+      return 8;
+    default:
+      return 1;
+  }
+}
+
+KILN_HD bool is_integer(ElementKind kind) {
+  return kind == ElementKind::s8 || kind == ElementKind::u8 || kind == ElementKind::s32;
+}
+
+/// A binary floating-point format of up to 32 bits.
+struct FloatFormat {
+  int exponent_bits;
+  int fraction_bits;
+  bool has_infinity;  ///< e4m3 has none: its largest exponent holds numbers, but for one NaN
+};
+
+/// tf32 is in memory what f32 is. Precondition: a float kind other than f64.
+KILN_HD FloatFormat float_format(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::f16:
+      return {5, 10, true};
+    case ElementKind::bf16:
+      return {8, 7, true};
+    case ElementKind::e4m3:
+      return {4, 3, false};
+    case ElementKind::e5m2:
+      return {5, 2, true};
+    default:
+      return {8, 23, true};
+  }
+}
+
+KILN_HD unsigned long long double_bits(double value) {
+  return __builtin_bit_cast(unsigned long long, value);
+}
+KILN_HD double double_of_bits(unsigned long long bits) {
+  return __builtin_bit_cast(double, bits);
+}
+KILN_HD double magnitude(double value) { return double_of_bits(double_bits(value) & ~(1ULL << 63)); }
+KILN_HD bool is_nan(double value) { return !(value == value); }
+KILN_HD bool is_finite(double value) {
+  return (double_bits(value) >> 52 & 0x7ff) != 0x7ff;
+}
+/// 2^exponent for the exponents of normal doubles.
+KILN_HD double power_of_two(int exponent) {
+  return double_of_bits(static_cast<unsigned long long>(exponent + 1023) << 52);
+}
+
+/// Rounds to the nearest integer, ties to even. Precondition: 0 <= value < 2^53.
+KILN_HD unsigned long long round_to_integer(double value) {
+  unsigned long long whole = static_cast<unsigned long long>(value);
+  const double rest = value - static_cast<double>(whole);
+  if (rest > 0.5 || (rest == 0.5 && whole % 2 == 1)) ++whole;
+  return whole;
+}
+
+KILN_HD int least_exponent(FloatFormat format) { return 2 - (1 << (format.exponent_bits - 1)); }
+
+KILN_HD unsigned long long encode_float(double value, FloatFormat format) {
+  const int width = format.exponent_bits + format.fraction_bits;
+  const unsigned long long sign = double_bits(value) >> 63 << width;
+  const unsigned long long exponent_mask = (1ULL << format.exponent_bits) - 1;
+  const unsigned long long infinity = exponent_mask << format.fraction_bits;
+  // Formats without infinity saturate, as CUDA's conversions do; their NaN is all ones.
+  const unsigned long long overflow = format.has_infinity ? infinity : (1ULL << width) - 2;
+  if (is_nan(value)) {
+    return format.has_infinity ? infinity | 1ULL << (format.fraction_bits - 1) : (1ULL << width) - 1;
+  }
+  if (!is_finite(value)) return sign | overflow;
+  const double size = magnitude(value);
+  const int least = least_exponent(format);
+  int exponent = static_cast<int>(double_bits(size) >> 52) - 1023;
+  if (exponent < least) exponent = least;
+  // Biased far beyond any of the formats: no scaling below can overflow.
+  if (exponent > 1 - least + 1) return sign | overflow;
+  // In units of the last place; a carry out of the fraction moves into the exponent by itself.
+  const unsigned long long units =
+      round_to_integer(size * power_of_two(format.fraction_bits - exponent));
+  const unsigned long long hidden = 1ULL << format.fraction_bits;
+  const unsigned long long bits =
+      units < hidden ? units
+                     : (static_cast<unsigned long long>(exponent - least) << format.fraction_bits) +
+                           units;
+  return sign | (bits > overflow ? overflow : bits);
+}
+
+KILN_HD double decode_float(unsigned long long bits, FloatFormat format) {
+  const int width = format.exponent_bits + format.fraction_bits;
+  const unsigned long long fraction_mask = (1ULL << format.fraction_bits) - 1;
+  const unsigned long long exponent_mask = (1ULL << format.exponent_bits) - 1;
+  const unsigned long long fraction = bits & fraction_mask;
+  const unsigned long long exponent = bits >> format.fraction_bits & exponent_mask;
+  const bool negative = (bits >> width & 1) != 0;
+  double size = 0.0;
+  if (format.has_infinity && exponent == exponent_mask) {
+    size = double_of_bits(fraction == 0 ? 0x7ff0000000000000ULL : 0x7ff8000000000000ULL);
+  } else if (!format.has_infinity && exponent == exponent_mask && fraction == fraction_mask) {
+    size = double_of_bits(0x7ff8000000000000ULL);
+  } else if (exponent == 0) {
+    size = static_cast<double>(fraction) *
+           power_of_two(least_exponent(format) - format.fraction_bits);
+  } else {
+    size = static_cast<double>(fraction + fraction_mask + 1) *
+           power_of_two(static_cast<int>(exponent) - 1 + least_exponent(format) -
+                        format.fraction_bits);
+  }
+  return negative ? -size : size;
+}
+
+/// Smallest and largest value of an integer kind.
+KILN_HD double integer_least(ElementKind kind) {
+  return kind == ElementKind::u8 ? 0.0 : kind == ElementKind::s8 ? -128.0 : -2147483648.0;
+}
+KILN_HD double integer_greatest(ElementKind kind) {
+  return kind == ElementKind::u8 ? 255.0 : kind == ElementKind::s8 ? 127.0 : 2147483647.0;
+}
+
+/// The bits of `value` in that type: rounded to nearest even; integers clamped to their range.
+KILN_HD unsigned long long encode(double value, ElementKind kind) {
+  if (kind == ElementKind::f64) return double_bits(value);
+  if (!is_integer(kind)) return encode_float(value, float_format(kind));
+  if (is_nan(value)) return 0;
+  const double least = integer_least(kind);
+  const double greatest = integer_greatest(kind);
+  const double clamped = value < least ? least : value > greatest ? greatest : value;
+  const long long size = static_cast<long long>(round_to_integer(magnitude(clamped)));
+  const unsigned long long mask = (1ULL << 8 * element_bytes(kind)) - 1;
+  return static_cast<unsigned long long>(clamped < 0.0 ? -size : size) & mask;
+}
+
+KILN_HD double decode(unsigned long long bits, ElementKind kind) {
+  if (kind == ElementKind::f64) return double_of_bits(bits);
+  if (!is_integer(kind)) return decode_float(bits, float_format(kind));
+  if (kind == ElementKind::u8) return static_cast<double>(bits & 0xff);
+  const int unused = 64 - 8 * element_bytes(kind);
+  return static_cast<double>(static_cast<long long>(bits << unused) >> unused);
+}
+
+/// What padding holds: a NaN, or the extreme of an integer type.
+KILN_HD unsigned long long poison_bits(ElementKind kind) {
+  if (kind == ElementKind::u8) return 0xff;
+  if (is_integer(kind)) return encode(integer_least(kind), kind);
+  return encode(double_of_bits(0x7ff8000000000000ULL), kind);
+}
+
+KILN_HD unsigned long long absolute_bits(unsigned long long bits, ElementKind kind) {
+  return encode(magnitude(decode(bits, kind)), kind);
+}
+
+/// A random word that depends on its counter alone: three rounds of xor-shift and multiplication
+/// per input, each a bijection, so that neighbours have nothing in common.
+KILN_HD unsigned long long scramble(unsigned long long word) {
+  word = (word ^ word >> 32) * 0xd6e8feb86659fd93ULL;
+  word = (word ^ word >> 32) * 0xd6e8feb86659fd93ULL;
+  return word ^ word >> 32;
+}
+KILN_HD unsigned long long random_word(unsigned long long seed, long long row, long long col) {
+  const unsigned long long line = scramble(seed + 0x9e3779b97f4a7c15ULL) +
+                                  static_cast<unsigned long long>(row) * 0xc2b2ae3d27d4eb4fULL;
+  return scramble(scramble(line) + static_cast<unsigned long long>(col));
+}
+
+/// Near-normal with mean 0 and deviation 1, within +-3.5: the sum of four uniform 16-bit numbers.
+KILN_HD double random_normal(unsigned long long word) {
+  const int sum = static_cast<int>(word & 0xffff) + static_cast<int>(word >> 16 & 0xffff) +
+                  static_cast<int>(word >> 32 & 0xffff) + static_cast<int>(word >> 48);
+  // Four uniform numbers of [0, 65535] have mean 131070 and this deviation together.
+  return (sum - 131070) / 37837.22;
+}
+
+/// Each integer of [lo, hi] with equal probability (up to 2^-32 of it). Precondition: lo <= hi.
+KILN_HD int random_integer(unsigned long long word, int lo, int hi) {
+  const unsigned long long span =
+      static_cast<unsigned long long>(static_cast<long long>(hi) - lo) + 1;
+  return static_cast<int>(lo + static_cast<long long>((word >> 32) * span >> 32));
+}
+
+/// The bits that kiln_fill_random writes at (row, col).
+KILN_HD unsigned long long random_element(unsigned long long seed, long long row, long long col,
+                                          bool integers, int lo, int hi, ElementKind kind) {
+  const unsigned long long word = random_word(seed, row, col);
+  double value = integers ? random_integer(word, lo, hi) : random_normal(word);
+  if (!integers && kind == ElementKind::s8) value *= 32.0;
+  if (!integers && kind == ElementKind::s32) value *= 1024.0;
+  if (!integers && kind == ElementKind::u8) value = 128.0 + value * 32.0;
+  // The absolute value of -128 would not fit.
+  if (kind == ElementKind::s8 && value < -127.0) value = -127.0;
+  return encode(value, kind);
+}
+
+/// Half of the smallest positive number: what rounding can lose where relative error says nothing.
+KILN_HD double subnormal_rounding(ElementKind kind) {
+  if (is_integer(kind)) return 0.5;
+  if (kind == ElementKind::f64) return double_of_bits(1);
+  const FloatFormat format = float_format(kind);
+  return power_of_two(least_exponent(format) - format.fraction_bits - 1);
+}
+
+/// The verdict on one element.
+struct ElementCheck {
+  bool ok;
+  double value;     ///< of D
+  double expected;  ///< exact: rounded to D's type; bounded: the reference
+  double bound;     ///< on |value - expected|; 0 when exact
+  double ratio;     ///< error over bound; infinite when that is no number
+};
+
+KILN_HD double infinite() { return double_of_bits(0x7ff0000000000000ULL); }
+
+KILN_HD bool same_number(double x, double y) { return x == y || (is_nan(x) && is_nan(y)); }
+
+/// Exact: D must be the reference rounded to its type; the two zeros are the same number.
+KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, ElementKind kind) {
+  const double value = decode(bits, kind);
+  const double expected = decode(encode(reference, kind), kind);
+  const bool ok = same_number(value, expected);
+  return {ok, value, expected, 0.0, ok ? 0.0 : infinite()};
+}
+
+/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + rounding of subnormals. A
+/// reference that overflows D's type, or is not finite, demands just that in D.
+KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, double absolute,
+                                   double u_out, double c_factor, ElementKind kind) {
+  const double value = decode(bits, kind);
+  const double rounded = decode(encode(reference, kind), kind);
+  const double bound =
+      u_out * magnitude(reference) + c_factor * absolute + subnormal_rounding(kind);
+  if (!is_finite(value) || !is_finite(rounded)) {
+    const bool ok = same_number(value, rounded);
+    return {ok, value, reference, bound, ok ? 0.0 : infinite()};
+  }
+  const double error = magnitude(value - reference);
+  // Written so that a bound that is no number fails.
+  const bool ok = error <= bound;
+  return {ok, value, reference, bound, ok || error / bound > 1.0 ? error / bound : infinite()};
+}
+
+}  // namespace kiln

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//@ template   gemm_naive
+//@ purpose    One thread per element of D, any element types; in float64 it is the reference.
+//@ operation  gemm
+//@ config     GemmNaiveConfig
+//@ arch       sm >= 75
+//@ types      a=f16|bf16|tf32|f32|e4m3|e5m2 b=f16|bf16|tf32|f32|e4m3|e5m2 c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
+//@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
+//@ types      a=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 b=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 c=f16|bf16|f32|f64|s32 d=f64 acc=f64
+//@ tune       block_x = 8 16 32* 64      // threads along a row of D
+//@ tune       block_y = 1 2 4 8* 16      // threads down its columns
+//@ let        threads = block_x * block_y
+//@ let        a_transposed = trans_a
+//@ let        b_transposed = trans_b
+//@ require    threads >= 32 && threads <= device.max_threads   // whole warps
+//@ require    ceil_div(m, block_y) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
+//@ launch     gemm_naive
+//@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
+//@   block    block_x, block_y
+
+/// \file
+/// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i of
+/// op(A) and column j of op(B), and adds up k products in order.
+///
+///                        j
+///                   +----|----+
+///                   |    |    | op(B)     k x n
+///                   |    v    |
+///        op(A)      +----|----+
+///       +------+    +---------+
+///     i |----->|    |    x    | D         one block: block_y x block_x elements
+///       +------+    +---------+
+///        m x k
+///
+/// Its virtue is that there is nothing to get wrong: with f64 for D and the accumulator it judges
+/// the other kernels, for every operand type. Its limit is that each operand element is read from
+/// the caches min(m, n) times or so, with one product per two loads.
+
+#include "common/element.cuh"
+#include "common/epilogue.cuh"
+#include "common/gemm_args.cuh"
+#include "common/raster.cuh"
+
+struct GemmNaiveConfig {
+  int block_x;
+  int block_y;
+  int threads;
+  int a_transposed;
+  int b_transposed;
+};
+
+template <GemmNaiveConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs args) {
+  static_assert(C.threads == C.block_x * C.block_y, "The block must have its shape's threads");
+  using namespace kiln;
+
+  const unsigned blocks_n = static_cast<unsigned>(ceil_div(args.n, C.block_x));
+  // Unsigned, because the last block of the largest matrices reaches past 2^31.
+  const unsigned row = blockIdx.x / blocks_n * C.block_y + threadIdx.y;
+  const unsigned col = blockIdx.x % blocks_n * C.block_x + threadIdx.x;
+  if (row >= static_cast<unsigned>(args.m) || col >= static_cast<unsigned>(args.n)) return;
+
+  const A* a = static_cast<const A*>(args.a) + (C.a_transposed ? row : row * args.lda);
+  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
+  const long long step_a = C.a_transposed ? args.lda : 1;
+  const long long step_b = C.b_transposed ? 1 : args.ldb;
+  Acc sum = 0;
+  for (int i = 0; i < args.k; ++i) {
+    sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);
+    a += step_a;
+    b += step_b;
+  }
+  store_element(sum, static_cast<Acc>(args.alpha), static_cast<Acc>(args.beta),
+                static_cast<const CIn*>(args.c) + row * args.ldc + col,
+                static_cast<D*>(args.d) + row * args.ldd + col);
+}

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// The kernels with which candidates are fed and judged on the device: random operands, their
+/// absolute values, comparison with a float64 reference, and counts of bytes that must not have
+/// changed. common/verify_args.cuh says what each one does, common/verify_math.cuh how.
+///
+/// All of them walk their elements with a grid-stride loop:
+///
+///     thread    0   1   2  ..  T-1 | 0   1   2  ..  T-1 | 0   1 ..      T threads in the grid
+///     element   0   1   2      T-1   T  T+1             2T
+///
+/// and add up what they find within a thread before they touch the shared result, so that a wholly
+/// wrong result does not cost an atomic operation per element.
+
+#include "common/verify_args.cuh"
+#include "common/verify_math.cuh"
+
+namespace kiln {
+
+KILN_DEVICE long long first_element() {
+  return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+KILN_DEVICE long long element_stride() { return static_cast<long long>(gridDim.x) * blockDim.x; }
+
+KILN_DEVICE unsigned long long load_bits(const void* base, long long index, int bytes) {
+  switch (bytes) {
+    case 1:
+      return static_cast<const unsigned char*>(base)[index];
+    case 2:
+      return static_cast<const unsigned short*>(base)[index];
+    case 4:
+      return static_cast<const unsigned*>(base)[index];
+    default:
+      return static_cast<const unsigned long long*>(base)[index];
+  }
+}
+
+KILN_DEVICE void store_bits(void* base, long long index, int bytes, unsigned long long bits) {
+  switch (bytes) {
+    case 1:
+      static_cast<unsigned char*>(base)[index] = static_cast<unsigned char>(bits);
+      break;
+    case 2:
+      static_cast<unsigned short*>(base)[index] = static_cast<unsigned short>(bits);
+      break;
+    case 4:
+      static_cast<unsigned*>(base)[index] = static_cast<unsigned>(bits);
+      break;
+    default:
+      static_cast<unsigned long long*>(base)[index] = bits;
+  }
+}
+
+/// A thread's findings.
+struct Tally {
+  unsigned long long count = 0;
+  unsigned long long first = ~0ULL;
+
+  KILN_DEVICE void add(long long place) {
+    ++count;
+    const unsigned long long at = static_cast<unsigned long long>(place);
+    if (at < first) first = at;
+  }
+  KILN_DEVICE void publish(unsigned long long* total, unsigned long long* smallest) const {
+    if (count == 0) return;
+    atomicAdd(total, count);
+    atomicMin(smallest, first);
+  }
+};
+
+KILN_DEVICE ElementCheck check_element(const CompareArgs& args, long long row, long long col) {
+  const ElementKind kind = static_cast<ElementKind>(args.dtype);
+  const unsigned long long bits =
+      load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
+  const double reference = args.ref[row * args.ld_ref + col];
+  if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
+  return check_bounded(bits, reference, args.absolute[row * args.ld_absolute + col], args.u_out,
+                       args.c_factor, kind);
+}
+
+}  // namespace kiln
+
+extern "C" __global__ void kiln_fill_random(const kiln::FillArgs args) {
+  using namespace kiln;
+  const ElementKind kind = static_cast<ElementKind>(args.dtype);
+  const int bytes = element_bytes(kind);
+  for (long long i = first_element(); i < args.rows * args.ld; i += element_stride()) {
+    const long long row = i / args.ld;
+    const long long col = i % args.ld;
+    const unsigned long long bits =
+        col < args.cols ? random_element(args.seed, row, col,
+                                         args.distribution == kFillInteger, args.lo, args.hi, kind)
+                        : poison_bits(kind);
+    store_bits(args.data, i, bytes, bits);
+  }
+}
+
+extern "C" __global__ void kiln_absolute(const kiln::AbsoluteArgs args) {
+  using namespace kiln;
+  const ElementKind kind = static_cast<ElementKind>(args.dtype);
+  const int bytes = element_bytes(kind);
+  for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
+    const long long row = i / args.cols;
+    const long long col = i % args.cols;
+    const unsigned long long bits = load_bits(args.from, row * args.ld_from + col, bytes);
+    store_bits(args.to, row * args.ld_to + col, bytes, absolute_bits(bits, kind));
+  }
+}
+
+extern "C" __global__ void kiln_compare(const kiln::CompareArgs args) {
+  using namespace kiln;
+  Tally failures;
+  float worst = 0.0F;
+  for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
+    const ElementCheck check = check_element(args, i / args.cols, i % args.cols);
+    if (!check.ok) failures.add(i);
+    const float ratio = static_cast<float>(check.ratio);
+    if (ratio > worst) worst = ratio;
+  }
+  failures.publish(&args.result->failures, &args.result->first_failure);
+  // Floats that are not negative are ordered as their bits are.
+  if (worst > 0.0F) {
+    atomicMax(reinterpret_cast<unsigned*>(&args.result->worst_ratio), __float_as_uint(worst));
+  }
+}
+
+extern "C" __global__ void kiln_compare_detail(const kiln::CompareArgs args) {
+  using namespace kiln;
+  if (first_element() != 0 || args.result->failures == 0) return;
+  const long long place = static_cast<long long>(args.result->first_failure);
+  const ElementCheck check = check_element(args, place / args.cols, place % args.cols);
+  args.result->first_value = check.value;
+  args.result->first_expected = check.expected;
+  args.result->first_bound = check.bound;
+}
+
+extern "C" __global__ void kiln_count_mismatch(const kiln::MismatchArgs args) {
+  using namespace kiln;
+  const unsigned char* data = static_cast<const unsigned char*>(args.data);
+  const long long width = args.end - args.begin;
+  Tally found;
+  for (long long i = first_element(); i < args.rows * width; i += element_stride()) {
+    const long long place = i / width * args.pitch + args.begin + i % width;
+    if (data[place] != static_cast<unsigned char>(args.pattern)) found.add(place);
+  }
+  found.publish(&args.result->count, &args.result->first);
+}
+
+extern "C" __global__ void kiln_count_difference(const kiln::DifferenceArgs args) {
+  using namespace kiln;
+  Tally found;
+  for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
+    const long long row = i / args.cols;
+    const long long col = i % args.cols;
+    const unsigned long long x = load_bits(args.x, row * args.ld_x + col, args.element_bytes);
+    const unsigned long long y = load_bits(args.y, row * args.ld_y + col, args.element_bytes);
+    if (x != y) found.add(i);
+  }
+  found.publish(&args.result->count, &args.result->first);
+}
