@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ class CachingCompiler : public Compiler {
  public:
   CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store);
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  /// What the store holds of this request for a compiler of that identity, which may be another
+  /// one than is at hand; nothing is compiled. Counts as a hit.
+  [[nodiscard]] std::optional<CompileResult> stored(const CompileRequest& request,
+                                                    const std::string& identity);
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
   [[nodiscard]] std::vector<std::string> supported_archs() const override;
@@ -67,5 +72,9 @@ class CachingCompiler : public Compiler {
   std::shared_ptr<CubinStore> store_;
   std::shared_ptr<Counters> counters_;
 };
+
+/// The identity of the compiler that last filled the store, so that a process which finds all its
+/// kernels there need not load a compiler to know what to ask for; "" when the store knows none.
+[[nodiscard]] std::string remembered_compiler(CubinStore& store);
 
 }  // namespace kiln

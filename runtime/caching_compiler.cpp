@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/compiler.hpp"
+
+namespace kiln {
+namespace {
+
+/// The one entry of the store that is no kernel: whose compiler filled it.
+CubinKey compiler_key() {
+  return {"compiler", "", "", ""};
+}
+
+void remember_compiler(CubinStore& store, const std::string& identity) {
+  CubinRecord record;
+  record.cubin.resize(identity.size());
+  std::memcpy(record.cubin.data(), identity.data(), identity.size());
+  record.lowered_names = {identity};
+  store.put(compiler_key(), record);
+}
+
+}  // namespace
+
+std::string remembered_compiler(CubinStore& store) {
+  const auto record = store.get(compiler_key());
+  return record && record->lowered_names.size() == 1 ? record->lowered_names[0] : std::string();
+}
+
+struct CachingCompiler::Counters {
+  std::atomic<std::uint64_t> compiles{0};
+  std::atomic<std::uint64_t> hits{0};
+  std::mutex mutex;
+  std::string remembered;  ///< the identity last written to the store, guarded by `mutex`
+};
+
+CachingCompiler::CachingCompiler(std::shared_ptr<Compiler> compiler,
+                                 std::shared_ptr<CubinStore> store)
+    : compiler_(std::move(compiler)),
+      store_(std::move(store)),
+      counters_(std::make_shared<Counters>()) {}
+
+std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& request,
+                                                     const std::string& identity) {
+  const CubinKey key{request.source_digest, compiler_->options_text(request), identity,
+                     request.arch};
+  auto record = store_->get(key);
+  const std::size_t names = request.name_expressions.size() + request.plain_names.size();
+  if (!record || record->lowered_names.size() != names) return std::nullopt;
+  ++counters_->hits;
+  CompileResult result;
+  result.ok = true;
+  result.from_store = true;
+  result.cubin = std::move(record->cubin);
+  result.lowered_names = std::move(record->lowered_names);
+  result.resources = record->resources;
+  return result;
+}
+
+CompileResult CachingCompiler::compile(const CompileRequest& request) {
+  if (auto found = stored(request, compiler_->identity())) return std::move(*found);
+  ++counters_->compiles;
+  CompileResult result = compiler_->compile(request);
+  // Warnings are reasons to reject a candidate, and the store has no place for them.
+  if (!result.ok || !result.warnings.empty()) return result;
+  // Asked again: a compiler that was not loaded before may turn out to be another than remembered.
+  const std::string identity = compiler_->identity();
+  store_->put({request.source_digest, compiler_->options_text(request), identity, request.arch},
+              {result.cubin, result.lowered_names, result.resources});
+  const std::lock_guard lock(counters_->mutex);
+  if (counters_->remembered != identity) {
+    remember_compiler(*store_, identity);
+    counters_->remembered = identity;
+  }
+  return result;
+}
+
+std::string CachingCompiler::identity() const {
+  return compiler_->identity();
+}
+
+std::string CachingCompiler::options_text(const CompileRequest& request) const {
+  return compiler_->options_text(request);
+}
+
+std::vector<std::string> CachingCompiler::supported_archs() const {
+  return compiler_->supported_archs();
+}
+
+std::uint64_t CachingCompiler::compiles() const {
+  return counters_->compiles;
+}
+
+std::uint64_t CachingCompiler::hits() const {
+  return counters_->hits;
+}
+
+}  // namespace kiln

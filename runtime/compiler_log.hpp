@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/records.hpp"
+
+namespace kiln {
+
+/// What the assembler reports in a compiler log when asked to be verbose.
+struct CompilerLog {
+  KernelResources resources;          ///< each the maximum over the kernels
+  std::vector<std::string> warnings;  ///< "C7508 text", or the text alone when it has no code
+};
+
+/// Reads a log; lines that are none of the assembler's are passed over.
+[[nodiscard]] CompilerLog parse_compiler_log(std::string_view log);
+
+}  // namespace kiln

@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+/// Folders that may hold a library of the CUDA toolkit ("nvrtc", "cublas"), existing ones only, in
+/// the order in which they should be searched: what Kiln was configured with, folders beside this
+/// program or library (cuda/lib, nvidia/cu13/lib), the toolkits of CUDA_HOME, CUDA_PATH and
+/// /usr/local/cuda, and NVIDIA's wheels in Python environments. `component` names the wheel's own
+/// folder before CUDA 13 ("cuda_nvrtc").
+[[nodiscard]] std::vector<std::string> cuda_library_folders(const std::string& component);
+
+/// Include folders for device code: that of cuda_fp16.h and, where it is apart, that of
+/// <nv/target>. `wanted` (a flag or KILN_CUDA_INCLUDE) stands alone when given; else it is searched
+/// beside `library_folder` first. Throws Error(compiler) that lists where it looked.
+[[nodiscard]] std::vector<std::string> cuda_include_folders(const std::string& wanted,
+                                                            const std::string& library_folder);
+
+}  // namespace kiln

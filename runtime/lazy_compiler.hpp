@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "runtime/compiler.hpp"
+
+namespace kiln {
+
+/// How a compiler comes to be when it is needed, and what can be known of it before.
+struct CompilerSource {
+  /// May throw Error(compiler).
+  std::function<std::unique_ptr<Compiler>()> make;
+  std::function<std::string(const CompileRequest&)> options_text;
+};
+
+/// NVRTC, loaded by the first compile.
+[[nodiscard]] CompilerSource nvrtc_source(const std::string& cuda_include);
+
+/// A compiler that is made by its first compilation: loading NVRTC takes longer than everything
+/// else between opening a library and the first launch, and most processes find all their kernels
+/// in the cubin store.
+class LazyCompiler : public Compiler {
+ public:
+  /// `remembered` stands for the identity until the compiler is there; it may be empty.
+  LazyCompiler(CompilerSource source, std::string remembered);
+
+  /// Throws Error(compiler) when the compiler cannot be made.
+  [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  /// The remembered one as long as it is enough; "" when there is none and no compiler either.
+  [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
+  /// Makes the compiler. Throws Error(compiler).
+  [[nodiscard]] std::vector<std::string> supported_archs() const override;
+
+ private:
+  [[nodiscard]] Compiler& get() const;
+
+  CompilerSource source_;
+  std::string remembered_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<Compiler> compiler_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/nvrtc_compiler.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "runtime/compiler_log.hpp"
+#include "runtime/cuda_paths.hpp"
+
+namespace kiln {
+namespace {
+
+class ScopedProgram {
+ public:
+  explicit ScopedProgram(const NvrtcApi& api) : api_(api) {}
+  ~ScopedProgram() {
+    if (program_ != nullptr) static_cast<void>(api_.destroy_program(&program_));
+  }
+  ScopedProgram(const ScopedProgram&) = delete;
+  ScopedProgram& operator=(const ScopedProgram&) = delete;
+  [[nodiscard]] NvrtcApi::Program* address() { return &program_; }
+  [[nodiscard]] NvrtcApi::Program get() const { return program_; }
+
+ private:
+  const NvrtcApi& api_;
+  NvrtcApi::Program program_ = nullptr;
+};
+
+std::vector<std::string> key_options(const CompileRequest& request) {
+  std::vector<std::string> options{fmt::format("--gpu-architecture={}", request.arch),
+                                   "--std=c++20"};
+  if (request.line_info) options.emplace_back("--generate-line-info");
+  return options;
+}
+
+}  // namespace
+
+std::string nvrtc_options_text(const CompileRequest& request) {
+  std::string text;
+  for (const std::string& option : key_options(request)) {
+    text += (text.empty() ? "" : " ") + option;
+  }
+  return text;
+}
+
+NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders)
+    : api_(std::move(api)), include_folders_(std::move(include_folders)) {}
+
+std::string NvrtcCompiler::identity() const {
+  return fmt::format("nvrtc {}.{}", api_.major, api_.minor);
+}
+
+std::string NvrtcCompiler::options_text(const CompileRequest& request) const {
+  return nvrtc_options_text(request);
+}
+
+std::vector<std::string> NvrtcCompiler::supported_archs() const {
+  int count = 0;
+  if (api_.get_num_supported_archs(&count) != 0 || count <= 0) return {};
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  if (api_.get_supported_archs(numbers.data()) != 0) return {};
+  std::vector<std::string> archs;
+  for (const int number : numbers) {
+    archs.push_back(fmt::format("sm_{}", number));
+    // NVRTC lists generations; from 9.0 on each also has the set of features that is its own.
+    if (number >= 90) archs.push_back(fmt::format("sm_{}a", number));
+  }
+  return archs;
+}
+
+std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request) const {
+  std::vector<std::string> options = key_options(request);
+  for (const std::string& folder : include_folders_) options.push_back("-I" + folder);
+  // Verbose for registers and spills, which the log alone tells.
+  options.emplace_back("--ptxas-options=-v");
+  // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
+  if (api_.major > 12 || api_.minor >= 9) options.emplace_back("--no-cache");
+  return options;
+}
+
+CompileResult NvrtcCompiler::compile(const CompileRequest& request) {
+  CompileResult result;
+  const auto begin = std::chrono::steady_clock::now();
+  compile_into(result, request);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  result.seconds = elapsed.count();
+  return result;
+}
+
+void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& request) const {
+  ScopedProgram program(api_);
+  int status = api_.create_program(program.address(), request.source.c_str(),
+                                   request.source_name.c_str(), 0, nullptr, nullptr);
+  for (const std::string& expression : request.name_expressions) {
+    if (status == 0) status = api_.add_name_expression(program.get(), expression.c_str());
+  }
+  if (status == 0) {
+    const std::vector<std::string> texts = options(request);
+    std::vector<const char*> pointers;
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+    status =
+        api_.compile_program(program.get(), static_cast<int>(pointers.size()), pointers.data());
+  }
+  if (program.get() != nullptr) result.log = log_of(program.get());
+  if (status != 0) {
+    const std::string_view gap = result.log.empty() || result.log.ends_with('\n') ? "" : "\n";
+    result.log += fmt::format("{}{}: {}\n", gap, identity(), api_.get_error_string(status));
+    return;
+  }
+  collect(program.get(), request, result);
+}
+
+void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& request,
+                            CompileResult& result) const {
+  for (const std::string& expression : request.name_expressions) {
+    const char* lowered = nullptr;
+    if (api_.get_lowered_name(program, expression.c_str(), &lowered) != 0 || lowered == nullptr) {
+      result.log += fmt::format("{}: no kernel '{}'\n", identity(), expression);
+      return;
+    }
+    result.lowered_names.emplace_back(lowered);
+  }
+  result.lowered_names.insert(result.lowered_names.end(), request.plain_names.begin(),
+                              request.plain_names.end());
+  std::size_t bytes = 0;
+  int status = api_.get_cubin_size(program, &bytes);
+  result.cubin.resize(bytes);
+  if (status == 0) status = api_.get_cubin(program, reinterpret_cast<char*>(result.cubin.data()));
+  if (status != 0) {
+    result.log +=
+        fmt::format("{}: no machine code: {}\n", identity(), api_.get_error_string(status));
+    return;
+  }
+  CompilerLog log = parse_compiler_log(result.log);
+  result.resources = log.resources;
+  result.warnings = std::move(log.warnings);
+  result.ok = true;
+}
+
+std::string NvrtcCompiler::log_of(NvrtcApi::Program program) const {
+  std::size_t bytes = 0;
+  if (api_.get_program_log_size(program, &bytes) != 0 || bytes <= 1) return {};
+  std::string log(bytes, '\0');
+  if (api_.get_program_log(program, log.data()) != 0) return {};
+  log.resize(bytes - 1);
+  return log;
+}
+
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include) {
+  NvrtcApi api = NvrtcApi::load();
+  std::vector<std::string> folders = cuda_include_folders(cuda_include, api.folder);
+  return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders));
+}
+
+}  // namespace kiln

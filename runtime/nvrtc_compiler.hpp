@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runtime/compiler.hpp"
+#include "runtime/nvrtc_api.hpp"
+
+namespace kiln {
+
+/// The options that decide the bytes of a cubin, in canonical order: part of the key of the cubin
+/// store, known without loading NVRTC. Include folders are not among them: they say where headers
+/// lie, and which headers those are follows from the compiler's version.
+[[nodiscard]] std::string nvrtc_options_text(const CompileRequest& request);
+
+/// Turns source into machine code with NVRTC. Threads compile side by side: each has a program of
+/// its own, and NVRTC allows that.
+class NvrtcCompiler : public Compiler {
+ public:
+  NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders);
+
+  [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  [[nodiscard]] std::string identity() const override;
+  [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
+  [[nodiscard]] std::vector<std::string> supported_archs() const override;
+  [[nodiscard]] const std::string& library_folder() const { return api_.folder; }
+  [[nodiscard]] const std::vector<std::string>& include_folders() const { return include_folders_; }
+
+ private:
+  [[nodiscard]] std::vector<std::string> options(const CompileRequest& request) const;
+  void compile_into(CompileResult& result, const CompileRequest& request) const;
+  void collect(NvrtcApi::Program program, const CompileRequest& request,
+               CompileResult& result) const;
+  [[nodiscard]] std::string log_of(NvrtcApi::Program program) const;
+
+  NvrtcApi api_;
+  std::vector<std::string> include_folders_;
+};
+
+}  // namespace kiln
