@@ -34,8 +34,8 @@ struct GemmCase {
 /// What an evaluator needs before the first candidate: all of it is data, so that a worker process
 /// can be told it again after a restart.
 struct EvaluationSetup {
-  std::vector<GemmCase> cases;   ///< [0] is the tuned problem; see verification_cases()
-  CompiledUnit support;          ///< templates/kernels/support/verify.cu
+  std::vector<GemmCase> cases;  ///< [0] is the tuned problem; see verification_cases()
+  CompiledUnit support;         ///< templates/kernels/support/verify.cu
   /// gemm_naive rendered with f64 output and accumulation for the types and layouts at hand.
   CompiledUnit reference;
   std::vector<LaunchGeometry> reference_geometry;  ///< one per case
@@ -46,14 +46,14 @@ struct EvaluationSetup {
 
 /// One compiled candidate with its launches for every case.
 struct EvaluationJob {
-  std::string label;             ///< for messages: "gemm_wmma tile_m=128 ..."
-  CompiledUnit unit;             ///< one name per launch
+  std::string label;  ///< for messages: "gemm_wmma tile_m=128 ..."
+  CompiledUnit unit;  ///< one name per launch
   /// geometry[case][launch]; empty for a case that the configuration is not valid for.
   std::vector<std::vector<LaunchGeometry>> geometry;
   std::vector<std::int64_t> workspace_bytes;  ///< per case
-  double best_ns = 0.0;          ///< of the session so far, for racing; 0: none
-  double timeout_s = 10.0;       ///< a candidate that takes longer is killed
-  bool time_it = true;           ///< false: verify only
+  double best_ns = 0.0;                       ///< of the session so far, for racing; 0: none
+  double timeout_s = 10.0;                    ///< a candidate that takes longer is killed
+  bool time_it = true;                        ///< false: verify only
 };
 
 struct Evaluation {
@@ -103,8 +103,9 @@ class Evaluator {
 [[nodiscard]] std::unique_ptr<Evaluator> make_local_evaluator(std::unique_ptr<Device> device);
 
 /// In a child process: `command` (argv) is started and speaks the protocol of worker_main on its
-/// standard input and output. It is killed (whole process group) at a time-out and started again, and set up again, after
-/// a time-out or a fault. Throws Error(device) when it cannot start, or dies again on its own right after a restart.
+/// standard input and output. It is killed (whole process group) at a time-out and started again,
+/// and set up again, after a time-out or a fault. Throws Error(device) when it cannot start, or
+/// dies again on its own right after a restart.
 [[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command);
 
 /// The child's side: serves requests on the descriptors until end of file. Returns an exit code.

@@ -8,13 +8,13 @@ namespace kiln {
 
 /// How candidates are timed. Part of a result's environment: its canonical text is stored.
 struct MeasurementPolicy {
-  bool cold = true;              ///< rotate buffers so that the footprint exceeds L2 `l2_multiple` times
+  bool cold = true;  ///< rotate buffers so that the footprint exceeds L2 `l2_multiple` times
   double l2_multiple = 3.0;
-  int samples = 15;              ///< replays of the batch per candidate
-  double batch_ms = 2.0;         ///< target length of one batch
-  double drop_factor = 1.5;      ///< racing: after the first samples, give up on a candidate slower than
-                                 ///< this times the best so far (its samples are kept, marked few)
-  int finalists = 4;             ///< re-measured interleaved at the end
+  int samples = 15;          ///< replays of the batch per candidate
+  double batch_ms = 2.0;     ///< target length of one batch
+  double drop_factor = 1.5;  ///< racing: after the first samples, give up on a candidate slower
+                             ///< than this times the best so far (its samples are kept, marked few)
+  int finalists = 4;         ///< re-measured interleaved at the end
   int finalist_rounds = 15;
   /// "cold l2x3 samples=15 batch=2ms graph"
   [[nodiscard]] std::string canonical() const;

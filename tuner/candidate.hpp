@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+
+#include "runtime/device.hpp"
+#include "tuner/device_buffer.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/verifier.hpp"
+
+namespace kiln {
+
+/// The outcome that a device's status means for the candidate that caused it.
+[[nodiscard]] Outcome outcome_of(const DeviceStatus& status);
+
+/// An evaluation job on the device: loaded, prepared, with its workspace. Not movable: subject()
+/// and whoever holds it refer to it.
+class LoadedCandidate {
+ public:
+  /// Look at status() before anything else. The job must outlive this object.
+  LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job);
+  LoadedCandidate(const LoadedCandidate&) = delete;
+  LoadedCandidate& operator=(const LoadedCandidate&) = delete;
+
+  [[nodiscard]] const DeviceStatus& status() const { return status_; }
+  /// Enqueues all launches of one run of case `index`.
+  [[nodiscard]] DeviceStatus run(std::size_t index, const GemmArgs& args, void* stream) const;
+  /// What the verifier judges: every case that the configuration is valid for, the ragged ones
+  /// first, because they are small and find most faults.
+  [[nodiscard]] Subject subject();
+  /// Address for `args.workspace` of the tuned case.
+  [[nodiscard]] DevicePtr workspace() const;
+
+ private:
+  void reserve_workspace(MemoryLedger& ledger);
+  [[nodiscard]] DeviceStatus load();
+
+  Device& device_;
+  const EvaluationJob& job_;
+  std::unique_ptr<LoadedModule> module_;
+  std::optional<GuardedBuffer> workspace_;
+  DeviceStatus status_;
+};
+
+}  // namespace kiln

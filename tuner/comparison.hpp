@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/device.hpp"
+#include "tuner/benchmark.hpp"
+#include "tuner/evaluator.hpp"
+
+namespace kiln {
+
+/// A vendor library's ways to compute the tuned problem.
+struct Baselines {
+  struct Algorithm {
+    std::string label;
+    std::function<DeviceStatus(const GemmArgs& args, void* stream)> run;
+  };
+  std::vector<Algorithm> algorithms;
+  std::string note;             ///< why there is none
+  std::shared_ptr<void> owner;  ///< keeps what the functions use
+};
+using BaselineSource =
+    std::function<Baselines(Device& device, const GemmCase& problem, std::int64_t workspace_bytes)>;
+
+/// One that takes part in the timing: `row` receives what is found.
+struct Competitor {
+  ComparisonRow* row = nullptr;
+  TimedRun run;
+};
+
+/// How long and against whom.
+struct InterleavePlan {
+  int rounds = 15;
+  double most_seconds = 30.0;       ///< rounds are cut to fit, but never below three
+  std::size_t first_reference = 0;  ///< the fastest competitor from here on is the reference;
+  std::size_t reference_count = 1;  ///< of so many
+};
+
+/// Times the competitors in turns, so that all see the same clocks: in each round every one
+/// replays one batch, in an order that moves on by one from round to round. Fills timing, ratio and
+/// ratio_spread of the rows, and the outcome of one that fails.
+void time_interleaved(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
+                      std::vector<Competitor> competitors, const InterleavePlan& plan);
+
+}  // namespace kiln

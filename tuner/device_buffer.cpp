@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/device_buffer.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+/// Devices align allocations to this, whatever is asked for.
+constexpr std::int64_t kDeviceAlignment = 256;
+
+/// Long enough that a tile written one row or one tile too far lands in it: a row of a large matrix
+/// takes more than 4 KiB.
+std::int64_t zone_bytes(std::int64_t bytes) {
+  constexpr std::int64_t kLarge = 16LL << 20;
+  return bytes >= kLarge ? (1LL << 20) : (4LL << 10);
+}
+
+/// Room to move the start to where its alignment is exactly what was promised, or more than the
+/// device gives by itself.
+std::int64_t slack_bytes(int alignment) {
+  return alignment > kDeviceAlignment ? alignment : kDeviceAlignment;
+}
+
+}  // namespace
+
+DeviceBuffer::DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose)
+    : ledger_(&ledger), bytes_(bytes) {
+  if (bytes > ledger.left_bytes()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} needs {:.1f} MiB of device memory, but {:.1f} of the {:.1f} MiB "
+                            "that tuning may use are left; use a smaller problem, or free memory "
+                            "on the device",
+                            purpose, static_cast<double>(bytes) / (1 << 20),
+                            static_cast<double>(ledger.left_bytes()) / (1 << 20),
+                            static_cast<double>(ledger.limit_bytes()) / (1 << 20)));
+  }
+  address_ = ledger.device().allocate(bytes);
+  ledger.used_bytes_ += bytes;
+}
+
+DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
+    : ledger_(std::exchange(other.ledger_, nullptr)),
+      address_(std::exchange(other.address_, 0)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
+  if (this != &other) {
+    release();
+    ledger_ = std::exchange(other.ledger_, nullptr);
+    address_ = std::exchange(other.address_, 0);
+    bytes_ = std::exchange(other.bytes_, 0);
+  }
+  return *this;
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  release();
+}
+
+void DeviceBuffer::release() noexcept {
+  if (address_ == 0) return;
+  ledger_->device().free(address_);
+  ledger_->used_bytes_ -= bytes_;
+  address_ = 0;
+}
+
+GuardedBuffer::GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
+                             const std::string& purpose)
+    : memory_(ledger, footprint_bytes(bytes, alignment), purpose), bytes_(bytes) {
+  const auto start = static_cast<std::int64_t>(memory_.address()) + zone_bytes(bytes);
+  const std::int64_t coarse = slack_bytes(alignment);
+  const std::int64_t aligned = (start + coarse - 1) / coarse * coarse;
+  const std::int64_t nudge = alignment < kDeviceAlignment ? alignment : 0;
+  offset_ = aligned + nudge - static_cast<std::int64_t>(memory_.address());
+  paint_zones();
+}
+
+std::int64_t GuardedBuffer::footprint_bytes(std::int64_t bytes, int alignment) {
+  return bytes + 2 * zone_bytes(bytes) + 2 * slack_bytes(alignment);
+}
+
+void GuardedBuffer::paint_zones() {
+  Device& device = memory_.device();
+  device.fill(front(), kPattern, front_bytes());
+  device.fill(back(), kPattern, back_bytes());
+}
+
+}  // namespace kiln

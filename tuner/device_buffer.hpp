@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "runtime/device.hpp"
+
+namespace kiln {
+
+/// Device memory that an evaluator may use, and how much of it is in use.
+class MemoryLedger {
+ public:
+  MemoryLedger(Device& device, std::int64_t limit_bytes)
+      : device_(device), limit_bytes_(limit_bytes) {}
+  [[nodiscard]] Device& device() const { return device_; }
+  [[nodiscard]] std::int64_t limit_bytes() const { return limit_bytes_; }
+  [[nodiscard]] std::int64_t left_bytes() const { return limit_bytes_ - used_bytes_; }
+
+ private:
+  friend class DeviceBuffer;
+  Device& device_;
+  std::int64_t limit_bytes_;
+  std::int64_t used_bytes_ = 0;
+};
+
+/// Owns one allocation and its entry in the ledger, which must outlive it.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  /// `purpose` names the buffer in errors ("operand B of m=.."). Throws Error(usage) when the
+  /// ledger's limit does not allow it.
+  DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose);
+  DeviceBuffer(DeviceBuffer&& other) noexcept;
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+  ~DeviceBuffer();
+
+  [[nodiscard]] DevicePtr address() const { return address_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  [[nodiscard]] Device& device() const { return ledger_->device(); }
+
+ private:
+  void release() noexcept;
+  MemoryLedger* ledger_ = nullptr;
+  DevicePtr address_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+/// Device memory between two red zones, so that a write outside is found afterwards. The zones'
+/// byte is a NaN or an enormous number in every floating-point type, so that a read outside that
+/// reaches the result is found as well. It differs from the poison that outputs are filled with.
+class GuardedBuffer {
+ public:
+  static constexpr int kPattern = 0x7F;
+  static constexpr int kPoison = 0xFF;
+
+  GuardedBuffer() = default;
+  /// The data starts at an address that is a multiple of `alignment` (a power of two), and of no
+  /// more than that when it is below 256. Paints the zones.
+  GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
+                const std::string& purpose);
+  /// What the constructor will take from the ledger.
+  [[nodiscard]] static std::int64_t footprint_bytes(std::int64_t bytes, int alignment);
+
+  [[nodiscard]] DevicePtr data() const { return memory_.address() + offset_; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_; }
+  /// Length of the zone before the data, which starts at the allocation's address.
+  [[nodiscard]] std::int64_t front_bytes() const { return offset_; }
+  [[nodiscard]] std::int64_t back_bytes() const { return memory_.bytes() - offset_ - bytes_; }
+  [[nodiscard]] DevicePtr front() const { return memory_.address(); }
+  [[nodiscard]] DevicePtr back() const { return data() + bytes_; }
+
+  void paint_zones();
+  void poison() { memory_.device().fill(data(), kPoison, bytes_); }
+
+ private:
+  DeviceBuffer memory_;
+  std::int64_t offset_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "kiln/gemm.hpp"
+
+namespace kiln {
+
+/// Half the distance from 1 to the next number of that type; 0 for integers.
+[[nodiscard]] double unit_roundoff(DType type);
+
+/// The bound that a correct kernel keeps on every element of D:
+///
+///     |D - ref| <= u_out |ref| + c sqrt(K) u_acc (|alpha| |A||B| + |beta| |C|)
+///
+/// with c = 4 (8 with a float64 accumulator, whose reference errs as much as the kernel itself).
+/// Why 4: up to K = 9 the K + 3 roundings of an element (products, sums, alpha, beta and the final
+/// addition; the last of them is the u_out term) stay below 4 sqrt(K) even if all conspire. Beyond,
+/// rounding errors behave like independent zero-mean noise, for which a bound of lambda sqrt(K) u
+/// on the same sum of absolute products fails with probability below 2 exp(-lambda^2 / 2) per
+/// element even if every partial sum were as large as the last; with operands of both signs partial
+/// sums are smaller by about sqrt(K), so a correct kernel stays far inside.
+/// It is still tight enough to see a lost k: a missing product is 1/K of the absolute sum, far more
+/// than 4 sqrt(K) u_acc of it.
+///
+/// Operands enter the reference as converted (tf32 rounded, fp8 exact), so they add no error.
+struct ErrorBound {
+  double u_out = 0.0;
+  double c_factor = 0.0;  ///< c sqrt(K) u_acc
+};
+[[nodiscard]] ErrorBound error_bound(const Gemm& gemm);
+
+/// How small integers must be chosen so that every partial sum is exact, whatever the order of
+/// summation, and D holds or correctly rounds the result.
+struct ExactPlan {
+  bool possible = false;
+  int range = 0;  ///< operands from [-range, range], unsigned ones from [0, range]
+  double alpha = 1.0;
+  double beta = 0.0;
+};
+[[nodiscard]] ExactPlan plan_exact(const Gemm& gemm);
+
+}  // namespace kiln

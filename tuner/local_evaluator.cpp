@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/local_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "kiln/error.hpp"
+#include "tuner/benchmark.hpp"
+#include "tuner/cublaslt_baselines.hpp"
+#include "tuner/support_kernels.hpp"
+#include "tuner/workload.hpp"
+
+namespace kiln {
+namespace {
+
+std::int64_t memory_limit(Device& device, const EvaluationSetup& setup) {
+  if (setup.memory_limit_bytes > 0) return setup.memory_limit_bytes;
+  return device.free_memory_bytes() / 4;
+}
+
+std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& policy) {
+  if (!policy.cold) return 0;
+  return static_cast<std::int64_t>(policy.l2_multiple *
+                                   static_cast<double>(device.info().limits.l2_bytes));
+}
+
+}  // namespace
+
+/// Everything that one set-up puts on the device. The members depend on those before them.
+struct LocalEvaluator::Workbench {
+  Workbench(Device& device, const EvaluationSetup& setup)
+      : tuned(setup.cases.at(0)),
+        policy(setup.policy),
+        ledger(device, memory_limit(device, setup)),
+        kernels(ledger, setup.support),
+        verifier(ledger, kernels, setup),
+        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, setup.policy),
+             setup.seed) {}
+
+  /// How a subject is timed on the tuned problem.
+  [[nodiscard]] TimedRun timed(std::function<DeviceStatus(const GemmArgs&, void*)> run,
+                               DevicePtr workspace) const {
+    return [run = std::move(run), workspace, alpha = tuned.alpha, beta = tuned.beta](
+               const OperandSet& operands, void* stream) {
+      return run(operands.arguments(alpha, beta, workspace), stream);
+    };
+  }
+  [[nodiscard]] TimedRun timed(const LoadedCandidate& candidate) const {
+    return timed(
+        [&candidate](const GemmArgs& args, void* stream) { return candidate.run(0, args, stream); },
+        candidate.workspace());
+  }
+
+  GemmCase tuned;
+  MeasurementPolicy policy;
+  MemoryLedger ledger;
+  SupportKernels kernels;
+  Verifier verifier;
+  RotatingSets sets;
+};
+
+LocalEvaluator::LocalEvaluator(std::unique_ptr<Device> device, BaselineSource baselines)
+    : device_(std::move(device)), baselines_(std::move(baselines)) {}
+
+LocalEvaluator::~LocalEvaluator() = default;
+
+void LocalEvaluator::set_up(const EvaluationSetup& setup) {
+  if (setup.cases.empty()) throw Error(ErrorKind::internal, "an evaluation needs a problem");
+  bench_.reset();  // its memory is needed for the next one
+  bench_ = std::make_unique<Workbench>(*device_, setup);
+}
+
+void LocalEvaluator::require_ready() const {
+  if (!bench_) throw Error(ErrorKind::internal, "the evaluator has not been set up");
+  if (lost_) {
+    throw Error(ErrorKind::device,
+                "the device was lost to a fault of an earlier kernel; start the program again");
+  }
+}
+
+Evaluation LocalEvaluator::evaluate(const EvaluationJob& job) {
+  require_ready();
+  Evaluation evaluation;
+  try {
+    evaluate_on(*bench_, job, evaluation);
+  } catch (const Error& error) {
+    // With a candidate on the device, a call that fails unexpectedly is its doing.
+    if (error.kind() != ErrorKind::device) throw;
+    lost_ = true;
+    evaluation.outcome = Outcome::crashed;
+    evaluation.message = error.what();
+  }
+  return evaluation;
+}
+
+bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string& message,
+                           Verification& verification) {
+  const Verdict verdict = bench_->verifier.judge(subject);
+  note(verdict.status);
+  verification = verdict.verification;
+  if (!verdict.status.ok()) {
+    outcome = outcome_of(verdict.status);
+    message = fmt::format("{}: {}", verdict.place, verdict.status.message);
+    return false;
+  }
+  if (!verification.passed) {
+    outcome = Outcome::wrong_result;
+    message = verification.evidence;
+    return false;
+  }
+  outcome = Outcome::ok;
+  return true;
+}
+
+void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
+                                 Evaluation& evaluation) {
+  LoadedCandidate candidate(bench.ledger, job);
+  note(candidate.status());
+  if (!candidate.status().ok()) {
+    evaluation.outcome = outcome_of(candidate.status());
+    evaluation.message = candidate.status().message;
+    return;
+  }
+  if (!judge(candidate.subject(), evaluation.outcome, evaluation.message,
+             evaluation.verification) ||
+      !job.time_it) {
+    return;
+  }
+  Benchmarked benchmarked =
+      benchmark(*device_, bench.sets, bench.policy, bench.timed(candidate), job.best_ns);
+  note(benchmarked.status);
+  if (benchmarked.status.ok()) {
+    evaluation.timing = std::move(benchmarked.timing);
+  } else {
+    evaluation.outcome = outcome_of(benchmarked.status);
+    evaluation.message = fmt::format("while it was timed: {}", benchmarked.status.message);
+  }
+}
+
+Comparison LocalEvaluator::compare(const ComparisonRequest& request) {
+  require_ready();
+  return compare_on(*bench_, request);
+}
+
+Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest& request) {
+  Comparison comparison;
+  Baselines baselines;
+  if (request.against_cublaslt) {
+    baselines = baselines_(*device_, bench.tuned, request.cublaslt_workspace_bytes);
+    comparison.note = baselines.note;
+  }
+  comparison.jobs.resize(request.jobs.size());
+  comparison.baselines.resize(baselines.algorithms.size());
+
+  std::vector<Competitor> competitors;
+  std::deque<LoadedCandidate> candidates;  // a deque, because none of them may move
+  for (std::size_t i = 0; i < request.jobs.size(); ++i) {
+    ComparisonRow& row = comparison.jobs[i];
+    row.label = request.jobs[i].label;
+    LoadedCandidate& candidate = candidates.emplace_back(bench.ledger, request.jobs[i]);
+    if (!candidate.status().ok()) {
+      row.outcome = outcome_of(candidate.status());
+      row.message = candidate.status().message;
+      continue;
+    }
+    Verification verification;
+    if (judge(candidate.subject(), row.outcome, row.message, verification)) {
+      competitors.push_back({&row, bench.timed(candidate)});
+    }
+    if (lost_) return comparison;
+  }
+
+  InterleavePlan plan;
+  plan.rounds = request.rounds;
+  plan.most_seconds = request.timeout_s / 2;
+  if (!baselines.algorithms.empty()) {
+    plan.first_reference = competitors.size();
+    plan.reference_count = baselines.algorithms.size();
+  }
+  for (std::size_t i = 0; i < baselines.algorithms.size(); ++i) {
+    const Baselines::Algorithm& algorithm = baselines.algorithms[i];
+    ComparisonRow& row = comparison.baselines[i];
+    row.label = algorithm.label;
+    Subject subject;
+    subject.run = [&algorithm](std::size_t, const GemmArgs& args, void* stream) {
+      return algorithm.run(args, stream);
+    };
+    subject.cases = {0};
+    // A library's algorithm that breaks our bound is reported, and still what users would get.
+    Verification verification;
+    const bool right = judge(subject, row.outcome, row.message, verification);
+    if (lost_) return comparison;
+    if (right || row.outcome == Outcome::wrong_result) {
+      competitors.push_back({&row, bench.timed(algorithm.run, 0)});
+    }
+  }
+  time_interleaved(*device_, bench.sets, bench.policy, std::move(competitors), plan);
+  std::stable_sort(comparison.baselines.begin(), comparison.baselines.end(),
+                   [](const ComparisonRow& x, const ComparisonRow& y) {
+                     const bool x_timed = x.timing.median_ns > 0.0;
+                     const bool y_timed = y.timing.median_ns > 0.0;
+                     if (x_timed != y_timed) return x_timed;
+                     return x.timing.median_ns < y.timing.median_ns;
+                   });
+  return comparison;
+}
+
+std::unique_ptr<Evaluator> make_local_evaluator(std::unique_ptr<Device> device) {
+  return std::make_unique<LocalEvaluator>(std::move(device), cublaslt_baselines);
+}
+
+}  // namespace kiln

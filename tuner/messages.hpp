@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kiln/error.hpp"
+#include "tuner/evaluator.hpp"
+
+namespace kiln {
+
+/// An Error of the worker, to be thrown again by the session.
+struct ErrorMessage {
+  ErrorKind kind = ErrorKind::internal;
+  std::string text;
+};
+
+/// Answers say whether the device is lost; the worker ends after such an answer.
+struct EvaluationReply {
+  Evaluation evaluation;
+  bool device_lost = false;
+};
+struct ComparisonReply {
+  Comparison comparison;
+  bool device_lost = false;
+};
+
+/// Payloads of frames: DeviceInfo, EvaluationSetup, EvaluationJob, ComparisonRequest,
+/// EvaluationReply, ComparisonReply, ErrorMessage.
+template <class Message>
+[[nodiscard]] std::string encode_message(const Message& message);
+/// Nothing when the bytes are no such message.
+template <class Message>
+[[nodiscard]] std::optional<Message> decode_message(std::string_view payload);
+
+}  // namespace kiln

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/policy.hpp"
+
+#include <fmt/format.h>
+
+namespace kiln {
+
+// Racing and the finalists are left out: they decide which candidates are timed again, not what a
+// stored time means.
+std::string MeasurementPolicy::canonical() const {
+  const std::string caches = cold ? fmt::format("cold l2x{:g}", l2_multiple) : "warm";
+  return fmt::format("{} samples={} batch={:g}ms graph", caches, samples, batch_ms);
+}
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/device.hpp"
+#include "tuner/device_buffer.hpp"
+#include "tuner/support_kernels.hpp"
+#include "tuner/workload.hpp"
+
+namespace kiln {
+
+/// Consecutive rows of D.
+struct RowBlock {
+  std::int64_t first = 0;
+  std::int64_t rows = 0;
+};
+
+/// Rows of D that are checked against the reference: all, unless the reference would take more than
+/// about 2^36 multiply-adds. Then blocks of 32 rows, evenly spread so that they reach into every
+/// 128 rows where possible; the two kinds of data look at different rows.
+[[nodiscard]] std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind);
+
+/// Results in float64, on the device: row i of the buffers is the i-th checked row.
+struct Reference {
+  std::vector<RowBlock> blocks;
+  DeviceBuffer value;     ///< alpha A B + beta C
+  DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|; empty when not asked for
+};
+
+/// The plain kernel with a float64 accumulator that every candidate is judged by.
+class ReferenceKernel {
+ public:
+  /// Throws Error(device) when the device refuses the kernel.
+  ReferenceKernel(Device& device, const CompiledUnit& unit);
+
+  /// `geometry` is the one for the whole problem. With `with_absolute` the inputs in `operands` are
+  /// replaced by their absolute values.
+  [[nodiscard]] Reference compute(MemoryLedger& ledger, SupportKernels& kernels,
+                                  const LaunchGeometry& geometry, OperandSet& operands,
+                                  DataKind kind, double alpha, double beta, bool with_absolute);
+
+ private:
+  void run_blocks(const std::vector<RowBlock>& blocks, const LaunchGeometry& geometry,
+                  const OperandSet& operands, double alpha, double beta, DevicePtr out);
+  Device& device_;
+  std::unique_ptr<LoadedModule> module_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/verifier.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+std::string describe(const Gemm& gemm) {
+  return fmt::format("m={} n={} k={}", gemm.m, gemm.n, gemm.k);
+}
+
+std::string_view describe(DataKind kind) {
+  return kind == DataKind::integer ? "integers" : "normal data";
+}
+
+/// A ratio that a database and JSON can hold.
+double finite_ratio(float ratio) {
+  return std::isfinite(ratio) ? static_cast<double>(ratio) : 1e30;
+}
+
+void check_case(const GemmCase& problem) {
+  if (problem.beta != 0.0 && !problem.gemm.reads_c) {
+    throw Error(ErrorKind::usage,
+                "beta is not zero for a problem that does not read C; set "
+                "reads_c, or leave beta out");
+  }
+}
+
+}  // namespace
+
+/// One problem to be solved, with everything that is known about its answer.
+struct Verifier::Case {
+  Case(MemoryLedger& ledger, const GemmCase& from, std::uint64_t seed_of_case)
+      : gemm(normalised(from.gemm)),
+        alpha(from.alpha),
+        beta(from.beta),
+        seed(seed_of_case),
+        exact(plan_exact(gemm)),
+        operands(ledger, gemm, describe(gemm)),
+        second_d(ledger, shapes_of(gemm).d, "the second result of " + describe(gemm)) {}
+
+  [[nodiscard]] FillRecipe recipe(DataKind kind) const { return {kind, seed, exact.range}; }
+  [[nodiscard]] double alpha_for(DataKind kind) const {
+    return kind == DataKind::integer ? exact.alpha : alpha;
+  }
+  [[nodiscard]] double beta_for(DataKind kind) const {
+    return kind == DataKind::integer ? exact.beta : beta;
+  }
+  [[nodiscard]] const Reference& reference(DataKind kind) const {
+    return kind == DataKind::integer ? integer : normal;
+  }
+  /// Integer arithmetic is exact whatever the data.
+  [[nodiscard]] bool compares_exactly(DataKind kind) const {
+    return kind == DataKind::integer || gemm.acc == DType::s32;
+  }
+
+  Gemm gemm;
+  double alpha, beta;
+  std::uint64_t seed;
+  ExactPlan exact;
+  OperandSet operands;
+  Matrix second_d;
+  Reference integer, normal;
+};
+
+/// Device-side counts that must all be zero, with the words for when one is not.
+class Verifier::Checks {
+ public:
+  explicit Checks(SupportKernels& kernels) : kernels_(kernels) {}
+
+  void zones(const GuardedBuffer& buffer, const std::string& name) {
+    bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
+              [name, length = buffer.front_bytes()](const CountResult& found) {
+                return fmt::format("wrote {} bytes before {}, {} bytes ahead of its start",
+                                   found.count, name,
+                                   length - static_cast<std::int64_t>(found.first));
+              });
+    bytes_are(buffer.back(), buffer.back_bytes(), GuardedBuffer::kPattern,
+              [name](const CountResult& found) {
+                return fmt::format("wrote {} bytes behind {}, {} bytes past its end", found.count,
+                                   name, found.first);
+              });
+  }
+
+  /// The workspace was poisoned; what lies behind `used` must still be so.
+  void unused_workspace(const GuardedBuffer& workspace, std::int64_t used) {
+    bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
+              GuardedBuffer::kPoison, [](const CountResult& found) {
+                return fmt::format("wrote {} bytes behind the workspace, {} bytes past its end",
+                                   found.count, found.first);
+              });
+  }
+
+  void padding(const Matrix& d) {
+    const MatrixShape& shape = d.shape();
+    if (shape.ld == shape.cols) return;
+    const std::int64_t element = size_bytes(shape.type);
+    MismatchArgs args{};
+    args.data = reinterpret_cast<const void*>(d.data());
+    args.rows = shape.rows;
+    args.pitch = shape.ld * element;
+    args.begin = shape.cols * element;
+    args.end = shape.ld * element;
+    args.pattern = GuardedBuffer::kPoison;
+    kernels_.count_mismatch(args);
+    words_.emplace_back([pitch = args.pitch, element](const CountResult& found) {
+      const auto first = static_cast<std::int64_t>(found.first);
+      return fmt::format("wrote {} bytes into the padding of D, first at row {} column {}",
+                         found.count, first / pitch, first % pitch / element);
+    });
+  }
+
+  void same(const MatrixShape& shape, std::int64_t cols, DevicePtr x, DevicePtr y,
+            const std::string& complaint) {
+    DifferenceArgs args{};
+    args.x = reinterpret_cast<const void*>(x);
+    args.y = reinterpret_cast<const void*>(y);
+    args.rows = shape.rows;
+    args.cols = cols;
+    args.ld_x = shape.ld;
+    args.ld_y = shape.ld;
+    args.element_bytes = size_bytes(shape.type);
+    kernels_.count_difference(args);
+    words_.emplace_back([complaint, cols](const CountResult& found) {
+      const auto first = static_cast<std::int64_t>(found.first);
+      return fmt::format("{} in {} elements, first at row {} column {}", complaint, found.count,
+                         first / cols, first % cols);
+    });
+  }
+
+  /// Words for the first check that failed.
+  [[nodiscard]] std::optional<std::string> first_complaint() {
+    const std::vector<CountResult> counts = kernels_.take_counts();
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      if (counts[i].count != 0) return words_[i](counts[i]);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using Words = std::function<std::string(const CountResult&)>;
+
+  void bytes_are(DevicePtr from, std::int64_t length, int pattern, Words words) {
+    MismatchArgs args{};
+    args.data = reinterpret_cast<const void*>(from);
+    args.rows = 1;
+    args.pitch = length;
+    args.end = length;
+    args.pattern = pattern;
+    kernels_.count_mismatch(args);
+    words_.push_back(std::move(words));
+  }
+
+  SupportKernels& kernels_;
+  std::vector<Words> words_;
+};
+
+Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup)
+    : device_(ledger.device()), kernels_(kernels) {
+  if (setup.cases.empty() || setup.reference_geometry.size() != setup.cases.size()) {
+    throw Error(ErrorKind::internal, "an evaluation needs a reference launch for each case");
+  }
+  ReferenceKernel reference_kernel(device_, setup.reference);
+  std::int64_t scratch_bytes = 0;
+  for (std::size_t i = 0; i < setup.cases.size(); ++i) {
+    check_case(setup.cases[i]);
+    auto& added =
+        *cases_.emplace_back(std::make_unique<Case>(ledger, setup.cases[i], setup.seed * 64 + i));
+    const GemmShapes shapes = shapes_of(added.gemm);
+    scratch_bytes = std::max({scratch_bytes, shapes.a.bytes(), shapes.b.bytes(),
+                              added.gemm.reads_c ? shapes.c.bytes() : 0});
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (kind == DataKind::integer && !added.exact.possible) continue;
+      added.operands.fill_inputs(kernels, added.recipe(kind));
+      (kind == DataKind::integer ? added.integer : added.normal) = reference_kernel.compute(
+          ledger, kernels, setup.reference_geometry[i], added.operands, kind, added.alpha_for(kind),
+          added.beta_for(kind), !added.compares_exactly(kind));
+    }
+  }
+  scratch_ = DeviceBuffer(ledger, scratch_bytes, "the copy that inputs are compared with");
+}
+
+Verifier::~Verifier() = default;
+
+OperandSet& Verifier::tuned_operands() {
+  return cases_.front()->operands;
+}
+
+Verdict Verifier::judge(const Subject& subject) {
+  Verdict verdict;
+  for (const std::size_t index : subject.cases) {
+    for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
+      if (kind == DataKind::integer && !cases_[index]->exact.possible) continue;
+      if (!judge_case(subject, index, kind, verdict)) {
+        if (!verdict.status.sticky) repair_zones(subject);
+        return verdict;
+      }
+    }
+  }
+  verdict.verification.passed = true;
+  return verdict;
+}
+
+// The order of the checks is the order of how much they say: a wrong element first, then damage.
+bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind kind,
+                          Verdict& verdict) {
+  Case& problem = *cases_[index];
+  OperandSet& operands = problem.operands;
+  const std::int64_t workspace_bytes = subject.workspace ? subject.workspace_bytes[index] : 0;
+  GemmArgs args = operands.arguments(problem.alpha_for(kind), problem.beta_for(kind),
+                                     workspace_bytes > 0 ? subject.workspace->data() : 0);
+  verdict.place = fmt::format("{} ({})", describe(problem.gemm), describe(kind));
+
+  operands.fill_inputs(kernels_, problem.recipe(kind));
+  // With beta 0 the content of C must not matter, not even if it is NaN.
+  const bool ignores_c = operands.has_c() && args.beta == 0.0;
+  if (ignores_c) operands.c.buffer().poison();
+  operands.d.buffer().poison();
+  problem.second_d.buffer().poison();
+  if (subject.workspace) subject.workspace->poison();
+  verdict.status = run(subject, index, args);
+  if (!verdict.status.ok()) return false;
+
+  std::int64_t row = 0;
+  std::int64_t col = 0;
+  const CompareResult compared = compare(problem, kind, row, col);
+  Verification& verification = verdict.verification;
+  verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(compared.worst_ratio));
+  if (compared.failures != 0) {
+    verification.evidence =
+        fmt::format("{}: row {} column {}: {:g}, expected {:g}, bound {:.3g}; {} elements wrong",
+                    verdict.place, row, col, compared.first_value, compared.first_expected,
+                    compared.first_bound, compared.failures);
+    return false;
+  }
+
+  // The second run finds the first one's leavings in the workspace, as runs in an application do.
+  args.d = reinterpret_cast<void*>(problem.second_d.data());
+  verdict.status = run(subject, index, args);
+  if (!verdict.status.ok()) return false;
+
+  Checks checks(kernels_);
+  const MatrixShape& d = operands.d.shape();
+  checks.same(d, d.cols, operands.d.data(), problem.second_d.data(), "two runs differ");
+  checks.padding(operands.d);
+  checks.padding(problem.second_d);
+  const FillRecipe recipe = problem.recipe(kind);
+  const auto check_input = [&](const Matrix& input, int slot, const std::string& name) {
+    kernels_.fill_random(fill_arguments(input.shape(), scratch_.address(), slot, recipe));
+    checks.same(input.shape(), input.shape().ld, input.data(), scratch_.address(),
+                "changed input " + name);
+    checks.zones(input.buffer(), name);
+  };
+  check_input(operands.a, 0, "A");
+  check_input(operands.b, 1, "B");
+  if (operands.has_c() && !ignores_c) check_input(operands.c, 2, "C");
+  checks.zones(operands.d.buffer(), "D");
+  checks.zones(problem.second_d.buffer(), "D");
+  if (subject.workspace) {
+    checks.unused_workspace(*subject.workspace, workspace_bytes);
+    checks.zones(*subject.workspace, "the workspace");
+  }
+  if (const auto complaint = checks.first_complaint()) {
+    verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
+    return false;
+  }
+  return true;
+}
+
+DeviceStatus Verifier::run(const Subject& subject, std::size_t index, const GemmArgs& args) {
+  DeviceStatus status = subject.run(index, args, device_.own_stream());
+  // Launches before the refused one may still be running; only their end makes buffers ours again.
+  const DeviceStatus end = device_.synchronize();
+  return status.ok() || end.sticky ? end : status;
+}
+
+CompareResult Verifier::compare(const Case& problem, DataKind kind, std::int64_t& row,
+                                std::int64_t& col) {
+  const Reference& reference = problem.reference(kind);
+  const MatrixShape& d = problem.operands.d.shape();
+  const ErrorBound bound = error_bound(problem.gemm);
+  CompareResult total;
+  std::int64_t reference_row = 0;
+  for (const RowBlock& block : reference.blocks) {
+    const std::int64_t skipped = reference_row * d.cols;
+    CompareArgs args{};
+    args.d = reinterpret_cast<const std::byte*>(problem.operands.d.data()) +
+             block.first * d.ld * size_bytes(d.type);
+    args.ref = reinterpret_cast<const double*>(reference.value.address()) + skipped;
+    if (!problem.compares_exactly(kind)) {
+      args.absolute = reinterpret_cast<const double*>(reference.absolute.address()) + skipped;
+    }
+    args.rows = block.rows;
+    args.cols = d.cols;
+    args.ld_d = d.ld;
+    args.ld_ref = d.cols;
+    args.ld_absolute = d.cols;
+    args.u_out = bound.u_out;
+    args.c_factor = bound.c_factor;
+    args.dtype = static_cast<int>(d.type);
+    args.mode = problem.compares_exactly(kind) ? kCompareExact : kCompareBounded;
+    const CompareResult found = kernels_.compare(args);
+    if (found.failures != 0 && total.failures == 0) {
+      row = block.first + static_cast<std::int64_t>(found.first_failure) / d.cols;
+      col = static_cast<std::int64_t>(found.first_failure) % d.cols;
+      total.first_value = found.first_value;
+      total.first_expected = found.first_expected;
+      total.first_bound = found.first_bound;
+    }
+    total.failures += found.failures;
+    total.worst_ratio = std::max(total.worst_ratio, found.worst_ratio);
+    reference_row += block.rows;
+  }
+  return total;
+}
+
+void Verifier::repair_zones(const Subject& subject) {
+  for (const auto& problem : cases_) {
+    OperandSet& operands = problem->operands;
+    for (Matrix* matrix : {&operands.a, &operands.b, &operands.d, &problem->second_d}) {
+      matrix->buffer().paint_zones();
+    }
+    if (operands.has_c()) operands.c.buffer().paint_zones();
+  }
+  if (subject.workspace) subject.workspace->paint_zones();
+}
+
+}  // namespace kiln

@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/records.hpp"
+#include "tuner/error_bound.hpp"
+#include "tuner/evaluator.hpp"
+#include "tuner/reference.hpp"
+#include "tuner/support_kernels.hpp"
+#include "tuner/workload.hpp"
+
+namespace kiln {
+
+/// Something that computes a problem: a candidate, or a vendor library's algorithm.
+struct Subject {
+  /// Enqueues one run of case `index` on `stream`.
+  std::function<DeviceStatus(std::size_t index, const GemmArgs& args, void* stream)> run;
+  /// Cases that it is to be judged by.
+  std::vector<std::size_t> cases;
+  /// Device memory for `args.workspace`, and how much of it each case (by index) may use.
+  GuardedBuffer* workspace = nullptr;
+  std::vector<std::int64_t> workspace_bytes;
+};
+
+/// What came of judging one.
+struct Verdict {
+  DeviceStatus status;  ///< not ok: a launch failed or faulted; then nothing else is known
+  std::string place;    ///< of that failure: the case
+  Verification verification;
+};
+
+/// Judges candidates. Holds the operands of every case and their references on the device.
+///
+/// For each case: small integers, result exact; then normal random numbers, result within the
+/// bound of error_bound.hpp and the same bits in a second run. After each: the padding of D, the
+/// inputs and the red zones of all buffers are as they were.
+class Verifier {
+ public:
+  /// Computes the references. Throws Error(usage) when memory does not suffice for that.
+  Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup);
+  ~Verifier();
+
+  [[nodiscard]] Verdict judge(const Subject& subject);
+  /// Operands of the tuned case; after a passed judgement they hold normal random numbers.
+  [[nodiscard]] OperandSet& tuned_operands();
+
+ private:
+  struct Case;
+  class Checks;
+  [[nodiscard]] bool judge_case(const Subject& subject, std::size_t index, DataKind kind,
+                                Verdict& verdict);
+  [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index, const GemmArgs& args);
+  [[nodiscard]] CompareResult compare(const Case& problem, DataKind kind, std::int64_t& row,
+                                      std::int64_t& col);
+  void repair_zones(const Subject& subject);
+
+  Device& device_;
+  SupportKernels& kernels_;
+  std::vector<std::unique_ptr<Case>> cases_;
+  DeviceBuffer scratch_;  ///< as large as the largest input
+};
+
+}  // namespace kiln

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/worker_evaluator.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "tuner/messages.hpp"
+
+namespace kiln {
+namespace {
+
+/// Opening a device takes 0.2 to 0.5 s; on a machine that has to wake its GPUs first, much longer.
+constexpr double kHelloSeconds = 60.0;
+/// The references of a large problem take seconds; on a small device, many.
+constexpr double kSetUpSeconds = 300.0;
+
+WorkerProcess::Clock::time_point after(double seconds) {
+  return WorkerProcess::Clock::now() + std::chrono::duration_cast<WorkerProcess::Clock::duration>(
+                                           std::chrono::duration<double>(seconds));
+}
+
+/// Throws what the worker could not do.
+[[noreturn]] void throw_as_told(const std::string& payload) {
+  const auto error = decode_message<ErrorMessage>(payload);
+  if (!error) throw Error(ErrorKind::internal, "the worker process sent a malformed error");
+  throw Error(error->kind, error->text);
+}
+
+}  // namespace
+
+WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command)
+    : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
+  await_hello();
+}
+
+void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
+  setup_frame_ = encode_frame(FrameType::set_up, encode_message(setup));
+  told_ = false;
+  ensure_ready();
+}
+
+/// Called before every request. A new child may meet a device that is still being cleaned up after
+/// the last one, so it gets a second chance; one that fails twice in a row has met a broken device.
+void WorkerEvaluator::ensure_ready() {
+  if (setup_frame_.empty()) throw Error(ErrorKind::internal, "the evaluator has not been set up");
+  if (process_ && greeted_ && told_) return;
+  if (process_ && !greeted_) {
+    try {
+      await_hello();
+    } catch (const Error&) {
+      replace();
+    }
+  }
+  if (!process_) replace();
+  if (!process_) process_ = std::make_unique<WorkerProcess>(command_);  // says why it cannot
+  if (!greeted_) await_hello();
+  tell_set_up();
+}
+
+void WorkerEvaluator::await_hello() {
+  const Exchange hello = expect(FrameType::hello, after(kHelloSeconds));
+  if (hello.outcome != Outcome::ok) {
+    throw Error(ErrorKind::device,
+                fmt::format("the worker process did not open the device: {}", hello.message));
+  }
+  auto info = decode_message<DeviceInfo>(hello.payload);
+  if (!info) throw Error(ErrorKind::internal, "the worker process sent a malformed greeting");
+  info_ = std::move(*info);
+  greeted_ = true;
+}
+
+void WorkerEvaluator::tell_set_up() {
+  const Exchange ready = exchange(setup_frame_, FrameType::ready, kSetUpSeconds);
+  if (ready.outcome != Outcome::ok) {
+    throw Error(
+        ErrorKind::device,
+        fmt::format("the worker process ended while it prepared the problem: {}", ready.message));
+  }
+  told_ = true;
+}
+
+WorkerEvaluator::Exchange WorkerEvaluator::exchange(const std::string& frame, FrameType answer,
+                                                    double timeout_s) {
+  const auto deadline = after(timeout_s);
+  const WorkerProcess::Result sent = process_->send(frame, deadline);
+  if (sent != WorkerProcess::Result::ok) return ended(sent);
+  return expect(answer, deadline);
+}
+
+WorkerEvaluator::Exchange WorkerEvaluator::expect(FrameType answer,
+                                                  WorkerProcess::Clock::time_point deadline) {
+  Frame frame;
+  const WorkerProcess::Result received = process_->receive(frame, deadline);
+  if (received != WorkerProcess::Result::ok) return ended(received);
+  if (frame.type == FrameType::error) throw_as_told(frame.payload);
+  if (frame.type != answer) return ended(WorkerProcess::Result::died);
+  Exchange result;
+  result.payload = std::move(frame.payload);
+  return result;
+}
+
+/// Buries the child and says what it died of.
+WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
+  Exchange exchange;
+  const bool timed_out = result == WorkerProcess::Result::timed_out;
+  exchange.outcome = timed_out ? Outcome::timed_out : Outcome::crashed;
+  const std::unique_ptr<WorkerProcess> process = std::move(process_);
+  greeted_ = false;
+  told_ = false;
+  const std::string ending = process->end();
+  exchange.message = timed_out ? "the worker process was killed at the time limit"
+                               : fmt::format("the worker process {}", ending);
+  return exchange;
+}
+
+/// Starts the next child without waiting for it: it opens the device while the session goes on.
+void WorkerEvaluator::replace() {
+  ++restarts_;
+  greeted_ = false;
+  told_ = false;
+  process_.reset();
+  try {
+    process_ = std::make_unique<WorkerProcess>(command_);
+  } catch (const Error&) {
+    // The outcome of the candidate at hand must not be lost; the next request tries again.
+  }
+}
+
+WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view payload,
+                                               FrameType answer, double timeout_s) {
+  ensure_ready();
+  Exchange result = exchange(encode_frame(type, payload), answer, timeout_s);
+  if (result.outcome == Outcome::timed_out) {
+    result.message = fmt::format("took longer than {:g} s and was killed", timeout_s);
+  }
+  if (result.outcome != Outcome::ok) replace();
+  return result;
+}
+
+Evaluation WorkerEvaluator::evaluate(const EvaluationJob& job) {
+  Exchange exchange =
+      ask(FrameType::evaluate, encode_message(job), FrameType::evaluation, job.timeout_s);
+  if (exchange.outcome != Outcome::ok) return {exchange.outcome, exchange.message, {}, {}};
+  auto reply = decode_message<EvaluationReply>(exchange.payload);
+  if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed evaluation");
+  if (reply->device_lost) replace();
+  return std::move(reply->evaluation);
+}
+
+Comparison WorkerEvaluator::compare(const ComparisonRequest& request) {
+  Exchange exchange =
+      ask(FrameType::compare, encode_message(request), FrameType::comparison, request.timeout_s);
+  if (exchange.outcome == Outcome::ok) {
+    auto reply = decode_message<ComparisonReply>(exchange.payload);
+    if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed comparison");
+    if (reply->device_lost) replace();
+    return std::move(reply->comparison);
+  }
+  // Which of them ended the child is unknown, so all share its fate.
+  Comparison comparison;
+  for (const EvaluationJob& job : request.jobs) {
+    ComparisonRow& row = comparison.jobs.emplace_back();
+    row.label = job.label;
+    row.outcome = exchange.outcome;
+    row.message = exchange.message;
+  }
+  comparison.note = exchange.message;
+  return comparison;
+}
+
+std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command) {
+  return std::make_unique<WorkerEvaluator>(std::move(command));
+}
+
+}  // namespace kiln

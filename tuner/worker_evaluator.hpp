@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tuner/evaluator.hpp"
+#include "tuner/worker_process.hpp"
+
+namespace kiln {
+
+/// Runs candidates in a child process. The set-up is kept as the bytes of its frame and told to
+/// every new child, whose references then have to be computed again: proof that the device still
+/// works after whatever ended the one before.
+class WorkerEvaluator : public Evaluator {
+ public:
+  explicit WorkerEvaluator(std::vector<std::string> command);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  void set_up(const EvaluationSetup& setup) override;
+  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override;
+  [[nodiscard]] Comparison compare(const ComparisonRequest& request) override;
+
+  /// How often a child had to be replaced.
+  [[nodiscard]] int restarts() const { return restarts_; }
+
+ private:
+  /// How a request ended: with an answer, or with the end of the child.
+  struct Exchange {
+    Outcome outcome = Outcome::ok;
+    std::string message;  ///< why there is no answer
+    std::string payload;  ///< of the answer
+  };
+
+  void ensure_ready();
+  void await_hello();
+  void tell_set_up();
+  [[nodiscard]] Exchange ask(FrameType type, std::string_view payload, FrameType answer,
+                             double timeout_s);
+  [[nodiscard]] Exchange exchange(const std::string& frame, FrameType answer, double timeout_s);
+  [[nodiscard]] Exchange expect(FrameType answer, WorkerProcess::Clock::time_point deadline);
+  [[nodiscard]] Exchange ended(WorkerProcess::Result result);
+  void replace();
+
+  std::vector<std::string> command_;
+  std::unique_ptr<WorkerProcess> process_;
+  bool greeted_ = false;  ///< the present child has said hello
+  bool told_ = false;     ///< and has been set up
+  std::string setup_frame_;
+  DeviceInfo info_;
+  int restarts_ = 0;
+};
+
+}  // namespace kiln

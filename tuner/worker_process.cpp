@@ -1,0 +1,248 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/worker_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// How much of what the child prints is worth keeping: the end, where the reason is.
+constexpr std::size_t kMostPrinted = 4096;
+
+[[noreturn]] void throw_cannot_start(const std::string& program, int error) {
+  throw Error(ErrorKind::device, fmt::format("cannot start the worker process '{}': {}", program,
+                                             std::strerror(error)));
+}
+
+/// Closes on scope exit what was not released.
+struct Descriptor {
+  int fd = -1;
+  Descriptor() = default;
+  explicit Descriptor(int descriptor) : fd(descriptor) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+  /// Away from 0, 1 and 2, which a program may have been started without, and which the child's
+  /// descriptors are about to be copied over.
+  void lift() {
+    if (fd < 0 || fd > STDERR_FILENO) return;
+    const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (lifted < 0) return;
+    close(fd);
+    fd = lifted;
+  }
+  int release() { return std::exchange(fd, -1); }
+};
+
+struct SpawnSettings {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+
+  SpawnSettings(int socket, int errors) {
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, socket, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+    posix_spawnattr_init(&attributes);
+    // Whatever the session ignores or blocks must not be inherited.
+    sigset_t all;
+    sigfillset(&all);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+};
+
+int milliseconds_until(WorkerProcess::Clock::time_point deadline) {
+  const auto left = std::chrono::ceil<milliseconds>(deadline - WorkerProcess::Clock::now()).count();
+  return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
+}
+
+std::string describe(int status) {
+  if (WIFSIGNALED(status)) {
+    const int signal_number = WTERMSIG(status);
+    return fmt::format("was killed by signal {} ({})", signal_number, strsignal(signal_number));
+  }
+  return fmt::format("exited with code {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
+  if (command.empty()) throw Error(ErrorKind::internal, "the worker's command line is empty");
+  std::array<int, 2> sockets{-1, -1};
+  std::array<int, 2> pipes{-1, -1};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    throw_cannot_start(command[0], errno);
+  }
+  Descriptor ours(sockets[0]);
+  Descriptor theirs(sockets[1]);
+  if (pipe2(pipes.data(), O_CLOEXEC) != 0) throw_cannot_start(command[0], errno);
+  Descriptor errors_out(pipes[0]);
+  Descriptor errors_in(pipes[1]);
+  for (Descriptor* each : {&ours, &theirs, &errors_out, &errors_in}) each->lift();
+
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) {
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  }
+  arguments.push_back(nullptr);
+  const SpawnSettings settings(theirs.fd, errors_in.fd);
+  const int error = posix_spawnp(&pid_, arguments[0], &settings.actions, &settings.attributes,
+                                 arguments.data(), environ);
+  if (error != 0) throw_cannot_start(command[0], error);
+  fcntl(errors_out.fd, F_SETFL, O_NONBLOCK);
+  socket_ = ours.release();
+  errors_ = errors_out.release();
+}
+
+WorkerProcess::~WorkerProcess() {
+  if (pid_ > 0) {
+    shutdown(socket_, SHUT_RDWR);
+    // Long enough for a CUDA context to be torn down.
+    if (!wait_exited(seconds(2))) kill(-pid_, SIGKILL);
+    if (wait_exited(seconds(10))) waitpid(pid_, nullptr, 0);
+  }
+  close_descriptors();
+}
+
+void WorkerProcess::close_descriptors() {
+  for (int* fd : {&socket_, &errors_}) {
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+  }
+}
+
+WorkerProcess::Result WorkerProcess::wait_for(short events, Clock::time_point deadline) {
+  for (;;) {
+    // A negative descriptor is one that poll() leaves out.
+    std::array<pollfd, 2> watched{{{socket_, events, 0}, {errors_, POLLIN, 0}}};
+    const int ready = poll(watched.data(), watched.size(), milliseconds_until(deadline));
+    if (ready < 0 && errno != EINTR) return Result::died;
+    if (ready == 0 && Clock::now() >= deadline) return Result::timed_out;
+    if (ready <= 0) continue;
+    if (watched[1].revents != 0) drain_errors();
+    if (watched[0].revents != 0) return Result::ok;
+  }
+}
+
+WorkerProcess::Result WorkerProcess::send(std::string_view frame, Clock::time_point deadline) {
+  while (!frame.empty()) {
+    // A child that is gone must be a result here, not a SIGPIPE.
+    const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent > 0) {
+      frame.remove_prefix(static_cast<std::size_t>(sent));
+      continue;
+    }
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return Result::died;
+    const Result waited = wait_for(POLLOUT, deadline);
+    if (waited != Result::ok) return waited;
+  }
+  return Result::ok;
+}
+
+WorkerProcess::Result WorkerProcess::receive(Frame& frame, Clock::time_point deadline) {
+  for (;;) {
+    if (auto taken = assembler_.take()) {
+      frame = std::move(*taken);
+      return Result::ok;
+    }
+    if (!assembler_.broken().empty()) {
+      printed_ += fmt::format("\nit sent {}", assembler_.broken());
+      return Result::died;
+    }
+    const Result waited = wait_for(POLLIN, deadline);
+    if (waited != Result::ok) return waited;
+    std::array<char, 65536> bytes{};
+    const ssize_t got = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      assembler_.feed({bytes.data(), static_cast<std::size_t>(got)});
+    } else if (got == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
+      return Result::died;
+    }
+  }
+}
+
+void WorkerProcess::drain_errors() {
+  std::array<char, 4096> bytes{};
+  for (;;) {
+    const ssize_t got = read(errors_, bytes.data(), bytes.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
+    if (got <= 0) {
+      close(errors_);
+      errors_ = -1;
+      return;
+    }
+    printed_.append(bytes.data(), static_cast<std::size_t>(got));
+    if (printed_.size() > kMostPrinted) printed_.erase(0, printed_.size() - kMostPrinted);
+  }
+}
+
+/// Looks without reaping, so that the process group's number stays taken until all of it is killed.
+bool WorkerProcess::wait_exited(Clock::duration patience) const {
+  const auto deadline = Clock::now() + patience;
+  for (;;) {
+    siginfo_t info{};
+    if (waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      return errno != EINTR;
+    }
+    if (info.si_pid == pid_) return true;
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(milliseconds(1));
+  }
+}
+
+std::string WorkerProcess::end() {
+  kill(-pid_, SIGKILL);
+  if (!wait_exited(seconds(30))) {
+    throw Error(ErrorKind::device,
+                fmt::format("the worker process {} cannot be killed, so a kernel still occupies "
+                            "the device; reset the device, or restart the machine",
+                            pid_));
+  }
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  pid_ = -1;
+  if (errors_ >= 0) drain_errors();
+  close_descriptors();
+  std::string ending = describe(status);
+  while (!printed_.empty() && printed_.back() == '\n') printed_.pop_back();
+  if (!printed_.empty()) ending += fmt::format("; it printed: {}", printed_);
+  return ending;
+}
+
+}  // namespace kiln

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/wire.hpp"
+
+namespace kiln {
+
+/// A child process that speaks frames on its standard input and output (one socket), in a process
+/// group of its own, so that Ctrl-C on the terminal does not reach it in the middle of a
+/// measurement and so that it dies with all it started. Its standard error is kept, not shown.
+class WorkerProcess {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Result { ok, timed_out, died };
+
+  /// Starts it. Throws Error(device) when the program cannot be run.
+  explicit WorkerProcess(const std::vector<std::string>& command);
+  /// Closes its input, and kills it when it does not end at once.
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  /// Sends one frame, then waits for one. `died` includes a child that sends what is no frame.
+  [[nodiscard]] Result send(std::string_view frame, Clock::time_point deadline);
+  [[nodiscard]] Result receive(Frame& frame, Clock::time_point deadline);
+
+  /// Ends it with SIGKILL, whole group, and returns how it ended: "was killed by signal 11
+  /// (Segmentation fault)", "exited with code 3", followed by the last of what it printed. A child
+  /// that died by itself is reported as that. Throws Error(device) when it does not go away.
+  [[nodiscard]] std::string end();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+ private:
+  [[nodiscard]] bool wait_exited(Clock::duration patience) const;
+  [[nodiscard]] Result wait_for(short events, Clock::time_point deadline);
+  void drain_errors();
+  void close_descriptors();
+
+  pid_t pid_ = -1;
+  int socket_ = -1;
+  int errors_ = -1;  ///< its standard error
+  std::string printed_;
+  FrameAssembler assembler_;
+};
+
+}  // namespace kiln
