@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 
 #include "cache/locations.hpp"
 #include "kiln/error.hpp"
@@ -75,12 +76,15 @@ bool has_header(const fs::path& folder) {
 
 std::vector<std::string> cuda_library_folders(const std::string& component) {
   std::vector<fs::path> candidates;
-#if defined(KILN_NVRTC_DIR)
-  candidates.emplace_back(KILN_NVRTC_DIR);
-#endif
+  // Empty when there was none where Kiln was built.
+  if (constexpr std::string_view kConfigured = KILN_NVRTC_DIR; !kConfigured.empty()) {
+    candidates.emplace_back(kConfigured);
+  }
+  // A build folder that was carried to another machine, with the wheels in it or beside it.
   fs::path folder = own_folder();
-  for (int level = 0; level < 3 && !folder.empty(); ++level, folder = folder.parent_path()) {
-    for (const char* below : {"cuda/lib64", "cuda/lib", "nvidia/cu13/lib", "lib/kiln"}) {
+  for (int level = 0; level < 4 && !folder.empty(); ++level, folder = folder.parent_path()) {
+    for (const char* below :
+         {"cuda/nvidia/cu13/lib", "nvidia/cu13/lib", "cuda/lib64", "lib/kiln"}) {
       candidates.push_back(folder / below);
     }
   }
@@ -113,9 +117,7 @@ std::vector<std::string> cuda_include_folders(const std::string& wanted,
       // Wheels before CUDA 13 keep the headers in a folder of their own.
       candidates.push_back(root.parent_path() / "cuda_runtime/include");
     }
-#if defined(KILN_CUDA_INCLUDE_DIR)
     candidates.emplace_back(KILN_CUDA_INCLUDE_DIR);
-#endif
     for (const fs::path& root : toolkit_roots()) candidates.push_back(root / "include");
   }
   const auto found = std::find_if(candidates.begin(), candidates.end(), has_header);

@@ -9,7 +9,7 @@ namespace kiln {
 
 /// Folders that may hold a library of the CUDA toolkit ("nvrtc", "cublas"), existing ones only, in
 /// the order in which they should be searched: what Kiln was configured with, folders beside this
-/// program or library (cuda/lib, nvidia/cu13/lib), the toolkits of CUDA_HOME, CUDA_PATH and
+/// program or library (cuda/nvidia/cu13/lib and the like), the toolkits of CUDA_HOME, CUDA_PATH and
 /// /usr/local/cuda, and NVIDIA's wheels in Python environments. `component` names the wheel's own
 /// folder before CUDA 13 ("cuda_nvrtc").
 [[nodiscard]] std::vector<std::string> cuda_library_folders(const std::string& component);
