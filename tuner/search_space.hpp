@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "templates/catalog.hpp"
@@ -28,12 +30,17 @@ struct SearchSpace {
   std::vector<Part> parts;
   /// Templates that do not take part, with the reason ("gemm_wmma: does not take a=f64").
   std::vector<std::string> unsupported;
+  /// Sum over the parts, saturating.
   [[nodiscard]] std::uint64_t count() const;
+  /// The part of that template; nullptr when it does not take part.
+  [[nodiscard]] const Part* find(std::string_view template_name) const;
 };
 
 /// `only` restricts to those templates (empty: all of the problem's operation); `choices` narrows
-/// tunables by name in every template that has them.
-/// Throws Error(usage) for an unknown template or a tunable that no taking-part template has.
+/// tunables by name in every template that has them. A template that lists none of the values
+/// chosen for a tunable does not take part.
+/// Throws Error(usage) for an unknown template, one of another operation, and a tunable or value
+/// that no template lists.
 [[nodiscard]] SearchSpace make_search_space(
     const Catalog& catalog, const Problem& problem, const DeviceLimits& limits,
     const std::vector<std::string>& only,

@@ -15,18 +15,12 @@
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/budget.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/search_space.hpp"
 
 namespace kiln {
-
-/// When a session stops by itself; zero means no limit.
-struct Budget {
-  double seconds = 45.0;
-  std::uint64_t candidates = 0;
-  [[nodiscard]] std::string canonical() const;
-};
 
 struct TuneRequest {
   Gemm gemm;
@@ -45,16 +39,16 @@ struct TuneRequest {
 
 /// Where a session stands; given to the observer after each candidate.
 struct Progress {
-  std::uint64_t done = 0;       ///< candidates with an outcome in this session
-  std::uint64_t known = 0;      ///< taken over from earlier sessions
-  std::uint64_t space = 0;      ///< valid candidates
-  std::uint64_t planned = 0;    ///< how many this session can reach: budget or space
+  std::uint64_t done = 0;     ///< candidates with an outcome in this session
+  std::uint64_t known = 0;    ///< taken over from earlier sessions
+  std::uint64_t space = 0;    ///< valid candidates
+  std::uint64_t planned = 0;  ///< how many this session can reach: budget or space
   std::map<Outcome, std::uint64_t> by_outcome;
-  std::uint64_t dropped = 0;    ///< ok, but given up on early as hopeless
+  std::uint64_t dropped = 0;  ///< ok, but given up on early as hopeless
   std::optional<Trial> best;
   double elapsed_s = 0.0;
-  double remaining_s = 0.0;     ///< estimate; the smaller of budget and work left
-  std::string phase;            ///< "preparing", "searching", "finalists", "done"
+  double remaining_s = 0.0;  ///< estimate; the smaller of budget and work left
+  std::string phase;         ///< "preparing", "searching", "finalists", "done"
 };
 
 /// Receives a session's events on the thread that runs it. Must not throw.
@@ -68,8 +62,8 @@ class SessionObserver {
 
 struct TuneResult {
   SessionRecord session;
-  std::optional<Trial> best;      ///< of everything known for the problem, this session or before
-  std::vector<Trial> finalists;   ///< as re-measured, best first
+  std::optional<Trial> best;     ///< of everything known for the problem, this session or before
+  std::vector<Trial> finalists;  ///< as re-measured, best first
   Progress progress;
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason
 };
@@ -84,12 +78,14 @@ struct TuneResult {
                               const std::atomic<bool>& stop);
 
 /// The same without a device: renders and compiles the whole space (or what the budget allows) for
-/// `arch`, stores each outcome with provenance `compiled`, best occupancy first. The device class is
+/// `arch`, stores each outcome with provenance `compiled`, best occupancy first. The device class
+/// is
 /// {"compile-only", arch, limits of the arch}.
 [[nodiscard]] TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
                                            const Catalog& catalog,
                                            std::shared_ptr<Compiler> compiler, TuningStore& store,
-                                           SessionObserver& observer, const std::atomic<bool>& stop);
+                                           SessionObserver& observer,
+                                           const std::atomic<bool>& stop);
 
 /// The tuned problem first, then ragged sizes of the same kind (same types, layouts and alignment
 /// traits through padded leading dimensions) that every candidate must get right as well.
@@ -100,19 +96,30 @@ struct TuneResult {
 [[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, const Catalog& catalog,
                                          Compiler& compiler, const DeviceInfo& device);
 
-/// A compiled candidate ready for the evaluator: renders, compiles, plans every case. When it fails,
-/// `failed` is filled and the job empty.
+/// What prepare_candidate lets through.
+enum class Admission : std::uint8_t {
+  runnable,     ///< whatever compiles and fits the device
+  competitive,  ///< also: no spilled registers, no instruction that ptxas serialised or ignored
+};
+
+/// A compiled candidate ready for the evaluator: renders, compiles, plans every case. When it
+/// fails, `outcome` and `message` say why and the job is empty.
 struct PreparedCandidate {
   Candidate candidate;
   RenderedKernel rendered;
   CompileResult compiled;
-  KernelResources resources;
+  KernelResources resources;      ///< meaningful when `compiled.ok`
   Outcome outcome = Outcome::ok;  ///< rejected, compile_failed, out_of_resources or ok
   std::string message;
   EvaluationJob job;
 };
-[[nodiscard]] PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
-                                                  Compiler& compiler, const DeviceLimits& limits,
-                                                  const std::vector<GemmCase>& cases);
+
+/// `cases[0]` is the problem that the candidate is for. Thread-safe as far as `compiler` is.
+/// Throws Error(usage) for an unknown template or a configuration that is invalid for the problem.
+[[nodiscard]] PreparedCandidate prepare_candidate(const Candidate& candidate,
+                                                  const Catalog& catalog, Compiler& compiler,
+                                                  const DeviceLimits& limits,
+                                                  const std::vector<GemmCase>& cases,
+                                                  Admission admission = Admission::runnable);
 
 }  // namespace kiln

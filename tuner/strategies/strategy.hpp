@@ -21,9 +21,11 @@ class Strategy {
   /// The next candidate, never one proposed before; nothing when the strategy is done. The
   /// defaults of all templates come first whatever the strategy, proposed by the session.
   [[nodiscard]] virtual std::optional<Candidate> propose() = 0;
-  /// The result of a candidate, proposed here or known from an earlier session. `time_ns` is
-  /// meaningful when the outcome is ok.
+  /// The result of a candidate, proposed here or known from an earlier session; it is not proposed
+  /// after that. `time_ns` is meaningful when the outcome is ok.
   virtual void observe(const Candidate& candidate, Outcome outcome, double time_ns) = 0;
+  /// From now on no candidate of that template: it is far behind the others.
+  virtual void abandon(const std::string& template_name) = 0;
   /// "random seed=7".
   [[nodiscard]] virtual std::string canonical() const = 0;
 };
@@ -33,5 +35,8 @@ class Strategy {
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name,
                                                       const SearchSpace& space, std::uint64_t seed);
 [[nodiscard]] std::vector<std::string> strategy_names();
+
+/// "gemm_tiled tile_m=64 ...": the candidate for messages and as a key.
+[[nodiscard]] std::string candidate_text(const Candidate& candidate);
 
 }  // namespace kiln

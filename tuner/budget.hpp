@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <string>
+
+namespace kiln {
+
+/// When a session stops by itself; zero means no limit.
+struct Budget {
+  double seconds = 45.0;
+  std::uint64_t candidates = 0;
+  /// "time=45s count=-".
+  [[nodiscard]] std::string canonical() const;
+};
+
+/// The time side of a budget. Runs from its construction, so set-up counts. Part of the time is
+/// kept back from the search for what must follow it.
+class BudgetClock {
+ public:
+  explicit BudgetClock(const Budget& budget, double reserved_s = 0.0);
+
+  [[nodiscard]] double elapsed_s() const;
+  /// Seconds until the budget ends; infinite without a limit, never negative.
+  [[nodiscard]] double left_s() const;
+  /// Seconds until the search must end, so that the reserve remains.
+  [[nodiscard]] double search_left_s() const;
+
+ private:
+  std::chrono::steady_clock::time_point start_;
+  double end_s_ = std::numeric_limits<double>::infinity();
+  double reserved_s_ = 0.0;
+};
+
+/// What the comparison of the finalists may take out of a budget: a tenth, at most 4 s, which is
+/// many times what microsecond kernels need and still leaves slow ones a few rounds.
+[[nodiscard]] double finalists_share_s(const Budget& budget, int finalists);
+
+}  // namespace kiln

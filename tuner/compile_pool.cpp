@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/compile_pool.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace kiln {
+
+struct CompilePool::Slot {
+  Task task;
+  PreparedCandidate result;
+  std::exception_ptr error;
+  bool done = false;  ///< guarded; result and error belong to the owner once it is set
+};
+
+CompilePool::CompilePool(int threads) {
+  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+}
+
+CompilePool::~CompilePool() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    unstarted_.clear();
+  }
+  work_there_.notify_all();
+  for (auto& thread : threads_) thread.join();
+}
+
+void CompilePool::submit(Task task) {
+  auto slot = std::make_shared<Slot>();
+  slot->task = std::move(task);
+  order_.push_back(slot);
+  {
+    const std::lock_guard lock(mutex_);
+    unstarted_.push_back(std::move(slot));
+  }
+  work_there_.notify_one();
+}
+
+bool CompilePool::wait_for_next(std::chrono::milliseconds at_most) {
+  if (order_.empty()) return false;
+  std::unique_lock lock(mutex_);
+  return result_there_.wait_for(lock, at_most, [&] { return order_.front()->done; });
+}
+
+PreparedCandidate CompilePool::take() {
+  {
+    std::unique_lock lock(mutex_);
+    result_there_.wait(lock, [&] { return order_.front()->done; });
+  }
+  const auto slot = std::move(order_.front());
+  order_.pop_front();
+  if (slot->error) std::rethrow_exception(slot->error);
+  return std::move(slot->result);
+}
+
+void CompilePool::work() {
+  while (true) {
+    std::shared_ptr<Slot> slot;
+    {
+      std::unique_lock lock(mutex_);
+      work_there_.wait(lock, [&] { return closing_ || !unstarted_.empty(); });
+      if (closing_) return;
+      slot = std::move(unstarted_.front());
+      unstarted_.pop_front();
+    }
+    try {
+      slot->result = slot->task();
+    } catch (...) {
+      slot->error = std::current_exception();
+    }
+    {
+      const std::lock_guard lock(mutex_);
+      slot->done = true;
+    }
+    result_there_.notify_all();
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tuner/session.hpp"
+
+namespace kiln {
+
+/// Threads that prepare candidates ahead of the device. Results come out in the order of
+/// submission, however long each took, so that a session does the same things in every run.
+/// One thread submits and takes.
+class CompilePool {
+ public:
+  using Task = std::function<PreparedCandidate()>;
+
+  explicit CompilePool(int threads);
+  /// Forgets what no thread has begun and waits for the rest: a compilation cannot be broken off.
+  ~CompilePool();
+  CompilePool(const CompilePool&) = delete;
+  CompilePool& operator=(const CompilePool&) = delete;
+
+  void submit(Task task);
+  /// Submitted and not yet taken.
+  [[nodiscard]] std::size_t pending() const { return order_.size(); }
+  /// Waits until the oldest pending result is there, or for the given time; whether it is there.
+  [[nodiscard]] bool wait_for_next(std::chrono::milliseconds at_most);
+  /// The oldest result; waits for it. Throws what its task threw. Precondition: pending() > 0.
+  [[nodiscard]] PreparedCandidate take();
+
+ private:
+  struct Slot;
+  void work();
+
+  std::mutex mutex_;
+  std::condition_variable work_there_;
+  std::condition_variable result_there_;
+  std::deque<std::shared_ptr<Slot>> order_;      ///< of submission; touched by the owner alone
+  std::deque<std::shared_ptr<Slot>> unstarted_;  ///< guarded
+  bool closing_ = false;                         ///< guarded
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "tuner/session_context.hpp"
+#include "tuner/session_finalists.hpp"
+#include "tuner/session_ledger.hpp"
+#include "tuner/session_resume.hpp"
+#include "tuner/session_search.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+namespace {
+
+/// A template whose best candidate takes this many times as long as the best of all is given up:
+/// no tile size makes up for a factor that large, and its tries would cost the others theirs.
+constexpr double kHopelessFactor = 20.0;
+
+/// One tuning run on a device.
+class DeviceSession {
+ public:
+  DeviceSession(const SessionContext& context, Compiler& compiler, Evaluator& evaluator)
+      : context_(context),
+        request_(context.request),
+        compiler_(compiler),
+        evaluator_(evaluator),
+        clock_(request_.budget, finalists_share_s(request_.budget, request_.policy.finalists)),
+        space_(make_search_space(context.catalog, context.problem, context.limits,
+                                 request_.templates, request_.choices)),
+        strategy_(make_strategy(request_.strategy, space_, request_.seed)),
+        proposals_(space_, *strategy_),
+        cases_(verification_cases(request_.gemm, request_.alpha, request_.beta)),
+        ledger_(context, space_, strategy_->canonical(), clock_),
+        finalists_(context, ledger_),
+        search_(context, clock_, ledger_, proposals_,
+                [this](const Proposal& proposal) { return prepare(proposal); }) {}
+
+  [[nodiscard]] TuneResult run();
+
+ private:
+  void take_over();
+  [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
+  void decide(const Proposal& proposal, const PreparedCandidate& prepared);
+  void evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
+  void give_up_hopeless();
+
+  const SessionContext& context_;
+  const TuneRequest& request_;
+  Compiler& compiler_;
+  Evaluator& evaluator_;
+  BudgetClock clock_;
+  SearchSpace space_;
+  std::unique_ptr<Strategy> strategy_;
+  ProposalQueue proposals_;
+  std::vector<GemmCase> cases_;
+  SessionLedger ledger_;
+  Finalists finalists_;
+  std::set<std::string> given_up_;
+  CandidateSearch search_;  ///< last: its threads use what is above
+};
+
+TuneResult DeviceSession::run() {
+  take_over();
+  ledger_.enter("preparing");
+  // Candidates compile while the evaluator makes its data.
+  search_.fill();
+  std::string state = "complete";
+  if (search_.has_work()) {
+    evaluator_.set_up(make_setup(request_, context_.catalog, compiler_, evaluator_.info()));
+    ledger_.enter("searching");
+    state = search_.run([this](const Proposal& proposal, const PreparedCandidate& prepared) {
+      decide(proposal, prepared);
+    });
+  }
+  TuneResult result;
+  if (state != "interrupted") {
+    ledger_.enter("finalists");
+    result.finalists = finalists_.compare(evaluator_, compiler_, cases_, clock_.left_s());
+  }
+  ledger_.close(state);
+  result.best = best_in_space(context_, space_);
+  ledger_.settle(result.best);
+  ledger_.enter("done");
+  result.session = ledger_.session();
+  result.progress = ledger_.progress();
+  result.unsupported = space_.unsupported;
+  return result;
+}
+
+void DeviceSession::take_over() {
+  Inheritance inheritance = inherit(context_, space_);
+  std::uint64_t elsewhere = 0;
+  for (auto& trial : inheritance.known) {
+    const Candidate candidate{trial.key.template_name, trial.key.config};
+    proposals_.exclude(candidate);
+    strategy_->observe(candidate, trial.outcome, trial.timing ? trial.timing->median_ns : 0.0);
+    if (trial.environment != context_.environment) ++elsewhere;
+    ledger_.take_over(std::move(trial));
+  }
+  for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
+  if (elsewhere > 0) {
+    context_.observer.on_note(
+        fmt::format("{} known results come from another driver, toolkit or measurement policy; "
+                    "--again measures afresh",
+                    elsewhere));
+  }
+  give_up_hopeless();
+}
+
+PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
+  // If everything spilled, refusing it all would leave nothing; so each template keeps its default.
+  const auto admission =
+      proposal.origin == Proposal::Origin::standard ? Admission::runnable : Admission::competitive;
+  return prepare_candidate(proposal.candidate, context_.catalog, compiler_, context_.limits, cases_,
+                           admission);
+}
+
+void DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
+  Trial trial = prepared_trial(context_, prepared);
+  if (trial.outcome == Outcome::ok) evaluate(proposal, prepared.job, trial);
+  const Trial& recorded = ledger_.record(std::move(trial));
+  strategy_->observe(proposal.candidate, recorded.outcome,
+                     recorded.timing ? recorded.timing->median_ns : 0.0);
+  if (eligible(recorded)) finalists_.keep(proposal.candidate, prepared.job);
+  give_up_hopeless();
+}
+
+void DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
+  if (proposal.origin == Proposal::Origin::unfinished) {
+    context_.store.record(unfinished_trial(context_, proposal.candidate));
+  }
+  context_.store.record_attempt(trial.key, context_.session_id);
+  EvaluationJob job = planned;
+  job.best_ns = ledger_.best_ns();
+  job.timeout_s = request_.candidate_timeout_s;
+  Evaluation evaluation = evaluator_.evaluate(job);
+  trial.outcome = evaluation.outcome;
+  trial.message = std::move(evaluation.message);
+  trial.timing = std::move(evaluation.timing);
+  // With any other outcome the verifier did not come to a verdict.
+  if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
+    trial.verification = std::move(evaluation.verification);
+  }
+}
+
+void DeviceSession::give_up_hopeless() {
+  const double best_ns = ledger_.best_ns();
+  for (const auto& part : space_.parts) {
+    const std::string& name = part.kernel_template->name();
+    const double own_ns = ledger_.best_ns(name);
+    if (own_ns <= kHopelessFactor * best_ns || !given_up_.insert(name).second) continue;
+    ledger_.leave_out(name, part.space.count());
+    search_.abandon(name);
+    context_.observer.on_note(fmt::format("{} is {:.0f} times slower than the best and is given up",
+                                          name, own_ns / best_ns));
+  }
+}
+
+}  // namespace
+
+TuneResult tune(const TuneRequest& request, const Catalog& catalog,
+                std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
+                SessionObserver& observer, const std::atomic<bool>& stop) {
+  const DeviceInfo& device = evaluator.info();
+  const SessionContext context{
+      .request = request,
+      .catalog = catalog,
+      .store = store,
+      .observer = observer,
+      .stop = stop,
+      .problem = to_problem(request.gemm),
+      .limits = device.limits,
+      .device = device.device_class,
+      .environment = {device.driver, compiler->identity(), request.policy.canonical()},
+      .provenance = Provenance::measured,
+      .session_id = random_id()};
+  return DeviceSession(context, *compiler, evaluator).run();
+}
+
+}  // namespace kiln

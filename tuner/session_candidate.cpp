@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// From a candidate to something that can be run: render, plan, compile, and turn away what cannot
+// run or cannot win before the device spends time on it.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+
+#include "kiln/error.hpp"
+#include "tuner/session.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+namespace {
+
+/// With these ptxas says that it serialised, or ignored part of, an asynchronous instruction: the
+/// kernel is right, but the instruction is not worth its name.
+constexpr std::array<std::string_view, 9> kSerialisedCodes{
+    "C7508", "C7509", "C7510", "C7511", "C7512", "C7513", "C7514", "C7515", "C7602"};
+
+bool is_serialised(std::string_view warning) {
+  return std::any_of(kSerialisedCodes.begin(), kSerialisedCodes.end(),
+                     [&](std::string_view code) { return warning.substr(0, code.size()) == code; });
+}
+
+std::int64_t threads_of(const LaunchGeometry& launch) {
+  return std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+}
+
+/// Registers are given to warps in units of 256, so a block can need more than threads * registers.
+std::int64_t registers_of_block(std::int64_t threads, int registers, const DeviceLimits& limits) {
+  constexpr std::int64_t kUnit = 256;
+  const std::int64_t warps = (threads + limits.warp_size - 1) / limits.warp_size;
+  const std::int64_t per_warp =
+      (std::int64_t{registers} * limits.warp_size + kUnit - 1) / kUnit * kUnit;
+  return warps * per_warp;
+}
+
+/// What a launch asks for beyond the device's limits, known before anything is compiled.
+std::string why_launch_too_big(const LaunchGeometry& launch, const DeviceLimits& limits) {
+  if (threads_of(launch) > limits.max_threads) {
+    return fmt::format("needs {} threads per block, the device allows {}", threads_of(launch),
+                       limits.max_threads);
+  }
+  if (launch.smem_bytes > static_cast<std::uint32_t>(limits.smem_optin)) {
+    return fmt::format("needs {} bytes of shared memory per block, the device allows {}",
+                       launch.smem_bytes, limits.smem_optin);
+  }
+  return {};
+}
+
+/// The same with the compiler's facts. They are maxima over the kernels of a candidate; where it
+/// has several launches the smallest stands for all, so that none is refused that might fit.
+std::string why_kernel_too_big(const std::vector<LaunchGeometry>& launches,
+                               const KernelResources& resources, const DeviceLimits& limits) {
+  std::int64_t threads = std::numeric_limits<std::int64_t>::max();
+  std::int64_t smem_bytes = std::numeric_limits<std::int64_t>::max();
+  for (const auto& launch : launches) {
+    threads = std::min(threads, threads_of(launch));
+    smem_bytes = std::min(smem_bytes, std::int64_t{launch.smem_bytes});
+  }
+  const std::int64_t registers = registers_of_block(threads, resources.registers, limits);
+  if (registers > limits.regs_per_block) {
+    return fmt::format("needs {} registers per block ({} threads of {}), the device has {}",
+                       registers, threads, resources.registers, limits.regs_per_block);
+  }
+  // A device without the opt-in still gives every block the static limit.
+  const std::int64_t most = std::max(limits.smem_optin, limits.smem_static);
+  if (smem_bytes + resources.smem_static_bytes > most) {
+    return fmt::format("needs {} bytes of shared memory per block, the device allows {}",
+                       smem_bytes + resources.smem_static_bytes, most);
+  }
+  return {};
+}
+
+/// Why a kernel that would run is not worth running; empty when it is.
+std::string why_not_competitive(const CompileResult& compiled) {
+  const KernelResources& resources = compiled.resources;
+  if (resources.spill_store_bytes > 0 || resources.spill_load_bytes > 0) {
+    return fmt::format("spills registers: {} bytes stored, {} bytes loaded, {} registers",
+                       resources.spill_store_bytes, resources.spill_load_bytes,
+                       resources.registers);
+  }
+  for (const auto& warning : compiled.warnings) {
+    if (is_serialised(warning)) return fmt::format("ptxas: {}", warning);
+  }
+  return {};
+}
+
+/// Occupancy of the launch that has the least.
+double least_occupancy(const std::vector<LaunchGeometry>& launches,
+                       const KernelResources& resources, const DeviceLimits& limits) {
+  double least = 1.0;
+  for (const auto& launch : launches) {
+    const auto one = occupancy(limits, static_cast<int>(threads_of(launch)), resources.registers,
+                               launch.smem_bytes + resources.smem_static_bytes);
+    least = std::min(least, one.fraction);
+  }
+  return least;
+}
+
+/// Fills the job's launches and workspace for every case that the configuration is valid for.
+void plan_cases(const KernelTemplate& kernel_template, const Config& config,
+                const DeviceLimits& limits, const std::vector<GemmCase>& cases,
+                EvaluationJob& job) {
+  for (const auto& one : cases) {
+    const Problem problem = to_problem(one.gemm);
+    if (!kernel_template.space(problem, limits).contains(config)) {
+      job.geometry.emplace_back();
+      job.workspace_bytes.push_back(0);
+      continue;
+    }
+    job.geometry.push_back(kernel_template.geometry(config, problem, limits));
+    job.workspace_bytes.push_back(kernel_template.workspace_bytes(config, problem, limits));
+  }
+}
+
+/// Everything but the shape of a failure; returns it in outcome and message.
+void prepare(PreparedCandidate& prepared, const Catalog& catalog, Compiler& compiler,
+             const DeviceLimits& limits, const std::vector<GemmCase>& cases, Admission admission) {
+  const auto fail = [&](Outcome outcome, std::string message) {
+    prepared.outcome = outcome;
+    prepared.message = std::move(message);
+  };
+  const KernelTemplate& kernel_template = catalog.at(prepared.candidate.template_name);
+  prepared.rendered = render(catalog, kernel_template, prepared.candidate.config,
+                             to_problem(cases.front().gemm), limits);
+  plan_cases(kernel_template, prepared.candidate.config, limits, cases, prepared.job);
+  const std::vector<LaunchGeometry>& launches = prepared.job.geometry.front();
+  for (const auto& launch : launches) {
+    if (auto why = why_launch_too_big(launch, limits); !why.empty()) {
+      return fail(Outcome::out_of_resources, std::move(why));
+    }
+  }
+
+  CompileRequest request;
+  request.source = prepared.rendered.text;
+  request.source_name = fmt::format("{}.cu", kernel_template.name());
+  request.source_digest = prepared.rendered.digest;
+  request.name_expressions = prepared.rendered.name_expressions;
+  request.arch = limits.arch;
+  prepared.compiled = compiler.compile(request);
+  if (!prepared.compiled.ok) return fail(Outcome::compile_failed, prepared.compiled.log);
+
+  KernelResources& resources = prepared.resources = prepared.compiled.resources;
+  for (const auto& launch : launches) {
+    resources.smem_dynamic_bytes =
+        std::max(resources.smem_dynamic_bytes, std::int64_t{launch.smem_bytes});
+  }
+  resources.occupancy = least_occupancy(launches, resources, limits);
+  if (auto why = why_kernel_too_big(launches, resources, limits); !why.empty()) {
+    return fail(Outcome::out_of_resources, std::move(why));
+  }
+  if (admission == Admission::competitive) {
+    if (auto why = why_not_competitive(prepared.compiled); !why.empty()) {
+      return fail(Outcome::rejected, std::move(why));
+    }
+  }
+  prepared.job.label = candidate_text(prepared.candidate);
+  prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
+}
+
+}  // namespace
+
+PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
+                                    Compiler& compiler, const DeviceLimits& limits,
+                                    const std::vector<GemmCase>& cases, Admission admission) {
+  PreparedCandidate prepared;
+  prepared.candidate = candidate;
+  try {
+    prepare(prepared, catalog, compiler, limits, cases, admission);
+  } catch (const Error& error) {
+    // A template whose formulas or includes fail for this configuration is the candidate's fault.
+    if (error.kind() != ErrorKind::template_) throw;
+    prepared.outcome = Outcome::compile_failed;
+    prepared.message = error.what();
+  }
+  if (prepared.outcome != Outcome::ok) prepared.job = {};
+  return prepared;
+}
+
+}  // namespace kiln

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Sessions without a device: every candidate is rendered and compiled, none is run.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "tuner/session.hpp"
+#include "tuner/session_context.hpp"
+#include "tuner/session_ledger.hpp"
+#include "tuner/session_resume.hpp"
+#include "tuner/session_search.hpp"
+
+namespace kiln {
+namespace {
+
+DeviceLimits limits_or_throw(const std::string& arch, const Compiler& compiler) {
+  const auto limits = limits_of_arch(arch);
+  if (!limits) {
+    throw Error(ErrorKind::usage, fmt::format("unknown architecture '{}'; there are: {}", arch,
+                                              fmt::join(known_archs(), ", ")));
+  }
+  const auto supported = compiler.supported_archs();
+  if (std::find(supported.begin(), supported.end(), limits->arch) == supported.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} does not compile for {}, only for: {}", compiler.identity(),
+                            limits->arch, fmt::join(supported, ", ")));
+  }
+  return *limits;
+}
+
+}  // namespace
+
+TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
+                             const Catalog& catalog, std::shared_ptr<Compiler> compiler,
+                             TuningStore& store, SessionObserver& observer,
+                             const std::atomic<bool>& stop) {
+  const BudgetClock clock(request.budget);
+  const DeviceLimits limits = limits_or_throw(arch, *compiler);
+  const SessionContext context{
+      .request = request,
+      .catalog = catalog,
+      .store = store,
+      .observer = observer,
+      .stop = stop,
+      .problem = to_problem(request.gemm),
+      .limits = limits,
+      .device = {"compile-only", limits.arch, limits.sm_count, limits.l2_bytes, ""},
+      .environment = {"", compiler->identity(), ""},
+      .provenance = Provenance::compiled,
+      .session_id = random_id()};
+  const SearchSpace space =
+      make_search_space(catalog, context.problem, limits, request.templates, request.choices);
+  const auto strategy = make_strategy(request.strategy, space, request.seed);
+  ProposalQueue proposals(space, *strategy);
+  SessionLedger ledger(context, space, strategy->canonical(), clock);
+  for (auto& trial : inherit(context, space).known) {
+    const Candidate candidate{trial.key.template_name, trial.key.config};
+    proposals.exclude(candidate);
+    strategy->observe(candidate, trial.outcome, 0.0);
+    ledger.take_over(std::move(trial));
+  }
+
+  const std::vector<GemmCase> cases{{normalised(request.gemm), request.alpha, request.beta}};
+  CandidateSearch search(context, clock, ledger, proposals, [&](const Proposal& proposal) {
+    const auto admission = proposal.origin == Proposal::Origin::standard ? Admission::runnable
+                                                                         : Admission::competitive;
+    return prepare_candidate(proposal.candidate, catalog, *compiler, limits, cases, admission);
+  });
+  ledger.enter("searching");
+  const std::string state =
+      search.run([&](const Proposal& proposal, const PreparedCandidate& prepared) {
+        const Trial& trial = ledger.record(prepared_trial(context, prepared));
+        strategy->observe(proposal.candidate, trial.outcome, 0.0);
+      });
+  ledger.close(state);
+
+  TuneResult result;
+  result.best = best_in_space(context, space);
+  ledger.settle(result.best);
+  ledger.enter("done");
+  result.session = ledger.session();
+  result.progress = ledger.progress();
+  result.unsupported = space.unsupported;
+  return result;
+}
+
+}  // namespace kiln

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_context.hpp"
+
+namespace kiln {
+
+std::optional<Trial> best_in_space(const SessionContext& context, const SearchSpace& space) {
+  BestQuery query;
+  query.problem = context.problem;
+  query.device = context.device;
+  query.compiled_too = context.provenance == Provenance::compiled;
+  query.admits_template = [&](std::string_view name, std::string_view digest) {
+    return space.find(name) != nullptr && context.catalog.digest(name) == digest;
+  };
+  query.admits = [&](const Trial& trial) {
+    return space.find(trial.key.template_name)->space.contains(trial.key.config);
+  };
+  return context.store.best(query);
+}
+
+Trial prepared_trial(const SessionContext& context, const PreparedCandidate& prepared) {
+  Trial trial;
+  trial.key = context.key_of(prepared.candidate);
+  trial.environment = context.environment;
+  trial.provenance = context.provenance;
+  trial.outcome = prepared.outcome;
+  trial.message = prepared.message;
+  if (prepared.compiled.ok) trial.resources = prepared.resources;
+  trial.rendered_digest = prepared.rendered.digest;
+  trial.compile_seconds = prepared.compiled.seconds;
+  trial.session_id = context.session_id;
+  return trial;
+}
+
+}  // namespace kiln

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_finalists.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+/// A comparison of fewer rounds says no more than the times that are known already.
+constexpr int kFewestRounds = 3;
+/// Part of the time that the batches may take; loading, recording and warming up take the rest.
+constexpr double kBatchShare = 0.6;
+/// Beyond the seconds that it may plan for, a comparison that hangs is cut off after as much again.
+constexpr double kHangFactor = 2.0;
+constexpr double kLeastTimeoutSeconds = 1.0;
+
+Candidate candidate_of(const Trial& trial) {
+  return {trial.key.template_name, trial.key.config};
+}
+
+}  // namespace
+
+std::size_t Finalists::wanted() const {
+  return static_cast<std::size_t>(std::max(0, context_.request.policy.finalists));
+}
+
+void Finalists::keep(const Candidate& candidate, const EvaluationJob& job) {
+  jobs_[candidate] = job;
+  // Only leaders can become finalists; the rest need not stay in memory.
+  const auto leaders = ledger_.leaders(wanted());
+  std::erase_if(jobs_, [&](const auto& entry) {
+    return std::none_of(leaders.begin(), leaders.end(),
+                        [&](const Trial& leader) { return candidate_of(leader) == entry.first; });
+  });
+}
+
+std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
+                                      const std::vector<GemmCase>& cases, double seconds) {
+  // Without a new result the comparison of an earlier session still stands.
+  if (!ledger_.found_any()) return {};
+  const auto finalists = ledger_.leaders(wanted());
+  if (finalists.size() < 2) return {};
+  ComparisonRequest request;
+  request.rounds = affordable_rounds(finalists, seconds);
+  if (request.rounds < kFewestRounds) {
+    context_.observer.on_note("too little time is left to compare the best candidates in turns");
+    return {};
+  }
+  request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
+  std::vector<Trial> compared;
+  for (const auto& trial : finalists) {
+    const Candidate candidate = candidate_of(trial);
+    auto job = jobs_.find(candidate);
+    if (job == jobs_.end()) {
+      // Known from an earlier session. It compiled then; where it no longer does it has no place.
+      auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
+                                        cases, Admission::runnable);
+      if (prepared.outcome != Outcome::ok) continue;
+      job = jobs_.emplace(candidate, std::move(prepared.job)).first;
+    }
+    request.jobs.push_back(job->second);
+    compared.push_back(trial);
+  }
+  if (compared.size() < 2) return {};
+
+  const Comparison comparison = evaluator.compare(request);
+  std::vector<Trial> result;
+  for (std::size_t i = 0; i < compared.size() && i < comparison.jobs.size(); ++i) {
+    const ComparisonRow& row = comparison.jobs[i];
+    Trial trial = compared[i];
+    trial.id.clear();
+    trial.created_unix_ms = 0;
+    trial.session_id = context_.session_id;
+    trial.environment = context_.environment;
+    trial.outcome = row.outcome;
+    trial.message = row.message;
+    trial.timing.reset();
+    if (row.outcome == Outcome::ok) {
+      trial.timing = row.timing;
+      trial.timing->interleaved = true;
+    }
+    trial = ledger_.record_again(std::move(trial));
+    if (eligible(trial)) result.push_back(std::move(trial));
+  }
+  std::sort(result.begin(), result.end(), better);
+  return result;
+}
+
+int Finalists::affordable_rounds(const std::vector<Trial>& trials, double seconds) const {
+  const MeasurementPolicy& policy = context_.request.policy;
+  double round_s = 0.0;
+  for (const auto& trial : trials) {
+    round_s += std::max(policy.batch_ms * 1e-3, trial.timing->median_ns * 1e-9);
+  }
+  const double rounds = kBatchShare * seconds / round_s;
+  return rounds < policy.finalist_rounds ? static_cast<int>(rounds) : policy.finalist_rounds;
+}
+
+}  // namespace kiln

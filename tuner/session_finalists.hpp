@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "tuner/session_ledger.hpp"
+
+namespace kiln {
+
+/// The last phase: the best few candidates run in turns, so that what the clocks do meets all of
+/// them alike, and each gets a further trial with its new time.
+class Finalists {
+ public:
+  Finalists(const SessionContext& context, SessionLedger& ledger)
+      : context_(context), ledger_(ledger) {}
+
+  /// Remembers the job of a candidate that may become a finalist, so that it need not be compiled
+  /// again.
+  void keep(const Candidate& candidate, const EvaluationJob& job);
+
+  /// Compares as many as the policy says within `seconds`. Returns their new trials, best first;
+  /// none when fewer than two candidates came out well or too little time is left.
+  [[nodiscard]] std::vector<Trial> compare(Evaluator& evaluator, Compiler& compiler,
+                                           const std::vector<GemmCase>& cases, double seconds);
+
+ private:
+  [[nodiscard]] int affordable_rounds(const std::vector<Trial>& trials, double seconds) const;
+  [[nodiscard]] std::size_t wanted() const;
+
+  const SessionContext& context_;
+  SessionLedger& ledger_;
+  std::map<Candidate, EvaluationJob> jobs_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_ledger.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+/// Whether racing cut the measurement short: few samples are also taken of what is slow in itself.
+bool was_dropped(const Trial& trial, const MeasurementPolicy& policy, double best_ns) {
+  return trial.outcome == Outcome::ok && trial.timing && best_ns > 0 &&
+         trial.timing->samples_ns.size() < static_cast<std::size_t>(policy.samples) &&
+         trial.timing->median_ns > policy.drop_factor * best_ns;
+}
+
+}  // namespace
+
+SessionLedger::SessionLedger(const SessionContext& context, const SearchSpace& space,
+                             const std::string& strategy, const BudgetClock& clock)
+    : context_(context), clock_(clock) {
+  session_.id = context.session_id;
+  session_.problem = context.problem;
+  session_.device = context.device;
+  session_.environment = context.environment;
+  session_.strategy = strategy;
+  session_.budget = context.request.budget.canonical();
+  session_.space_size = space.count();
+  session_.state = "running";
+  progress_.space = session_.space_size;
+  context.store.begin_session(session_);
+}
+
+SessionLedger::~SessionLedger() {
+  if (closed_) return;
+  try {
+    close("failed");
+  } catch (const Error&) {
+    // The database is what failed; the next run marks this session as interrupted.
+  }
+}
+
+void SessionLedger::take_over(Trial trial) {
+  ++progress_.known;
+  ++decided_[trial.key.template_name];
+  consider(trial);
+  trials_.push_back(std::move(trial));
+}
+
+const Trial& SessionLedger::record(Trial trial) {
+  if (was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
+  trial.id = context_.store.record(trial);
+  ++progress_.done;
+  ++progress_.by_outcome[trial.outcome];
+  ++decided_[trial.key.template_name];
+  if (eligible(trial)) found_any_ = true;
+  consider(trial);
+  context_.observer.on_trial(trial);
+  report();
+  return trials_.emplace_back(std::move(trial));
+}
+
+Trial SessionLedger::record_again(Trial trial) {
+  trial.id = context_.store.record(trial);
+  consider(trial);
+  context_.observer.on_trial(trial);
+  return trial;
+}
+
+void SessionLedger::close(const std::string& state) {
+  closed_ = true;
+  session_.state = state;
+  session_.evaluated = progress_.done;
+  context_.store.end_session(session_.id, state, progress_.done);
+}
+
+void SessionLedger::leave_out(const std::string& template_name, std::uint64_t count) {
+  left_out_ += count - std::min(count, decided_[template_name]);
+}
+
+void SessionLedger::enter(const std::string& phase) {
+  if (phase == "searching") search_started_s_ = clock_.elapsed_s();
+  progress_.phase = phase;
+  report();
+}
+
+void SessionLedger::report() {
+  estimate();
+  context_.observer.on_progress(progress_);
+}
+
+double SessionLedger::best_ns(const std::string& template_name) const {
+  const auto found = best_ns_.find(template_name);
+  return found == best_ns_.end() ? 0.0 : found->second;
+}
+
+std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
+  std::vector<const Trial*> fit;
+  for (const auto& trial : trials_) {
+    if (eligible(trial)) fit.push_back(&trial);
+  }
+  count = std::min(count, fit.size());
+  std::partial_sort(fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(count), fit.end(),
+                    [](const Trial* left, const Trial* right) { return better(*left, *right); });
+  std::vector<Trial> result;
+  for (std::size_t i = 0; i < count; ++i) result.push_back(*fit[i]);
+  return result;
+}
+
+void SessionLedger::consider(const Trial& trial) {
+  if (!eligible(trial)) return;
+  if (!progress_.best || better(trial, *progress_.best)) progress_.best = trial;
+  if (!trial.timing) return;
+  for (const auto& name : {std::string(), trial.key.template_name}) {
+    double& best = best_ns_.try_emplace(name, trial.timing->median_ns).first->second;
+    best = std::min(best, trial.timing->median_ns);
+  }
+}
+
+/// How much this session can still do, and how long that takes at the pace so far.
+void SessionLedger::estimate() {
+  const std::uint64_t skipped = std::min(progress_.space, progress_.known + left_out_);
+  progress_.planned = std::max(progress_.done, progress_.space - skipped);
+  const std::uint64_t most = context_.request.budget.candidates;
+  if (most > 0) progress_.planned = std::min(progress_.planned, most);
+
+  progress_.elapsed_s = clock_.elapsed_s();
+  const double budget_left_s = clock_.left_s();
+  double work_left_s = budget_left_s;
+  if (progress_.phase == "done") {
+    work_left_s = 0.0;
+  } else if (progress_.done > 0) {
+    const double pace_s =
+        (progress_.elapsed_s - search_started_s_) / static_cast<double>(progress_.done);
+    work_left_s = pace_s * static_cast<double>(progress_.planned - progress_.done);
+  }
+  const double left_s = std::min(budget_left_s, work_left_s);
+  progress_.remaining_s = std::isfinite(left_s) ? left_s : 0.0;
+}
+
+}  // namespace kiln

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tuner/budget.hpp"
+#include "tuner/session_context.hpp"
+
+namespace kiln {
+
+/// The books of one session: its row in the database, its trials, and where it stands.
+class SessionLedger {
+ public:
+  /// Opens the session's row.
+  SessionLedger(const SessionContext& context, const SearchSpace& space,
+                const std::string& strategy, const BudgetClock& clock);
+  /// Closes the row as `failed` when nobody called close(): the session ended by an exception.
+  ~SessionLedger();
+  SessionLedger(const SessionLedger&) = delete;
+  SessionLedger& operator=(const SessionLedger&) = delete;
+
+  /// A candidate that an earlier session decided.
+  void take_over(Trial trial);
+  /// Stores the candidate's outcome, then tells the observer. Returns the trial with its id.
+  const Trial& record(Trial trial);
+  /// Stores a further trial of a candidate that has an outcome already.
+  Trial record_again(Trial trial);
+  void close(const std::string& state);
+
+  /// Those of the template's `count` candidates that have no outcome yet will not be tried.
+  void leave_out(const std::string& template_name, std::uint64_t count);
+  /// The last word on which candidate is best.
+  void settle(std::optional<Trial> best) { progress_.best = std::move(best); }
+  void enter(const std::string& phase);
+  void report();
+
+  [[nodiscard]] std::uint64_t done() const { return progress_.done; }
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+  [[nodiscard]] const SessionRecord& session() const { return session_; }
+  /// Time of the fastest candidate so far, of one template or ("") of all; 0 when there is none.
+  [[nodiscard]] double best_ns(const std::string& template_name = "") const;
+  /// Whether a candidate of this session itself came out well.
+  [[nodiscard]] bool found_any() const { return found_any_; }
+  /// The best eligible trials, best first.
+  [[nodiscard]] std::vector<Trial> leaders(std::size_t count) const;
+
+ private:
+  void consider(const Trial& trial);
+  void estimate();
+
+  const SessionContext& context_;
+  const BudgetClock& clock_;
+  SessionRecord session_;
+  Progress progress_;
+  std::vector<Trial> trials_;  ///< one per candidate, known and new
+  std::map<std::string, double> best_ns_;
+  std::map<std::string, std::uint64_t> decided_;  ///< candidates with an outcome, by template
+  double search_started_s_ = 0.0;
+  std::uint64_t left_out_ = 0;
+  bool found_any_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace kiln

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_resume.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+namespace {
+
+/// No session of this problem and device can be running: a run that was killed could not say so.
+/// (One that does run beside this one says at its end how it really ended.)
+void close_killed_sessions(const SessionContext& context) {
+  TrialFilter filter;
+  filter.problem = context.problem;
+  filter.device = context.device;
+  for (const auto& session : context.store.sessions(filter)) {
+    if (session.state != "running") continue;
+    TrialFilter of_session;
+    of_session.session_id = session.id;
+    const auto trials = context.store.trials(of_session);
+    context.store.end_session(session.id, "interrupted", trials.size());
+  }
+}
+
+bool belongs(const SessionContext& context, const SearchSpace& space, const CandidateKey& key) {
+  const SearchSpace::Part* part = space.find(key.template_name);
+  return part != nullptr && context.catalog.digest(key.template_name) == key.template_digest &&
+         part->space.contains(key.config);
+}
+
+}  // namespace
+
+Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
+  close_killed_sessions(context);
+  Inheritance result;
+  std::set<Candidate> settled;
+  for (auto& trial : context.store.latest_trials(context.problem, context.device)) {
+    if (trial.provenance != context.provenance || !belongs(context, space, trial.key)) continue;
+    settled.insert({trial.key.template_name, trial.key.config});
+    if (!context.request.again) result.known.push_back(std::move(trial));
+  }
+  for (const auto& key : context.store.open_attempts(context.problem, context.device)) {
+    Candidate candidate{key.template_name, key.config};
+    if (belongs(context, space, key) && !settled.contains(candidate)) {
+      result.unfinished.push_back(std::move(candidate));
+    }
+  }
+  // The database promises no order; a session must not depend on one.
+  std::sort(result.unfinished.begin(), result.unfinished.end());
+  return result;
+}
+
+Trial unfinished_trial(const SessionContext& context, const Candidate& candidate) {
+  Trial trial;
+  trial.key = context.key_of(candidate);
+  trial.environment = context.environment;
+  trial.provenance = context.provenance;
+  trial.outcome = Outcome::crashed;
+  trial.message = "the run was killed while this candidate ran";
+  trial.session_id = context.session_id;
+  return trial;
+}
+
+}  // namespace kiln

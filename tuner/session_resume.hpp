@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "tuner/session_context.hpp"
+
+namespace kiln {
+
+/// What earlier sessions left for this one.
+struct Inheritance {
+  /// Latest outcome of every candidate of the space that has one.
+  std::vector<Trial> known;
+  /// Candidates that a killed run had on the device and that were never tried again.
+  std::vector<Candidate> unfinished;
+};
+
+/// Marks sessions that were killed as interrupted and collects what they left. A candidate is part
+/// of it only while its template is unchanged.
+///
+/// An unfinished candidate may have killed its run (with the whole machine, even) or merely have
+/// been there when it was killed. It gets one more try, and just before it a trial with outcome
+/// `crashed` (unfinished_trial): if that try ends in silence as well, this trial stays its last
+/// word, and no later session touches it.
+[[nodiscard]] Inheritance inherit(const SessionContext& context, const SearchSpace& space);
+
+[[nodiscard]] Trial unfinished_trial(const SessionContext& context, const Candidate& candidate);
+
+}  // namespace kiln

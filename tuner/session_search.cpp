@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_search.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+/// How soon a wait for the compiler notices the stop flag or the end of the budget.
+constexpr std::chrono::milliseconds kWaitSlice{50};
+constexpr double kReportEverySeconds = 1.0;
+
+int thread_count(int requested) {
+  if (requested > 0) return requested;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+}  // namespace
+
+ProposalQueue::ProposalQueue(const SearchSpace& space, Strategy& strategy) : strategy_(strategy) {
+  // The template with the most to tune is the likeliest to be fast, and a good time early lets
+  // racing cut the others short.
+  std::vector<const SearchSpace::Part*> parts;
+  for (const auto& part : space.parts) parts.push_back(&part);
+  std::stable_sort(parts.begin(), parts.end(), [](const auto* left, const auto* right) {
+    return left->space.count() > right->space.count();
+  });
+  for (const auto* part : parts) {
+    if (const auto config = part->space.default_config()) {
+      first_.push_back({{part->kernel_template->name(), *config}, Proposal::Origin::standard});
+    }
+  }
+}
+
+void ProposalQueue::exclude(const Candidate& candidate) {
+  out_.insert(candidate);
+}
+
+void ProposalQueue::add_unfinished(const Candidate& candidate) {
+  // It may be a default: then it is tried as what it is, an unfinished one.
+  std::erase_if(first_, [&](const Proposal& other) { return other.candidate == candidate; });
+  first_.push_back({candidate, Proposal::Origin::unfinished});
+}
+
+void ProposalQueue::abandon(const std::string& template_name) {
+  abandoned_.insert(template_name);
+  strategy_.abandon(template_name);
+}
+
+std::optional<Proposal> ProposalQueue::next() {
+  while (!first_.empty()) {
+    Proposal proposal = std::move(first_.front());
+    first_.pop_front();
+    if (abandoned_.contains(proposal.candidate.template_name)) continue;
+    if (out_.insert(proposal.candidate).second) return proposal;
+  }
+  while (auto candidate = strategy_.propose()) {
+    if (!out_.contains(*candidate)) return Proposal{std::move(*candidate)};
+  }
+  return std::nullopt;
+}
+
+CandidateSearch::CandidateSearch(const SessionContext& context, const BudgetClock& clock,
+                                 SessionLedger& ledger, ProposalQueue& proposals, Prepare prepare)
+    : context_(context),
+      clock_(clock),
+      ledger_(ledger),
+      proposals_(proposals),
+      prepare_(std::move(prepare)),
+      window_(2 * static_cast<std::size_t>(thread_count(context.request.compile_threads)) + 2),
+      pool_(thread_count(context.request.compile_threads)) {}
+
+void CandidateSearch::fill() {
+  const std::uint64_t most = context_.request.budget.candidates;
+  while (!exhausted_ && pool_.pending() < window_) {
+    if (most > 0 && ledger_.done() + pool_.pending() >= most) return;
+    auto proposal = proposals_.next();
+    if (!proposal) {
+      exhausted_ = true;
+      return;
+    }
+    in_pool_.push_back(*proposal);
+    pool_.submit([this, proposal = std::move(*proposal)] { return prepare_(proposal); });
+  }
+}
+
+std::string CandidateSearch::run(const Consume& consume) {
+  while (true) {
+    fill();
+    if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";
+    while (!wait_for_result()) {
+      if (context_.stop) return "interrupted";
+      if (clock_.search_left_s() <= 0) return "budget";
+    }
+    if (context_.stop) return "interrupted";
+    if (clock_.search_left_s() <= 0) return "budget";
+    const Proposal proposal = std::move(in_pool_.front());
+    in_pool_.pop_front();
+    const PreparedCandidate prepared = pool_.take();
+    if (abandoned_.contains(proposal.candidate.template_name)) continue;
+    consume(proposal, prepared);
+  }
+}
+
+void CandidateSearch::abandon(const std::string& template_name) {
+  abandoned_.insert(template_name);
+  proposals_.abandon(template_name);
+}
+
+/// Waits a moment for the pool; keeps the observer informed meanwhile.
+bool CandidateSearch::wait_for_result() {
+  if (pool_.wait_for_next(kWaitSlice)) return true;
+  const double silent_s = clock_.elapsed_s() - ledger_.progress().elapsed_s;
+  if (silent_s >= kReportEverySeconds) ledger_.report();
+  return false;
+}
+
+}  // namespace kiln

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "tuner/compile_pool.hpp"
+#include "tuner/session_ledger.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+
+/// A candidate with the reason why it is tried.
+struct Proposal {
+  enum class Origin : std::uint8_t {
+    unfinished,  ///< on the device when an earlier run was killed
+    standard,    ///< default configuration of its template
+    strategy,
+  };
+  Candidate candidate;
+  Origin origin = Origin::strategy;
+};
+
+/// The order in which a session tries candidates: the default of each template, then what a killed
+/// run left unfinished, then what the strategy proposes; none twice.
+class ProposalQueue {
+ public:
+  ProposalQueue(const SearchSpace& space, Strategy& strategy);
+  /// A candidate that needs no try. Before the first next().
+  void exclude(const Candidate& candidate);
+  void add_unfinished(const Candidate& candidate);
+  /// No more candidates of that template.
+  void abandon(const std::string& template_name);
+  [[nodiscard]] std::optional<Proposal> next();
+
+ private:
+  Strategy& strategy_;
+  std::deque<Proposal> first_;
+  std::set<Candidate> out_;  ///< proposed here or excluded, which the strategy may not know
+  std::set<std::string> abandoned_;
+};
+
+/// Moves candidates through the compile pool to the one who judges them, in the order in which they
+/// were proposed.
+class CandidateSearch {
+ public:
+  using Prepare = std::function<PreparedCandidate(const Proposal&)>;
+  /// Decides the candidate; must record its outcome.
+  using Consume = std::function<void(const Proposal&, const PreparedCandidate&)>;
+
+  CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
+                  ProposalQueue& proposals, Prepare prepare);
+
+  /// Gives the pool as much as it may hold. run() does it too; earlier, it fills idle time.
+  void fill();
+  /// Whether fill() found anything to do.
+  [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
+  /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted".
+  [[nodiscard]] std::string run(const Consume& consume);
+  /// Candidates of that template are dropped from now on, in the pool as well.
+  void abandon(const std::string& template_name);
+
+ private:
+  [[nodiscard]] bool wait_for_result();
+
+  const SessionContext& context_;
+  const BudgetClock& clock_;
+  SessionLedger& ledger_;
+  ProposalQueue& proposals_;
+  Prepare prepare_;
+  std::size_t window_;  ///< most candidates in the pool
+  bool exhausted_ = false;
+  std::deque<Proposal> in_pool_;
+  std::set<std::string> abandoned_;
+  CompilePool pool_;  ///< last: its threads use what is above
+};
+
+}  // namespace kiln

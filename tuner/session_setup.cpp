@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a session gives the evaluator before the first candidate: the problem instances, the
+// verification kernels and the reference.
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+#include "kiln/error.hpp"
+#include "templates/digest.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kSupportPath = "support/verify.cu";
+constexpr std::array<std::string_view, 6> kSupportKernels{
+    "kiln_fill_random",    "kiln_absolute",       "kiln_compare",
+    "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
+constexpr std::string_view kReferenceTemplate = "gemm_naive";
+
+struct Sizes {
+  std::int64_t m, n, k;
+};
+
+/// A single element; less than one tile, all odd; one and two beyond the edges of the usual tiles;
+/// multiples of 8 and of no larger power of two, for templates that insist on whole vectors and
+/// leave the last k tile partly empty.
+constexpr std::array<Sizes, 4> kRaggedSizes{
+    {{1, 1, 1}, {77, 141, 53}, {130, 257, 129}, {296, 72, 200}}};
+
+/// The smallest leading dimension above `row_length` that gives the operand the wanted alignment.
+/// Always above: padding shows a kernel that takes a width for a leading dimension, or reads it.
+void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_t row_length,
+         std::int64_t alignment) {
+  // The alignment depends on the leading dimension modulo 16 elements.
+  constexpr std::int64_t kPeriod = 16;
+  for (std::int64_t extra = 1; extra <= kPeriod; ++extra) {
+    gemm.*ld = row_length + extra;
+    if (to_problem(gemm).trait(trait) == alignment) return;
+  }
+  throw Error(ErrorKind::internal,
+              fmt::format("no leading dimension gives {} = {}", trait, alignment));
+}
+
+GemmCase ragged_case(const GemmCase& tuned, const Problem& problem, const Sizes& sizes) {
+  GemmCase result = tuned;
+  Gemm& gemm = result.gemm;
+  gemm.m = sizes.m;
+  gemm.n = sizes.n;
+  gemm.k = sizes.k;
+  gemm.lda = gemm.ldb = gemm.ldc = gemm.ldd = 0;
+  const bool a_as_written = gemm.storage_a == Storage::n;
+  const bool b_as_written = gemm.storage_b == Storage::n;
+  pad(gemm, &Gemm::lda, "align_a", a_as_written ? gemm.k : gemm.m, *problem.trait("align_a"));
+  pad(gemm, &Gemm::ldb, "align_b", b_as_written ? gemm.n : gemm.k, *problem.trait("align_b"));
+  pad(gemm, &Gemm::ldd, "align_d", gemm.n, *problem.trait("align_d"));
+  // Without a C that is read its fields repeat those of D.
+  if (gemm.reads_c) pad(gemm, &Gemm::ldc, "align_c", gemm.n, *problem.trait("align_c"));
+  gemm = normalised(gemm);
+  return result;
+}
+
+CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request) {
+  CompileResult result = compiler.compile(request);
+  if (!result.ok) {
+    throw Error(ErrorKind::compiler,
+                fmt::format("{} does not compile for {} with {}, so no candidate can be verified; "
+                            "'kiln doctor' checks the compiler and its headers:\n{}",
+                            request.source_name, request.arch, compiler.identity(), result.log));
+  }
+  return {std::move(result.cubin), std::move(result.lowered_names)};
+}
+
+CompiledUnit compile_support(Compiler& compiler, const std::string& arch) {
+  const auto source = embedded_files().find(kSupportPath);
+  if (source == embedded_files().end()) {
+    throw Error(ErrorKind::internal, fmt::format("{} is not part of this build", kSupportPath));
+  }
+  CompileRequest request;
+  request.source = inline_headers(embedded_files(), kSupportPath, source->second);
+  request.source_name = "verify.cu";
+  request.source_digest = digest_hex(request.source);
+  request.plain_names.assign(kSupportKernels.begin(), kSupportKernels.end());
+  request.arch = arch;
+  return compile_or_throw(compiler, request);
+}
+
+/// The same operation with the result kept in float64.
+Problem reference_problem(const Gemm& gemm) {
+  Gemm reference = gemm;
+  reference.d = reference.acc = DType::f64;
+  reference.ldd = 0;
+  reference.alignment_d = 16;
+  return to_problem(reference);
+}
+
+}  // namespace
+
+std::vector<GemmCase> verification_cases(const Gemm& gemm, double alpha, double beta) {
+  std::vector<GemmCase> cases{{normalised(gemm), alpha, beta}};
+  const GemmCase tuned = cases.front();
+  const Problem problem = to_problem(tuned.gemm);
+  for (const auto& sizes : kRaggedSizes) cases.push_back(ragged_case(tuned, problem, sizes));
+  return cases;
+}
+
+EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler& compiler,
+                           const DeviceInfo& device) {
+  EvaluationSetup setup;
+  setup.cases = verification_cases(request.gemm, request.alpha, request.beta);
+  setup.policy = request.policy;
+  setup.seed = request.seed;
+  setup.support = compile_support(compiler, device.limits.arch);
+
+  // The oracle is always the built-in one: a user's template of its name is a candidate, not a
+  // judge.
+  const Catalog& builtin = Catalog::builtin();
+  const KernelTemplate& naive = builtin.at(kReferenceTemplate);
+  const Problem tuned = reference_problem(setup.cases.front().gemm);
+  if (const auto why = naive.why_unsupported(tuned, device.limits)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no float64 reference for this problem, so no candidate can "
+                            "be verified: {}",
+                            *why));
+  }
+  const auto config = naive.space(tuned, device.limits).default_config();
+  if (!config) {
+    throw Error(ErrorKind::internal, fmt::format("{} has no valid configuration on {}",
+                                                 kReferenceTemplate, device.limits.arch));
+  }
+  const RenderedKernel rendered = render(builtin, naive, *config, tuned, device.limits);
+  CompileRequest compile;
+  compile.source = rendered.text;
+  compile.source_name = "reference.cu";
+  compile.source_digest = rendered.digest;
+  compile.name_expressions = rendered.name_expressions;
+  compile.arch = device.limits.arch;
+  setup.reference = compile_or_throw(compiler, compile);
+  for (const auto& one : setup.cases) {
+    const auto launches = naive.geometry(*config, reference_problem(one.gemm), device.limits);
+    setup.reference_geometry.push_back(launches.front());
+  }
+  return setup;
+}
+
+}  // namespace kiln

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_set>
+
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+
+/// Every candidate once, template by template, in the order in which a space enumerates itself.
+class ExhaustiveStrategy : public Strategy {
+ public:
+  explicit ExhaustiveStrategy(const SearchSpace& space) : space_(space) {}
+  [[nodiscard]] std::optional<Candidate> propose() override;
+  void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
+  void abandon(const std::string& template_name) override;
+  [[nodiscard]] std::string canonical() const override { return "exhaustive"; }
+
+ private:
+  const SearchSpace& space_;
+  std::size_t part_ = 0;    ///< being enumerated
+  std::uint64_t next_ = 0;  ///< its configuration to propose next
+  std::unordered_set<std::string> observed_;
+  std::set<std::string> abandoned_;
+};
+
+}  // namespace kiln
