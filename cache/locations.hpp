@@ -13,8 +13,8 @@ struct Located {
   std::string origin;
 };
 
-/// $XDG_DATA_HOME/kiln/tuning.db (default ~/.local/share), or what `flag` / KILN_DB say. Environment is
-/// ignored in set-user-id programs.
+/// $XDG_DATA_HOME/kiln/tuning.db (default ~/.local/share), or what `flag` / KILN_DB say.
+/// Environment is ignored in set-user-id programs.
 [[nodiscard]] Located database_path(const std::string& flag);
 /// $XDG_CACHE_HOME/kiln/cubins.db (default ~/.cache).
 [[nodiscard]] Located cubin_store_path(const std::string& flag);

@@ -17,13 +17,13 @@ namespace kiln {
 /// What became of a candidate.
 enum class Outcome : std::uint8_t {
   ok,
-  rejected,          ///< a fact found before running forbids it (limits, spills, ptxas warning)
+  rejected,  ///< a fact found before running forbids it (limits, spills, ptxas warning)
   compile_failed,
   launch_failed,     ///< the device refused the launch
   out_of_resources,  ///< too many registers, threads or too much shared memory for the device
   wrong_result,
   timed_out,
-  crashed,           ///< took the worker process with it (illegal address and the like)
+  crashed,  ///< took the worker process with it (illegal address and the like)
 };
 inline constexpr std::array<std::string_view, 8> kOutcomeNames{
     "ok",           "rejected",  "compile_failed", "launch_failed", "out_of_resources",
@@ -39,7 +39,8 @@ enum class Provenance : std::uint8_t {
   modelled,  ///< predicted by a performance model
   compiled,  ///< no time: compiled for an architecture, ranked by occupancy
 };
-inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "modelled", "compiled"};
+inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "modelled",
+                                                                  "compiled"};
 [[nodiscard]] constexpr std::string_view to_string(Provenance provenance) {
   return kProvenanceNames[static_cast<std::size_t>(provenance)];
 }
@@ -48,11 +49,12 @@ inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "m
 /// Devices on which a measurement says the same: part of the identity of a result. For
 /// `--compile-only`, name is "compile-only", the rest is the target's published limits.
 struct DeviceClass {
-  std::string name;         ///< "NVIDIA H200"
-  std::string arch;         ///< "sm_90a": compute capability and feature suffix
+  std::string name;  ///< "NVIDIA H200"
+  std::string arch;  ///< "sm_90a": compute capability and feature suffix
   int sm_count = 0;
   std::int64_t l2_bytes = 0;
   std::string mig_profile;  ///< "" when not partitioned
+  /// "NVIDIA H200 arch=sm_90a sms=132 l2_bytes=62914560 mig=-"
   [[nodiscard]] std::string canonical() const;
   friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
 };
@@ -62,6 +64,7 @@ struct Environment {
   std::string driver;   ///< "580.159.04" or the CUDA version the driver supports, "13.0"
   std::string toolkit;  ///< "nvrtc 13.0"
   std::string policy;   ///< canonical text of the measurement policy, "cold graph ..."
+  /// "driver=580.159.04 toolkit=nvrtc 13.0 policy=cold graph"
   [[nodiscard]] std::string canonical() const;
   friend bool operator==(const Environment&, const Environment&) = default;
 };
@@ -86,6 +89,9 @@ struct Timing {
   int sm_clock_mhz = 0;    ///< at the end of the measurement; 0 when unknown
   double power_w = 0.0;
   int temperature_c = 0;
+  /// Taken in turns with the other finalists. A time taken alone counts an eighth longer than one
+  /// taken so, because clocks drift within minutes (see better()).
+  bool interleaved = false;
   friend bool operator==(const Timing&, const Timing&) = default;
 };
 
@@ -125,19 +131,23 @@ struct Trial {
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 
+/// A new id for a trial or session: 128 random bits, 32 hexadecimal digits.
+[[nodiscard]] std::string random_id();
+
 /// One tuning run, so that a partial search does not look final.
 struct SessionRecord {
   std::string id;
   Problem problem;
   DeviceClass device;
   Environment environment;
-  std::string strategy;        ///< canonical text, "random seed=1"
-  std::string budget;          ///< "time=50s count=-"
-  std::uint64_t space_size = 0;     ///< valid configurations over all templates
-  std::uint64_t evaluated = 0;      ///< candidates with an outcome when the session ended
-  std::string state;           ///< "running", "complete", "budget", "interrupted", "failed"
+  std::string strategy;          ///< canonical text, "random seed=1"
+  std::string budget;            ///< "time=50s count=-"
+  std::uint64_t space_size = 0;  ///< valid configurations over all templates
+  std::uint64_t evaluated = 0;   ///< candidates with an outcome when the session ended
+  std::string state;             ///< "running", "complete", "budget", "interrupted", "failed"
   std::int64_t started_unix_ms = 0;
   std::int64_t ended_unix_ms = 0;
+  friend bool operator==(const SessionRecord&, const SessionRecord&) = default;
 };
 
 }  // namespace kiln

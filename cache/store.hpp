@@ -19,14 +19,14 @@ enum class OpenMode : std::uint8_t { read_only, read_write };
 /// Selects trials; an empty field does not restrict.
 struct TrialFilter {
   std::string operation;
-  std::optional<Problem> problem;      ///< exactly this problem
-  std::string kind_text;               ///< any sizes of this kind
+  std::optional<Problem> problem;  ///< exactly this problem
+  std::string kind_text;           ///< any sizes of this kind
   std::optional<DeviceClass> device;
   std::string template_name;
   std::optional<Outcome> outcome;
   std::optional<Provenance> provenance;
   std::string session_id;
-  int limit = 0;                       ///< 0: all
+  int limit = 0;  ///< 0: all
 };
 
 /// One line of `kiln list`: what is known of one problem on one device class.
@@ -39,6 +39,23 @@ struct ProblemSummary {
   std::uint64_t failed = 0;
   std::optional<Trial> best;
   std::string last_session_state;
+};
+
+/// Asks for the best trial of one problem and device. An empty function admits everything.
+struct BestQuery {
+  Problem problem;
+  DeviceClass device;
+  std::optional<Environment> environment;  ///< only its driver and toolkit are compared
+  std::function<bool(std::string_view name, std::string_view digest)> admits_template;
+  std::function<bool(const Trial&)> admits;
+  bool compiled_too = false;
+};
+
+/// What became of rows that were to be stored.
+struct RecordCount {
+  std::uint64_t written = 0;
+  std::uint64_t present = 0;
+  std::vector<std::string> conflicts;  ///< ids that are taken by a row of other content
 };
 
 /// The tuning database (schema.sql; docs/schema.md is binding). Every write is committed when the
@@ -56,9 +73,12 @@ class TuningStore {
   TuningStore& operator=(TuningStore&&) noexcept;
   ~TuningStore();
 
+  /// Stores a session, or continues the one of that id. The id comes from random_id().
   void begin_session(const SessionRecord& session);
   void end_session(const std::string& id, const std::string& state, std::uint64_t evaluated);
   [[nodiscard]] std::vector<SessionRecord> sessions(const TrialFilter& filter = {}) const;
+  /// Adds sessions of another database; of two states of one session the later stays.
+  RecordCount adopt_sessions(const std::vector<SessionRecord>& sessions);
 
   /// Before a candidate is launched: if the host dies with it, a resumed run does not try it again.
   /// Cleared by the record() of the same key.
@@ -66,15 +86,25 @@ class TuningStore {
   /// Attempts of this problem and device without an outcome (left by a killed run).
   [[nodiscard]] std::vector<CandidateKey> open_attempts(const Problem& problem,
                                                         const DeviceClass& device) const;
-  /// Stores the trial; returns its id. Storing the same id twice is one row.
+  /// Stores the trial; returns its id. Storing the same id twice is one row. Throws Error(usage)
+  /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
-  /// Several trials in one transaction, for imports.
-  void record_all(const std::vector<Trial>& trials);
+  /// Several trials in one transaction, for imports: all or nothing. A trial whose id is taken by
+  /// one of other content is left out and its id listed. A damaged row is replaced by its intact
+  /// twin.
+  RecordCount record_all(const std::vector<Trial>& trials);
 
+  /// In the order they were stored; with a limit the newest that many.
   [[nodiscard]] std::vector<Trial> trials(const TrialFilter& filter) const;
   [[nodiscard]] std::vector<ProblemSummary> summaries(const TrialFilter& filter = {}) const;
+  /// best_of() over the trials that the query admits, without reading the rest.
+  [[nodiscard]] std::optional<Trial> best(const BestQuery& query) const;
+  /// Problems of that kind with any eligible, not `compiled` trial on that device.
+  [[nodiscard]] std::vector<Problem> problems(const std::string& kind_text,
+                                              const DeviceClass& device) const;
   /// Latest trial of each candidate of that problem and device: what a resumed session skips.
-  [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem, const DeviceClass& device) const;
+  [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
+                                                 const DeviceClass& device) const;
 
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
   /// `keep_best` and the newest session's. Returns how many went.
@@ -93,11 +123,16 @@ class TuningStore {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The order that "best" means: measured before modelled before compiled; shorter median; within
-/// noise (intervals overlap) fewer registers; then canonical template name and config. `compiled`
-/// rows compare by occupancy. Only verified `ok` trials may be compared.
+/// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
+/// (the median, an eighth longer unless interleaved; minus the occupancy for `compiled`); fewer
+/// registers; then template name, config and id. Only eligible trials may be compared.
 [[nodiscard]] bool better(const Trial& left, const Trial& right);
 /// Whether the trial may serve as best at all: ok, verified, with a time (or compiled).
 [[nodiscard]] bool eligible(const Trial& trial);
+/// The best of trials of one problem and device, or null. Of the first by better() and all whose
+/// 95 % intervals overlap with it (a tie within noise is a tie), the one with the fewest registers,
+/// then by template name and config. A candidate that ever gave a wrong result is never best.
+/// "Overlaps" is not transitive, so this is a property of the whole set, not of pairs.
+[[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

@@ -13,9 +13,9 @@
 namespace kiln {
 
 struct TransferCount {
-  std::uint64_t written = 0;   ///< new rows
-  std::uint64_t present = 0;   ///< already there
-  std::uint64_t refused = 0;   ///< malformed or invalid lines
+  std::uint64_t written = 0;            ///< new rows
+  std::uint64_t present = 0;            ///< already there
+  std::uint64_t refused = 0;            ///< malformed or invalid lines
   std::vector<std::string> complaints;  ///< first 20: "file:line: ..."
 };
 

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/ranking.hpp"
+
+#include <limits>
+#include <set>
+#include <tuple>
+
+#include "cache/store.hpp"
+
+namespace kiln {
+
+Rank rank_of(const Trial& trial) {
+  Rank rank;
+  rank.provenance = static_cast<int>(trial.provenance);
+  rank.registers = trial.resources ? trial.resources->registers : std::numeric_limits<int>::max();
+  if (trial.provenance == Provenance::compiled) {
+    rank.cost = trial.resources ? -trial.resources->occupancy : 0.0;
+  } else if (trial.timing) {
+    rank.cost = trial.timing->median_ns * (trial.timing->interleaved ? 1.0 : kAloneFactor);
+    rank.noise = trial.timing->spread_ns;
+  }
+  return rank;
+}
+
+bool ties_with(const Rank& rank, const Rank& leader) {
+  return rank.provenance == leader.provenance &&
+         rank.cost - rank.noise <= leader.cost + leader.noise;
+}
+
+bool preferred_in_tie(const Trial& left, const Trial& right) {
+  const Rank l = rank_of(left);
+  const Rank r = rank_of(right);
+  return std::make_tuple(l.registers, left.key.template_name, left.key.config.canonical(), l.cost,
+                         left.id) < std::make_tuple(r.registers, right.key.template_name,
+                                                    right.key.config.canonical(), r.cost, right.id);
+}
+
+bool eligible(const Trial& trial) {
+  if (trial.outcome != Outcome::ok) return false;
+  if (trial.provenance == Provenance::compiled) return true;
+  return trial.verification && trial.verification->passed && trial.timing &&
+         trial.timing->median_ns > 0.0;
+}
+
+bool better(const Trial& left, const Trial& right) {
+  const Rank l = rank_of(left);
+  const Rank r = rank_of(right);
+  const auto numbers = std::tie(l.provenance, l.cost, l.registers);
+  const auto others = std::tie(r.provenance, r.cost, r.registers);
+  if (numbers != others) return numbers < others;
+  return std::make_tuple(left.key.template_name, left.key.config.canonical(), left.id) <
+         std::make_tuple(right.key.template_name, right.key.config.canonical(), right.id);
+}
+
+const Trial* best_of(const std::vector<Trial>& trials) {
+  // One wrong result outweighs any number of right ones: the kernel has a race or a bad border.
+  std::set<std::tuple<std::string, std::string, std::string>> wrong;
+  const auto candidate = [](const Trial& trial) {
+    return std::make_tuple(trial.key.template_name, trial.key.template_digest,
+                           trial.key.config.canonical());
+  };
+  for (const Trial& trial : trials) {
+    if (trial.outcome == Outcome::wrong_result) wrong.insert(candidate(trial));
+  }
+  const auto able = [&](const Trial& trial) {
+    return eligible(trial) && !wrong.contains(candidate(trial));
+  };
+
+  const Trial* leader = nullptr;
+  for (const Trial& trial : trials) {
+    if (able(trial) && (leader == nullptr || better(trial, *leader))) leader = &trial;
+  }
+  if (leader == nullptr) return nullptr;
+  const Rank leading = rank_of(*leader);
+  const Trial* best = leader;
+  for (const Trial& trial : trials) {
+    if (able(trial) && ties_with(rank_of(trial), leading) && preferred_in_tie(trial, *best)) {
+      best = &trial;
+    }
+  }
+  return best;
+}
+
+}  // namespace kiln

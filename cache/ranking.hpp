@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "cache/records.hpp"
+
+namespace kiln {
+
+/// What "best" compares: the twin of the generated columns of table `trials`. SQL and C++ do the
+/// same IEEE arithmetic with constants that binary fractions hold exactly, so they always agree.
+struct Rank {
+  int provenance = 0;
+  double cost = 0.0;
+  double noise = 0.0;
+  int registers = 0;
+};
+
+/// What a time counts for that was not taken in turns with its rivals.
+inline constexpr double kAloneFactor = 1.125;
+
+[[nodiscard]] Rank rank_of(const Trial& trial);
+/// Whether the trial ties with the leader of its set: their intervals overlap.
+[[nodiscard]] bool ties_with(const Rank& rank, const Rank& leader);
+/// Order among tied trials.
+[[nodiscard]] bool preferred_in_tie(const Trial& left, const Trial& right);
+
+}  // namespace kiln

@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/sqlite.hpp"
+
+#include <SQLiteCpp/Backup.h>
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <utility>
+
+namespace kiln::sqlite {
+namespace {
+
+struct Diagnosis {
+  Cause cause;
+  const char* what;
+  const char* next_step;
+};
+
+Diagnosis diagnose(int code) {
+  switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      return {Cause::busy, "is locked by another process",
+              "wait until that ends (`fuser` with the file's name shows it) and try again"};
+    case SQLITE_NOTADB:
+      return {Cause::not_a_database, "is not an SQLite database",
+              "move the file away, or name another one with --db or KILN_DB"};
+    case SQLITE_CORRUPT:
+      return {Cause::damaged, "is damaged",
+              "run `kiln doctor` for details, save what is readable with `kiln export` or "
+              "`sqlite3 FILE .recover`, then move the file away: Kiln makes a new one"};
+    case SQLITE_FULL:
+      return {Cause::full, "cannot grow: the disk is full",
+              "free some space (`df` shows where) and try again; what was stored before is intact"};
+    case SQLITE_READONLY:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+      return {Cause::forbidden, "cannot be opened for this",
+              "check owner and permissions of the file and its folder (file 0600, folder 0700)"};
+    case SQLITE_IOERR:
+      return {Cause::full, "cannot be read or written",
+              "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; "
+              "what was stored before is intact"};
+    default:
+      return {Cause::other, "failed", "run `kiln doctor`; if it finds nothing, report this text"};
+  }
+}
+
+[[noreturn]] void fail(const std::string& path, const SQLite::Exception& error) {
+  const Diagnosis diagnosis = diagnose(error.getErrorCode());
+  throw DatabaseError(
+      diagnosis.cause,
+      fmt::format("database {} {} (SQLite: {}, code {}). Next: {}.", path, diagnosis.what,
+                  error.what(), error.getExtendedErrorCode(), diagnosis.next_step));
+}
+
+/// Calls SQLiteCpp and turns its exceptions into ours.
+template <class Call>
+decltype(auto) guarded(const std::string& path, Call&& call) {
+  try {
+    return std::forward<Call>(call)();
+  } catch (const SQLite::Exception& error) {
+    fail(path, error);
+  }
+}
+
+}  // namespace
+
+Statement::Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path)
+    : statement_(std::move(statement)), path_(path) {}
+Statement::Statement(Statement&&) noexcept = default;
+Statement::~Statement() = default;
+
+bool Statement::step() {
+  return guarded(*path_, [&] { return statement_->executeStep(); });
+}
+
+void Statement::run() {
+  guarded(*path_, [&] {
+    while (statement_->executeStep()) {
+    }
+    statement_->reset();
+  });
+  next_ = 1;
+}
+
+bool Statement::is_null(int column) const {
+  return statement_->getColumn(column).isNull();
+}
+std::int64_t Statement::integer(int column) const {
+  return statement_->getColumn(column).getInt64();
+}
+double Statement::real(int column) const {
+  return statement_->getColumn(column).getDouble();
+}
+std::string Statement::text(int column) const {
+  return statement_->getColumn(column).getString();
+}
+std::span<const std::byte> Statement::blob(int column) const {
+  const SQLite::Column value = statement_->getColumn(column);
+  const auto* data = static_cast<const std::byte*>(value.getBlob());
+  return {data, data == nullptr ? 0 : static_cast<std::size_t>(value.getBytes())};
+}
+
+void Statement::bind_next(std::int64_t value) {
+  guarded(*path_, [&] { statement_->bind(next_++, static_cast<int64_t>(value)); });
+}
+void Statement::bind_next(double value) {
+  guarded(*path_, [&] { statement_->bind(next_++, value); });
+}
+void Statement::bind_next(std::string_view value) {
+  guarded(*path_, [&] { statement_->bind(next_++, std::string(value)); });
+}
+void Statement::bind_next(std::span<const std::byte> value) {
+  guarded(*path_, [&] {
+    statement_->bind(next_++, static_cast<const void*>(value.data()),
+                     static_cast<int>(value.size()));
+  });
+}
+void Statement::bind_next(std::nullopt_t) {
+  guarded(*path_, [&] { statement_->bind(next_++); });
+}
+
+Connection::Connection(const std::string& path, Access access, int busy_timeout_ms)
+    : path_(std::make_unique<std::string>(path)) {
+  // Also queries ask for write access: only then can SQLite roll back the journal that a killed
+  // writer left. It falls back to reading by itself where the file system forbids writing.
+  const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
+  guarded(path,
+          [&] { database_ = std::make_unique<SQLite::Database>(path, flags, busy_timeout_ms); });
+  harden();
+  if (access == Access::query) execute("PRAGMA query_only = ON");
+  if (access == Access::write) {
+    // A rollback journal, not WAL: WAL needs shared memory, fails on network and read-only file
+    // systems, and SQLite before 3.51.3 can damage a file when it resets the log.
+    execute("PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL");
+  }
+  // Nobody else sees the file until it is complete, so a crash leaves nothing to roll back.
+  if (access == Access::create) execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL");
+}
+
+Connection::Connection(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&&) noexcept = default;
+Connection::~Connection() = default;
+
+void Connection::harden() {
+  guarded(*path_, [&] {
+    sqlite3* handle = database_->getHandle();
+    database_->check(sqlite3_extended_result_codes(handle, 1));
+    database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
+    database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
+    // Memory-mapped reads turn a disk fault or a truncation by others into SIGBUS.
+    database_->exec(
+        "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON;"
+        "PRAGMA temp_store = MEMORY");
+  });
+}
+
+void Connection::ignore_programs_in_schema() {
+  guarded(*path_, [&] {
+    sqlite3* handle = database_->getHandle();
+    database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr));
+    database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr));
+  });
+}
+
+Connection Connection::copy_in_memory() const {
+  Connection copy;
+  copy.path_ = std::make_unique<std::string>(*path_);
+  guarded(*path_, [&] {
+    copy.database_ = std::make_unique<SQLite::Database>(
+        ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    SQLite::Backup backup(*copy.database_, *database_);
+    backup.executeStep();
+  });
+  copy.harden();
+  return copy;
+}
+
+void Connection::execute(const std::string& sql) {
+  guarded(*path_, [&] { database_->exec(sql); });
+}
+
+Statement Connection::prepare(const std::string& sql) const {
+  return guarded(*path_, [&] {
+    return Statement(std::make_unique<SQLite::Statement>(*database_, sql), path_.get());
+  });
+}
+
+std::int64_t Connection::integer(const std::string& sql) const {
+  Statement statement = prepare(sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+std::int64_t Connection::last_row_id() const {
+  return database_->getLastInsertRowid();
+}
+std::int64_t Connection::changes() const {
+  return database_->getChanges();
+}
+bool Connection::is_writable() const {
+  return sqlite3_db_readonly(database_->getHandle(), "main") == 0;
+}
+
+Transaction::Transaction(Connection& connection) : connection_(connection) {
+  connection_.execute("BEGIN IMMEDIATE");
+}
+
+Transaction::~Transaction() {
+  if (!open_) return;
+  try {
+    connection_.execute("ROLLBACK");
+  } catch (const Error&) {
+    // SQLite has rolled back by itself (full disk, I/O error): nothing is left to undo.
+  }
+}
+
+void Transaction::commit() {
+  connection_.execute("COMMIT");
+  open_ = false;
+}
+
+}  // namespace kiln::sqlite

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kiln/error.hpp"
+
+namespace SQLite {
+class Database;
+class Statement;
+}  // namespace SQLite
+
+/// The only door to SQLite: a connection with every safety setting on, statements, and errors whose
+/// text says what to do. Private to this folder; sqlite.cpp alone includes SQLiteCpp.
+namespace kiln::sqlite {
+
+/// What kind of trouble it is, for callers that react rather than report.
+enum class Cause : std::uint8_t { busy, damaged, not_a_database, full, forbidden, other };
+
+class DatabaseError : public Error {
+ public:
+  DatabaseError(Cause cause, const std::string& text)
+      : Error(ErrorKind::database, text), cause_(cause) {}
+  [[nodiscard]] Cause cause() const noexcept { return cause_; }
+
+ private:
+  Cause cause_;
+};
+
+/// One prepared statement. Parameters are bound in order, by position; columns count from 0.
+class Statement {
+ public:
+  Statement(Statement&&) noexcept;
+  Statement& operator=(Statement&&) = delete;
+  ~Statement();
+
+  template <class... Values>
+  Statement& bind(const Values&... values) {
+    (bind_next(values), ...);
+    return *this;
+  }
+  /// Moves to the next row; false after the last.
+  bool step();
+  /// Runs a statement that gives no rows, and makes it ready to be bound again.
+  void run();
+
+  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  /// Valid until the next step.
+  [[nodiscard]] std::span<const std::byte> blob(int column) const;
+
+ private:
+  friend class Connection;
+  Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path);
+  void bind_next(std::int64_t value);
+  void bind_next(int value) { bind_next(static_cast<std::int64_t>(value)); }
+  void bind_next(bool value) { bind_next(static_cast<std::int64_t>(value)); }
+  void bind_next(double value);
+  void bind_next(std::string_view value);
+  void bind_next(const std::string& value) { bind_next(std::string_view(value)); }
+  void bind_next(const char* value) { bind_next(std::string_view(value)); }
+  void bind_next(std::span<const std::byte> value);
+  void bind_next(std::nullopt_t);
+  template <class T>
+  void bind_next(const std::optional<T>& value) {
+    if (value) {
+      bind_next(*value);
+    } else {
+      bind_next(std::nullopt);
+    }
+  }
+
+  std::unique_ptr<SQLite::Statement> statement_;
+  const std::string* path_;
+  int next_ = 1;
+};
+
+class Connection {
+ public:
+  enum class Access : std::uint8_t {
+    query,   ///< never changes content, but may roll back what a killed writer left
+    write,   ///< the file must exist
+    create,  ///< a fresh, private file that nobody else knows yet
+  };
+  Connection(const std::string& path, Access access, int busy_timeout_ms);
+  Connection(Connection&&) noexcept;
+  Connection& operator=(Connection&&) noexcept;
+  ~Connection();
+
+  /// A copy in memory, which can be changed without touching the file.
+  [[nodiscard]] Connection copy_in_memory() const;
+
+  /// One or several statements that give no rows.
+  void execute(const std::string& sql);
+  [[nodiscard]] Statement prepare(const std::string& sql) const;
+  [[nodiscard]] std::int64_t integer(const std::string& sql) const;
+  [[nodiscard]] std::int64_t last_row_id() const;
+  [[nodiscard]] std::int64_t changes() const;
+  [[nodiscard]] bool is_writable() const;
+  /// From here on this connection ignores views and triggers, which Kiln's own code never needs:
+  /// what a file written by others could run is then nothing.
+  void ignore_programs_in_schema();
+  [[nodiscard]] const std::string& path() const { return *path_; }
+
+ private:
+  Connection() = default;
+  void harden();
+  std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves
+  std::unique_ptr<SQLite::Database> database_;
+};
+
+/// BEGIN IMMEDIATE (a deferred transaction that turns into a writer fails at once when another one
+/// writes, whatever the busy timeout). Rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(Connection& connection);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+  void commit();
+
+ private:
+  Connection& connection_;
+  bool open_ = true;
+};
+
+}  // namespace kiln::sqlite

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/store.hpp"
+
+#include <fmt/format.h>
+
+#include "cache/candidate_rows.hpp"
+#include "cache/file_guard.hpp"
+#include "cache/row_digest.hpp"
+#include "cache/schema.hpp"
+#include "cache/store_impl.hpp"
+#include "cache/trial_check.hpp"
+#include "cache/trial_rows.hpp"
+
+namespace kiln {
+namespace {
+
+using sqlite::Connection;
+
+/// A tuning run can wait for another one's commit; an application that starts up should not.
+constexpr int kWriterPatienceMs = 30'000;
+constexpr int kReaderPatienceMs = 5'000;
+
+/// A file that appears under its name only when its schema is complete, so that two processes that
+/// start at once never see each other's half-made tables.
+void create_database(const std::string& path) {
+  file_guard::create_complete(path, [](const std::string& temporary) {
+    Connection connection(temporary, Connection::Access::create, kWriterPatienceMs);
+    create_schema(connection);
+  });
+}
+
+/// SQLite takes an empty file for an empty database; here it is the remains of something.
+void refuse_empty(const Connection& connection) {
+  if (connection.integer("PRAGMA page_count") != 0) return;
+  throw Error(ErrorKind::database,
+              fmt::format("database {0} is empty (0 bytes). Next: remove it with `rm {0}`; Kiln "
+                          "makes a new one.",
+                          connection.path()));
+}
+
+void require_sound(const Connection& connection) {
+  sqlite::Statement check = connection.prepare("PRAGMA quick_check(1)");
+  if (!check.step() || check.text(0) == "ok") return;
+  throw Error(ErrorKind::database,
+              fmt::format("database {0} is damaged ({1}). Next: save what is readable with `kiln "
+                          "export --db {0}`, then move the file away: Kiln makes a new one.",
+                          connection.path(), check.text(0)));
+}
+
+}  // namespace
+
+TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
+  const bool write = mode == OpenMode::read_write;
+  const std::string path = file_guard::resolve(name, write);
+  const bool exists = file_guard::exists_and_is_safe(path, FolderTrust::no_strangers);
+  if (!exists && !write) {
+    throw Error(ErrorKind::database,
+                fmt::format("database {} does not exist. Next: `kiln tune` makes it; --db or "
+                            "KILN_DB name another one.",
+                            path));
+  }
+  if (write) {
+    file_guard::require_writable(path);
+    if (!exists) create_database(path);
+  }
+
+  Connection connection(path, write ? Connection::Access::write : Connection::Access::query,
+                        write ? kWriterPatienceMs : kReaderPatienceMs);
+  refuse_empty(connection);
+  const int version = require_known_schema(connection);
+  if (write) {
+    // Only before writing: rows that are read carry digests, and a look-up must be quick.
+    require_sound(connection);
+    if (version < kSchemaVersion) migrate(connection);
+  } else if (version < kSchemaVersion) {
+    connection = connection.copy_in_memory();  // perhaps a site's database: not ours to change
+    migrate(connection);
+  }
+  connection.ignore_programs_in_schema();
+  return TuningStore(std::make_unique<Impl>(std::move(connection), path, write));
+}
+
+TuningStore::TuningStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TuningStore::TuningStore(TuningStore&&) noexcept = default;
+TuningStore& TuningStore::operator=(TuningStore&&) noexcept = default;
+TuningStore::~TuningStore() = default;
+
+void TuningStore::Impl::require_write() const {
+  if (writable) return;
+  throw Error(ErrorKind::usage, fmt::format("database {} was opened for reading only", path));
+}
+
+std::string TuningStore::record(const Trial& trial) {
+  impl_->require_write();
+  const Trial row = checked(trial);
+  sqlite::Transaction transaction(impl_->connection);
+  if (insert_trial(impl_->connection, row) == InsertResult::conflict) {
+    throw Error(ErrorKind::usage,
+                fmt::format("trial id {} is taken by a trial of other content", row.id));
+  }
+  transaction.commit();
+  return row.id;
+}
+
+RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
+  impl_->require_write();
+  RecordCount count;
+  sqlite::Transaction transaction(impl_->connection);
+  for (const Trial& trial : trials) {
+    const Trial row = checked(trial);
+    switch (insert_trial(impl_->connection, row)) {
+      case InsertResult::written:
+        ++count.written;
+        break;
+      case InsertResult::present:
+        ++count.present;
+        break;
+      case InsertResult::conflict:
+        count.conflicts.push_back(row.id);
+        break;
+    }
+  }
+  transaction.commit();
+  return count;
+}
+
+void TuningStore::record_attempt(const CandidateKey& key, const std::string& session_id) {
+  impl_->require_write();
+  check_key(key);
+  const Connection& connection = impl_->connection;
+  sqlite::Transaction transaction(impl_->connection);
+  connection
+      .prepare(
+          "INSERT OR REPLACE INTO attempts "
+          "(problem_id, device_id, template_id, config, session_id, digest) "
+          "VALUES (?, ?, ?, ?, ?, ?)")
+      .bind(intern_problem(connection, key.problem), intern_device(connection, key.device),
+            intern_template(connection, key.template_name, key.template_digest),
+            key.config.canonical(), session_id, row_digest(key, session_id))
+      .run();
+  transaction.commit();
+}
+
+const std::string& TuningStore::path() const {
+  return impl_->path;
+}
+int TuningStore::schema_version() const {
+  return static_cast<int>(impl_->connection.integer("PRAGMA user_version"));
+}
+std::uint64_t TuningStore::corrupt_rows() const {
+  return impl_->corrupt.size();
+}
+
+}  // namespace kiln

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a person asks of the store now and then: check it, and make it smaller.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "cache/schema.hpp"
+#include "cache/store_impl.hpp"
+#include "cache/trial_check.hpp"
+
+namespace kiln {
+namespace {
+
+using Candidate = std::tuple<std::string, std::string, Config>;
+
+Candidate candidate_of(const Trial& trial) {
+  return {trial.key.template_name, trial.key.template_digest, trial.key.config};
+}
+
+/// The trials of the best `keep_best` candidates, by the order that answers follow.
+void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string>& kept) {
+  for (int place = 0; place < keep_best; ++place) {
+    const Trial* best = best_of(trials);
+    if (best == nullptr) return;
+    kept.insert(best->id);
+    const Candidate winner = candidate_of(*best);
+    std::erase_if(trials, [&](const Trial& trial) { return candidate_of(trial) == winner; });
+  }
+}
+
+/// Ids of what may go, of the trials of one problem and device in stored order.
+std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_t before_unix_ms,
+                                   int keep_best) {
+  std::set<std::string> kept;
+  keep_leaders(trials, keep_best, kept);
+  const std::string& newest_session = trials.back().session_id;
+  std::set<Candidate> living;
+  for (const Trial& trial : trials) {
+    if (trial.session_id == newest_session || trial.created_unix_ms > before_unix_ms) {
+      kept.insert(trial.id);
+    }
+    if (kept.contains(trial.id)) living.insert(candidate_of(trial));
+  }
+  std::vector<std::string> ids;
+  for (const Trial& trial : trials) {
+    // Evidence against a candidate stays as long as anything stays that speaks for it.
+    const bool evidence =
+        trial.outcome == Outcome::wrong_result && living.contains(candidate_of(trial));
+    if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
+  impl_->require_write();
+  sqlite::Transaction transaction(impl_->connection);
+  std::map<std::pair<std::string, std::string>, std::vector<Trial>> groups;
+  for (Trial& trial : trials({})) {
+    groups[{trial.key.problem.canonical(), trial.key.device.canonical()}].push_back(
+        std::move(trial));
+  }
+  const std::int64_t before = unix_ms_now() - older_than_ms;
+  std::uint64_t removed = 0;
+  sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
+  for (const auto& [key, group] : groups) {
+    for (const std::string& id : removable(group, before, keep_best)) {
+      erase.bind(id).run();
+      ++removed;
+    }
+  }
+  transaction.commit();
+  return removed;
+}
+
+std::vector<std::string> TuningStore::check() const {
+  std::vector<std::string> faults;
+  const sqlite::Connection& connection = impl_->connection;
+  sqlite::Statement integrity = connection.prepare("PRAGMA integrity_check");
+  while (integrity.step()) {
+    if (integrity.text(0) != "ok") faults.push_back("SQLite: " + integrity.text(0));
+  }
+  sqlite::Statement references = connection.prepare("PRAGMA foreign_key_check");
+  while (references.step()) {
+    faults.push_back(fmt::format("{} row {} refers to a missing row of {}", references.text(0),
+                                 references.integer(1), references.text(2)));
+  }
+  // Reading everything finds every digest that does not fit.
+  (void)trials({});
+  (void)sessions({});
+  sqlite::Statement problems = connection.prepare("SELECT kind, sizes, flops FROM problems");
+  while (problems.step()) {
+    const auto flops = flops_of(problems.text(0), problems.text(1));
+    if (flops && (problems.is_null(2) || problems.real(2) != *flops)) {
+      faults.push_back(fmt::format("problem {}: flops do not fit its sizes", problems.text(1)));
+    }
+  }
+  for (const std::string& row : impl_->corrupt) {
+    faults.push_back(row + ": content does not fit its digest; the row is left out of answers");
+  }
+  return faults;
+}
+
+}  // namespace kiln
