@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # CUDA: headers and the static runtime to build with, and the folder of NVRTC, which is loaded at
-# run time. Neither nvcc nor a driver is needed. Sets KILN_CUDA_INCLUDE_DIR, KILN_NVRTC_DIR (may be
-# empty) and the target kiln_cudart.
+# run time. Neither nvcc nor a driver is needed. Sets KILN_CUDA_INCLUDE_DIR, KILN_CUDART_LIBRARY,
+# KILN_NVRTC_DIR (may be empty) and the target kiln_cudart.
 
 include(KilnFindCuda)
 set(KILN_CUDA_ROOT "" CACHE PATH "Toolkit or unpacked wheels (include/, lib64/ or lib/); empty: find")
@@ -23,6 +23,7 @@ if(problem)
     "takes what is needed from NVIDIA's Python packages into build/cuda.")
 endif()
 set(KILN_CUDA_INCLUDE_DIR ${found_include})
+set(KILN_CUDART_LIBRARY ${found_cudart})
 set(KILN_NVRTC_DIR "${found_nvrtc_dir}")
 message(STATUS "CUDA ${found_version}: ${KILN_CUDA_INCLUDE_DIR}")
 if(NOT KILN_NVRTC_DIR)
@@ -31,4 +32,4 @@ endif()
 
 add_library(kiln_cudart INTERFACE)
 target_include_directories(kiln_cudart SYSTEM INTERFACE ${KILN_CUDA_INCLUDE_DIR})
-target_link_libraries(kiln_cudart INTERFACE ${found_cudart} Threads::Threads ${CMAKE_DL_LIBS} rt)
+target_link_libraries(kiln_cudart INTERFACE ${KILN_CUDART_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} rt)
