@@ -1,0 +1,297 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tools/choice.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/progress_bar.hpp"
+#include "tools/quantity.hpp"
+#include "tools/stop_signal.hpp"
+#include "tools/suite.hpp"
+#include "tools/tune_report.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct BenchOptions {
+  ProblemFlags problem;
+  std::string suite;
+  std::string against;
+  int rounds = 15;
+  std::string template_name;
+  std::vector<std::string> set;
+  std::string tune;
+  bool warm = false;
+  bool in_process = false;
+};
+
+struct BenchRow {
+  std::string name;
+  GemmRequest request;
+  std::string unsupported;  ///< the reasons, when no template computes it
+  Chosen chosen;
+  Contest contest;
+
+  [[nodiscard]] bool measured() const {
+    return unsupported.empty() && contest.outcome == Outcome::ok && contest.ours;
+  }
+  [[nodiscard]] bool compared() const { return measured() && !contest.baselines.empty(); }
+};
+
+void check_usage(const BenchOptions& options) {
+  const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
+  if (!options.suite.empty() && options.problem.sizes_given()) {
+    reject("--suite: names its problems itself; leave out --m, --n and --k");
+  }
+  if (!options.set.empty() && options.template_name.empty()) {
+    reject("--set: say of which template, like --template gemm_wmma");
+  }
+  if (!options.tune.empty() && !options.template_name.empty()) {
+    reject("--tune: finds the kernel itself; leave out --template");
+  }
+  if (options.rounds < 3) reject("--rounds: at least 3, or there is no spread");
+}
+
+/// Measures problems one after the other with one worker.
+class Benchmark {
+ public:
+  Benchmark(Context& context, const BenchOptions& options)
+      : context_(context), options_(options), bench_(open_workbench(context, options.in_process)) {}
+
+  [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
+
+  BenchRow measure(const std::string& name, const GemmRequest& problem) {
+    BenchRow row{name, problem, "", {}, {}};
+    TuneRequest request;
+    request.gemm = problem.gemm;
+    request.alpha = problem.alpha;
+    request.beta = problem.beta;
+    request.policy.cold = !options_.warm;
+    if (!options_.template_name.empty()) request.templates = {options_.template_name};
+    const Problem as_problem = to_problem(problem.gemm);
+    const auto& limits = info().limits;
+    const auto space =
+        make_search_space(context_.catalog(), as_problem, limits, request.templates, {});
+    if (space.parts.empty()) {
+      for (const auto& reason : space.unsupported) {
+        row.unsupported += fmt::format("{}{}", row.unsupported.empty() ? "" : "; ", reason);
+      }
+      return row;
+    }
+    if (!options_.tune.empty()) tune_first(request);
+    row.chosen = choose(space, as_problem, request);
+    const ContestRules rules{options_.against == "cublaslt", options_.rounds};
+    row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
+    return row;
+  }
+
+ private:
+  void tune_first(TuneRequest request) {
+    request.budget.seconds = parse_duration_s("--tune", options_.tune);
+    ProgressBar bar(context_.terminal(), context_.flags.quiet);
+    auto store = context_.open_for_writing();
+    (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
+               StopSignal::requested());
+  }
+
+  Chosen choose(const SearchSpace& space, const Problem& problem, const TuneRequest& request) {
+    if (!options_.template_name.empty()) {
+      const auto& part = space.parts.front();
+      return {{part.kernel_template->name(),
+               choose_config(*part.kernel_template, problem, info().limits,
+                             parse_choices("--set", options_.set))},
+              Match::none,
+              "chosen on the command line"};
+    }
+    const Environment environment{info().driver, bench_.compiler->identity(),
+                                  request.policy.canonical()};
+    return choose_as_runtime(context_, space, problem, info().limits, info().device_class,
+                             environment);
+  }
+
+  Context& context_;
+  const BenchOptions& options_;
+  Workbench bench_;
+};
+
+/// Geometric mean of the ratios of the rows that have one; 0 when none has.
+double geometric_mean(const std::vector<BenchRow>& rows) {
+  double log_sum = 0.0;
+  int count = 0;
+  for (const auto& row : rows) {
+    if (!row.compared() || !(row.contest.ours->ratio > 0.0)) continue;
+    log_sum += std::log(row.contest.ours->ratio);
+    ++count;
+  }
+  return count == 0 ? 0.0 : std::exp(log_sum / count);
+}
+
+/// How the kernel was come by, in a word: the match, or that it was chosen.
+std::string_view source_text(const Chosen& chosen) {
+  return chosen.match == Match::none ? "chosen" : to_string(chosen.match);
+}
+
+std::string row_text(const BenchRow& row) {
+  std::string text = heading_text(row.request.gemm) + "\n";
+  FactSheet facts;
+  if (!row.unsupported.empty()) {
+    facts.add("unsupported", row.unsupported);
+    return text + facts.text();
+  }
+  facts.add("template", row.chosen.candidate.template_name);
+  facts.add("config", row.chosen.candidate.config.canonical());
+  facts.add("taken", fmt::format("{}: {}", source_text(row.chosen), row.chosen.reason));
+  facts.add("outcome",
+            row.contest.outcome == Outcome::ok
+                ? fmt::format("ok, verified, largest error {:.2f} of the bound",
+                              row.contest.verification.worst_ratio)
+                : fmt::format("{}: {}", to_string(row.contest.outcome), row.contest.message));
+  if (row.measured()) {
+    const auto& timing = row.contest.ours->timing;
+    facts.add("time", spread_text(timing));
+    facts.add("rate", rate_text(to_problem(row.request.gemm), timing.median_ns));
+    facts.add("ratio", ratio_text(row.contest));
+  }
+  return text + facts.text();
+}
+
+std::string table_text(const std::vector<BenchRow>& rows) {
+  using enum Table::Align;
+  Table table({{"name"},
+               {"problem"},
+               {"template"},
+               {"taken"},
+               {"time", right},
+               {"rate", right},
+               {"cuBLASLt", right},
+               {"ratio", right},
+               {"+-", right},
+               {"verified"}});
+  std::string refused;
+  for (const auto& row : rows) {
+    const auto heading = heading_text(row.request.gemm);
+    if (!row.unsupported.empty()) {
+      refused += fmt::format("{}: unsupported: {}\n", row.name, row.unsupported);
+      continue;
+    }
+    const auto& contest = row.contest;
+    if (!row.measured()) {
+      refused += fmt::format("{}: {}: {}\n", row.name, to_string(contest.outcome), contest.message);
+      continue;
+    }
+    const double time_ns = contest.ours->timing.median_ns;
+    table.add_row({row.name, heading, row.chosen.candidate.template_name,
+                   std::string(source_text(row.chosen)), time_text(time_ns),
+                   rate_text(to_problem(row.request.gemm), time_ns),
+                   row.compared() ? time_text(contest.baselines.front().timing.median_ns) : "",
+                   row.compared() ? fmt::format("{:.3f}", contest.ours->ratio) : "",
+                   row.compared() ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
+  }
+  std::string text = table.empty() ? "" : table.text();
+  if (!refused.empty()) text += (text.empty() ? "" : "\n") + refused;
+  const auto measured =
+      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.measured(); });
+  text += fmt::format("\n{} of {} lines measured and verified", measured, rows.size());
+  if (const double mean = geometric_mean(rows); mean > 0.0) {
+    text += fmt::format("; geometric mean of the ratios {:.3f}", mean);
+  }
+  return text + "\n";
+}
+
+Json row_json(const BenchRow& row) {
+  Json json;
+  if (!row.name.empty()) json["name"] = row.name;
+  const Problem problem = to_problem(row.request.gemm);
+  json["problem"] = to_json(problem);
+  if (!row.unsupported.empty()) {
+    json["unsupported"] = row.unsupported;
+    return json;
+  }
+  json["template"] = row.chosen.candidate.template_name;
+  json["config"] = row.chosen.candidate.config.canonical();
+  json["taken"] = source_text(row.chosen);
+  json["reason"] = row.chosen.reason;
+  json.update(contest_json(row.contest));
+  if (row.measured()) json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
+  return json;
+}
+
+/// A wrong or failing kernel is a failure; a problem that nothing computes is not, in a suite.
+int exit_code_of(const std::vector<BenchRow>& rows, bool suite) {
+  for (const auto& row : rows) {
+    if (row.unsupported.empty() && !row.measured()) return kExitFailure;
+    if (!row.unsupported.empty() && !suite) return kExitNoCandidate;
+  }
+  return kExitOk;
+}
+
+int bench(Context& context, const BenchOptions& options) {
+  check_usage(options);
+  const bool suite = !options.suite.empty();
+  std::vector<SuiteLine> lines;
+  GemmRequest single;
+  if (suite) {
+    lines = read_suite(options.suite);
+  } else {
+    single = options.problem.request();
+  }
+  const StopSignal signals;
+  Benchmark benchmark(context, options);
+  std::vector<BenchRow> rows;
+  if (!suite) rows.push_back(benchmark.measure("", single));
+  for (const auto& line : lines) {
+    if (StopSignal::requested()) break;
+    context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
+    rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
+  }
+  if (context.flags.json) {
+    Json document = json_document("bench");
+    document["device"] = to_json(benchmark.info().device_class);
+    document["results"] = Json::array();
+    for (const auto& row : rows) document["results"].push_back(row_json(row));
+    document["geometric_mean_ratio"] = geometric_mean(rows);
+    context.print(json_text(document));
+  } else {
+    context.print(suite ? table_text(rows) : row_text(rows.front()));
+  }
+  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(rows, suite);
+}
+
+}  // namespace
+
+void add_bench(Program& program) {
+  auto options = std::make_shared<BenchOptions>();
+  CLI::App* verb = program.add_verb(
+      "bench", "Verify and time a kernel, in turns with cuBLASLt",
+      {"kiln bench gemm --m 4096 --n 4096 --k 4096 --dtype f16 --against cublaslt",
+       "kiln bench gemm --suite shapes.txt --against cublaslt --tune 10s",
+       "kiln bench gemm --m 512 --n 512 --k 512 --template gemm_wmma --set stages=2,copy=0"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  auto& o = *options;
+  verb->add_option("--suite", o.suite, "Every line `name dtype M N K layout` of a file")
+      ->type_name("FILE");
+  verb->add_option("--against", o.against, "cublaslt: the fastest of all that its heuristics give")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"cublaslt"}));
+  verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")->type_name("N");
+  verb->add_option("--template", o.template_name, "This template, not what the database answers")
+      ->type_name("NAME");
+  verb->add_option("--set", o.set, "With --template: values of tunables")->type_name("NAME=V,...");
+  verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
+  verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
+  verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
+  program.set_action(verb, [options](Context& context) { return bench(context, *options); });
+}
+
+}  // namespace kiln::tools

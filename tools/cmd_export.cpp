@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cache/transfer.hpp"
+#include "kiln/error.hpp"
+#include "templates/renderer.hpp"
+#include "tools/choice.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/program.hpp"
+#include "tools/quantity.hpp"
+#include "tools/stored.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct ExportOptions {
+  ProblemFlags problem;
+  std::string template_name;
+  std::vector<std::string> set;
+  std::string arch;
+  std::string on;
+  std::string output;
+  bool database = false;
+};
+
+int export_database(Context& context, const ExportOptions& options) {
+  std::ostringstream lines;
+  std::uint64_t count = 0;
+  if (const auto store = context.open_for_reading()) {
+    TrialFilter filter;
+    if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
+    count = export_trials(*store, filter, lines);
+  } else {
+    throw Error(ErrorKind::not_found, "there is nothing to export");
+  }
+  write_file(options.output, lines.str());
+  context.note(fmt::format("{} trials exported", count));
+  return kExitOk;
+}
+
+int export_kernel(Context& context, const ExportOptions& options) {
+  const Catalog& catalog = context.catalog();
+  const GemmRequest request = options.problem.request();
+  const Problem problem = to_problem(request.gemm);
+  std::string name = options.template_name;
+  DeviceLimits limits;
+  Config config;
+  if (!name.empty()) {
+    limits = context.limits(options.arch);
+    config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
+  } else {
+    const auto store = context.open_for_reading();
+    if (!store) throw Error(ErrorKind::not_found, "no kernel to export; tune first, or --template");
+    const Trial best =
+        stored_best(*store, problem, options.on, "kiln tune gemm " + flags_text(request));
+    name = best.key.template_name;
+    config = best.key.config;
+    if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {
+      throw Error(ErrorKind::not_found,
+                  fmt::format("the stored best was made from another {}; `kiln tune gemm {}` finds "
+                              "the best of the present one",
+                              name, flags_text(request)));
+    }
+    limits = known_limits(best.key.device.arch);
+  }
+  const KernelTemplate& kernel_template = catalog.at(name);
+  const auto rendered = render(catalog, kernel_template, config, problem, limits);
+  write_file(options.output, export_text(rendered, kernel_template, problem, limits));
+  context.note(fmt::format("exported {} {}", name, config.canonical()));
+  return kExitOk;
+}
+
+int export_something(Context& context, const ExportOptions& options) {
+  const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
+  if (options.database) return export_database(context, options);
+  if (!options.problem.given()) {
+    reject("export: say what: `gemm --m ...` writes a kernel, --database the stored trials");
+  }
+  if (!options.set.empty() && options.template_name.empty()) {
+    reject("--set: say of which template, like --template gemm_wmma");
+  }
+  return export_kernel(context, options);
+}
+
+}  // namespace
+
+void add_export(Program& program) {
+  auto options = std::make_shared<ExportOptions>();
+  CLI::App* verb = program.add_verb(
+      "export", "Write a kernel as one .cu file, or the database as JSON lines",
+      {"kiln export gemm --m 4096 --n 4096 --k 4096 --dtype f16 -o best.cu",
+       "kiln export gemm --m 512 --n 512 --k 512 --template gemm_tiled --set tile_m=64",
+       "kiln export --database -o trials.jsonl"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
+  auto& o = *options;
+  verb->add_flag("--database", o.database, "The trials (of a problem, if one is given)");
+  verb->add_option("--template", o.template_name, "This template, not the stored best")
+      ->type_name("NAME");
+  verb->add_option("--set", o.set, "With --template: values of tunables")->type_name("NAME=V,...");
+  verb->add_option("--arch", o.arch, "With --template: limits of sm_80, sm_90a, ...")
+      ->type_name("ARCH");
+  verb->add_option("--on", o.on, "Best on the device whose name or architecture has this in it")
+      ->type_name("TEXT");
+  verb->add_option("-o,--output", o.output, "Default: standard output")->type_name("FILE");
+  program.set_action(verb,
+                     [options](Context& context) { return export_something(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+
+#include "tools/exit_code.hpp"
+#include "tools/how_to_use.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/stored.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct ListOptions {
+  std::string on;
+};
+
+Json summary_json(const ProblemSummary& summary) {
+  Json json;
+  json["problem"] = to_json(summary.problem);
+  json["device"] = to_json(summary.device);
+  json["provenance"] = to_string(summary.provenance);
+  json["trials"] = summary.trials;
+  json["ok"] = summary.ok;
+  json["failed"] = summary.failed;
+  json["last_session_state"] = summary.last_session_state;
+  json["best"] = summary.best ? to_json(*summary.best) : Json();
+  return json;
+}
+
+void warn_of_damage(Context& context, const TuningStore& store) {
+  if (store.corrupt_rows() == 0) return;
+  context.warn(fmt::format("{} damaged rows in {} were left out; `kiln doctor` names them",
+                           store.corrupt_rows(), store.path()));
+}
+
+int list_database(Context& context, const ListOptions& options) {
+  std::vector<ProblemSummary> summaries;
+  if (const auto store = context.open_for_reading()) {
+    summaries = select(store->summaries(), options.on);
+    warn_of_damage(context, *store);
+  }
+  if (context.flags.json) {
+    Json document = json_document("list");
+    document["database"] = context.database().value;
+    document["problems"] = Json::array();
+    for (const auto& summary : summaries) document["problems"].push_back(summary_json(summary));
+    context.print(json_text(document));
+    return kExitOk;
+  }
+  using enum Table::Align;
+  Table table({{"problem"},
+               {"device"},
+               {"best"},
+               {"time", right},
+               {"rate", right},
+               {"ok", right},
+               {"failed", right},
+               {"last run"}});
+  for (const auto& summary : summaries) {
+    const auto& best = summary.best;
+    table.add_row({heading_text(request_of(summary.problem).gemm),
+                   fmt::format("{} {}", summary.device.name, summary.device.arch),
+                   best ? best->key.template_name : "none", best ? merit_text(*best) : "",
+                   best && best->timing ? rate_text(summary.problem, best->timing->median_ns) : "",
+                   count_text(summary.ok), count_text(summary.failed), summary.last_session_state});
+  }
+  if (table.empty()) {
+    context.note("nothing is stored; `kiln tune gemm --m 4096 --n 4096 --k 4096` is a start");
+  } else {
+    context.print(table.text());
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_list(Program& program) {
+  auto options = std::make_shared<ListOptions>();
+  CLI::App* verb =
+      program.add_verb("list", "Every problem in the database with its best kernel",
+                       {"kiln list", "kiln list --on H200", "kiln list --db results.db --json"});
+  verb->add_option("--on", options->on, "Only devices whose name or architecture has this in it")
+      ->type_name("TEXT");
+  program.set_action(verb,
+                     [options](Context& context) { return list_database(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/program.hpp"
+#include "tools/transfer_report.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct MergeOptions {
+  std::string target;
+  std::vector<std::string> sources;
+};
+
+int merge_databases(Context& context, const MergeOptions& options) {
+  // All sources are opened before the target is touched: a bad one stops the merge, not half of it.
+  std::vector<TuningStore> sources;
+  for (const auto& path : options.sources) {
+    sources.push_back(TuningStore::open(path, OpenMode::read_only));
+  }
+  auto target = TuningStore::open(options.target, OpenMode::read_write);
+  TransferCount total;
+  for (const auto& source : sources) {
+    const auto count = merge(target, source);
+    total.written += count.written;
+    total.present += count.present;
+    total.refused += count.refused;
+    total.complaints.insert(total.complaints.end(), count.complaints.begin(),
+                            count.complaints.end());
+  }
+  return report_transfer(context, "merge", total);
+}
+
+}  // namespace
+
+void add_merge(Program& program) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* verb = program.add_verb("merge", "Add what other databases know to one",
+                                    {"kiln merge all.db node0.db node1.db",
+                                     "kiln merge ~/.local/share/kiln/tuning.db theirs.db"});
+  verb->add_option("target", options->target, "Database that grows; made when there is none")
+      ->required()
+      ->type_name("");
+  verb->add_option("sources", options->sources, "Databases that are read")
+      ->required()
+      ->type_name("");
+  program.set_action(verb,
+                     [options](Context& context) { return merge_databases(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "kiln/error.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/quantity.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct PruneOptions {
+  std::string older = "30d";
+  int keep_best = 5;
+  std::string cubins;
+};
+
+int prune(Context& context, const PruneOptions& options) {
+  if (options.keep_best < 1) {
+    throw Error(ErrorKind::usage, "--keep-best: at least 1, or there is nothing left to load");
+  }
+  const double older_s = parse_duration_s("--older", options.older);
+  const std::int64_t cubin_bytes =
+      options.cubins.empty() ? 0 : parse_bytes("--cubins", options.cubins);
+  std::uint64_t removed = 0;
+  // Reading first: an absent database is no reason to make one.
+  if (context.open_for_reading()) {
+    removed = context.open_for_writing().prune(std::llround(older_s * 1e3), options.keep_best);
+  }
+  std::int64_t removed_cubins = 0;
+  if (!options.cubins.empty()) {
+    CubinStore cubins(context.cubins().value, cubin_bytes,
+                      [&](const std::string& text) { context.warn(text); });
+    removed_cubins = cubins.shrink(cubin_bytes);
+  }
+  if (context.flags.json) {
+    Json document = json_document("prune");
+    document["trials_removed"] = removed;
+    document["cubins_removed"] = removed_cubins;
+    context.print(json_text(document));
+  } else {
+    context.print(
+        fmt::format("{} trials and {} compiled kernels removed\n", removed, removed_cubins));
+  }
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_prune(Program& program) {
+  auto options = std::make_shared<PruneOptions>();
+  CLI::App* verb =
+      program.add_verb("prune", "Remove old trials, and compiled kernels beyond a size",
+                       {"kiln prune --older 30d --keep-best 5",
+                        "kiln prune --older 0s --keep-best 1", "kiln prune --cubins 256MiB"});
+  verb->add_option("--older", options->older, "Trials of that age and more (default 30d)")
+      ->type_name("TIME");
+  verb->add_option("--keep-best", options->keep_best,
+                   "But never the best so many of a problem and device (default 5)")
+      ->type_name("N");
+  verb->add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this")
+      ->type_name("SIZE");
+  program.set_action(verb, [options](Context& context) { return prune(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "templates/renderer.hpp"
+#include "tools/choice.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/program.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct RenderOptions {
+  std::string template_name;
+  std::vector<std::string> set;
+  std::string arch;
+  std::string output;
+  ProblemFlags problem;
+};
+
+int render_template(Context& context, const RenderOptions& options) {
+  const Catalog& catalog = context.catalog();
+  const KernelTemplate& kernel_template = catalog.at(options.template_name);
+  // Sizes do not enter the text; they only decide which configurations are valid.
+  const Problem problem = to_problem(options.problem.request(kDefaultSize).gemm);
+  const DeviceLimits limits = context.limits(options.arch);
+  const Config config =
+      choose_config(kernel_template, problem, limits, parse_choices("--set", options.set));
+  const auto rendered = render(catalog, kernel_template, config, problem, limits);
+  if (context.flags.verbose) context.note("configuration " + config.canonical());
+  if (!context.flags.json) {
+    write_file(options.output, rendered.text);
+    return kExitOk;
+  }
+  Json document = json_document("render");
+  document["template"] = rendered.template_name;
+  document["template_digest"] = rendered.template_digest;
+  document["config"] = rendered.config.canonical();
+  document["digest"] = rendered.digest;
+  document["name_expressions"] = rendered.name_expressions;
+  document["text"] = rendered.text;
+  write_file(options.output, json_text(document));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_render(Program& program) {
+  auto options = std::make_shared<RenderOptions>();
+  CLI::App* verb =
+      program.add_verb("render", "Print the self-contained CUDA text of one configuration",
+                       {"kiln render gemm_wmma --set tile_m=128,tile_n=64 --arch sm_90a",
+                        "kiln render gemm_naive --dtype f64 --layout nt -o naive.cu"});
+  verb->add_option("template", options->template_name, "Name, as `kiln templates` lists it")
+      ->required()
+      ->type_name("");
+  verb->add_option("--set", options->set,
+                   "Values of tunables; the rest is as near to the default "
+                   "as is valid")
+      ->type_name("NAME=V,...");
+  verb->add_option("--arch", options->arch, "Limits of sm_80, sm_90a, ... (default: the device)")
+      ->type_name("ARCH");
+  verb->add_option("-o,--output", options->output, "Default: standard output")->type_name("FILE");
+  options->problem.add_to(*verb, ProblemFlags::Operation::none);
+  program.set_action(verb,
+                     [options](Context& context) { return render_template(context, *options); });
+}
+
+}  // namespace kiln::tools

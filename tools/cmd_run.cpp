@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/kiln.hpp"
+#include "runtime/cuda/device_info.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/quantity.hpp"
+#include "tools/run_check.hpp"
+
+namespace kiln::tools {
+namespace {
+
+/// Multiply-adds that checking on the host may take: about a second.
+constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 27;
+
+struct RunOptions {
+  ProblemFlags problem;
+  std::string mode;
+  int repeat = 20;
+  std::uint64_t seed = 1;
+};
+
+void check_cuda(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw Error(ErrorKind::device, fmt::format("{}: {}", what, cudaGetErrorString(status)));
+}
+
+/// Device memory with a copy of a host matrix.
+class DeviceCopy {
+ public:
+  explicit DeviceCopy(const HostMatrix& matrix) {
+    const auto& bytes = matrix.bytes();
+    check_cuda(cudaMalloc(&address_, bytes.size()), "device memory for the operands");
+    const auto status = cudaMemcpy(address_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
+    if (status != cudaSuccess) {
+      cudaFree(address_);
+      check_cuda(status, "copying an operand to the device");
+    }
+  }
+  ~DeviceCopy() { cudaFree(address_); }
+  DeviceCopy(const DeviceCopy&) = delete;
+  DeviceCopy& operator=(const DeviceCopy&) = delete;
+
+  void read_back(HostMatrix& matrix) const {
+    auto& bytes = matrix.bytes();
+    check_cuda(cudaMemcpy(bytes.data(), address_, bytes.size(), cudaMemcpyDeviceToHost),
+               "reading the result");
+  }
+  [[nodiscard]] void* get() const { return address_; }
+
+ private:
+  void* address_ = nullptr;
+};
+
+/// Milliseconds that `enqueue` takes on the device, by two events around it.
+template <class Enqueue>
+double device_ms(const Enqueue& enqueue) {
+  cudaEvent_t start = nullptr;
+  cudaEvent_t stop = nullptr;
+  check_cuda(cudaEventCreate(&start), "making an event");
+  check_cuda(cudaEventCreate(&stop), "making an event");
+  check_cuda(cudaEventRecord(start, nullptr), "recording an event");
+  enqueue();
+  check_cuda(cudaEventRecord(stop, nullptr), "recording an event");
+  check_cuda(cudaEventSynchronize(stop), "running the kernel");
+  float ms = 0.0F;
+  check_cuda(cudaEventElapsedTime(&ms, start, stop), "reading an event");
+  cudaEventDestroy(start);
+  cudaEventDestroy(stop);
+  return static_cast<double>(ms);
+}
+
+LibraryOptions library_options(const Context& context, const std::string& mode) {
+  LibraryOptions options;
+  options.database = context.flags.database;
+  options.template_path = split_list(context.flags.template_path, ':');
+  options.cuda_include = context.flags.cuda_include;
+  options.device = context.flags.device;
+  options.mode = mode;
+  options.on_warning = [&context](std::string_view text) { context.warn(text); };
+  return options;
+}
+
+/// What one run found, for either form of output.
+struct RunReport {
+  GemmRequest request;
+  std::string device;
+  RunCheck check;
+  double first_launch_ms = 0.0;  ///< library open to first result
+  std::vector<double> times_ns;
+  LibraryCounters counters;
+};
+
+Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) {
+  Json document = json_document("run");
+  const Problem problem = to_problem(report.request.gemm);
+  document["problem"] = to_json(problem);
+  document["device"] = report.device;
+  document["match"] = to_string(kernel.match());
+  document["match_reason"] = kernel.match_reason();
+  document["template"] = kernel.template_name();
+  document["config"] = kernel.config();
+  document["verified"] = report.check.wrong == 0;
+  document["elements_checked"] = report.check.checked;
+  document["elements_wrong"] = report.check.wrong;
+  document["worst_ratio"] = report.check.worst_ratio;
+  document["first_result_ms"] = report.first_launch_ms;
+  document["times_ns"] = report.times_ns;
+  document["tflops"] = tera_flops(problem, best_ns);
+  document["compiles"] = report.counters.compiles;
+  document["cubin_hits"] = report.counters.cubin_hits;
+  document["database_reads"] = report.counters.database_reads;
+  return document;
+}
+
+std::string report_text(const RunReport& report, const Kernel& kernel, double best_ns) {
+  const auto& check = report.check;
+  FactSheet facts;
+  facts.add("template", std::string(kernel.template_name()));
+  facts.add("config", std::string(kernel.config()));
+  facts.add("match", fmt::format("{}: {}", to_string(kernel.match()), kernel.match_reason()));
+  facts.add("verified", check.wrong == 0
+                            ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
+                                          count_text(static_cast<std::uint64_t>(check.checked)),
+                                          check.worst_ratio)
+                            : fmt::format("NO: {} of {} elements wrong, {}", check.wrong,
+                                          check.checked, check.evidence));
+  if (!report.times_ns.empty()) {
+    facts.add("time", fmt::format("{} (shortest of {}, operands warm; `kiln bench` measures)",
+                                  time_text(best_ns), report.times_ns.size()));
+    facts.add("rate", rate_text(to_problem(report.request.gemm), best_ns));
+  }
+  facts.add("start", fmt::format("{:.1f} ms from opening the library to the first result",
+                                 report.first_launch_ms));
+  facts.add("counters",
+            fmt::format("{} compiled, {} loaded from the cubin store, {} database reads",
+                        report.counters.compiles, report.counters.cubin_hits,
+                        report.counters.database_reads));
+  return fmt::format("{} on {}\n{}", heading_text(report.request.gemm), report.device,
+                     facts.text());
+}
+
+int run_problem(Context& context, const RunOptions& options) {
+  RunReport report;
+  report.request = options.problem.request();
+  const auto& gemm = report.request.gemm;
+  const auto ordinal = parse_device_spec(context.device().value);
+  if (!ordinal) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--device {}: write it as cuda:0", context.device().value));
+  }
+  require_device(*ordinal);
+  check_cuda(cudaSetDevice(*ordinal), "choosing the device");
+  check_cuda(cudaFree(nullptr), "opening the device");  // its context is not the library's doing
+
+  HostOperands host(report.request);
+  host.a.fill_random(options.seed);
+  host.b.fill_random(options.seed + 1);
+  if (gemm.reads_c) host.c.fill_random(options.seed + 2);
+  host.d.poison();
+  const DeviceCopy a(host.a);
+  const DeviceCopy b(host.b);
+  const DeviceCopy d(host.d);
+  const std::unique_ptr<DeviceCopy> c =
+      gemm.reads_c ? std::make_unique<DeviceCopy>(host.c) : nullptr;
+
+  const auto start = std::chrono::steady_clock::now();
+  const Library library = Library::open(library_options(context, options.mode));
+  const Kernel kernel = library.get(gemm);
+  const GemmOperands operands{
+      a.get(), b.get(), c ? c->get() : nullptr, d.get(), report.request.alpha, report.request.beta};
+  kernel.launch(nullptr, operands);
+  check_cuda(cudaDeviceSynchronize(), "running the kernel");
+  report.first_launch_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  report.device = library.device_description();
+
+  d.read_back(host.d);
+  report.check = check_result(report.request, host,
+                              std::max<std::int64_t>(64, kCheckedProducts / gemm.k), options.seed);
+  for (int i = 0; i < options.repeat; ++i) {
+    report.times_ns.push_back(1e6 * device_ms([&] { kernel.launch(nullptr, operands); }));
+  }
+  report.counters = library.counters();
+  const double best_ns = report.times_ns.empty()
+                             ? 0.0
+                             : *std::min_element(report.times_ns.begin(), report.times_ns.end());
+  context.print(context.flags.json ? json_text(report_json(report, kernel, best_ns))
+                                   : report_text(report, kernel, best_ns));
+  return report.check.wrong == 0 ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void add_run(Program& program) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* verb = program.add_verb(
+      "run", "Get a kernel as an application does, run it on random data and check the result",
+      {"kiln run gemm --m 4096 --n 4096 --k 4096 --dtype f16",
+       "kiln run gemm --m 300 --n 200 --k 100 --lda 104 --beta 1 --mode require"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  verb->add_option("--mode", options->mode,
+                   "use, tune_on_miss, require or default_only (KILN_MODE; default use)")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"use", "tune_on_miss", "require", "default_only"}));
+  verb->add_option("--repeat", options->repeat, "Timed launches after the first (default 20)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--seed", options->seed, "Of the data (default 1)")->type_name("N");
+  program.set_action(verb, [options](Context& context) { return run_problem(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "kiln/error.hpp"
+#include "tools/choice.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/how_to_use.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/stored.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct ShowOptions {
+  ProblemFlags problem;
+  std::string on;
+  std::size_t top = 5;
+  bool all = false;
+};
+
+/// What is stored for the problem on one device class.
+struct Shelf {
+  DeviceClass device;
+  std::optional<Trial> best;
+  std::vector<Trial> ranked;  ///< eligible ones, best first
+  std::vector<Trial> failed;
+  std::map<Outcome, std::uint64_t> by_outcome;
+  std::vector<SessionRecord> sessions;
+  LookupAnswer answer;  ///< what a program on such a device gets
+};
+
+/// What a device of that class has now: the driver and toolkit of its newest trial, as a program
+/// there would see them.
+Environment newest_environment(const std::vector<Trial>& trials) {
+  const auto newest =
+      std::max_element(trials.begin(), trials.end(), [](const Trial& left, const Trial& right) {
+        return left.created_unix_ms < right.created_unix_ms;
+      });
+  return newest == trials.end() ? Environment{} : newest->environment;
+}
+
+Shelf shelf_of(Context& context, const TuningStore& store, const Problem& problem,
+               const DeviceClass& device) {
+  Shelf shelf;
+  shelf.device = device;
+  TrialFilter filter;
+  filter.problem = problem;
+  filter.device = device;
+  shelf.sessions = store.sessions(filter);
+  const auto latest = store.latest_trials(problem, device);
+  for (const auto& trial : latest) {
+    ++shelf.by_outcome[trial.outcome];
+    (eligible(trial) ? shelf.ranked : shelf.failed).push_back(trial);
+  }
+  std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
+  if (const Trial* best = best_of(store.trials(filter))) shelf.best = *best;
+  if (const auto limits = limits_of_arch(device.arch)) {
+    shelf.answer = ask_database(context, problem, *limits, device, newest_environment(latest));
+  }
+  return shelf;
+}
+
+std::string answer_text(const Shelf& shelf) {
+  if (!shelf.answer.trial) {
+    return fmt::format("the default configuration: {}", shelf.answer.reason);
+  }
+  return fmt::format("{}: {}", to_string(shelf.answer.match), shelf.answer.reason);
+}
+
+std::string ranking_text(const Shelf& shelf, std::size_t top) {
+  using enum Table::Align;
+  Table table({{"#", right},
+               {"time", right},
+               {"rate", right},
+               {"registers", right},
+               {"template"},
+               {"config"}});
+  for (std::size_t i = 0; i < std::min(top, shelf.ranked.size()); ++i) {
+    const Trial& trial = shelf.ranked[i];
+    table.add_row({fmt::format("{}", i + 1), merit_text(trial),
+                   trial.timing ? rate_text(trial.key.problem, trial.timing->median_ns) : "",
+                   trial.resources ? fmt::format("{}", trial.resources->registers) : "",
+                   trial.key.template_name, trial.key.config.canonical()});
+  }
+  return table.empty() ? "" : "\n" + table.text();
+}
+
+std::string failures_text(const Shelf& shelf) {
+  if (shelf.failed.empty()) return "";
+  Table table({{"outcome"}, {"template"}, {"config"}, {"why"}});
+  for (const auto& trial : shelf.failed) {
+    const std::string why = trial.message.substr(0, trial.message.find('\n'));
+    table.add_row({std::string(to_string(trial.outcome)), trial.key.template_name,
+                   trial.key.config.canonical(), why});
+  }
+  return "\n" + table.text();
+}
+
+std::string sessions_text(const Shelf& shelf) {
+  if (shelf.sessions.empty()) return "";
+  using enum Table::Align;
+  Table table({{"session, UTC"},
+               {"ended"},
+               {"candidates", right},
+               {"of", right},
+               {"strategy"},
+               {"budget"}});
+  for (const auto& session : shelf.sessions) {
+    table.add_row({date_text(session.started_unix_ms), session.state, count_text(session.evaluated),
+                   count_text(session.space_size), session.strategy, session.budget});
+  }
+  return "\n" + table.text();
+}
+
+std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
+  std::string text = fmt::format("on {}\n", device_text(shelf.device));
+  FactSheet facts;
+  if (shelf.best) {
+    add_trial_facts(facts, *shelf.best);
+    facts.add("measured", fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
+                                      shelf.best->environment.canonical()));
+  } else {
+    facts.add("best", "none: no candidate was valid");
+  }
+  facts.add("outcomes", outcomes_text(shelf.by_outcome));
+  facts.add("a program gets", answer_text(shelf));
+  text += facts.text();
+  text += ranking_text(shelf, options.all ? shelf.ranked.size() : options.top);
+  if (options.all) text += failures_text(shelf);
+  return text + sessions_text(shelf);
+}
+
+Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
+  Json json;
+  json["device"] = to_json(shelf.device);
+  json["best"] = shelf.best ? to_json(*shelf.best) : Json();
+  json["outcomes"] = Json::object();
+  for (const auto& [outcome, count] : shelf.by_outcome) {
+    json["outcomes"][std::string(to_string(outcome))] = count;
+  }
+  json["match"] = to_string(shelf.answer.trial ? shelf.answer.match : Match::default_config);
+  json["match_reason"] = shelf.answer.reason;
+  json["ranked"] = Json::array();
+  const auto shown = options.all ? shelf.ranked.size() : std::min(options.top, shelf.ranked.size());
+  for (std::size_t i = 0; i < shown; ++i) json["ranked"].push_back(to_json(shelf.ranked[i]));
+  if (options.all) {
+    json["failed"] = Json::array();
+    for (const auto& trial : shelf.failed) json["failed"].push_back(to_json(trial));
+  }
+  json["sessions"] = Json::array();
+  for (const auto& session : shelf.sessions) json["sessions"].push_back(to_json(session));
+  return json;
+}
+
+/// The device classes that hold anything of this kind of problem: exactly this one first.
+std::vector<DeviceClass> devices_of(const TuningStore& store, const Problem& problem,
+                                    const std::string& on) {
+  TrialFilter exact;
+  exact.problem = problem;
+  std::vector<DeviceClass> devices;
+  for (const auto& summary : select(store.summaries(exact), on)) {
+    if (std::find(devices.begin(), devices.end(), summary.device) == devices.end()) {
+      devices.push_back(summary.device);
+    }
+  }
+  return devices;
+}
+
+/// For a problem that was never tuned: what programs get instead, for each device class that knows
+/// other sizes of its kind.
+std::string neighbours_text(Context& context, const TuningStore& store, const Problem& problem,
+                            const std::string& on) {
+  TrialFilter kind;
+  kind.kind_text = problem.kind_text();
+  std::set<std::string> seen;
+  std::string text;
+  for (const auto& summary : select(store.summaries(kind), on)) {
+    const auto limits = limits_of_arch(summary.device.arch);
+    if (!limits || !summary.best || !seen.insert(summary.device.canonical()).second) continue;
+    const auto answer =
+        ask_database(context, problem, *limits, summary.device, summary.best->environment);
+    if (!answer.trial) continue;
+    text += fmt::format("; on {} a program gets {}: {}", summary.device.name,
+                        to_string(answer.match), answer.reason);
+  }
+  return text;
+}
+
+int show_problem(Context& context, const ShowOptions& options) {
+  const GemmRequest request = options.problem.request();
+  const Problem problem = to_problem(request.gemm);
+  const auto store = context.open_for_reading();
+  std::vector<Shelf> shelves;
+  if (store) {
+    for (const auto& device : devices_of(*store, problem, options.on)) {
+      shelves.push_back(shelf_of(context, *store, problem, device));
+    }
+    if (store->corrupt_rows() > 0) {
+      context.warn(fmt::format("{} damaged rows were left out; `kiln doctor` names them",
+                               store->corrupt_rows()));
+    }
+  }
+  if (context.flags.json) {
+    Json document = json_document("show");
+    document["problem"] = to_json(problem);
+    document["devices"] = Json::array();
+    for (const auto& shelf : shelves) document["devices"].push_back(shelf_json(shelf, options));
+    context.print(json_text(document));
+  }
+  if (shelves.empty()) {
+    throw Error(ErrorKind::not_found,
+                fmt::format("nothing is stored for {}{}\nkiln: `kiln tune gemm {}` tunes it",
+                            heading_text(request.gemm),
+                            store ? neighbours_text(context, *store, problem, options.on) : "",
+                            flags_text(request)));
+  }
+  if (context.flags.json) return kExitOk;
+  std::string text = heading_text(request.gemm) + "\n";
+  for (const auto& shelf : shelves) text += "\n" + shelf_text(shelf, options);
+  context.print(text + next_steps(request));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_show(Program& program) {
+  auto options = std::make_shared<ShowOptions>();
+  CLI::App* verb =
+      program.add_verb("show", "What the database knows of one problem",
+                       {"kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16",
+                        "kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16 --all --on H200",
+                        "kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16 --json"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  verb->add_option("--on", options->on, "Only devices whose name or architecture has this in it")
+      ->type_name("TEXT");
+  verb->add_option("--top", options->top, "How many of the best (default 5)")->type_name("N");
+  verb->add_flag("--all", options->all, "Every candidate, and those that failed with the reason");
+  program.set_action(verb, [options](Context& context) { return show_problem(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/units.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/program.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct TemplatesOptions {
+  std::string name;
+  std::string arch;
+  bool names = false;
+  ProblemFlags problem;
+};
+
+std::string types_text(const TypeRow& row) {
+  std::string text;
+  for (const auto& slot : row.slots) {
+    std::vector<std::string> choices = slot.same_as;
+    for (const auto type : slot.allowed) choices.emplace_back(to_string(type));
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", slot.name, fmt::join(choices, "|"));
+  }
+  return text;
+}
+
+std::string values_text(const Tunable& tunable) {
+  std::string text;
+  for (const auto value : tunable.values) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : " ", value,
+                        value == tunable.default_value ? "*" : "");
+  }
+  return text;
+}
+
+/// Combinations before any requirement, saturating.
+std::uint64_t raw_size(const KernelTemplate& kernel_template) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t size = 1;
+  for (const auto& tunable : kernel_template.tunables()) {
+    if (size > kMost / tunable.values.size()) return kMost;
+    size *= tunable.values.size();
+  }
+  return size;
+}
+
+Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
+  Json json;
+  json["name"] = kernel_template.name();
+  json["purpose"] = kernel_template.purpose();
+  json["operation"] = kernel_template.operation();
+  json["digest"] = catalog.digest(kernel_template.name());
+  json["arch"] = kernel_template.arch_text();
+  json["types"] = Json::array();
+  for (const auto& row : kernel_template.type_rows()) json["types"].push_back(types_text(row));
+  json["tunables"] = Json::array();
+  for (const auto& tunable : kernel_template.tunables()) {
+    json["tunables"].push_back({{"name", tunable.name},
+                                {"values", tunable.values},
+                                {"default", tunable.default_value},
+                                {"comment", tunable.comment}});
+  }
+  json["requirements"] = Json::array();
+  for (const auto& requirement : kernel_template.requirements()) {
+    json["requirements"].push_back(
+        {{"condition", requirement.condition.text()}, {"why", requirement.message}});
+  }
+  json["raw_size"] = raw_size(kernel_template);
+  return json;
+}
+
+int list_templates(Context& context, const TemplatesOptions& options) {
+  const Catalog& catalog = context.catalog();
+  if (options.names) {
+    for (const auto& each : catalog.templates()) context.print(each.name() + "\n");
+    return kExitOk;
+  }
+  if (context.flags.json) {
+    Json document = json_document("templates");
+    document["templates"] = Json::array();
+    for (const auto& each : catalog.templates()) {
+      document["templates"].push_back(template_json(catalog, each));
+    }
+    context.print(json_text(document));
+    return kExitOk;
+  }
+  Table table({{"name"},
+               {"operation"},
+               {"tunables", Table::Align::right},
+               {"combinations", Table::Align::right},
+               {"purpose"}});
+  for (const auto& each : catalog.templates()) {
+    table.add_row({each.name(), each.operation(), fmt::format("{}", each.tunables().size()),
+                   count_text(raw_size(each)), each.purpose()});
+  }
+  context.print(table.text());
+  return kExitOk;
+}
+
+/// What the template offers for one problem.
+struct Offer {
+  Problem problem;
+  DeviceLimits limits;
+  std::string why_not;  ///< empty when supported
+  std::uint64_t valid = 0;
+  std::optional<Config> default_config;
+};
+
+Offer offer_of(const KernelTemplate& kernel_template, const Problem& problem,
+               const DeviceLimits& limits) {
+  Offer offer{problem, limits, "", 0, std::nullopt};
+  if (auto why = kernel_template.why_unsupported(problem, limits)) {
+    offer.why_not = std::move(*why);
+    return offer;
+  }
+  const ParamSpace space = kernel_template.space(problem, limits);
+  offer.valid = space.count();
+  offer.default_config = space.default_config();
+  if (offer.valid == 0) {
+    offer.why_not = space.why_impossible().value_or("its requirements leave no configuration");
+  }
+  return offer;
+}
+
+std::string template_text(const KernelTemplate& kernel_template) {
+  std::string text = fmt::format("{}: {}\n\n", kernel_template.name(), kernel_template.purpose());
+  FactSheet facts;
+  facts.add("operation", kernel_template.operation());
+  facts.add("arch", kernel_template.arch_text());
+  for (const auto& row : kernel_template.type_rows()) facts.add("types", types_text(row));
+  text += facts.text();
+
+  text += "\ntunables (* is the default)\n";
+  FactSheet tunables;
+  for (const auto& tunable : kernel_template.tunables()) {
+    tunables.add(tunable.name, fmt::format("{:<20}  {}", values_text(tunable), tunable.comment));
+  }
+  text += tunables.text();
+
+  if (kernel_template.requirements().empty()) return text;
+  text += "\nrequirements\n";
+  for (const auto& requirement : kernel_template.requirements()) {
+    text += fmt::format("  {}{}\n", requirement.condition.text(),
+                        requirement.message.empty() ? "" : "   // " + requirement.message);
+  }
+  return text;
+}
+
+int describe_template(Context& context, const TemplatesOptions& options) {
+  const Catalog& catalog = context.catalog();
+  const KernelTemplate& kernel_template = catalog.at(options.name);
+  std::optional<Offer> offer;
+  std::string heading;
+  if (options.problem.given()) {
+    const auto request = options.problem.request(kDefaultSize);
+    heading = heading_text(request.gemm);
+    offer = offer_of(kernel_template, to_problem(request.gemm), context.limits(options.arch));
+  }
+  if (context.flags.json) {
+    Json document = json_document("template");
+    document.update(template_json(catalog, kernel_template));
+    if (offer) {
+      document["problem"] = to_json(offer->problem);
+      document["limits_of"] = offer->limits.arch;
+      document["valid_size"] = offer->valid;
+      if (!offer->why_not.empty()) document["unsupported"] = offer->why_not;
+      if (offer->default_config) document["default_config"] = offer->default_config->canonical();
+    }
+    context.print(json_text(document));
+    return kExitOk;
+  }
+  std::string text = template_text(kernel_template);
+  text += fmt::format("\n{} combinations", count_text(raw_size(kernel_template)));
+  if (!offer) {
+    text += "; with a problem (--m --n --k ...) also how many are valid\n";
+  } else if (!offer->why_not.empty()) {
+    text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
+                        offer->why_not);
+  } else {
+    text += fmt::format("; for {} on {} {} are valid\ndefault  {}\n", heading, offer->limits.arch,
+                        count_text(offer->valid), offer->default_config->canonical());
+  }
+  context.print(text);
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_templates(Program& program) {
+  auto options = std::make_shared<TemplatesOptions>();
+  CLI::App* verb = program.add_verb(
+      "templates", "What can be generated: templates, their tunables and spaces",
+      {"kiln templates", "kiln templates gemm_wmma",
+       "kiln templates gemm_wmma --m 4096 --n 4096 --k 4096 --dtype f16 --arch sm_90a"});
+  verb->add_option("name", options->name, "One template in full")->type_name("");
+  verb->add_option("--arch", options->arch, "Limits of sm_80, sm_90a, ... (default: the device)")
+      ->type_name("ARCH");
+  verb->add_flag("--names", options->names, "Names alone, one a line");
+  options->problem.add_to(*verb, ProblemFlags::Operation::none);
+  program.set_action(verb, [options](Context& context) {
+    return options->name.empty() ? list_templates(context, *options)
+                                 : describe_template(context, *options);
+  });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/table.hpp"
+#include "tools/program.hpp"
+#include "tools/progress_bar.hpp"
+#include "tools/quantity.hpp"
+#include "tools/stop_signal.hpp"
+#include "tools/suite.hpp"
+#include "tools/tune_report.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct TuneOptions {
+  ProblemFlags problem;
+  std::string suite;
+  std::string budget;
+  std::uint64_t max_candidates = 0;
+  std::string strategy = "random";
+  std::uint64_t seed = 1;
+  std::string templates;
+  std::vector<std::string> set;
+  int compile_threads = 0;
+  std::string candidate_timeout = "10s";
+  bool again = false;
+  bool warm = false;
+  int samples = 15;
+  bool compile_only = false;
+  std::string arch;
+  bool no_baseline = false;
+  bool in_process = false;
+};
+
+void check_usage(const TuneOptions& options) {
+  const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
+  if (!options.suite.empty() && options.problem.sizes_given()) {
+    reject("--suite: names its problems itself; leave out --m, --n and --k");
+  }
+  if (options.compile_only && options.arch.empty()) {
+    reject("--compile-only: say for which architecture, like --arch sm_90a");
+  }
+  if (!options.compile_only && !options.arch.empty()) {
+    reject("--arch: only with --compile-only; the device decides otherwise");
+  }
+  if (options.samples < 3) reject("--samples: at least 3, or there is no spread");
+  if (options.compile_threads < 0) reject("--compile-threads: 0 (one per core) or more");
+  const auto names = strategy_names();
+  if (std::find(names.begin(), names.end(), options.strategy) == names.end()) {
+    throw Error(ErrorKind::usage, fmt::format("--strategy {}: there are {}", options.strategy,
+                                              fmt::join(names, " ")));
+  }
+}
+
+/// The default budget bounds time. Who bounds the count, or only compiles, gets no other limit.
+Budget budget_of(const TuneOptions& options) {
+  Budget budget;
+  budget.candidates = options.max_candidates;
+  if (!options.budget.empty()) {
+    budget.seconds = parse_duration_s("--budget", options.budget);
+  } else if (options.max_candidates > 0 || options.compile_only) {
+    budget.seconds = 0.0;
+  }
+  return budget;
+}
+
+TuneRequest tune_request(const TuneOptions& options, const GemmRequest& problem) {
+  TuneRequest request;
+  request.gemm = problem.gemm;
+  request.alpha = problem.alpha;
+  request.beta = problem.beta;
+  request.templates = split_list(options.templates);
+  request.choices = parse_choices("--set", options.set);
+  request.strategy = options.strategy;
+  request.seed = options.seed;
+  request.budget = budget_of(options);
+  request.policy.cold = !options.warm;
+  request.policy.samples = options.samples;
+  request.compile_threads = options.compile_threads;
+  request.candidate_timeout_s = parse_duration_s("--candidate-timeout", options.candidate_timeout);
+  request.again = options.again;
+  return request;
+}
+
+/// Tunes problems one after the other with one worker and one database.
+class Tuning {
+ public:
+  Tuning(Context& context, const TuneOptions& options)
+      : context_(context),
+        options_(options),
+        limits_(options.compile_only ? known_limits(options.arch) : DeviceLimits{}) {
+    // The device comes first: where there is none, no database should appear.
+    if (!options.compile_only) {
+      bench_ = open_workbench(context, options.in_process);
+      limits_ = bench_.evaluator->info().limits;
+    } else {
+      bench_.compiler = context.compiler();
+    }
+  }
+
+  TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
+    TuneReport report{name, problem, std::nullopt, "", std::nullopt};
+    const TuneRequest request = tune_request(options_, problem);
+    const auto space = make_search_space(context_.catalog(), to_problem(problem.gemm), limits_,
+                                         request.templates, request.choices);
+    if (space.parts.empty()) {
+      for (const auto& reason : space.unsupported) {
+        report.unsupported += fmt::format("  {}\n", reason);
+      }
+      return report;
+    }
+    if (!store_) store_ = context_.open_for_writing();
+    ProgressBar bar(context_.terminal(), context_.flags.quiet);
+    const auto& stop = StopSignal::requested();
+    report.result = options_.compile_only
+                        ? tune_compile_only(request, options_.arch, context_.catalog(),
+                                            bench_.compiler, *store_, bar, stop)
+                        : tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
+                               *store_, bar, stop);
+    if (report.result->best && !options_.compile_only && !options_.no_baseline && !stop) {
+      bar.clear();
+      const auto& key = report.result->best->key;
+      report.contest =
+          hold_contest(context_, bench_, request, {key.template_name, key.config}, ContestRules{});
+    }
+    return report;
+  }
+
+ private:
+  Context& context_;
+  const TuneOptions& options_;
+  DeviceLimits limits_;
+  Workbench bench_;
+  std::optional<TuningStore> store_;
+};
+
+int tune_suite(Context& context, const TuneOptions& options) {
+  const auto lines = read_suite(options.suite);
+  const StopSignal signals;
+  Tuning tuning(context, options);
+  using enum Table::Align;
+  Table table({{"name"},
+               {"problem"},
+               {"template"},
+               {"time", right},
+               {"rate", right},
+               {"ratio", right},
+               {"ended"}});
+  Json document = json_document("tune");
+  int worst = kExitOk;
+  std::string reasons;
+  for (const auto& line : lines) {
+    context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
+    const auto report = tuning.tune_one(line.name, {line.gemm, 1.0, 0.0});
+    table.add_row(report_row(report));
+    document["results"].push_back(report_json(report));
+    if (report.result) {
+      worst = std::max<int>(worst, exit_code_of(report));
+    } else {
+      reasons += fmt::format("\n{} is unsupported:\n{}", line.name, report.unsupported);
+    }
+    if (StopSignal::requested()) {
+      worst = kExitInterrupted;
+      break;
+    }
+  }
+  context.print(context.flags.json ? json_text(document) : table.text() + reasons);
+  return worst;
+}
+
+int tune_problem(Context& context, const TuneOptions& options) {
+  const GemmRequest problem = options.problem.request();
+  // Mistakes in flags show before a device is sought.
+  (void)tune_request(options, problem);
+  const StopSignal signals;
+  const auto report = Tuning(context, options).tune_one("", problem);
+  if (context.flags.json) {
+    Json document = json_document("tune");
+    document["results"].push_back(report_json(report));
+    context.print(json_text(document));
+  } else {
+    context.print(report_text(report));
+  }
+  return exit_code_of(report);
+}
+
+}  // namespace
+
+void add_tune(Program& program) {
+  auto options = std::make_shared<TuneOptions>();
+  CLI::App* verb = program.add_verb(
+      "tune", "Find the fastest kernel for a problem and keep it",
+      {"kiln tune gemm --m 4096 --n 4096 --k 4096 --dtype f16",
+       "kiln tune gemm --m 8192 --n 8192 --k 8192 --dtype bf16 --layout nt --budget 2m",
+       "kiln tune gemm --m 512 --n 512 --k 512 --templates gemm_wmma --set tile_m=64,128",
+       "kiln tune gemm --suite shapes.txt --budget 30s --json > tuned.json",
+       "kiln tune gemm --m 1024 --n 1024 --k 1024 --compile-only --arch sm_90a"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  auto& o = *options;
+  verb->add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
+      ->type_name("FILE");
+  verb->add_option("--budget", o.budget, "Time for each problem, with its unit (default 45s)")
+      ->type_name("TIME");
+  verb->add_option("--max-candidates", o.max_candidates,
+                   "Candidates for each problem; alone it lifts the limit of time")
+      ->type_name("N");
+  verb->add_option("--strategy", o.strategy, "random or exhaustive")->type_name("NAME");
+  verb->add_option("--seed", o.seed, "Of the strategy and the data (default 1)")->type_name("N");
+  verb->add_option("--templates", o.templates, "Only these")->type_name("A,B");
+  verb->add_option("--set", o.set, "Only these values: tile_m=64,128")->type_name("NAME=V,V");
+  verb->add_option("--compile-threads", o.compile_threads, "0: one for each core")->type_name("N");
+  verb->add_option("--candidate-timeout", o.candidate_timeout,
+                   "A candidate that takes longer is killed (default 10s)")
+      ->type_name("TIME");
+  verb->add_flag("--again", o.again, "Measure candidates that have an outcome already");
+  verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
+  verb->add_option("--samples", o.samples, "Of each candidate (default 15)")->type_name("N");
+  verb->add_flag("--compile-only", o.compile_only, "Compile the space without a device");
+  verb->add_option("--arch", o.arch, "For --compile-only: sm_80, sm_90a, ...")->type_name("ARCH");
+  verb->add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
+  verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
+  program.set_action(verb, [options](Context& context) {
+    check_usage(*options);
+    return options->suite.empty() ? tune_problem(context, *options) : tune_suite(context, *options);
+  });
+}
+
+}  // namespace kiln::tools

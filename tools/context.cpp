@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/context.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "kiln/error.hpp"
+#include "runtime/device.hpp"
+#include "tools/quantity.hpp"
+
+namespace kiln::tools {
+namespace {
+
+constexpr std::int64_t kCubinStoreBytes = std::int64_t{1} << 30;
+/// What a person without a GPU most likely means; Hopper has every feature that templates ask for.
+constexpr const char* kFallbackArch = "sm_90a";
+
+Located setting(const std::string& flag, const char* variable, const char* fallback) {
+  if (!flag.empty()) return {flag, "flag"};
+  if (auto value = environment_setting(variable); !value.empty()) {
+    return {std::move(value), variable};
+  }
+  return {fallback, "default"};
+}
+
+}  // namespace
+
+Located Context::database() const {
+  return database_path(flags.database);
+}
+Located Context::cubins() const {
+  return cubin_store_path("");
+}
+Located Context::device() const {
+  return setting(flags.device, "KILN_DEVICE", "cuda:0");
+}
+Located Context::template_path() const {
+  return setting(flags.template_path, "KILN_TEMPLATE_PATH", "");
+}
+Located Context::cuda_include() const {
+  return setting(flags.cuda_include, "KILN_CUDA_INCLUDE", "");
+}
+
+const Catalog& Context::catalog() {
+  if (!catalog_) {
+    const auto directories = split_list(template_path().value, ':');
+    if (directories.empty()) return Catalog::builtin();
+    catalog_ = Catalog::with_directories(directories);
+  }
+  return *catalog_;
+}
+
+std::shared_ptr<CachingCompiler> Context::compiler() {
+  if (!compiler_) {
+    auto store = std::make_shared<CubinStore>(cubins().value, kCubinStoreBytes,
+                                              [this](const std::string& text) { warn(text); });
+    compiler_ = std::make_shared<CachingCompiler>(make_nvrtc_compiler(cuda_include().value), store);
+  }
+  return compiler_;
+}
+
+TuningStore Context::open_for_writing() const {
+  return TuningStore::open(database().value, OpenMode::read_write);
+}
+
+std::optional<TuningStore> Context::open_for_reading() const {
+  const auto path = database().value;
+  std::error_code ignored;
+  // symlink_status: a dangling link is something to complain about, not an absent database.
+  if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+    note(fmt::format("there is no database at {} yet; `kiln tune` makes it", path));
+    return std::nullopt;
+  }
+  return TuningStore::open(path, OpenMode::read_only);
+}
+
+std::vector<TuningStore> Context::open_for_look_up() const {
+  std::vector<std::string> paths{database().value};
+  for (auto& site : site_databases()) paths.push_back(std::move(site));
+  std::vector<TuningStore> stores;
+  for (const auto& path : paths) {
+    std::error_code ignored;
+    if (!std::filesystem::exists(path, ignored)) continue;
+    try {
+      stores.push_back(TuningStore::open(path, OpenMode::read_only));
+    } catch (const Error& error) {
+      warn(error.what());
+    }
+  }
+  return stores;
+}
+
+DeviceLimits Context::limits(const std::string& arch) const {
+  if (!arch.empty()) return known_limits(arch);
+  try {
+    return open_device(device().value)->info().limits;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::device) throw;
+    note(fmt::format("no device here, so the limits are those of {}; --arch takes another",
+                     kFallbackArch));
+    return known_limits(kFallbackArch);
+  }
+}
+
+void Context::note(std::string_view text) const {
+  if (!flags.quiet) write_stderr(fmt::format("kiln: {}\n", text));
+}
+
+void Context::warn(std::string_view text) const {
+  write_stderr(
+      fmt::format("kiln: {} {}\n", coloured("warning:", Colour::yellow, terminal().colour), text));
+}
+
+DeviceLimits known_limits(const std::string& arch) {
+  if (auto limits = limits_of_arch(arch)) return *limits;
+  throw Error(ErrorKind::usage,
+              fmt::format("--arch {}: unknown; known are {}", arch, fmt::join(known_archs(), " ")));
+}
+
+void write_file(const std::string& path, std::string_view text) {
+  if (path.empty() || path == "-") {
+    write_stdout(text);
+    return;
+  }
+  const std::string unfinished = fmt::format("{}.{}.part", path, getpid());
+  std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  file.close();
+  std::error_code status;
+  if (file) std::filesystem::rename(unfinished, path, status);
+  if (!file || status) {
+    const std::string why = status ? status.message() : std::strerror(errno);
+    std::error_code ignored;
+    std::filesystem::remove(unfinished, ignored);
+    throw Error(ErrorKind::usage, fmt::format("{} cannot be written: {}", path, why));
+  }
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/cubin_store.hpp"
+#include "cache/locations.hpp"
+#include "cache/store.hpp"
+#include "runtime/compiler.hpp"
+#include "templates/catalog.hpp"
+#include "templates/device_limits.hpp"
+#include "tools/output/terminal.hpp"
+
+namespace kiln::tools {
+
+/// The flags that every verb takes.
+struct GlobalFlags {
+  std::string database;
+  std::string device;
+  std::string template_path;
+  std::string cuda_include;
+  std::string colour = "auto";
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+/// What verbs share: settings with their origin, the pieces that are opened on first use, and the
+/// two streams (data to stdout, talk to stderr).
+class Context {
+ public:
+  GlobalFlags flags;
+
+  [[nodiscard]] Located database() const;
+  [[nodiscard]] Located cubins() const;
+  [[nodiscard]] Located device() const;         ///< "cuda:0" by default
+  [[nodiscard]] Located template_path() const;  ///< directories separated by ':'
+  [[nodiscard]] Located cuda_include() const;
+
+  /// Built-in templates and those of the template path.
+  [[nodiscard]] const Catalog& catalog();
+  /// NVRTC behind the cubin store.
+  [[nodiscard]] std::shared_ptr<CachingCompiler> compiler();
+  /// The user's database, made when there is none.
+  [[nodiscard]] TuningStore open_for_writing() const;
+  /// The user's database, or nothing (and a note) when there is none yet.
+  [[nodiscard]] std::optional<TuningStore> open_for_reading() const;
+  /// Everything that a look-up asks: the user's database, then the site's. One that cannot be used
+  /// is left out with a warning, as the runtime does.
+  [[nodiscard]] std::vector<TuningStore> open_for_look_up() const;
+  /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
+  [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
+
+  [[nodiscard]] Terminal terminal() const { return Terminal::of_stderr(flags.colour); }
+  void print(std::string_view text) const { write_stdout(text); }
+  /// Talk that `--quiet` silences.
+  void note(std::string_view text) const;
+  void warn(std::string_view text) const;
+
+ private:
+  std::optional<Catalog> catalog_;
+  std::shared_ptr<CachingCompiler> compiler_;
+};
+
+/// Limits of a compile target. Throws Error(usage) that lists the known ones.
+[[nodiscard]] DeviceLimits known_limits(const std::string& arch);
+
+/// Writes `text` to `path`, complete or not at all; "" and "-" are standard output. Throws
+/// Error(usage).
+void write_file(const std::string& path, std::string_view text);
+
+}  // namespace kiln::tools

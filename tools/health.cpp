@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/health.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "kiln/error.hpp"
+#include "kiln/types.hpp"
+#include "runtime/cuda_paths.hpp"
+#include "runtime/device.hpp"
+#include "runtime/shared_object.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+#include "tools/quantity.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using State = Finding::State;
+
+constexpr std::array<const char*, 6> kVariables{
+    "KILN_DB", "KILN_MODE", "KILN_DEVICE", "KILN_TEMPLATE_PATH", "KILN_CUDA_INCLUDE", "KILN_LOG"};
+/// Compiles for any architecture that NVRTC has had for years.
+constexpr const char* kProbeArch = "sm_80";
+constexpr const char* kProbeSource =
+    "#include <cuda_fp16.h>\n#include <mma.h>\nextern \"C\" __global__ void probe() {}\n";
+
+Finding check_driver() {
+  std::string why;
+  if (const auto driver = SharedObject::open("libcuda.so.1", why)) {
+    return {"driver", State::ok, fmt::format("libcuda.so.1 in {}", driver->directory()), ""};
+  }
+  return {"driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
+          "install one (Debian: nvidia-driver); in a container pass the GPU in (--gpus all)"};
+}
+
+Finding check_device(const Context& context, Health& health) {
+  const auto spec = context.device();
+  try {
+    const auto device = open_device(spec.value);
+    const auto& info = device->info();
+    health.device_found = true;
+    return {"device", State::ok,
+            fmt::format("{}: {}, {}, driver {}", spec.value, device_text(info.device_class),
+                        bytes_text(info.total_memory_bytes), info.driver),
+            ""};
+  } catch (const Error& error) {
+    const bool misspelt = error.kind() == ErrorKind::usage;
+    return {"device", misspelt ? State::broken : State::warning, error.what(),
+            misspelt ? fmt::format("{} must be like cuda:0", spec.origin)
+                     : "tune, bench and run need one; everything else works without"};
+  }
+}
+
+Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compiler) {
+  try {
+    compiler = make_nvrtc_compiler(include);
+    const auto archs = compiler->supported_archs();
+    return {"nvrtc", State::ok,
+            archs.empty() ? compiler->identity()
+                          : fmt::format("{}, for {} to {}", compiler->identity(), archs.front(),
+                                        archs.back()),
+            ""};
+  } catch (const Error& error) {
+    return {"nvrtc", State::broken, error.what(),
+            "install the CUDA toolkit 12.8 or newer, or its NVRTC package"};
+  }
+}
+
+Finding check_headers(const Located& include, Compiler* compiler) {
+  const char* const kFix =
+      "install the toolkit's headers, or say where they are: --cuda-include, KILN_CUDA_INCLUDE";
+  if (compiler == nullptr) {
+    return {"headers", State::warning, "not checked: there is no NVRTC", "install NVRTC first"};
+  }
+  CompileRequest request;
+  request.source = kProbeSource;
+  request.source_name = "probe.cu";
+  request.plain_names = {"probe"};
+  request.arch = kProbeArch;
+  try {
+    const auto result = compiler->compile(request);
+    if (result.ok) {
+      return {"headers", State::ok,
+              fmt::format("cuda_fp16.h and mma.h compile ({})",
+                          include.value.empty() ? "found by search" : include.value),
+              ""};
+    }
+    return {"headers", State::broken, result.log.substr(0, result.log.find('\n')), kFix};
+  } catch (const Error& error) {
+    return {"headers", State::broken, error.what(), kFix};
+  }
+}
+
+Finding check_library(const std::string& item, const std::string& component,
+                      const std::vector<std::string>& names, const std::string& without,
+                      const std::string& fix) {
+  std::vector<std::string> places = names;
+  if (!component.empty()) {
+    for (const auto& folder : cuda_library_folders(component)) {
+      for (const auto& name : names) places.push_back(folder + "/" + name);
+    }
+  }
+  std::vector<std::string> tried;
+  if (const auto found = SharedObject::open_first(places, tried)) {
+    return {item, State::ok, found->name(), ""};
+  }
+  return {item, State::warning, fmt::format("no {}: {}", names.front(), without), fix};
+}
+
+Finding check_templates(Context& context) {
+  const auto path = context.template_path();
+  try {
+    const auto& catalog = context.catalog();
+    std::string text = fmt::format("{} templates", catalog.templates().size());
+    if (!path.value.empty()) text += fmt::format(", with those below {}", path.value);
+    return {"templates", State::ok, text, ""};
+  } catch (const Error& error) {
+    return {"templates", State::broken, error.what(),
+            fmt::format("correct the file, or the path ({})", path.origin)};
+  }
+}
+
+/// Whether the nearest existing directory above `file` lets this user make it.
+bool can_be_made(const std::filesystem::path& file) {
+  std::error_code ignored;
+  auto folder = std::filesystem::absolute(file, ignored).parent_path();
+  while (!std::filesystem::exists(folder, ignored) && folder != folder.root_path()) {
+    folder = folder.parent_path();
+  }
+  return access(folder.c_str(), W_OK | X_OK) == 0;
+}
+
+bool is_there(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+}
+
+Finding absent_file(const std::string& item, const std::string& path, const std::string& flag) {
+  if (can_be_made(path)) return {item, State::ok, path + ": not there yet", ""};
+  return {item, State::broken, path + ": not there, and its folder cannot be written",
+          "give yourself the folder, or choose another file: " + flag};
+}
+
+Finding check_database(const Context& context) {
+  const auto path = context.database().value;
+  if (!is_there(path)) return absent_file("database", path, "--db or KILN_DB");
+  try {
+    const auto store = TuningStore::open(path, OpenMode::read_only);
+    const auto faults = store.check();
+    if (!faults.empty()) {
+      return {"database", State::broken,
+              fmt::format("{}: {} faults, first: {}", path, faults.size(), faults.front()),
+              fmt::format("save what is sound: `kiln export --database -o sound.jsonl`, move {} "
+                          "away, `kiln import sound.jsonl`",
+                          path)};
+    }
+    const auto summaries = store.summaries();
+    if (access(path.c_str(), W_OK) != 0) {
+      return {"database", State::warning,
+              fmt::format("{}: {} problems, read-only for you", path, summaries.size()),
+              "tuning needs to write: choose another file with --db or KILN_DB"};
+    }
+    return {"database", State::ok,
+            fmt::format("{}: {} problems, schema {}, sound", path, summaries.size(),
+                        store.schema_version()),
+            ""};
+  } catch (const Error& error) {
+    return {"database", State::broken, error.what(),
+            "move the file away; Kiln makes a new one, and `kiln import` fills it from an export"};
+  }
+}
+
+Finding check_cubins(const Context& context) {
+  const auto path = context.cubins().value;
+  if (!is_there(path)) return absent_file("cubin store", path, "XDG_CACHE_HOME");
+  std::string complaint;
+  // A limit that nothing reaches: a check must not throw entries away.
+  CubinStore store(path, std::int64_t{1} << 60, [&](const std::string& text) { complaint = text; });
+  const auto entries = store.entries();
+  if (!complaint.empty() || !store.usable()) {
+    return {"cubin store", State::warning,
+            complaint.empty() ? path + ": cannot be used" : complaint,
+            fmt::format("delete {}; it is only a cache", path)};
+  }
+  return {"cubin store", State::ok,
+          fmt::format("{}: {} kernels, {}", path, entries, bytes_text(store.total_bytes())), ""};
+}
+
+Finding check_mode() {
+  const auto mode = environment_setting("KILN_MODE");
+  if (mode.empty() || parse_mode(mode)) {
+    return {"mode", State::ok, mode.empty() ? "use" : mode, ""};
+  }
+  return {"mode", State::broken, fmt::format("KILN_MODE={} is no mode", mode),
+          fmt::format("one of {}", fmt::join(kModeNames, ", "))};
+}
+
+/// A misspelt variable is silently without effect, so it is looked for.
+Finding check_variables() {
+  std::string strange;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    if (!text.starts_with("KILN_")) continue;
+    const auto name = text.substr(0, text.find('='));
+    const bool known = std::any_of(kVariables.begin(), kVariables.end(),
+                                   [&](const char* variable) { return name == variable; });
+    if (!known) strange += fmt::format("{}{}", strange.empty() ? "" : ", ", name);
+  }
+  if (strange.empty()) return {"variables", State::ok, "no unknown KILN_ variable", ""};
+  return {"variables", State::warning, fmt::format("unknown: {}", strange),
+          fmt::format("Kiln reads {}", fmt::join(kVariables, ", "))};
+}
+
+SettingOrigin from(const char* name, const Located& located) {
+  return {name, located.value, located.origin};
+}
+
+SettingOrigin from_environment(const char* name, const char* fallback) {
+  const auto value = environment_setting(name);
+  return value.empty() ? SettingOrigin{name, fallback, "default"}
+                       : SettingOrigin{name, value, name};
+}
+
+}  // namespace
+
+bool Health::broken() const {
+  return std::any_of(findings.begin(), findings.end(),
+                     [](const Finding& finding) { return finding.state == State::broken; });
+}
+
+Health examine(Context& context) {
+  Health health;
+  std::unique_ptr<Compiler> compiler;
+  auto& findings = health.findings;
+  findings.push_back(check_driver());
+  findings.push_back(check_device(context, health));
+  findings.push_back(check_nvrtc(context.cuda_include().value, compiler));
+  findings.push_back(check_headers(context.cuda_include(), compiler.get()));
+  findings.push_back(check_library("cublaslt", "cublas", {"libcublasLt.so.13", "libcublasLt.so.12"},
+                                   "results cannot be compared with it",
+                                   "install the toolkit's cuBLAS library; tuning works without"));
+  findings.push_back(check_library("nvml", "", {"libnvidia-ml.so.1"},
+                                   "clock, power and temperature are not recorded",
+                                   "it comes with the driver"));
+  findings.push_back(check_templates(context));
+  findings.push_back(check_database(context));
+  findings.push_back(check_cubins(context));
+  findings.push_back(check_mode());
+  findings.push_back(check_variables());
+  health.settings = {from("KILN_DB", context.database()),
+                     from_environment("KILN_MODE", "use"),
+                     from("KILN_DEVICE", context.device()),
+                     from("KILN_TEMPLATE_PATH", context.template_path()),
+                     from("KILN_CUDA_INCLUDE", context.cuda_include()),
+                     from_environment("KILN_LOG", "")};
+  return health;
+}
+
+}  // namespace kiln::tools

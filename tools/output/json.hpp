@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "cache/records.hpp"
+#include "cache/store.hpp"
+#include "kiln/gemm.hpp"
+
+namespace kiln::tools {
+
+/// Keeps the order of insertion, so that the output reads as it was written.
+using Json = nlohmann::ordered_json;
+
+/// {"schema": 1, "kiln": kind}: the head of every document on standard output. The schema number
+/// changes when a field changes its meaning or goes.
+[[nodiscard]] Json json_document(const std::string& kind);
+/// Indented text with a newline; bytes that are not UTF-8 (a compiler's log) are replaced.
+[[nodiscard]] std::string json_text(const Json& json);
+
+[[nodiscard]] Json to_json(const Problem& problem);
+[[nodiscard]] Json to_json(const DeviceClass& device);
+[[nodiscard]] Json to_json(const SessionRecord& session);
+/// The trial as `kiln export --database` writes it, with "tflops" added when it was timed.
+[[nodiscard]] Json to_json(const Trial& trial);
+
+}  // namespace kiln::tools

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/trial_text.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/output/units.hpp"
+
+namespace kiln::tools {
+
+std::string spread_text(const Timing& timing) {
+  return fmt::format("{} +- {}", time_text(timing.median_ns), time_text(timing.spread_ns));
+}
+
+std::string resources_text(const KernelResources& resources) {
+  const int spilled = resources.spill_store_bytes + resources.spill_load_bytes;
+  return fmt::format("{} registers, {}, {} shared memory, {} occupancy", resources.registers,
+                     spilled == 0 ? "no spills" : fmt::format("{} B spilled", spilled),
+                     bytes_text(resources.smem_static_bytes + resources.smem_dynamic_bytes),
+                     percent_text(resources.occupancy));
+}
+
+std::string outcomes_text(const std::map<Outcome, std::uint64_t>& counts) {
+  std::string text;
+  for (const auto& [outcome, count] : counts) {
+    if (count == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count_text(count), to_string(outcome));
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string device_text(const DeviceClass& device) {
+  return fmt::format("{}, {}, {} SMs{}", device.name, device.arch, device.sm_count,
+                     device.mig_profile.empty() ? "" : ", MIG " + device.mig_profile);
+}
+
+std::string merit_text(const Trial& trial) {
+  if (trial.timing) return time_text(trial.timing->median_ns);
+  if (trial.resources) return percent_text(trial.resources->occupancy) + " occupancy";
+  return "";
+}
+
+void add_trial_facts(FactSheet& sheet, const Trial& trial) {
+  sheet.add("template", trial.key.template_name);
+  sheet.add("config", trial.key.config.canonical());
+  if (trial.timing) {
+    sheet.add("time", spread_text(*trial.timing));
+    sheet.add("rate", rate_text(trial.key.problem, trial.timing->median_ns));
+  } else {
+    sheet.add("time", "not measured: compiled only");
+  }
+  if (trial.verification) {
+    sheet.add("verified", trial.verification->passed
+                              ? fmt::format("yes, largest error {:.2f} of the bound",
+                                            trial.verification->worst_ratio)
+                              : fmt::format("NO: {}", trial.verification->evidence));
+  }
+  if (trial.resources) sheet.add("resources", resources_text(*trial.resources));
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "cache/records.hpp"
+#include "tools/output/table.hpp"
+
+namespace kiln::tools {
+
+/// Lines about one trial: template, config, time, rate, verification, resources, environment.
+void add_trial_facts(FactSheet& sheet, const Trial& trial);
+
+/// "310.2 us +- 0.4 us"
+[[nodiscard]] std::string spread_text(const Timing& timing);
+/// "168 registers, no spills, 48.0 KiB shared memory, 25.0 % occupancy"
+[[nodiscard]] std::string resources_text(const KernelResources& resources);
+/// "290 ok, 12 rejected, 1 crashed"; "nothing" when all are zero.
+[[nodiscard]] std::string outcomes_text(const std::map<Outcome, std::uint64_t>& counts);
+/// "NVIDIA H200, sm_90a, 132 SMs"
+[[nodiscard]] std::string device_text(const DeviceClass& device);
+/// What the trial is judged by: its time, or its occupancy when it was only compiled.
+[[nodiscard]] std::string merit_text(const Trial& trial);
+
+}  // namespace kiln::tools

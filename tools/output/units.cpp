@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/units.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+
+#include "templates/operation.hpp"
+
+namespace kiln::tools {
+namespace {
+
+/// Four significant digits, as a person writes them: 4.540, 65.12, 310.2, 1634.
+std::string four_digits(double value) {
+  if (value >= 1000.0) return fmt::format("{:.0f}", value);
+  if (value >= 100.0) return fmt::format("{:.1f}", value);
+  if (value >= 10.0) return fmt::format("{:.2f}", value);
+  return fmt::format("{:.3f}", value);
+}
+
+}  // namespace
+
+std::string time_text(double ns) {
+  if (ns < 1e3) return fmt::format("{:.1f} ns", ns);
+  if (ns < 1e6) return four_digits(ns / 1e3) + " us";
+  if (ns < 1e9) return four_digits(ns / 1e6) + " ms";
+  return four_digits(ns / 1e9) + " s";
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 0.95) return fmt::format("{:.1f} s", std::fmax(seconds, 0.0));
+  const auto whole = static_cast<std::int64_t>(std::llround(seconds));
+  if (whole < 60) return fmt::format("{} s", whole);
+  if (whole < 3600) return fmt::format("{} m {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} m", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  constexpr std::array<const char*, 5> kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024.0 && unit + 1 < kUnits.size()) {
+    value /= 1024.0;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, kUnits[unit]);
+}
+
+std::string percent_text(double fraction) {
+  return fmt::format("{:.1f} %", fraction * 100.0);
+}
+
+std::string date_text(std::int64_t unix_ms) {
+  return fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(static_cast<std::time_t>(unix_ms / 1000)));
+}
+
+std::string count_text(std::uint64_t count) {
+  std::string digits = fmt::format("{}", count);
+  for (auto place = static_cast<std::ptrdiff_t>(digits.size()) - 3; place > 0; place -= 3) {
+    digits.insert(static_cast<std::size_t>(place), 1, ',');
+  }
+  return digits;
+}
+
+double tera_flops(const Problem& problem, double time_ns) {
+  const Operation* operation = find_operation(problem.operation);
+  if (operation == nullptr || operation->flops == nullptr || time_ns <= 0.0) return 0.0;
+  return operation->flops(problem) / time_ns / 1e3;
+}
+
+std::string rate_text(const Problem& problem, double time_ns) {
+  const double rate = tera_flops(problem, time_ns);
+  return rate < 0.1 ? fmt::format("{:.2f} GFLOP/s", rate * 1e3)
+                    : fmt::format("{:.1f} TFLOP/s", rate);
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "templates/problem.hpp"
+
+namespace kiln::tools {
+
+/// Numbers as a person reads them: three or four significant digits and a unit.
+[[nodiscard]] std::string time_text(double ns);             ///< "310.2 us"
+[[nodiscard]] std::string seconds_text(double seconds);     ///< "45 s", "2 m 05 s"
+[[nodiscard]] std::string bytes_text(std::int64_t bytes);   ///< "48.0 KiB"
+[[nodiscard]] std::string percent_text(double fraction);    ///< "6.5 %"
+[[nodiscard]] std::string date_text(std::int64_t unix_ms);  ///< "2026-11-20 14:03", UTC
+[[nodiscard]] std::string count_text(std::uint64_t count);  ///< "4,821"
+
+/// TFLOP/s of the problem's operation at that time per run; 0 when it has no flops.
+[[nodiscard]] double tera_flops(const Problem& problem, double time_ns);
+[[nodiscard]] std::string rate_text(const Problem& problem, double time_ns);  ///< "443.1 TFLOP/s"
+
+}  // namespace kiln::tools

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/problem_flags.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <limits>
+
+#include "kiln/error.hpp"
+#include "templates/problem.hpp"
+
+namespace kiln::tools {
+namespace {
+
+constexpr const char* kGroup = "Problem";
+
+/// Errors of the library speak of fields; a person typed flags.
+[[noreturn]] void rethrow_with_flag(const Error& error) {
+  std::string text = error.what();
+  constexpr std::string_view kPrefix = "gemm: ";
+  if (error.kind() == ErrorKind::usage && text.starts_with(kPrefix)) {
+    text.replace(0, kPrefix.size(), "--");
+    constexpr std::string_view kLong = "--alignment_";
+    if (text.starts_with(kLong)) text.replace(0, kLong.size(), "--align-");
+  }
+  throw Error(error.kind(), text);
+}
+
+std::int64_t checked_size(std::string_view flag, std::int64_t value, std::int64_t fallback,
+                          bool given) {
+  if (!given && fallback > 0) return fallback;
+  if (!given) throw Error(ErrorKind::usage, fmt::format("{} is missing", flag));
+  if (value < 1 || value > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ErrorKind::usage, fmt::format("{} {}: a size is from 1 to {}", flag, value,
+                                              std::numeric_limits<std::int32_t>::max()));
+  }
+  return value;
+}
+
+}  // namespace
+
+DType checked_dtype(std::string_view flag, std::string_view name) {
+  if (const auto type = parse_dtype(name)) return *type;
+  throw Error(ErrorKind::usage, fmt::format("{} {}: no element type of that name; there are {}",
+                                            flag, name, fmt::join(kDTypeNames, " ")));
+}
+
+void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
+  verb_ = &verb;
+  if (operation != Operation::none) {
+    auto* word = verb.add_option("operation", operation_, "What is computed: gemm");
+    word->check(CLI::IsMember({"gemm"}))->type_name("");
+    if (operation == Operation::required) word->required();
+  }
+  const auto add = [&](const std::string& name, auto& value, const char* type,
+                       const std::string& text) {
+    verb.add_option(name, value, text)->type_name(type)->group(kGroup);
+  };
+  add("--m", m_, "N", "Rows of D");
+  add("--n", n_, "N", "Columns of D");
+  add("--k", k_, "N", "Length of the dot products");
+  add("--dtype", dtype_, "TYPE", "Operands and output, with their accumulator (default f16)");
+  add("--a", a_, "TYPE", "Type of A");
+  add("--b", b_, "TYPE", "Type of B");
+  add("--c", c_, "TYPE", "Type of C (default: that of D)");
+  add("--d", d_, "TYPE", "Type of D");
+  add("--acc", acc_, "TYPE", "Type of the accumulator");
+  add("--layout", layout_, "XY",
+      "Storage of A and B: n as written, t stored transposed (default nn)");
+  for (const auto& [name, value] :
+       {std::pair{"--lda", &lda_}, {"--ldb", &ldb_}, {"--ldc", &ldc_}, {"--ldd", &ldd_}}) {
+    add(name, *value, "N", "Leading dimension in elements (default: tight)");
+  }
+  for (const auto& [name, value] : {std::pair{"--align-a", &align_a_},
+                                    {"--align-b", &align_b_},
+                                    {"--align-c", &align_c_},
+                                    {"--align-d", &align_d_}}) {
+    add(name, *value, "BYTES", "Alignment of the address (default 16)");
+  }
+  add("--alpha", alpha_, "X", "Factor of A*B (default 1)");
+  add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
+}
+
+bool ProblemFlags::given() const {
+  if (!operation_.empty()) return true;
+  const auto options = verb_->get_options([](const CLI::Option* option) {
+    return option->get_group() == kGroup && option->count() > 0;
+  });
+  return !options.empty();
+}
+
+bool ProblemFlags::sizes_given() const {
+  return verb_->get_option("--m")->count() + verb_->get_option("--n")->count() +
+             verb_->get_option("--k")->count() >
+         0;
+}
+
+GemmRequest ProblemFlags::request(std::int64_t default_size) const {
+  const auto count = [&](const char* name) { return verb_->get_option(name)->count() > 0; };
+  const auto layout = parse_layout(layout_);
+  if (!layout) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--layout {}: two letters, for A and B: nn, nt, tn or tt", layout_));
+  }
+  Gemm gemm = Gemm::of(
+      checked_dtype("--dtype", dtype_), checked_size("--m", m_, default_size, count("--m")),
+      checked_size("--n", n_, default_size, count("--n")),
+      checked_size("--k", k_, default_size, count("--k")), layout->first, layout->second);
+  if (!a_.empty()) gemm.a = checked_dtype("--a", a_);
+  if (!b_.empty()) gemm.b = checked_dtype("--b", b_);
+  if (!d_.empty()) gemm.c = gemm.d = checked_dtype("--d", d_);
+  if (!c_.empty()) gemm.c = checked_dtype("--c", c_);
+  if (!acc_.empty()) gemm.acc = checked_dtype("--acc", acc_);
+  gemm.lda = lda_;
+  gemm.ldb = ldb_;
+  gemm.ldc = ldc_;
+  gemm.ldd = ldd_;
+  gemm.alignment_a = align_a_;
+  gemm.alignment_b = align_b_;
+  gemm.alignment_c = align_c_;
+  gemm.alignment_d = align_d_;
+  gemm.reads_c = beta_ != 0.0;
+  try {
+    return {normalised(gemm), alpha_, beta_};
+  } catch (const Error& error) {
+    rethrow_with_flag(error);
+  }
+}
+
+std::string_view short_dtype(const Gemm& gemm) {
+  for (const auto name : kDTypeNames) {
+    const Gemm form = Gemm::of(*parse_dtype(name), 1, 1, 1);
+    const bool same_c = !gemm.reads_c || form.c == gemm.c;
+    if (form.a == gemm.a && form.b == gemm.b && same_c && form.d == gemm.d &&
+        form.acc == gemm.acc) {
+      return name;
+    }
+  }
+  return "";
+}
+
+std::string flags_text(const GemmRequest& request) {
+  const Gemm gemm = normalised(request.gemm);
+  std::string text = fmt::format("--m {} --n {} --k {}", gemm.m, gemm.n, gemm.k);
+  if (const auto name = short_dtype(gemm); !name.empty()) {
+    text += fmt::format(" --dtype {}", name);
+  } else {
+    text += fmt::format(" --a {} --b {} --d {} --acc {}", to_string(gemm.a), to_string(gemm.b),
+                        to_string(gemm.d), to_string(gemm.acc));
+    if (gemm.c != gemm.d) text += fmt::format(" --c {}", to_string(gemm.c));
+  }
+  if (const auto layout = layout_text(gemm.storage_a, gemm.storage_b); layout != "nn") {
+    text += fmt::format(" --layout {}", layout);
+  }
+  // What a tight matrix of the default alignment would have needs no flag.
+  Gemm tight = gemm;
+  tight.lda = tight.ldb = tight.ldc = tight.ldd = 0;
+  tight.alignment_a = tight.alignment_b = tight.alignment_c = tight.alignment_d = 16;
+  tight = normalised(tight);
+  const auto add = [&](const char* flag, std::int64_t value, std::int64_t usual) {
+    if (value != usual) text += fmt::format(" {} {}", flag, value);
+  };
+  add("--lda", gemm.lda, tight.lda);
+  add("--ldb", gemm.ldb, tight.ldb);
+  if (gemm.reads_c) add("--ldc", gemm.ldc, tight.ldc);
+  add("--ldd", gemm.ldd, tight.ldd);
+  add("--align-a", gemm.alignment_a, tight.alignment_a);
+  add("--align-b", gemm.alignment_b, tight.alignment_b);
+  if (gemm.reads_c) add("--align-c", gemm.alignment_c, tight.alignment_c);
+  add("--align-d", gemm.alignment_d, tight.alignment_d);
+  if (request.alpha != 1.0) text += fmt::format(" --alpha {}", request.alpha);
+  if (request.beta != 0.0) text += fmt::format(" --beta {}", request.beta);
+  return text;
+}
+
+std::string heading_text(const Gemm& gemm) {
+  std::string types(short_dtype(gemm));
+  if (types.empty()) {
+    types = fmt::format("{} x {} -> {} ({})", to_string(gemm.a), to_string(gemm.b),
+                        to_string(gemm.d), to_string(gemm.acc));
+  }
+  return fmt::format("gemm {} x {} x {} {} {}{}", gemm.m, gemm.n, gemm.k, types,
+                     layout_text(gemm.storage_a, gemm.storage_b), gemm.reads_c ? " + C" : "");
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "tools/output/terminal.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln::tools {
+
+/// Shows a session on standard error: one line that is redrawn at most ten times a second on a
+/// terminal, else a line every 30 s. Notes of the session go above it.
+class ProgressBar : public SessionObserver {
+ public:
+  using Write = std::function<void(std::string_view)>;
+  using Clock = std::function<double()>;  ///< seconds
+
+  explicit ProgressBar(const Terminal& terminal, bool quiet = false);
+  /// With another sink and clock, for tests.
+  ProgressBar(const Terminal& terminal, bool quiet, Write write, Clock clock);
+  ~ProgressBar() override;
+
+  void on_progress(const Progress& progress) override;
+  void on_note(const std::string& note) override;
+  /// Removes the drawn line, so that what follows starts on a clean one.
+  void clear();
+
+ private:
+  Terminal terminal_;
+  bool quiet_;
+  Write write_;
+  Clock clock_;
+  double last_shown_s_;
+  std::string phase_;
+  bool drawn_ = false;
+};
+
+/// "searching 312/4821  best 310.2 us  443.1 TFLOP/s  failed 22 (12 rejected, 10 spilled)  12 s
+/// left"
+[[nodiscard]] std::string progress_text(const Progress& progress);
+
+}  // namespace kiln::tools

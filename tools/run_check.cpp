@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/run_check.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "tuner/error_bound.hpp"
+
+namespace kiln::tools {
+namespace {
+
+/// One element of D in float64, with the sum of absolute terms that its error bound scales with.
+struct Expected {
+  double value = 0.0;
+  double magnitude = 0.0;
+};
+
+Expected expected_element(const GemmRequest& request, const HostOperands& operands,
+                          std::int64_t row, std::int64_t column) {
+  Expected expected;
+  for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
+    const double term = operands.a.at(row, depth) * operands.b.at(depth, column);
+    expected.value += term;
+    expected.magnitude += std::fabs(term);
+  }
+  expected.value *= request.alpha;
+  expected.magnitude *= std::fabs(request.alpha);
+  if (request.beta != 0.0) {
+    const double term = request.beta * operands.c.at(row, column);
+    expected.value += term;
+    expected.magnitude += std::fabs(term);
+  }
+  return expected;
+}
+
+}  // namespace
+
+HostOperands::HostOperands(const GemmRequest& request)
+    : a(request.gemm.a, request.gemm.m, request.gemm.k, request.gemm.storage_a, request.gemm.lda),
+      b(request.gemm.b, request.gemm.k, request.gemm.n, request.gemm.storage_b, request.gemm.ldb),
+      c(request.gemm.c, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldc),
+      d(request.gemm.d, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldd) {}
+
+RunCheck check_result(const GemmRequest& request, const HostOperands& operands, std::int64_t limit,
+                      std::uint64_t seed) {
+  const auto& gemm = request.gemm;
+  const ErrorBound bound = error_bound(gemm);
+  RunCheck check;
+  const auto compare = [&](std::int64_t row, std::int64_t column) {
+    const auto expected = expected_element(request, operands, row, column);
+    const double got = operands.d.at(row, column);
+    const double allowed =
+        bound.u_out * std::fabs(expected.value) + bound.c_factor * expected.magnitude;
+    const double error = std::fabs(got - expected.value);
+    // Negated, so that NaN is wrong; an exact zero is right even where nothing is allowed.
+    const bool wrong = !(error <= allowed);
+    const double ratio = wrong && !(error / allowed > 1.0) ? std::numeric_limits<double>::infinity()
+                                                           : (error == 0.0 ? 0.0 : error / allowed);
+    ++check.checked;
+    check.worst_ratio = std::fmax(check.worst_ratio, ratio);
+    if (!wrong) return;
+    if (check.wrong++ == 0) {
+      check.evidence = fmt::format("row {} column {}: {}, expected {}, bound {}", row, column, got,
+                                   expected.value, allowed);
+    }
+  };
+  if (gemm.m <= limit / gemm.n) {
+    for (std::int64_t row = 0; row < gemm.m; ++row) {
+      for (std::int64_t column = 0; column < gemm.n; ++column) compare(row, column);
+    }
+    return check;
+  }
+  for (const auto row : {std::int64_t{0}, gemm.m - 1}) {
+    for (const auto column : {std::int64_t{0}, gemm.n - 1}) compare(row, column);
+  }
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<std::int64_t> rows(0, gemm.m - 1);
+  std::uniform_int_distribution<std::int64_t> columns(0, gemm.n - 1);
+  while (check.checked < limit) {
+    const auto row = rows(random);
+    compare(row, columns(random));
+  }
+  return check;
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tools/host_matrix.hpp"
+#include "tools/problem_flags.hpp"
+
+namespace kiln::tools {
+
+/// Operands of one run in host memory.
+struct HostOperands {
+  HostMatrix a, b, c, d;
+  explicit HostOperands(const GemmRequest& request);
+};
+
+struct RunCheck {
+  std::int64_t checked = 0;  ///< elements of D
+  std::int64_t wrong = 0;
+  double worst_ratio = 0.0;  ///< largest |error| / bound; infinite where D is not a number
+  std::string evidence;      ///< the first wrong element
+};
+
+/// Compares elements of D with float64 sums on the host, against the bound of docs/measuring.md.
+/// All elements when there are at most `limit`, else random ones, the four corners among them.
+[[nodiscard]] RunCheck check_result(const GemmRequest& request, const HostOperands& operands,
+                                    std::int64_t limit, std::uint64_t seed);
+
+}  // namespace kiln::tools

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/stop_signal.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+
+#include "tools/exit_code.hpp"
+
+namespace kiln::tools {
+namespace {
+
+std::atomic<bool> stop_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch such");
+
+constexpr std::array<int, 2> kSignals{SIGINT, SIGTERM};
+std::array<struct sigaction, 2> previous_actions;
+
+void on_signal(int) {
+  if (stop_requested.exchange(true)) _exit(kExitInterrupted);
+}
+
+}  // namespace
+
+StopSignal::StopSignal() {
+  stop_requested = false;
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  // Reads from the worker process must go on: the candidate in flight is finished, not lost.
+  action.sa_flags = SA_RESTART;
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], &action, &previous_actions[i]);
+  }
+}
+
+StopSignal::~StopSignal() {
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    sigaction(kSignals[i], &previous_actions[i], nullptr);
+  }
+}
+
+const std::atomic<bool>& StopSignal::requested() {
+  return stop_requested;
+}
+
+}  // namespace kiln::tools

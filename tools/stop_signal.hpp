@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+
+namespace kiln::tools {
+
+/// While it lives, SIGINT and SIGTERM set `requested()` instead of ending the program, so that a
+/// run can end cleanly and keep what it has; a second signal ends it at once with exit code 130.
+/// One at a time.
+class StopSignal {
+ public:
+  StopSignal();
+  ~StopSignal();
+  StopSignal(const StopSignal&) = delete;
+  StopSignal& operator=(const StopSignal&) = delete;
+
+  [[nodiscard]] static const std::atomic<bool>& requested();
+};
+
+}  // namespace kiln::tools

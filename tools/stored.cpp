@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/stored.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "kiln/error.hpp"
+#include "tools/output/trial_text.hpp"
+
+namespace kiln::tools {
+namespace {
+
+std::string lower(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+}  // namespace
+
+bool meant_by(const DeviceClass& device, const std::string& on) {
+  const auto wanted = lower(on);
+  return lower(device.name).find(wanted) != std::string::npos ||
+         lower(device.arch).find(wanted) != std::string::npos;
+}
+
+std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const std::string& on) {
+  std::erase_if(summaries, [&](const auto& summary) { return !meant_by(summary.device, on); });
+  std::stable_sort(summaries.begin(), summaries.end(), [](const auto& left, const auto& right) {
+    return left.provenance < right.provenance;
+  });
+  return summaries;
+}
+
+Trial stored_best(const TuningStore& store, const Problem& problem, const std::string& on,
+                  const std::string& tune_command) {
+  TrialFilter filter;
+  filter.problem = problem;
+  std::vector<const Trial*> winners;
+  const auto summaries = select(store.summaries(filter), on);
+  for (const auto& summary : summaries) {
+    // What was only compiled counts where nothing was measured.
+    const bool weaker = !winners.empty() && winners.front()->provenance != summary.provenance;
+    if (summary.best && !weaker) winners.push_back(&*summary.best);
+  }
+  if (winners.empty()) {
+    throw Error(ErrorKind::not_found,
+                fmt::format("nothing is stored for this problem{}; `{}` makes it",
+                            on.empty() ? "" : fmt::format(" on \"{}\"", on), tune_command));
+  }
+  if (winners.size() > 1) {
+    std::string devices;
+    for (const auto* winner : winners) {
+      devices += fmt::format("\n  {}", device_text(winner->key.device));
+    }
+    throw Error(ErrorKind::usage,
+                fmt::format("several devices have a best; --on decides:{}", devices));
+  }
+  return *winners.front();
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/transfer_report.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+
+namespace kiln::tools {
+
+int report_transfer(Context& context, const std::string& verb, const TransferCount& count) {
+  for (const auto& complaint : count.complaints) context.warn(complaint);
+  if (context.flags.json) {
+    Json document = json_document(verb);
+    document["written"] = count.written;
+    document["present"] = count.present;
+    document["refused"] = count.refused;
+    document["complaints"] = count.complaints;
+    context.print(json_text(document));
+  } else {
+    context.print(fmt::format("{} new, {} already there, {} refused\n", count.written,
+                              count.present, count.refused));
+  }
+  return count.refused == 0 ? kExitOk : kExitFailure;
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cache/transfer.hpp"
+#include "tools/context.hpp"
+
+namespace kiln::tools {
+
+/// Prints what an import or merge did: complaints as warnings, counts as the result. Returns the
+/// exit code: 1 when something was refused.
+int report_transfer(Context& context, const std::string& verb, const TransferCount& count);
+
+}  // namespace kiln::tools

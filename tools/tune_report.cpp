@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/tune_report.hpp"
+
+#include <fmt/format.h>
+
+#include "tools/how_to_use.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+
+namespace kiln::tools {
+namespace {
+
+std::string ending_text(const TuneResult& result) {
+  const auto& progress = result.progress;
+  const auto known = progress.done + progress.known;
+  std::string text =
+      fmt::format("{} of {} candidates", count_text(known), count_text(progress.space));
+  if (progress.space > 0) {
+    text += fmt::format(
+        " ({})", percent_text(static_cast<double>(known) / static_cast<double>(progress.space)));
+  }
+  text += fmt::format(" in {}", seconds_text(progress.elapsed_s));
+  if (progress.known > 0) {
+    text += fmt::format(", {} of them known before", count_text(progress.known));
+  }
+  return text;
+}
+
+std::string session_end_text(const std::string& state) {
+  if (state == "complete") return "the whole space was covered";
+  if (state == "budget") return "the budget ended; the same command goes on where this one stopped";
+  if (state == "interrupted") return "interrupted; the same command goes on where this one stopped";
+  return state;
+}
+
+}  // namespace
+
+std::string report_text(const TuneReport& report) {
+  std::string text = heading_text(report.request.gemm);
+  if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
+  const TuneResult& result = *report.result;
+  text += fmt::format(" on {}\n", device_text(result.session.device));
+  FactSheet sheet;
+  if (result.best) {
+    add_trial_facts(sheet, *result.best);
+    if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
+  } else {
+    sheet.add("best", "none: no candidate was valid");
+  }
+  sheet.add("searched", ending_text(result));
+  sheet.add("outcomes", outcomes_text(result.progress.by_outcome));
+  sheet.add("ended", session_end_text(result.session.state));
+  text += sheet.text();
+  for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
+  const bool usable = result.best && result.best->provenance == Provenance::measured;
+  if (usable && report.name.empty()) text += next_steps(report.request);
+  return text;
+}
+
+std::vector<std::string> report_row(const TuneReport& report) {
+  std::vector<std::string> row{report.name, heading_text(report.request.gemm)};
+  if (!report.result || !report.result->best) {
+    row.emplace_back(report.result ? "no valid candidate" : "unsupported");
+    return row;
+  }
+  const Trial& best = *report.result->best;
+  row.push_back(best.key.template_name);
+  row.push_back(merit_text(best));
+  row.push_back(best.timing ? rate_text(best.key.problem, best.timing->median_ns) : "");
+  const bool compared =
+      report.contest && report.contest->ours && !report.contest->baselines.empty();
+  row.push_back(compared ? fmt::format("{:.3f}", report.contest->ours->ratio) : "");
+  row.push_back(report.result->session.state);
+  return row;
+}
+
+Json contest_json(const Contest& contest) {
+  Json json;
+  json["outcome"] = to_string(contest.outcome);
+  if (!contest.message.empty()) json["message"] = contest.message;
+  json["verified"] = contest.verification.passed;
+  json["worst_ratio"] = contest.verification.worst_ratio;
+  if (contest.ours) {
+    json["time_ns"] = contest.ours->timing.median_ns;
+    json["spread_ns"] = contest.ours->timing.spread_ns;
+    if (!contest.baselines.empty()) {
+      json["ratio"] = contest.ours->ratio;
+      json["ratio_spread"] = contest.ours->ratio_spread;
+    }
+  }
+  json["baselines"] = Json::array();
+  for (const auto& row : contest.baselines) {
+    json["baselines"].push_back({{"label", row.label},
+                                 {"time_ns", row.timing.median_ns},
+                                 {"spread_ns", row.timing.spread_ns}});
+  }
+  if (!contest.note.empty()) json["note"] = contest.note;
+  return json;
+}
+
+Json report_json(const TuneReport& report) {
+  Json json;
+  if (!report.name.empty()) json["name"] = report.name;
+  json["problem"] = to_json(to_problem(report.request.gemm));
+  if (!report.result) {
+    json["unsupported"] = report.unsupported;
+    return json;
+  }
+  const TuneResult& result = *report.result;
+  json["device"] = to_json(result.session.device);
+  json["session"] = to_json(result.session);
+  json["best"] = result.best ? to_json(*result.best) : Json();
+  json["finalists"] = Json::array();
+  for (const auto& finalist : result.finalists) json["finalists"].push_back(to_json(finalist));
+  json["outcomes"] = Json::object();
+  for (const auto& [outcome, count] : result.progress.by_outcome) {
+    json["outcomes"][std::string(to_string(outcome))] = count;
+  }
+  json["done"] = result.progress.done;
+  json["known"] = result.progress.known;
+  json["space"] = result.progress.space;
+  json["elapsed_s"] = result.progress.elapsed_s;
+  json["left_out"] = result.unsupported;
+  if (report.contest) json["comparison"] = contest_json(*report.contest);
+  return json;
+}
+
+ExitCode exit_code_of(const TuneReport& report) {
+  if (!report.result) return kExitNoCandidate;
+  if (report.result->session.state == "interrupted") return kExitInterrupted;
+  if (report.result->best) return kExitOk;
+  return report.result->session.state == "budget" ? kExitBudget : kExitNoCandidate;
+}
+
+}  // namespace kiln::tools

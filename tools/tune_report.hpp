@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/workbench.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln::tools {
+
+/// What tuning one problem gave.
+struct TuneReport {
+  std::string name;  ///< of the suite's line, or ""
+  GemmRequest request;
+  std::optional<TuneResult> result;  ///< nothing when unsupported
+  std::string unsupported;           ///< the reasons, when no template computes it
+  std::optional<Contest> contest;    ///< against cuBLASLt, unless asked not to or nothing won
+};
+
+/// For a person: the winner, how good it is, what was tried, how to use it.
+[[nodiscard]] std::string report_text(const TuneReport& report);
+/// One line of the table of a suite.
+[[nodiscard]] std::vector<std::string> report_row(const TuneReport& report);
+[[nodiscard]] Json report_json(const TuneReport& report);
+[[nodiscard]] Json contest_json(const Contest& contest);
+[[nodiscard]] ExitCode exit_code_of(const TuneReport& report);
+
+}  // namespace kiln::tools
