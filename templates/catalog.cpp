@@ -111,7 +111,12 @@ void Catalog::add_directory(const std::string& directory) {
       throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
                                                     file, parsed.name(), first->second));
     }
-    add(std::move(parsed), path, headers);
+    try {
+      add(std::move(parsed), path, headers);
+    } catch (const Error& error) {
+      // Include paths are relative; say which directory's template this is about.
+      throw Error(error.kind(), fmt::format("{}\n  in the template {}", error.what(), file));
+    }
   }
 }
 

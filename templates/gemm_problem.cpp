@@ -68,22 +68,23 @@ Gemm normalised(const Gemm& gemm) {
   check_size("m", g.m);
   check_size("n", g.n);
   check_size("k", g.k);
-  if (!g.reads_c) {
+  const bool a_as_written = g.storage_a == Storage::n;
+  const bool b_as_written = g.storage_b == Storage::n;
+  settle_leading_dimension("lda", g.lda, a_as_written ? g.m : g.k, a_as_written ? g.k : g.m, g.a);
+  settle_leading_dimension("ldb", g.ldb, b_as_written ? g.k : g.n, b_as_written ? g.n : g.k, g.b);
+  settle_leading_dimension("ldd", g.ldd, g.m, g.n, g.d);
+  settle_alignment("alignment_a", g.alignment_a, g.a);
+  settle_alignment("alignment_b", g.alignment_b, g.b);
+  settle_alignment("alignment_d", g.alignment_d, g.d);
+  if (g.reads_c) {
+    settle_leading_dimension("ldc", g.ldc, g.m, g.n, g.c);
+    settle_alignment("alignment_c", g.alignment_c, g.c);
+  } else {
     // C plays no part, so it must not tell problems apart.
     g.c = g.d;
     g.ldc = g.ldd;
     g.alignment_c = g.alignment_d;
   }
-  const bool a_as_written = g.storage_a == Storage::n;
-  const bool b_as_written = g.storage_b == Storage::n;
-  settle_leading_dimension("lda", g.lda, a_as_written ? g.m : g.k, a_as_written ? g.k : g.m, g.a);
-  settle_leading_dimension("ldb", g.ldb, b_as_written ? g.k : g.n, b_as_written ? g.n : g.k, g.b);
-  settle_leading_dimension("ldc", g.ldc, g.m, g.n, g.c);
-  settle_leading_dimension("ldd", g.ldd, g.m, g.n, g.d);
-  settle_alignment("alignment_a", g.alignment_a, g.a);
-  settle_alignment("alignment_b", g.alignment_b, g.b);
-  settle_alignment("alignment_c", g.alignment_c, g.c);
-  settle_alignment("alignment_d", g.alignment_d, g.d);
   return g;
 }
 

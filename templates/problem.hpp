@@ -55,8 +55,9 @@ struct Problem {
 };
 
 /// Checks sizes (1 to 2^31-1), leading dimensions (0 or at least the row length, product with the
-/// rows below 2^63 bytes), alignments (powers of two, 1 to 4096) and fills tight leading
-/// dimensions. Throws Error(usage) that names the field.
+/// rows below 2^63 bytes), alignments (powers of two, 1 to 4096; raised to the element's size, on
+/// which elements lie anyway) and fills tight leading dimensions. When C is not read, what
+/// describes it becomes what describes D. Throws Error(usage) that names the field.
 [[nodiscard]] Gemm normalised(const Gemm& gemm);
 
 /// The problem of a (normalised or not) Gemm. Leading dimensions enter it through the alignment

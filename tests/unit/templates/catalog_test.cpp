@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/catalog.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+#include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/tiny_template.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using test::kTinyTemplate;
+using test::TemporaryFolder;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string tiny_named(std::string_view name) {
+  std::string text(kTinyTemplate);
+  const std::string line = "//@ template   tiny";
+  return text.replace(text.find(line), line.size(), "//@ template   " + std::string(name));
+}
+
+TEST(EmbeddedFiles, AreTheKernelFolder) {
+  namespace fs = std::filesystem;
+  const fs::path base = fs::path(KILN_SOURCE_DIR) / "templates/kernels";
+  std::set<std::string> expected;
+  for (const auto& entry : fs::recursive_directory_iterator(base)) {
+    const auto extension = entry.path().extension();
+    if (extension != ".cu" && extension != ".cuh") continue;
+    const auto path = entry.path().lexically_relative(base).generic_string();
+    expected.insert(path);
+    const auto found = embedded_files().find(path);
+    ASSERT_NE(found, embedded_files().end()) << path;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(stream)), {});
+    EXPECT_EQ(found->second, text) << path;
+  }
+  EXPECT_EQ(embedded_files().size(), expected.size());
+}
+
+TEST(Catalog, BuiltinsComeFromTheEmbeddedFiles) {
+  const auto& catalog = Catalog::builtin();
+  for (const auto* name : {"gemm_naive", "gemm_tiled", "gemm_wmma"}) {
+    ASSERT_NE(catalog.find(name), nullptr) << name;
+    EXPECT_EQ(&catalog.at(name), catalog.find(name));
+    EXPECT_EQ(catalog.digest(name).size(), 32U);
+  }
+  EXPECT_TRUE(catalog.headers().contains("common/gemm_args.cuh"));
+  EXPECT_EQ(catalog.find("gemm_magic"), nullptr);
+}
+
+TEST(Catalog, UnknownNamesListWhatThereIsNearestFirst) {
+  EXPECT_THAT(error_text(ErrorKind::usage, [] { (void)Catalog::builtin().at("gemm_wnma"); }),
+              StartsWith("there is no template \"gemm_wnma\"; there are gemm_wmma, "));
+}
+
+TEST(Catalog, AddsAUsersDirectory) {
+  const TemporaryFolder folder;
+  folder.write("deep/tiny.cu", kTinyTemplate);
+  folder.write("deep/helper.cuh", "#include \"common/gemm_args.cuh\"\n");
+  folder.write("plain.cu", "__global__ void no_front_matter() {}\n");
+  folder.write("notes.txt", "//@ nonsense\n");
+  const auto catalog = Catalog::with_directories({folder.path()});
+  EXPECT_EQ(catalog.templates().size(), Catalog::builtin().templates().size() + 1);
+  EXPECT_EQ(catalog.at("tiny").file(), folder.path() + "/deep/tiny.cu");
+  const auto& origin = catalog.origin("tiny");
+  EXPECT_EQ(origin.path, "deep/tiny.cu");
+  EXPECT_TRUE(origin.headers->contains("deep/helper.cuh"));
+  EXPECT_TRUE(origin.headers->contains("common/gemm_args.cuh"));
+  EXPECT_FALSE(catalog.headers().contains("deep/helper.cuh"));
+}
+
+TEST(Catalog, AUsersTemplateReplacesABuiltin) {
+  const TemporaryFolder folder;
+  folder.write("mine.cu", tiny_named("gemm_naive"));
+  folder.write("helper.cuh", "");
+  const auto catalog = Catalog::with_directories({folder.path()});
+  EXPECT_EQ(catalog.templates().size(), Catalog::builtin().templates().size());
+  EXPECT_EQ(catalog.at("gemm_naive").config_type(), "TinyConfig");
+  EXPECT_NE(catalog.digest("gemm_naive"), Catalog::builtin().digest("gemm_naive"));
+  EXPECT_EQ(catalog.digest("gemm_tiled"), Catalog::builtin().digest("gemm_tiled"));
+}
+
+TEST(Catalog, AUsersHeaderShadowsABuiltinForThatDirectoryAlone) {
+  const TemporaryFolder folder;
+  folder.write("tiny.cu", kTinyTemplate);
+  folder.write("helper.cuh", "#include \"common/gemm_args.cuh\"\n");
+  const auto before = Catalog::with_directories({folder.path()});
+  folder.write("common/gemm_args.cuh", "namespace kiln { struct GemmArgs { int other; }; }\n");
+  const auto after = Catalog::with_directories({folder.path()});
+  EXPECT_NE(after.digest("tiny"), before.digest("tiny"));
+  EXPECT_EQ(after.digest("gemm_tiled"), before.digest("gemm_tiled"));
+}
+
+TEST(Catalog, DigestFollowsWhatIsReached) {
+  const TemporaryFolder folder;
+  folder.write("tiny.cu", kTinyTemplate);
+  folder.write("helper.cuh", "#include \"second.cuh\"\n");
+  folder.write("second.cuh", "int a;\n");
+  folder.write("unrelated.cuh", "int a;\n");
+  const auto digest = [&] { return Catalog::with_directories({folder.path()}).digest("tiny"); };
+  const auto first = digest();
+  EXPECT_EQ(digest(), first);
+  folder.write("unrelated.cuh", "int b;\n");
+  EXPECT_EQ(digest(), first);
+  folder.write("second.cuh", "int b;\n");
+  EXPECT_NE(digest(), first);
+  folder.write("second.cuh", "int a;\n");
+  EXPECT_EQ(digest(), first);
+  folder.write("tiny.cu", std::string(kTinyTemplate) + "\n");
+  EXPECT_NE(digest(), first);
+}
+
+TEST(CatalogError, NamesThePlace) {
+  const TemporaryFolder folder;
+  const auto load = [&](ErrorKind kind) {
+    return error_text(kind, [&] { (void)Catalog::with_directories({folder.path()}); });
+  };
+  folder.write("tiny.cu", kTinyTemplate);
+  EXPECT_THAT(load(ErrorKind::template_),
+              AllOf(StartsWith("tiny.cu:22:10:"), HasSubstr("helper.cuh"),
+                    HasSubstr("in the template " + folder.path() + "/tiny.cu")));
+  folder.write("helper.cuh", "");
+  folder.write("again.cu", kTinyTemplate);
+  EXPECT_THAT(load(ErrorKind::template_),
+              AllOf(HasSubstr("tiny.cu:1:1:"), HasSubstr("is also in"), HasSubstr("again.cu")));
+  folder.write("again.cu", "//@ temple x\n");
+  EXPECT_THAT(load(ErrorKind::template_), StartsWith(folder.path() + "/again.cu:1:5:"));
+  EXPECT_THAT(
+      error_text(ErrorKind::usage, [] { (void)Catalog::with_directories({"/nowhere/at/all"}); }),
+      AllOf(HasSubstr("/nowhere/at/all"), HasSubstr("KILN_TEMPLATE_PATH")));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "tests/unit/templates/expect_error.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using testing::HasSubstr;
+
+TEST(Config, CanonicalTextIsSortedByName) {
+  const Config config{{"tile_m", 128}, {"stages", 3}, {"offset", -1}};
+  EXPECT_EQ(config.canonical(), "offset=-1 stages=3 tile_m=128");
+  EXPECT_EQ(Config().canonical(), "");
+}
+
+TEST(Config, ParsesSpacesAndCommas) {
+  const Config expected{{"a", 1}, {"b", 2}, {"c", 3}};
+  EXPECT_EQ(Config::parse("a=1 b=2 c=3"), expected);
+  EXPECT_EQ(Config::parse("c=3,b=2,a=1"), expected);
+  EXPECT_EQ(Config::parse(" a=1,\t b=2 ,c=3\n"), expected);
+  EXPECT_EQ(Config::parse(""), Config());
+}
+
+TEST(Config, ErrorsNameThePair) {
+  const auto parse = [](const char* text) {
+    return error_text(ErrorKind::usage, [&] { (void)Config::parse(text); });
+  };
+  EXPECT_THAT(parse("a=1 tile"), HasSubstr("\"tile\" has no '='"));
+  EXPECT_THAT(parse("=4"), HasSubstr("no name"));
+  EXPECT_THAT(parse("a=1 a=2"), HasSubstr("\"a=2\" repeats"));
+  EXPECT_THAT(parse("a=four"), HasSubstr("\"a=four\""));
+  EXPECT_THAT(parse("a="), HasSubstr("no integer"));
+  EXPECT_THAT(parse("a=1.5"), HasSubstr("no integer"));
+  EXPECT_THAT(parse("a=9223372036854775808"), HasSubstr("64-bit"));
+  EXPECT_THAT(parse("a-b=1"), HasSubstr("letters"));
+}
+
+TEST(Config, AtNamesWhatIsMissing) {
+  const Config config{{"a", 1}};
+  EXPECT_EQ(config.at("a"), 1);
+  EXPECT_EQ(config.find("b"), std::nullopt);
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)config.at("b"); }), HasSubstr("\"b\""));
+}
+
+rc::Gen<std::string> identifier() {
+  return rc::gen::apply(
+      [](char first, std::string rest) { return first + rest; },
+      rc::gen::elementOf(std::string("abcxyz_ABZ")),
+      rc::gen::container<std::string>(rc::gen::elementOf(std::string("abz_AZ09"))));
+}
+
+RC_GTEST_PROP(ConfigProperty, ParseOfCanonicalIsIdentity, ()) {
+  const auto values = *rc::gen::container<std::map<std::string, std::int64_t>>(
+      identifier(), rc::gen::arbitrary<std::int64_t>());
+  Config config;
+  for (const auto& [name, value] : values) config.set(name, value);
+  RC_ASSERT(Config::parse(config.canonical()) == config);
+}
+
+RC_GTEST_PROP(ConfigProperty, AnyTextEitherParsesOrIsAUsageError, (const std::string& text)) {
+  try {
+    const Config config = Config::parse(text);
+    RC_ASSERT(Config::parse(config.canonical()) == config);
+  } catch (const Error& error) {
+    RC_ASSERT(error.kind() == ErrorKind::usage);
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/expression.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/templates/expect_error.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using testing::HasSubstr;
+using Value = std::optional<std::int64_t>;
+
+/// With tile_k = 32, tile_m = 128, device.sm = 90, zero = 0.
+Value evaluate(std::string_view text) {
+  NameTable names;
+  std::vector<std::int64_t> values;
+  const auto name = [&](std::string_view spelling, std::int64_t value) {
+    names.intern(spelling);
+    values.push_back(value);
+  };
+  name("tile_k", 32);
+  name("tile_m", 128);
+  name("device.sm", 90);
+  name("zero", 0);
+  return Expression::parse(text, names, {"test.cu", 7, 12}).evaluate(values);
+}
+
+std::string why_refused(std::string_view text) {
+  return error_text(ErrorKind::template_, [&] { (void)evaluate(text); });
+}
+
+TEST(Expression, Values) {
+  EXPECT_EQ(evaluate("42"), 42);
+  EXPECT_EQ(evaluate("0x1F"), 31);
+  EXPECT_EQ(evaluate("9223372036854775807"), 9223372036854775807);
+  EXPECT_EQ(evaluate("true + true + false"), 2);
+  EXPECT_EQ(evaluate("tile_m"), 128);
+  EXPECT_EQ(evaluate("device.sm >= 80"), 1);
+  EXPECT_EQ(evaluate("  tile_m\t/ tile_k "), 4);
+}
+
+TEST(Expression, Precedence) {
+  EXPECT_EQ(evaluate("2 + 3 * 4"), 14);
+  EXPECT_EQ(evaluate("(2 + 3) * 4"), 20);
+  EXPECT_EQ(evaluate("20 - 5 - 3"), 12);
+  EXPECT_EQ(evaluate("100 / 5 / 2"), 10);
+  EXPECT_EQ(evaluate("-3 * -2"), 6);
+  EXPECT_EQ(evaluate("- -3"), 3);
+  EXPECT_EQ(evaluate("1 + 1 == 2"), 1);
+  EXPECT_EQ(evaluate("1 < 2 == true"), 1);
+  EXPECT_EQ(evaluate("1 || 0 && 0"), 1);
+  EXPECT_EQ(evaluate("(1 || 0) && 0"), 0);
+  EXPECT_EQ(evaluate("!0 && !!7"), 1);
+  EXPECT_EQ(evaluate("!tile_m == zero"), 1);
+  EXPECT_EQ(evaluate("1 != 2"), 1);
+}
+
+TEST(Expression, LogicGivesZeroOrOne) {
+  EXPECT_EQ(evaluate("5 && 7"), 1);
+  EXPECT_EQ(evaluate("5 || 7"), 1);
+  EXPECT_EQ(evaluate("0 || 7"), 1);
+  EXPECT_EQ(evaluate("0 || 0"), 0);
+  EXPECT_EQ(evaluate("7 && 0"), 0);
+  EXPECT_EQ(evaluate("1 && 2 && 3 || 0"), 1);
+  EXPECT_EQ(evaluate("(5 && 7) + (5 || 0)"), 2);
+}
+
+TEST(Expression, Choice) {
+  EXPECT_EQ(evaluate("1 ? 10 : 20"), 10);
+  EXPECT_EQ(evaluate("zero ? 10 : 20"), 20);
+  EXPECT_EQ(evaluate("0 ? 1 : 0 ? 2 : 3"), 3);
+  EXPECT_EQ(evaluate("1 ? 0 ? 1 : 2 : 3"), 2);
+  EXPECT_EQ(evaluate("2 * (tile_m > tile_k ? 3 : 4) + 1"), 7);
+}
+
+TEST(Expression, DivisionTruncates) {
+  EXPECT_EQ(evaluate("-7 / 2"), -3);
+  EXPECT_EQ(evaluate("-7 % 2"), -1);
+  EXPECT_EQ(evaluate("7 / -2"), -3);
+}
+
+TEST(Expression, Functions) {
+  EXPECT_EQ(evaluate("min(3, 1, 2)"), 1);
+  EXPECT_EQ(evaluate("max(3, 1, 2, 9)"), 9);
+  EXPECT_EQ(evaluate("ceil_div(7, 2)"), 4);
+  EXPECT_EQ(evaluate("ceil_div(8, 2)"), 4);
+  EXPECT_EQ(evaluate("ceil_div(-7, 2)"), -3);
+  EXPECT_EQ(evaluate("ceil_div(-7, -2)"), 4);
+  EXPECT_EQ(evaluate("round_up(7, 4)"), 8);
+  EXPECT_EQ(evaluate("round_up(8, 4)"), 8);
+  EXPECT_EQ(evaluate("gcd(12, 18)"), 6);
+  EXPECT_EQ(evaluate("gcd(0, 5)"), 5);
+  EXPECT_EQ(evaluate("gcd(-12, 18)"), 6);
+  EXPECT_EQ(evaluate("is_pow2(64)"), 1);
+  EXPECT_EQ(evaluate("is_pow2(48) + is_pow2(0) + is_pow2(-8)"), 0);
+  EXPECT_EQ(evaluate("log2(1)"), 0);
+  EXPECT_EQ(evaluate("log2(1023)"), 9);
+  EXPECT_EQ(evaluate("abs(-5) + abs(5)"), 10);
+  EXPECT_EQ(evaluate("min (tile_m, max(tile_k, 64))"), 64);
+}
+
+TEST(Expression, UndefinedValues) {
+  for (const auto* text : {"1 / zero",
+                           "1 % zero",
+                           "ceil_div(1, zero)",
+                           "round_up(1, zero)",
+                           "log2(0)",
+                           "log2(-1)",
+                           "9223372036854775807 + 1",
+                           "-9223372036854775807 - 2",
+                           "9223372036854775807 * 2",
+                           "-(-9223372036854775807 - 1)",
+                           "(-9223372036854775807 - 1) / -1",
+                           "(-9223372036854775807 - 1) % -1",
+                           "abs(-9223372036854775807 - 1)",
+                           "gcd(-9223372036854775807 - 1, 0)",
+                           "(-9223372036854775807 - 1) * -1",
+                           "-1 * (-9223372036854775807 - 1)",
+                           "round_up(9223372036854775807, 2)",
+                           "4294967296 * 4294967296",
+                           "1 / zero || 1",
+                           "1 && 1 / zero",
+                           "1 / zero ? 1 : 2"}) {
+    EXPECT_EQ(evaluate(text), std::nullopt) << text;
+  }
+}
+
+TEST(Expression, WhatIsNotReachedMayBeUndefined) {
+  EXPECT_EQ(evaluate("zero != 0 && 10 / zero > 1"), 0);
+  EXPECT_EQ(evaluate("zero == 0 || 10 / zero > 1"), 1);
+  EXPECT_EQ(evaluate("zero == 0 ? 5 : 10 / zero"), 5);
+}
+
+TEST(Expression, ExtremesThatFit) {
+  EXPECT_EQ(evaluate("-9223372036854775807 - 1"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(evaluate("3037000499 * 3037000499"), 9223372030926249001);
+  EXPECT_EQ(evaluate("-4294967296 * 2147483648"), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(evaluate("4294967296 * 2147483648"), std::nullopt);
+}
+
+TEST(Expression, NamesUsed) {
+  NameTable names;
+  for (const auto* name : {"a", "b", "c", "d"}) names.intern(name);
+  EXPECT_EQ(names.intern("b"), 1);
+  EXPECT_EQ(names.find("x"), -1);
+  const auto expression = Expression::parse(" d * (a + d) - 3 ", names, {"x", 1, 1});
+  EXPECT_EQ(expression.names_used(), (std::vector<int>{0, 3}));
+  EXPECT_EQ(expression.text(), " d * (a + d) - 3");
+}
+
+TEST(ExpressionError, ShowsPlaceLineAndCaret) {
+  EXPECT_EQ(why_refused("tile_m + tile_q"),
+            "test.cu:7:21: unknown name \"tile_q\"; did you mean \"tile_k\"?\n"
+            "  tile_m + tile_q\n"
+            "           ^");
+}
+
+TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {
+  NameTable names;
+  const SourcePlace place{"test.cu", 3, 15, "//@ require    1 +"};
+  EXPECT_EQ(error_text(ErrorKind::template_, [&] { (void)Expression::parse("1 +", names, place); }),
+            "test.cu:3:18: the expression ends where a value is expected\n"
+            "  //@ require    1 +\n"
+            "                   ^");
+}
+
+TEST(ExpressionError, SaysWhatIsWrong) {
+  EXPECT_THAT(why_refused(""), HasSubstr(":12: an expression is missing"));
+  EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator or the end"));
+  EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("')' is expected"));
+  EXPECT_THAT(why_refused("1 + )"), HasSubstr("a value is expected"));
+  EXPECT_THAT(why_refused("1 ? 2"), HasSubstr("':' is expected"));
+  EXPECT_THAT(why_refused("1 < 2 < 3"), HasSubstr("do not chain"));
+  EXPECT_THAT(why_refused("1 == 1 == 1"), HasSubstr("do not chain"));
+  EXPECT_THAT(why_refused("tile_m = 3"), HasSubstr("'==' is"));
+  EXPECT_THAT(why_refused("1 & 2"), HasSubstr("'&&' is"));
+  EXPECT_THAT(why_refused("9223372036854775808"), HasSubstr("64 bits"));
+  EXPECT_THAT(why_refused("12ab"), HasSubstr("not an integer"));
+  EXPECT_THAT(why_refused("0x"), HasSubstr("not an integer"));
+  EXPECT_THAT(why_refused("0x-5"), HasSubstr("not an integer"));
+  EXPECT_THAT(why_refused("1.5"), HasSubstr("not an integer"));
+  EXPECT_THAT(why_refused("mix(1, 2)"), HasSubstr("unknown function \"mix\"; did you mean"));
+  EXPECT_THAT(why_refused("min(1)"), HasSubstr("two arguments or more"));
+  EXPECT_THAT(why_refused("gcd(1)"), HasSubstr("gcd takes 2 arguments, not 1"));
+  EXPECT_THAT(why_refused("log2(1, 2)"), HasSubstr("log2 takes 1 argument, not 2"));
+  EXPECT_THAT(why_refused("min(1, 2"), HasSubstr("to close the arguments of min"));
+  EXPECT_THAT(why_refused("completely_different"), Not(HasSubstr("did you mean")));
+}
+
+TEST(ExpressionError, BoundsItsDepth) {
+  EXPECT_THAT(why_refused(std::string(10000, '(')), HasSubstr("nests too deeply"));
+  EXPECT_THAT(why_refused(std::string(10000, '-') + "1"), HasSubstr("nests too deeply"));
+  std::string right_heavy;
+  for (int i = 0; i < 90; ++i) right_heavy += "1 + (";
+  EXPECT_THAT(why_refused(right_heavy + "1" + std::string(90, ')')), HasSubstr("nests too deeply"));
+  std::string sum = "1";
+  for (int i = 0; i < 10000; ++i) sum += " + 1";
+  EXPECT_EQ(evaluate(sum), 10001);
+}
+
+}  // namespace
+}  // namespace kiln

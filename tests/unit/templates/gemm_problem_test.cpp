@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "templates/problem.hpp"
+#include "tests/unit/templates/expect_error.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using testing::HasSubstr;
+
+std::string why_refused(const Gemm& gemm) {
+  return error_text(ErrorKind::usage, [&] { (void)normalised(gemm); });
+}
+
+TEST(NormalisedGemm, FillsTightLeadingDimensions) {
+  const auto as_written = normalised(Gemm::of(DType::f16, 3, 5, 7));
+  EXPECT_EQ(as_written.lda, 7);
+  EXPECT_EQ(as_written.ldb, 5);
+  EXPECT_EQ(as_written.ldc, 5);
+  EXPECT_EQ(as_written.ldd, 5);
+  const auto transposed = normalised(Gemm::of(DType::f16, 3, 5, 7, Storage::t, Storage::t));
+  EXPECT_EQ(transposed.lda, 3);
+  EXPECT_EQ(transposed.ldb, 7);
+  EXPECT_EQ(normalised(transposed), transposed);
+}
+
+TEST(NormalisedGemm, RefusesWhatCannotBe) {
+  const auto good = Gemm::of(DType::f16, 8, 8, 8);
+  auto gemm = good;
+  gemm.m = 0;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("m = 0"));
+  gemm = good;
+  gemm.k = std::int64_t{1} << 31;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("k = 2147483648"));
+  gemm = good;
+  gemm.lda = 7;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("lda = 7"));
+  gemm = good;
+  gemm.ldb = -8;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("ldb = -8"));
+  gemm = good;
+  gemm.ldd = std::int64_t{1} << 60;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("2^63"));
+  gemm = good;
+  gemm.alignment_a = 12;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("alignment_a = 12"));
+  gemm = good;
+  gemm.alignment_d = 8192;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("alignment_d"));
+  gemm = good;
+  gemm.m = gemm.n = gemm.k = 2147483647;
+  EXPECT_NO_THROW((void)normalised(gemm));
+}
+
+TEST(NormalisedGemm, ElementsLieOnTheirOwnSize) {
+  auto gemm = Gemm::of(DType::f32, 8, 8, 8);
+  gemm.alignment_a = 1;
+  EXPECT_EQ(normalised(gemm).alignment_a, 4);
+}
+
+TEST(NormalisedGemm, AnUnreadCTellsNothingApart) {
+  auto gemm = Gemm::of(DType::f16, 8, 8, 8);
+  auto other = gemm;
+  other.c = DType::f32;
+  other.ldc = 1000;
+  other.alignment_c = 1;
+  EXPECT_EQ(normalised(gemm), normalised(other));
+  gemm.reads_c = other.reads_c = true;
+  EXPECT_NE(normalised(gemm), normalised(other));
+}
+
+TEST(GemmProblem, AlignmentCombinesAddressAndRows) {
+  const auto align_a = [](std::int64_t lda, int address, DType type = DType::f16) {
+    auto gemm = Gemm::of(type, 64, 64, 64);
+    gemm.lda = lda;
+    gemm.alignment_a = address;
+    return to_problem(gemm).trait("align_a");
+  };
+  EXPECT_EQ(align_a(64, 256), 16);
+  EXPECT_EQ(align_a(64, 4), 4);
+  EXPECT_EQ(align_a(65, 256), 2);
+  EXPECT_EQ(align_a(66, 256), 4);
+  EXPECT_EQ(align_a(68, 256), 8);
+  EXPECT_EQ(align_a(72, 256), 16);
+  EXPECT_EQ(align_a(65, 256, DType::f64), 8);
+  EXPECT_EQ(align_a(65, 256, DType::s8), 1);
+}
+
+TEST(Layout, LettersBothWays) {
+  const std::pair nt{Storage::n, Storage::t};
+  EXPECT_EQ(parse_layout("nt"), nt);
+  EXPECT_EQ(parse_layout("n"), std::nullopt);
+  EXPECT_EQ(parse_layout("nx"), std::nullopt);
+  EXPECT_EQ(parse_layout("ntn"), std::nullopt);
+  for (const auto* letters : {"nn", "nt", "tn", "tt"}) {
+    const auto layout = parse_layout(letters);
+    ASSERT_TRUE(layout);
+    EXPECT_EQ(layout_text(layout->first, layout->second), letters);
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/kernel_template.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/tiny_template.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+KernelTemplate tiny() {
+  return KernelTemplate::parse("tiny.cu", std::string(test::kTinyTemplate));
+}
+
+/// The tiny template with its launch replaced by these lines.
+KernelTemplate tiny_with_launch(const std::string& lines) {
+  std::string text(test::kTinyTemplate);
+  const auto begin = text.find("//@   grid");
+  text.replace(begin, text.find("//@ workspace") - begin, lines);
+  return KernelTemplate::parse("tiny.cu", text);
+}
+
+DeviceLimits h200() {
+  return limits_of_arch("90a").value();
+}
+Problem halves(std::int64_t m = 100, std::int64_t n = 70) {
+  return to_problem(Gemm::of(DType::f16, m, n, 64));
+}
+const Config kConfig{{"tile_m", 64}, {"tile_n", 32}};
+
+std::string why_unsupported(const Gemm& gemm, std::string_view arch = "90a") {
+  return tiny().why_unsupported(to_problem(gemm), limits_of_arch(arch).value()).value_or("");
+}
+
+TEST(KernelTemplate, SaysWhatItDoesNotTake) {
+  EXPECT_EQ(why_unsupported(Gemm::of(DType::f16, 64, 64, 64)), "");
+  EXPECT_EQ(why_unsupported(Gemm::of(DType::f64, 64, 64, 64)), "");
+  auto gemm = Gemm::of(DType::bf16, 64, 64, 64);
+  gemm.c = gemm.d = DType::f32;
+  EXPECT_EQ(why_unsupported(gemm), "");
+  gemm.d = DType::f16;
+  EXPECT_EQ(why_unsupported(gemm), "tiny does not take d=f16 with a=bf16");
+  EXPECT_EQ(why_unsupported(Gemm::of(DType::f32, 64, 64, 64)), "tiny does not take a=f32");
+  Problem other = halves();
+  other.operation = "conv2d";
+  EXPECT_EQ(tiny().why_unsupported(other, h200()), "tiny computes gemm, not conv2d");
+}
+
+TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
+  auto old = h200();
+  old.sm = 70;
+  old.arch = "sm_70";
+  EXPECT_EQ(tiny().why_unsupported(halves(), old), "tiny needs sm >= 75, this is sm_70");
+}
+
+TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {
+  auto gemm = Gemm::of(DType::f16, 64, 64, 64);
+  gemm.alignment_a = 2;
+  EXPECT_EQ(why_unsupported(gemm),
+            "tiny: align_a >= 4 does not hold with align_a = 2: loads are 4 bytes wide");
+}
+
+TEST(KernelTemplate, SpaceFollowsProblemAndDevice) {
+  EXPECT_EQ(tiny().space(halves(), h200()).count(), 5U);
+  auto small = h200();
+  small.max_threads = 128;
+  const auto space = tiny().space(halves(), small);
+  EXPECT_EQ(space.count(), 2U);
+  EXPECT_EQ(space.default_config(), kConfig);
+}
+
+TEST(KernelTemplate, ConfigFieldsInDeclaredOrder) {
+  EXPECT_THAT(tiny().config_fields(kConfig, halves(), h200()),
+              ElementsAre(NamedValue{"tile_m", 64}, NamedValue{"tile_n", 32},
+                          NamedValue{"threads", 128}, NamedValue{"smem_bytes", 4096}));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [&] {
+                           (void)tiny().config_fields({{"tile_m", 64}}, halves(), h200());
+                         }),
+              HasSubstr("tile_n"));
+}
+
+TEST(KernelTemplate, ConfigFieldsAreInts) {
+  std::string text(test::kTinyTemplate);
+  text.replace(text.find("tile_m * tile_n * a_bytes"), 25, "tile_m * 1000000000      ");
+  const auto wide = KernelTemplate::parse("tiny.cu", text);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)wide.config_fields(kConfig, halves(), h200()); }),
+              HasSubstr("smem_bytes = 64000000000 does not fit"));
+}
+
+TEST(LaunchGeometry, OfAProblem) {
+  const auto geometry = tiny().geometry(kConfig, halves(), h200());
+  ASSERT_EQ(geometry.size(), 1U);
+  const LaunchGeometry expected{{3, 2, 1}, {128, 1, 1}, {1, 1, 1}, 4096};
+  EXPECT_EQ(geometry[0], expected);
+  EXPECT_EQ(tiny().workspace_bytes(kConfig, halves(), h200()), 400);
+}
+
+TEST(LaunchGeometry, ClustersAndSeveralLaunches) {
+  const auto two = tiny_with_launch(
+      "//@ grid 4, 2\n//@ block 32, 4\n//@ cluster 2\n"
+      "//@ launch tiny\n//@ grid 1\n//@ block 64\n");
+  const auto geometry = two.geometry(kConfig, halves(), h200());
+  ASSERT_EQ(geometry.size(), 2U);
+  const LaunchGeometry first{{4, 2, 1}, {32, 4, 1}, {2, 1, 1}, 0};
+  EXPECT_EQ(geometry[0], first);
+  EXPECT_EQ(geometry[1].block[0], 64U);
+}
+
+TEST(LaunchGeometry, OutOfRange) {
+  const auto why = [](const std::string& lines, std::string_view arch = "90a") {
+    const auto made = tiny_with_launch(lines);
+    return error_text(ErrorKind::template_, [&] {
+      (void)made.geometry(kConfig, halves(), limits_of_arch(arch).value());
+    });
+  };
+  EXPECT_EQ(why("//@ grid 1, 65536\n//@ block 32\n"),
+            "tiny.cu:16: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
+            "grid.y \"65536\" is 65536, outside of 1 to 65535");
+  EXPECT_THAT(why("//@ grid m - 100\n//@ block 32\n"), HasSubstr("\"m - 100\" is 0"));
+  EXPECT_THAT(why("//@ grid 1 / (m - 100)\n//@ block 32\n"), HasSubstr("undefined"));
+  EXPECT_THAT(why("//@ grid 2147483648\n//@ block 32\n"), HasSubstr("grid.x"));
+  EXPECT_THAT(why("//@ grid 1\n//@ block 1, 1, 65\n"), HasSubstr("block.z"));
+  EXPECT_THAT(why("//@ grid 1\n//@ block 64, 32\n"), HasSubstr("2048 threads exceeds 1024"));
+  EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem 232449\n"), HasSubstr("smem"));
+  EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem -1\n"), HasSubstr("is -1"));
+  EXPECT_THAT(why("//@ grid 3\n//@ block 1\n//@ cluster 2\n"), HasSubstr("no multiple"));
+  EXPECT_THAT(why("//@ grid 16, 2\n//@ block 1\n//@ cluster 16, 2\n"), HasSubstr("32 blocks"));
+  EXPECT_THAT(why("//@ grid 2\n//@ block 1\n//@ cluster 2\n", "89"), HasSubstr("sm >= 90"));
+}
+
+TEST(LaunchGeometry, NegativeWorkspace) {
+  std::string text(test::kTinyTemplate);
+  text.replace(text.find("m * 4"), 5, "m-999");
+  const auto made = KernelTemplate::parse("tiny.cu", text);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)made.workspace_bytes(kConfig, halves(), h200()); }),
+              HasSubstr("workspace \"m-999\" is -899"));
+}
+
+}  // namespace
+}  // namespace kiln
