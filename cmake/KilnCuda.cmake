@@ -5,7 +5,7 @@
 # KILN_NVRTC_DIR (may be empty) and the target kiln_cudart.
 
 include(KilnFindCuda)
-set(KILN_CUDA_ROOT "" CACHE PATH "Toolkit or unpacked wheels (include/, lib64/ or lib/); empty: find")
+set(KILN_CUDA_ROOT "" CACHE PATH "Toolkit or unpacked wheels; empty: look in the usual places")
 
 if(KILN_CUDA_ROOT)
   set(kiln_cuda_places ${KILN_CUDA_ROOT})
@@ -32,4 +32,5 @@ endif()
 
 add_library(kiln_cudart INTERFACE)
 target_include_directories(kiln_cudart SYSTEM INTERFACE ${KILN_CUDA_INCLUDE_DIR})
-target_link_libraries(kiln_cudart INTERFACE ${KILN_CUDART_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} rt)
+target_link_libraries(kiln_cudart INTERFACE
+  ${KILN_CUDART_LIBRARY} Threads::Threads ${CMAKE_DL_LIBS} rt)
