@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
+#include "runtime/kernel_chooser.hpp"
+#include "runtime/warning_sink.hpp"
 
 namespace kiln::tools {
 
@@ -31,41 +33,15 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
                           kernel_template.name(), space.why_invalid(attempt).value_or("empty")));
 }
 
-LookupAnswer ask_database(Context& context, const Problem& problem, const DeviceLimits& limits,
-                          const DeviceClass& device, const Environment& environment) {
-  const auto stores = context.open_for_look_up();
-  std::vector<const TuningStore*> pointers;
-  for (const auto& store : stores) pointers.push_back(&store);
-  const Catalog& catalog = context.catalog();
-  LookupRequest request;
-  request.problem = problem;
-  request.device = device;
-  request.environment = environment;
-  request.current_digest = [&](std::string_view name) {
-    return catalog.find(name) == nullptr ? std::string() : catalog.digest(name);
-  };
-  request.is_valid = [&](std::string_view name, const Config& config) {
-    const KernelTemplate* found = catalog.find(name);
-    return found != nullptr && !found->why_unsupported(problem, limits) &&
-           found->space(problem, limits).contains(config);
-  };
-  auto answer = look_up(pointers, request);
-  if (!answer.warning.empty()) context.warn(answer.warning);
-  return answer;
-}
-
-Chosen choose_as_runtime(Context& context, const SearchSpace& space, const Problem& problem,
-                         const DeviceLimits& limits, const DeviceClass& device,
-                         const Environment& environment) {
-  auto answer = ask_database(context, problem, limits, device, environment);
-  if (answer.trial) {
-    const auto& key = answer.trial->key;
-    return {{key.template_name, key.config}, answer.match, std::move(answer.reason)};
-  }
-  const auto& part = space.parts.back();
-  return {{part.kernel_template->name(), part.space.default_config().value()},
-          Match::default_config,
-          answer.reason};
+std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem,
+                                        const DeviceInfo& device, const std::string& toolkit) {
+  detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
+  detail::KernelChooser chooser(context.catalog(), device, context.database().value,
+                                site_databases(), warnings);
+  auto choice = chooser.stored(problem, toolkit, {});
+  if (!choice) choice = chooser.fallback(problem, {});
+  if (!choice) return std::nullopt;
+  return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
 }
 
 }  // namespace kiln::tools

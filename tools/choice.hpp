@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "cache/lookup.hpp"
 #include "kiln/types.hpp"
+#include "runtime/device.hpp"
 #include "tools/context.hpp"
 #include "tools/quantity.hpp"
 #include "tuner/search_space.hpp"
@@ -26,15 +27,11 @@ struct Chosen {
 [[nodiscard]] Config choose_config(const KernelTemplate& kernel_template, const Problem& problem,
                                    const DeviceLimits& limits, const Choices& choices);
 
-/// What a program on that device would get for the problem: the best stored candidate, else the
-/// default of the template that the runtime falls back to. `space` must not be empty.
-[[nodiscard]] Chosen choose_as_runtime(Context& context, const SearchSpace& space,
-                                       const Problem& problem, const DeviceLimits& limits,
-                                       const DeviceClass& device, const Environment& environment);
-
-/// The look-up alone, over all stores that can be read.
-[[nodiscard]] LookupAnswer ask_database(Context& context, const Problem& problem,
-                                        const DeviceLimits& limits, const DeviceClass& device,
-                                        const Environment& environment);
+/// What a program on that device gets for the problem, by the runtime's own rules: the best stored
+/// candidate, else a default configuration. `toolkit` is the compiler's identity. Nothing when no
+/// template computes the problem.
+[[nodiscard]] std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem,
+                                                      const DeviceInfo& device,
+                                                      const std::string& toolkit);
 
 }  // namespace kiln::tools

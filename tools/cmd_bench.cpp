@@ -90,7 +90,7 @@ class Benchmark {
       return row;
     }
     if (!options_.tune.empty()) tune_first(request);
-    row.chosen = choose(space, as_problem, request);
+    row.chosen = choose(space, as_problem);
     const ContestRules rules{options_.against == "cublaslt", options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     return row;
@@ -105,7 +105,7 @@ class Benchmark {
                StopSignal::requested());
   }
 
-  Chosen choose(const SearchSpace& space, const Problem& problem, const TuneRequest& request) {
+  Chosen choose(const SearchSpace& space, const Problem& problem) {
     if (!options_.template_name.empty()) {
       const auto& part = space.parts.front();
       return {{part.kernel_template->name(),
@@ -114,10 +114,9 @@ class Benchmark {
               Match::none,
               "chosen on the command line"};
     }
-    const Environment environment{info().driver, bench_.compiler->identity(),
-                                  request.policy.canonical()};
-    return choose_as_runtime(context_, space, problem, info().limits, info().device_class,
-                             environment);
+    const auto chosen = choose_as_runtime(context_, problem, info(), bench_.compiler->identity());
+    if (!chosen) throw Error(ErrorKind::internal, "a supported problem without a kernel");
+    return *chosen;
   }
 
   Context& context_;

@@ -37,7 +37,7 @@ struct Shelf {
   std::vector<Trial> failed;
   std::map<Outcome, std::uint64_t> by_outcome;
   std::vector<SessionRecord> sessions;
-  LookupAnswer answer;  ///< what a program on such a device gets
+  std::optional<Chosen> chosen;  ///< what a program on such a device gets
 };
 
 /// What a device of that class has now: the driver and toolkit of its newest trial, as a program
@@ -48,6 +48,18 @@ Environment newest_environment(const std::vector<Trial>& trials) {
         return left.created_unix_ms < right.created_unix_ms;
       });
   return newest == trials.end() ? Environment{} : newest->environment;
+}
+
+/// Nothing also for a device whose architecture this version of Kiln does not know.
+std::optional<Chosen> chosen_on(Context& context, const Problem& problem, const DeviceClass& device,
+                                const Environment& environment) {
+  const auto limits = limits_of_arch(device.arch);
+  if (!limits) return std::nullopt;
+  DeviceInfo info;
+  info.limits = *limits;
+  info.device_class = device;
+  info.driver = environment.driver;
+  return choose_as_runtime(context, problem, info, environment.toolkit);
 }
 
 Shelf shelf_of(Context& context, const TuningStore& store, const Problem& problem,
@@ -65,17 +77,13 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   }
   std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
   if (const Trial* best = best_of(store.trials(filter))) shelf.best = *best;
-  if (const auto limits = limits_of_arch(device.arch)) {
-    shelf.answer = ask_database(context, problem, *limits, device, newest_environment(latest));
-  }
+  shelf.chosen = chosen_on(context, problem, device, newest_environment(latest));
   return shelf;
 }
 
-std::string answer_text(const Shelf& shelf) {
-  if (!shelf.answer.trial) {
-    return fmt::format("the default configuration: {}", shelf.answer.reason);
-  }
-  return fmt::format("{}: {}", to_string(shelf.answer.match), shelf.answer.reason);
+std::string chosen_text(const std::optional<Chosen>& chosen) {
+  if (!chosen) return "nothing: no template computes it there";
+  return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
 std::string ranking_text(const Shelf& shelf, std::size_t top) {
@@ -134,7 +142,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
     facts.add("best", "none: no candidate was valid");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
-  facts.add("a program gets", answer_text(shelf));
+  facts.add("a program gets", chosen_text(shelf.chosen));
   text += facts.text();
   text += ranking_text(shelf, options.all ? shelf.ranked.size() : options.top);
   if (options.all) text += failures_text(shelf);
@@ -149,8 +157,8 @@ Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
   for (const auto& [outcome, count] : shelf.by_outcome) {
     json["outcomes"][std::string(to_string(outcome))] = count;
   }
-  json["match"] = to_string(shelf.answer.trial ? shelf.answer.match : Match::default_config);
-  json["match_reason"] = shelf.answer.reason;
+  json["match"] = to_string(shelf.chosen ? shelf.chosen->match : Match::none);
+  json["match_reason"] = chosen_text(shelf.chosen);
   json["ranked"] = Json::array();
   const auto shown = options.all ? shelf.ranked.size() : std::min(options.top, shelf.ranked.size());
   for (std::size_t i = 0; i < shown; ++i) json["ranked"].push_back(to_json(shelf.ranked[i]));
@@ -186,13 +194,10 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
   std::set<std::string> seen;
   std::string text;
   for (const auto& summary : select(store.summaries(kind), on)) {
-    const auto limits = limits_of_arch(summary.device.arch);
-    if (!limits || !summary.best || !seen.insert(summary.device.canonical()).second) continue;
-    const auto answer =
-        ask_database(context, problem, *limits, summary.device, summary.best->environment);
-    if (!answer.trial) continue;
-    text += fmt::format("; on {} a program gets {}: {}", summary.device.name,
-                        to_string(answer.match), answer.reason);
+    if (!summary.best || !seen.insert(summary.device.canonical()).second) continue;
+    text += fmt::format(
+        "; on {} a program gets {}", summary.device.name,
+        chosen_text(chosen_on(context, problem, summary.device, summary.best->environment)));
   }
   return text;
 }

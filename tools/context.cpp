@@ -81,22 +81,6 @@ std::optional<TuningStore> Context::open_for_reading() const {
   return TuningStore::open(path, OpenMode::read_only);
 }
 
-std::vector<TuningStore> Context::open_for_look_up() const {
-  std::vector<std::string> paths{database().value};
-  for (auto& site : site_databases()) paths.push_back(std::move(site));
-  std::vector<TuningStore> stores;
-  for (const auto& path : paths) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) continue;
-    try {
-      stores.push_back(TuningStore::open(path, OpenMode::read_only));
-    } catch (const Error& error) {
-      warn(error.what());
-    }
-  }
-  return stores;
-}
-
 DeviceLimits Context::limits(const std::string& arch) const {
   if (!arch.empty()) return known_limits(arch);
   try {

@@ -51,9 +51,6 @@ class Context {
   [[nodiscard]] TuningStore open_for_writing() const;
   /// The user's database, or nothing (and a note) when there is none yet.
   [[nodiscard]] std::optional<TuningStore> open_for_reading() const;
-  /// Everything that a look-up asks: the user's database, then the site's. One that cannot be used
-  /// is left out with a warning, as the runtime does.
-  [[nodiscard]] std::vector<TuningStore> open_for_look_up() const;
   /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
   [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
 

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "kiln/gemm.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace kiln::tools {
 

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/progress_bar.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kiln::tools {
+namespace {
+
+/// A bar whose clock is a number and whose terminal is a string.
+struct Stage {
+  double now_s = 100.0;
+  std::string shown;
+
+  ProgressBar bar(bool interactive, int width = 120, bool quiet = false) {
+    Terminal terminal;
+    terminal.interactive = interactive;
+    terminal.width = width;
+    return ProgressBar(
+        terminal, quiet, [this](std::string_view text) { shown += text; },
+        [this] { return now_s; });
+  }
+};
+
+Progress searching(std::uint64_t done) {
+  Progress progress;
+  progress.done = done;
+  progress.planned = 40;
+  progress.phase = "searching";
+  return progress;
+}
+
+std::size_t count(const std::string& text, char letter) {
+  return static_cast<std::size_t>(std::count(text.begin(), text.end(), letter));
+}
+
+TEST(ProgressBar, RedrawsAtMostTenTimesASecond) {
+  Stage stage;
+  {
+    auto bar = stage.bar(true);
+    for (int i = 0; i < 100; ++i) {
+      stage.now_s += 0.01;
+      bar.on_progress(searching(static_cast<std::uint64_t>(i)));
+    }
+  }
+  // The first for the new phase, ten in the second that follows, and the clearing at the end.
+  EXPECT_LE(count(stage.shown, '\r'), 12u);
+  EXPECT_GE(count(stage.shown, '\r'), 10u);
+  EXPECT_EQ(count(stage.shown, '\n'), 0u);
+}
+
+TEST(ProgressBar, WithoutATerminalALineEachThirtySeconds) {
+  Stage stage;
+  auto bar = stage.bar(false);
+  for (int i = 0; i < 95; ++i) {
+    stage.now_s += 1.0;
+    bar.on_progress(searching(static_cast<std::uint64_t>(i)));
+  }
+  EXPECT_EQ(count(stage.shown, '\n'), 3u);
+  EXPECT_EQ(count(stage.shown, '\r'), 0u);
+}
+
+TEST(ProgressBar, NeverFillsTheLastColumn) {
+  Stage stage;
+  auto bar = stage.bar(true, 20);
+  bar.on_progress(searching(1));
+  const auto line = stage.shown.substr(1, stage.shown.find("\x1b[K") - 1);
+  EXPECT_LE(line.size(), 19u);
+}
+
+TEST(ProgressBar, NotesGoAboveTheLine) {
+  Stage stage;
+  auto bar = stage.bar(true);
+  bar.on_progress(searching(1));
+  bar.on_note("a note");
+  EXPECT_TRUE(stage.shown.ends_with("\r\x1b[Kkiln: a note\n")) << stage.shown;
+}
+
+TEST(ProgressBar, QuietSaysNothing) {
+  Stage stage;
+  {
+    auto bar = stage.bar(true, 80, true);
+    bar.on_progress(searching(1));
+    bar.on_note("a note");
+  }
+  EXPECT_EQ(stage.shown, "");
+}
+
+TEST(ProgressText, NamesBestFailuresAndTimeLeft) {
+  auto progress = searching(12);
+  progress.by_outcome = {{Outcome::ok, 9}, {Outcome::rejected, 2}, {Outcome::crashed, 1}};
+  progress.remaining_s = 30.0;
+  Trial best;
+  best.key.problem = to_problem(Gemm::of(DType::f16, 4096, 4096, 4096));
+  best.timing = Timing{};
+  best.timing->median_ns = 196070.0;
+  progress.best = best;
+  EXPECT_EQ(progress_text(progress),
+            "searching 12/40  best 196.1 us (701.0 TFLOP/s)  failed 3 (2 rejected, 1 crashed)  "
+            "30 s left");
+}
+
+}  // namespace
+}  // namespace kiln::tools

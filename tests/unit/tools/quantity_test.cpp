@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/quantity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kiln/error.hpp"
+
+namespace kiln::tools {
+namespace {
+
+std::string error_of(const std::function<void()>& act) {
+  try {
+    act();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Duration, TakesEveryUnit) {
+  EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "500ms"), 0.5);
+  EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "45s"), 45.0);
+  EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "2m"), 120.0);
+  EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "1.5h"), 5400.0);
+  EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "30d"), 2592000.0);
+}
+
+TEST(Duration, RefusesWhatIsNoDuration) {
+  for (const char* text :
+       {"45", "", "s", "-1s", "1e3s", "45 s", "45sec", "nans", "infs", "99999999999999999d"}) {
+    EXPECT_NE(error_of([&] { (void)parse_duration_s("--budget", text); }).find("--budget"),
+              std::string::npos)
+        << text;
+  }
+}
+
+TEST(Bytes, TakesBinaryAndDecimalUnits) {
+  EXPECT_EQ(parse_bytes("--cubins", "0"), 0);
+  EXPECT_EQ(parse_bytes("--cubins", "512KiB"), 512 * 1024);
+  EXPECT_EQ(parse_bytes("--cubins", "1.5MiB"), 1572864);
+  EXPECT_EQ(parse_bytes("--cubins", "2GB"), 2000000000);
+}
+
+TEST(Bytes, RefusesWhatIsNoSize) {
+  for (const char* text : {"", "KiB", "-1", "5 MiB", "1mib", "9999999999TiB"}) {
+    EXPECT_NE(error_of([&] { (void)parse_bytes("--cubins", text); }), "no error") << text;
+  }
+}
+
+TEST(Choices, TakesListsAndSeveralTunables) {
+  EXPECT_EQ(parse_choices("--set", {"tile_m=64,128", "stages=2"}),
+            (Choices{{"tile_m", {64, 128}}, {"stages", {2}}}));
+  EXPECT_EQ(parse_choices("--set", {"tile_m=64,tile_n=128,32"}),
+            (Choices{{"tile_m", {64}}, {"tile_n", {128, 32}}}));
+}
+
+TEST(Choices, TakesCanonicalConfigurationText) {
+  EXPECT_EQ(parse_choices("--set", {"stages=3 tile_k=32"}),
+            (Choices{{"stages", {3}}, {"tile_k", {32}}}));
+}
+
+TEST(Choices, RefusesMalformedText) {
+  EXPECT_NE(error_of([] { (void)parse_choices("--set", {"64"}); }).find("tile_m=64"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { (void)parse_choices("--set", {"=64"}); }).find("no name"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { (void)parse_choices("--set", {"a=x"}); }).find("no integer"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { (void)parse_choices("--set", {"a="}); }).find("no integer"),
+            std::string::npos);
+  EXPECT_NE(error_of([] {
+              (void)parse_choices("--set", {"a=1", "a=2"});
+            }).find("twice"),
+            std::string::npos);
+}
+
+TEST(SplitList, LeavesOutEmptyPieces) {
+  EXPECT_EQ(split_list("a,,b,"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(split_list("/x:/y", ':'), (std::vector<std::string>{"/x", "/y"}));
+  EXPECT_TRUE(split_list("").empty());
+}
+
+}  // namespace
+}  // namespace kiln::tools

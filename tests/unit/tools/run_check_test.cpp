@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/run_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace kiln::tools {
+namespace {
+
+TEST(HostElement, EveryTypeHoldsWhatIsStoredExactly) {
+  std::mt19937_64 random(7);
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+    const auto type = static_cast<DType>(i);
+    bool differ = false;
+    double first = 0.0;
+    for (int draw = 0; draw < 500; ++draw) {
+      const double value = random_element(type, random);
+      std::byte bytes[8] = {};
+      store_exact(type, value, bytes);
+      ASSERT_EQ(load_element(type, bytes), value) << kDTypeNames[i];
+      if (draw == 0) first = value;
+      differ = differ || value != first;
+    }
+    EXPECT_TRUE(differ) << kDTypeNames[i];
+  }
+}
+
+TEST(HostElement, ReadsKnownPatterns) {
+  const auto f16 = [](std::uint16_t bits) {
+    return load_element(DType::f16, reinterpret_cast<const std::byte*>(&bits));
+  };
+  EXPECT_EQ(f16(0x3c00), 1.0);
+  EXPECT_EQ(f16(0xc000), -2.0);
+  EXPECT_EQ(f16(0x0001), std::ldexp(1.0, -24));  // the least subnormal
+  EXPECT_EQ(f16(0x7bff), 65504.0);
+  EXPECT_TRUE(std::isinf(f16(0x7c00)));
+  EXPECT_TRUE(std::isnan(f16(0x7e00)));
+  const std::uint8_t e4m3_largest = 0x7e;
+  const std::uint8_t e4m3_nan = 0x7f;
+  EXPECT_EQ(load_element(DType::e4m3, reinterpret_cast<const std::byte*>(&e4m3_largest)), 448.0);
+  EXPECT_TRUE(std::isnan(load_element(DType::e4m3, reinterpret_cast<const std::byte*>(&e4m3_nan))));
+}
+
+/// A small gemm with its result computed here, in the plainest way.
+HostOperands solved(const GemmRequest& request) {
+  HostOperands operands(request);
+  operands.a.fill_random(1);
+  operands.b.fill_random(2);
+  operands.c.fill_random(3);
+  operands.d.poison();
+  for (std::int64_t row = 0; row < request.gemm.m; ++row) {
+    for (std::int64_t column = 0; column < request.gemm.n; ++column) {
+      double sum = 0.0;
+      for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
+        sum += operands.a.at(row, depth) * operands.b.at(depth, column);
+      }
+      sum = request.alpha * sum + request.beta * operands.c.at(row, column);
+      const auto at = static_cast<std::size_t>((row * request.gemm.ldd + column) * 4);
+      store_exact(DType::f32, sum, operands.d.bytes().data() + at);
+    }
+  }
+  return operands;
+}
+
+GemmRequest small_request() {
+  Gemm gemm = Gemm::of(DType::f32, 9, 7, 33, Storage::t, Storage::n);
+  gemm.reads_c = true;
+  gemm.lda = 12;
+  gemm.ldb = 8;
+  gemm.ldc = 9;
+  gemm.ldd = 10;
+  return {gemm, 0.5, 2.0};
+}
+
+TEST(RunCheck, AcceptsARightResult) {
+  const auto request = small_request();
+  const auto check = check_result(request, solved(request), 1000, 1);
+  EXPECT_EQ(check.checked, 63);
+  EXPECT_EQ(check.wrong, 0) << check.evidence;
+  EXPECT_LE(check.worst_ratio, 1.0);
+}
+
+TEST(RunCheck, FindsOneWrongElement) {
+  const auto request = small_request();
+  auto operands = solved(request);
+  const auto at = static_cast<std::size_t>((4 * request.gemm.ldd + 5) * 4);
+  const double right = load_element(DType::f32, operands.d.bytes().data() + at);
+  store_exact(DType::f32, right + 0.01, operands.d.bytes().data() + at);
+  const auto check = check_result(request, operands, 1000, 1);
+  EXPECT_EQ(check.wrong, 1);
+  EXPECT_GT(check.worst_ratio, 1.0);
+  EXPECT_EQ(check.evidence.find("row 4 column 5: "), 0u) << check.evidence;
+}
+
+TEST(RunCheck, FindsWhatWasNeverWritten) {
+  const auto request = small_request();
+  auto operands = solved(request);
+  operands.d.poison();
+  const auto check = check_result(request, operands, 20, 1);
+  EXPECT_EQ(check.checked, 20);
+  EXPECT_EQ(check.wrong, 20);
+  EXPECT_TRUE(std::isinf(check.worst_ratio));
+}
+
+}  // namespace
+}  // namespace kiln::tools

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/suite.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "kiln/error.hpp"
+
+namespace kiln::tools {
+namespace {
+
+std::vector<SuiteLine> read(const std::string& text) {
+  std::istringstream in(text);
+  return read_suite(in, "s.txt");
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    (void)read(text);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Suite, ReadsLinesBetweenComments) {
+  const auto lines = read("# shapes\n\nsquare  f16 64 32 16 nt  # fast\r\nsmall\tf64 1 2 3 tn\n");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].name, "square");
+  EXPECT_EQ(lines[0].line, 3);
+  EXPECT_EQ(lines[0].gemm.m, 64);
+  EXPECT_EQ(lines[0].gemm.n, 32);
+  EXPECT_EQ(lines[0].gemm.k, 16);
+  EXPECT_EQ(lines[0].gemm.storage_a, Storage::n);
+  EXPECT_EQ(lines[0].gemm.storage_b, Storage::t);
+  EXPECT_EQ(lines[1].gemm.d, DType::f64);
+  EXPECT_EQ(lines[1].gemm.storage_a, Storage::t);
+}
+
+TEST(Suite, KeepsTypesThatNoTemplateHasYet) {
+  EXPECT_EQ(read("x e4m3 64 64 64 nt\n").front().gemm.d, DType::bf16);
+}
+
+TEST(Suite, ErrorsNameThePlace) {
+  EXPECT_EQ(error_of("a f16 64 64 nt\n").find("s.txt:1: 5 words"), 0u);
+  EXPECT_EQ(error_of("# x\na f17 64 64 64 nt\n").find("s.txt:2: \"f17\""), 0u);
+  EXPECT_EQ(error_of("a f16 64 64 64 nx\n").find("s.txt:1: \"nx\" is no layout"), 0u);
+  EXPECT_EQ(error_of("a f16 6x 64 64 nn\n").find("s.txt:1: \"6x\" is no size"), 0u);
+  EXPECT_EQ(error_of("a f16 0 64 64 nn\n").find("s.txt:1: gemm: m = 0"), 0u);
+  EXPECT_EQ(error_of("a f16 8 8 8 nn\na f16 9 9 9 nn\n").find("s.txt:2: the name a"), 0u);
+  EXPECT_EQ(error_of("# nothing\n").find("s.txt: no lines"), 0u);
+}
+
+TEST(Suite, NamesTheFileThatIsNotThere) {
+  EXPECT_THROW((void)read_suite("/nonexistent/suite.txt"), Error);
+}
+
+}  // namespace
+}  // namespace kiln::tools
