@@ -40,7 +40,8 @@ struct LibraryOptions {
   std::string mode;           ///< KILN_MODE: use | tune_on_miss | require | default_only
   std::string tuner_program;  ///< for tune_on_miss; "kiln" on PATH
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back). The default discards them unless KILN_LOG=warning|info, which writes to stderr.
+  /// fall back). It is called while the library works, so it must not call the library. The default
+  /// discards them unless KILN_LOG=warning|info, which writes to stderr.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -60,9 +61,12 @@ class LibraryState;
 /// lives, and safe to launch from several threads at once.
 class KILN_API Kernel {
  public:
-  /// Enqueues the computation on `stream`. Neither locks nor allocates.
-  /// Throws Error(usage) when an operand breaks a promise of the problem (null, misaligned, beta
-  /// where reads_c is false), Error(device) when CUDA refuses the launch.
+  /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
+  /// allocates, but for the first launch on a stream of a kernel with workspace_bytes(): make it
+  /// before the stream is captured into a graph, and replay that graph on the same stream.
+  /// Throws Error(usage) when an operand breaks a promise of the problem (null, rows less aligned
+  /// than its alignment and leading dimension say, beta where reads_c is false), Error(device) when
+  /// CUDA refuses the launch.
   void launch(Stream stream, const GemmOperands& operands) const;
 
   [[nodiscard]] Match match() const noexcept;
@@ -75,8 +79,9 @@ class KILN_API Kernel {
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  private:
-  friend class Library;
-  Kernel(const detail::KernelEntry* entry, const Gemm& gemm);
+  friend class detail::LibraryState;
+  Kernel(const detail::KernelEntry* entry, std::int64_t lda, std::int64_t ldb, std::int64_t ldc,
+         std::int64_t ldd);
   const detail::KernelEntry* entry_;
   std::int64_t lda_, ldb_, ldc_, ldd_;
 };
@@ -89,12 +94,12 @@ class KILN_API Library {
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// The kernel for `problem`. The first request for a problem asks the database and loads (or
-  /// compiles) the kernel; later ones neither lock nor allocate. Throws Error(usage) for an
-  /// impossible problem, Error(not_found) when no template computes it or the mode requires a
-  /// tuned kernel and there is none.
+  /// compiles) the kernel, while other first requests wait; later ones neither lock nor allocate.
+  /// Throws Error(usage) for an impossible problem, Error(not_found) when no template computes it
+  /// or the mode requires a tuned kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// "NVIDIA H200, sm_90, 132 SMs".
+  /// "NVIDIA H200, sm_90a, 132 SMs".
   [[nodiscard]] std::string device_description() const;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
@@ -105,6 +110,7 @@ class KILN_API Library {
   ~Library();
 
  private:
+  friend class detail::LibraryState;
   explicit Library(std::unique_ptr<detail::LibraryState> state);
   std::unique_ptr<detail::LibraryState> state_;
 };

@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "kiln/gemm.hpp"
+
+namespace kiln::detail {
+
+/// What tells kernels apart, packed: two Gemms have equal keys if and only if to_problem() makes
+/// equal problems of them. It exists because to_problem() allocates and a look-up must not.
+struct GemmKey {
+  std::array<std::uint64_t, 3> words{};
+
+  [[nodiscard]] std::size_t hash() const noexcept {
+    std::uint64_t mixed = words[0] * 0x9e3779b97f4a7c15ULL;
+    mixed = (std::rotl(mixed, 29) ^ words[1]) * 0xbf58476d1ce4e5b9ULL;
+    mixed = (std::rotl(mixed, 31) ^ words[2]) * 0x94d049bb133111ebULL;
+    return static_cast<std::size_t>(mixed ^ (mixed >> 32));
+  }
+  friend bool operator==(const GemmKey&, const GemmKey&) = default;
+};
+
+struct LeadingDimensions {
+  std::int64_t a = 0, b = 0, c = 0, d = 0;
+};
+
+/// A Gemm as the hot path sees it.
+struct GemmRequest {
+  GemmKey key;
+  LeadingDimensions ld;
+  bool valid = false;  ///< false: normalised() knows what to say about it
+};
+
+/// log2 of the bytes, at most 16, that every row of an operand starts on.
+[[nodiscard]] inline std::uint64_t row_alignment_log2(int promised, std::int64_t ld, int bytes) {
+  constexpr std::int64_t kWidest = 16;
+  const std::int64_t pitch = ld % kWidest * bytes;
+  return static_cast<std::uint64_t>(
+      std::countr_zero(static_cast<std::uint64_t>(std::max(promised, bytes) | pitch | kWidest)));
+}
+
+/// Checks what normalised() checks and fills tight leading dimensions, without an allocation.
+[[nodiscard]] inline GemmRequest make_request(const Gemm& g) noexcept {
+  constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
+  constexpr int kMaxAlignment = 4096;
+  const auto size_ok = [](std::int64_t size) { return size >= 1 && size <= kMaxSize; };
+  const auto alignment_ok = [](int bytes) {
+    return bytes >= 1 && bytes <= kMaxAlignment &&
+           std::has_single_bit(static_cast<unsigned>(bytes));
+  };
+  const auto settle = [](std::int64_t ld, std::int64_t row) { return ld == 0 ? row : ld; };
+  // The exact limit of normalised() is 2^63 bytes and takes a division; no memory comes near
+  // either.
+  const auto ld_ok = [](std::int64_t ld, std::int64_t row, std::int64_t rows, DType type) {
+    return ld >= row &&
+           static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p62;
+  };
+
+  GemmRequest request;
+  if (!size_ok(g.m) || !size_ok(g.n) || !size_ok(g.k)) return request;
+  const bool a_as_written = g.storage_a == Storage::n;
+  const bool b_as_written = g.storage_b == Storage::n;
+  const std::int64_t row_a = a_as_written ? g.k : g.m;
+  const std::int64_t row_b = b_as_written ? g.n : g.k;
+  LeadingDimensions& ld = request.ld;
+  ld = {settle(g.lda, row_a), settle(g.ldb, row_b), 0, settle(g.ldd, g.n)};
+  // Without beta, C must not tell problems apart: it is taken to be like D.
+  ld.c = g.reads_c ? settle(g.ldc, g.n) : ld.d;
+  const DType type_c = g.reads_c ? g.c : g.d;
+  const int alignment_c = g.reads_c ? g.alignment_c : g.alignment_d;
+  request.valid = ld_ok(ld.a, row_a, a_as_written ? g.m : g.k, g.a) &&
+                  ld_ok(ld.b, row_b, b_as_written ? g.k : g.n, g.b) &&
+                  ld_ok(ld.c, g.n, g.m, type_c) && ld_ok(ld.d, g.n, g.m, g.d) &&
+                  alignment_ok(g.alignment_a) && alignment_ok(g.alignment_b) &&
+                  alignment_ok(alignment_c) && alignment_ok(g.alignment_d);
+  if (!request.valid) return request;
+
+  const auto type = [](DType t) { return static_cast<std::uint64_t>(t); };
+  const std::uint64_t types =
+      type(g.a) | type(g.b) << 4 | type(type_c) << 8 | type(g.d) << 12 | type(g.acc) << 16;
+  const std::uint64_t alignments = row_alignment_log2(g.alignment_a, ld.a, size_bytes(g.a)) |
+                                   row_alignment_log2(g.alignment_b, ld.b, size_bytes(g.b)) << 3 |
+                                   row_alignment_log2(alignment_c, ld.c, size_bytes(type_c)) << 6 |
+                                   row_alignment_log2(g.alignment_d, ld.d, size_bytes(g.d)) << 9;
+  const std::uint64_t flags =
+      (a_as_written ? 0U : 1U) | (b_as_written ? 0U : 2U) | (g.reads_c ? 4U : 0U);
+  request.key.words = {
+      static_cast<std::uint64_t>(g.m) | static_cast<std::uint64_t>(g.n) << 32,
+      static_cast<std::uint64_t>(g.k) | flags << 32 | alignments << 36,
+      types,
+  };
+  return request;
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "kiln/library.hpp"
+#include "runtime/kernel_entry.hpp"
+#include "runtime/workspaces.hpp"
+#include "templates/kernels/common/gemm_args.cuh"
+
+namespace kiln {
+namespace {
+
+using detail::KernelEntry;
+
+std::uintptr_t address(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+
+void check_operand(char name, const void* pointer, std::uintptr_t mask) {
+  if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
+  if ((address(pointer) & mask) == 0) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("launch: {} = {} is not on a multiple of {} bytes, which the problem "
+                          "promised; align it, or ask for a kernel with a smaller alignment_{}",
+                          name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
+}
+
+/// Says what is wrong with operands that the launch refused.
+[[noreturn]] void refuse(const KernelEntry& entry, const GemmOperands& operands) {
+  check_operand('A', operands.a, entry.mask_a);
+  check_operand('B', operands.b, entry.mask_b);
+  check_operand('D', operands.d, entry.mask_d);
+  if (!entry.reads_c) {
+    throw Error(ErrorKind::usage,
+                fmt::format("launch: beta = {}, but the problem was requested without reading C; "
+                            "ask for the kernel with reads_c = true",
+                            operands.beta));
+  }
+  check_operand('C', operands.c, entry.mask_c);
+  throw Error(ErrorKind::internal, "launch: refused sound operands");
+}
+
+[[noreturn]] void fail(const KernelEntry& entry, const DeviceStatus& status) {
+  throw Error(ErrorKind::device, fmt::format("launching {} [{}]: {}", entry.template_name,
+                                             entry.config, status.message));
+}
+
+/// Every operand there and aligned. `c` counts when beta makes the kernel read it.
+bool sound(const KernelEntry& entry, const GemmOperands& operands) {
+  const std::uintptr_t a = address(operands.a);
+  const std::uintptr_t b = address(operands.b);
+  const std::uintptr_t d = address(operands.d);
+  const std::uintptr_t misplaced = (a & entry.mask_a) | (b & entry.mask_b) | (d & entry.mask_d);
+  if (misplaced != 0 || a == 0 || b == 0 || d == 0) return false;
+  if (operands.beta == 0.0) return true;
+  const std::uintptr_t c = address(operands.c);
+  return entry.reads_c && c != 0 && (c & entry.mask_c) == 0;
+}
+
+}  // namespace
+
+Kernel::Kernel(const detail::KernelEntry* entry, std::int64_t lda, std::int64_t ldb,
+               std::int64_t ldc, std::int64_t ldd)
+    : entry_(entry), lda_(lda), ldb_(ldb), ldc_(ldc), ldd_(ldd) {}
+
+void Kernel::launch(Stream stream, const GemmOperands& operands) const {
+  const KernelEntry& entry = *entry_;
+  if (!sound(entry, operands)) [[unlikely]] {
+    refuse(entry, operands);
+  }
+  GemmArgs args{};
+  args.a = operands.a;
+  args.b = operands.b;
+  args.c = operands.c;
+  args.d = operands.d;
+  if (entry.workspace_bytes > 0) {
+    args.workspace = entry.workspaces->get(stream, entry.workspace_bytes);
+  }
+  args.lda = lda_;
+  args.ldb = ldb_;
+  args.ldc = ldc_;
+  args.ldd = ldd_;
+  args.alpha = operands.alpha;
+  args.beta = operands.beta;
+  args.m = entry.m;
+  args.n = entry.n;
+  args.k = entry.k;
+  for (LaunchRequest request : entry.launches) {
+    request.arguments = &args;
+    const DeviceStatus status = entry.device->launch(request, stream);
+    if (!status.ok()) [[unlikely]] {
+      fail(entry, status);
+    }
+  }
+}
+
+Match Kernel::match() const noexcept {
+  return entry_->match;
+}
+
+std::string_view Kernel::match_reason() const noexcept {
+  return entry_->reason;
+}
+
+std::string_view Kernel::template_name() const noexcept {
+  return entry_->template_name;
+}
+
+std::string_view Kernel::config() const noexcept {
+  return entry_->config;
+}
+
+std::size_t Kernel::workspace_bytes() const noexcept {
+  return static_cast<std::size_t>(entry_->workspace_bytes);
+}
+
+}  // namespace kiln

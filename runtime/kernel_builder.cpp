@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kernel_builder.hpp"
+
+#include <fmt/format.h>
+
+#include "kiln/error.hpp"
+
+namespace kiln::detail {
+
+KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
+    : catalog_(catalog), device_(device), compiler_(compiler) {}
+
+CompileResult KernelBuilder::compile(const RenderedKernel& rendered, const std::string& toolkit) {
+  CompileRequest request;
+  request.source = rendered.text;
+  request.source_name = rendered.template_name + ".cu";
+  request.source_digest = rendered.digest;
+  request.name_expressions = rendered.name_expressions;
+  request.arch = device_.info().limits.arch;
+  // The very code that was measured, if it is still there, whatever compiler is installed now; and
+  // no compiler needs to be loaded to find it.
+  if (!toolkit.empty()) {
+    if (auto found = compiler_.stored(request, toolkit)) return std::move(*found);
+  }
+  return compiler_.compile(request);
+}
+
+KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& problem,
+                                           std::string& failure) {
+  const RenderedKernel rendered =
+      render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
+  const auto known = modules_.find(rendered.digest);
+  if (known != modules_.end()) return &known->second;
+  const CompileResult compiled = compile(rendered, choice.toolkit);
+  if (!compiled.ok) {
+    failure = fmt::format("it does not compile: {}", compiled.log);
+    return nullptr;
+  }
+  DeviceStatus status;
+  std::shared_ptr<const LoadedModule> module =
+      device_.load(compiled.cubin, compiled.lowered_names, status);
+  if (!module) {
+    failure = fmt::format("it cannot be loaded: {}", status.message);
+    return nullptr;
+  }
+  Loaded loaded{module, std::vector<std::uint32_t>(module->functions().size(), 0)};
+  return &modules_.emplace(rendered.digest, std::move(loaded)).first->second;
+}
+
+BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {
+  BuiltKernel built;
+  const DeviceLimits& limits = device_.info().limits;
+  try {
+    Loaded* loaded = load(choice, problem, built.failure);
+    if (loaded == nullptr) return built;
+    const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
+    const auto functions = loaded->module->functions();
+    for (std::size_t i = 0; i < geometry.size(); ++i) {
+      const std::uint32_t bytes = geometry[i].smem_bytes;
+      // Only ever raised: another problem may be using the function with more.
+      if (bytes > loaded->prepared_bytes[i]) {
+        const DeviceStatus status = device_.prepare(functions[i], bytes);
+        if (!status.ok()) {
+          built.failure = fmt::format("it cannot be prepared: {}", status.message);
+          return built;
+        }
+        loaded->prepared_bytes[i] = bytes;
+      }
+      built.launches.push_back({functions[i], geometry[i], nullptr});
+    }
+    built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
+    built.module = loaded->module;
+  } catch (const Error& error) {
+    // A template that fails for this problem is one candidate less; a missing compiler is not the
+    // candidate's fault.
+    if (error.kind() != ErrorKind::template_ && error.kind() != ErrorKind::usage) throw;
+    built.failure = error.what();
+  }
+  return built;
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/kernel_chooser.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "kiln/error.hpp"
+
+namespace kiln::detail {
+namespace {
+
+/// Tensor cores before plain arithmetic, tiles before none, and of the user's templates nobody
+/// knows before they are tuned: they come after the fast built-in ones.
+int preference(const KernelTemplate& kernel_template) {
+  if (kernel_template.name() == "gemm_wmma") return 0;
+  if (kernel_template.name() == "gemm_tiled") return 1;
+  if (kernel_template.name() == "gemm_naive") return 3;
+  return 2;
+}
+
+}  // namespace
+
+KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
+                             std::vector<std::string> site_databases, WarningSink& warnings)
+    : catalog_(catalog), device_(device), warnings_(warnings) {
+  if (!database.empty()) sources_.push_back({std::move(database), std::nullopt, false});
+  for (std::string& path : site_databases) {
+    sources_.push_back({std::move(path), std::nullopt, false});
+  }
+}
+
+std::vector<const TuningStore*> KernelChooser::open_stores() {
+  std::vector<const TuningStore*> stores;
+  for (Source& source : sources_) {
+    std::error_code error;
+    // No file is what a machine has on which nothing was tuned: a miss, and nothing to remark. It
+    // may appear later.
+    if (!source.store && !source.unusable && std::filesystem::exists(source.path, error)) {
+      try {
+        source.store = TuningStore::open(source.path, OpenMode::read_only);
+      } catch (const Error& failure) {
+        source.unusable = true;
+        warnings_.warn("database " + source.path,
+                       fmt::format("tuned kernels are not used: {}", failure.what()));
+      }
+    }
+    if (source.store) stores.push_back(&*source.store);
+  }
+  return stores;
+}
+
+bool KernelChooser::valid(std::string_view template_name, const Config& config,
+                          const Problem& problem) const {
+  const KernelTemplate* found = catalog_.find(template_name);
+  return found != nullptr && !found->why_unsupported(problem, device_.limits) &&
+         found->space(problem, device_.limits).contains(config);
+}
+
+std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::string& toolkit,
+                                            const Refused& refused) {
+  const std::vector<const TuningStore*> stores = open_stores();
+  if (stores.empty()) return std::nullopt;
+  ++database_reads_;
+  LookupRequest request;
+  request.problem = problem;
+  request.device = device_.device_class;
+  request.environment = {device_.driver, toolkit, ""};
+  request.current_digest = [this](std::string_view name) {
+    return catalog_.find(name) != nullptr ? catalog_.digest(name) : std::string();
+  };
+  request.is_valid = [&](std::string_view name, const Config& config) {
+    return !refused.contains({std::string(name), config}) && valid(name, config, problem);
+  };
+  LookupAnswer answer;
+  try {
+    answer = look_up(stores, request);
+  } catch (const Error& failure) {
+    warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
+    return std::nullopt;
+  }
+  if (!answer.trial) return std::nullopt;
+  return Choice{catalog_.find(answer.trial->key.template_name), answer.trial->key.config,
+                answer.match, answer.reason, answer.trial->environment.toolkit};
+}
+
+std::optional<Choice> KernelChooser::fallback(const Problem& problem,
+                                              const Refused& refused) const {
+  std::vector<const KernelTemplate*> order;
+  for (const KernelTemplate& kernel_template : catalog_.templates()) {
+    if (!kernel_template.why_unsupported(problem, device_.limits)) {
+      order.push_back(&kernel_template);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* left, const auto* right) {
+    return preference(*left) < preference(*right);
+  });
+  for (const KernelTemplate* kernel_template : order) {
+    const auto config = kernel_template->space(problem, device_.limits).default_config();
+    if (!config || refused.contains({kernel_template->name(), *config})) continue;
+    return Choice{kernel_template, *config, Match::default_config,
+                  fmt::format("default configuration of {}", kernel_template->name()), ""};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> KernelChooser::why_none(const Problem& problem) const {
+  std::vector<std::string> reasons;
+  for (const KernelTemplate& kernel_template : catalog_.templates()) {
+    if (kernel_template.operation() != problem.operation) continue;
+    const auto reason = kernel_template.why_unsupported(problem, device_.limits);
+    reasons.push_back(reason ? *reason
+                             : fmt::format("{}: no configuration works", kernel_template.name()));
+  }
+  return reasons;
+}
+
+}  // namespace kiln::detail

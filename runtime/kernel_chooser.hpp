@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cache/lookup.hpp"
+#include "cache/store.hpp"
+#include "kiln/types.hpp"
+#include "runtime/device.hpp"
+#include "runtime/warning_sink.hpp"
+#include "templates/catalog.hpp"
+
+namespace kiln::detail {
+
+/// A candidate to serve a problem with, and why.
+struct Choice {
+  const KernelTemplate* kernel_template = nullptr;
+  Config config;
+  Match match = Match::none;
+  std::string reason;
+  std::string toolkit;  ///< identity of the compiler it was measured with; "" for defaults
+};
+
+/// Candidates that turned out not to work here, by template name and configuration.
+using Refused = std::set<std::pair<std::string, Config>>;
+
+/// Looks for the best known candidate: in the user's database and the site's, then among the
+/// templates' defaults. A database that cannot be read is a warning and a miss. One thread.
+class KernelChooser {
+ public:
+  KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
+                std::vector<std::string> site_databases, WarningSink& warnings);
+
+  /// Best stored candidate but those in `refused`; nothing on a miss.
+  [[nodiscard]] std::optional<Choice> stored(const Problem& problem, const std::string& toolkit,
+                                             const Refused& refused);
+  /// The default configuration of the first template, in order of preference, that computes the
+  /// problem here and is not in `refused`: gemm_wmma, gemm_tiled, the user's, gemm_naive.
+  [[nodiscard]] std::optional<Choice> fallback(const Problem& problem,
+                                               const Refused& refused) const;
+  /// One line for each template of the operation that cannot compute the problem.
+  [[nodiscard]] std::vector<std::string> why_none(const Problem& problem) const;
+
+  [[nodiscard]] std::uint64_t database_reads() const { return database_reads_; }
+
+ private:
+  [[nodiscard]] std::vector<const TuningStore*> open_stores();
+  [[nodiscard]] bool valid(std::string_view template_name, const Config& config,
+                           const Problem& problem) const;
+
+  const Catalog& catalog_;
+  const DeviceInfo& device_;
+  WarningSink& warnings_;
+  struct Source {
+    std::string path;
+    std::optional<TuningStore> store;
+    bool unusable = false;
+  };
+  std::vector<Source> sources_;  ///< the user's, then the site's
+  std::uint64_t database_reads_ = 0;
+};
+
+}  // namespace kiln::detail

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/types.hpp"
+#include "runtime/device.hpp"
+#include "runtime/gemm_key.hpp"
+
+namespace kiln::detail {
+
+class Workspaces;
+
+/// A kernel that is loaded and ready for one problem. Immutable once published.
+struct KernelEntry {
+  GemmKey key;
+
+  // What a launch reads, first.
+  Device* device = nullptr;
+  Workspaces* workspaces = nullptr;
+  std::vector<LaunchRequest> launches;  ///< in order; arguments are filled in by each launch
+  std::uintptr_t mask_a = 0, mask_b = 0, mask_c = 0, mask_d = 0;  ///< bits that must be zero
+  int m = 0, n = 0, k = 0;
+  bool reads_c = false;
+  std::int64_t workspace_bytes = 0;
+
+  std::shared_ptr<const LoadedModule> module;
+  Match match = Match::none;
+  std::string reason;
+  std::string template_name;
+  std::string config;
+};
+
+}  // namespace kiln::detail

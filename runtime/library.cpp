@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "kiln/library.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cache/locations.hpp"
+#include "runtime/library_state.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kCubinStoreLimitBytes = std::int64_t{1} << 30;
+
+std::string or_environment(const std::string& value, const char* name) {
+  return value.empty() ? environment_setting(name) : value;
+}
+
+Mode mode_of(const std::string& wanted) {
+  const std::string text = or_environment(wanted, "KILN_MODE");
+  if (text.empty()) return Mode::use;
+  if (const auto mode = parse_mode(text)) return *mode;
+  throw Error(ErrorKind::usage, fmt::format("mode '{}' (KILN_MODE) is unknown: there are {}", text,
+                                            fmt::join(kModeNames, ", ")));
+}
+
+std::vector<std::string> split_path(const std::string& text) {
+  std::vector<std::string> folders;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(':', begin), text.size());
+    if (end > begin) folders.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return folders;
+}
+
+}  // namespace
+
+Library::Library(std::unique_ptr<detail::LibraryState> state) : state_(std::move(state)) {}
+Library::Library(Library&&) noexcept = default;
+Library& Library::operator=(Library&&) noexcept = default;
+Library::~Library() = default;
+
+Library Library::open(const LibraryOptions& options) {
+  detail::LibraryParts parts;
+  parts.mode = mode_of(options.mode);
+  parts.warnings =
+      std::make_shared<detail::WarningSink>(options.on_warning, environment_setting("KILN_LOG"));
+  parts.template_path = options.template_path.empty()
+                            ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
+                            : options.template_path;
+  if (!parts.template_path.empty()) {
+    parts.catalog = Catalog::with_directories(parts.template_path);
+  }
+  parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
+  parts.compiler = nvrtc_source(options.cuda_include);
+  parts.database = database_path(options.database).value;
+  parts.site_databases = site_databases();
+  parts.cubins = std::make_shared<CubinStore>(cubin_store_path(options.cubin_store).value,
+                                              kCubinStoreLimitBytes,
+                                              [warnings = parts.warnings](const std::string& text) {
+                                                warnings->warn("cubin store", text);
+                                              });
+  if (!options.tuner_program.empty()) parts.tuner_program = options.tuner_program;
+  return detail::LibraryState::make_library(std::move(parts));
+}
+
+Kernel Library::get(const Gemm& problem) const {
+  return state_->get(problem);
+}
+
+std::string Library::device_description() const {
+  const DeviceInfo& info = state_->device().info();
+  const std::string part =
+      info.device_class.mig_profile.empty() ? "" : " MIG " + info.device_class.mig_profile;
+  return fmt::format("{}{}, {}, {} SMs", info.device_class.name, part, info.limits.arch,
+                     info.limits.sm_count);
+}
+
+LibraryCounters Library::counters() const noexcept {
+  return state_->counters();
+}
+
+}  // namespace kiln

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/cubin_store.hpp"
+#include "kiln/library.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/gemm_key.hpp"
+#include "runtime/kernel_builder.hpp"
+#include "runtime/kernel_chooser.hpp"
+#include "runtime/kernel_entry.hpp"
+#include "runtime/lazy_compiler.hpp"
+#include "runtime/published_table.hpp"
+#include "runtime/warning_sink.hpp"
+#include "runtime/workspaces.hpp"
+#include "templates/catalog.hpp"
+
+namespace kiln::detail {
+
+/// What a library is made of: Library::open finds these in options and environment, tests bring
+/// their own.
+struct LibraryParts {
+  std::unique_ptr<Device> device;
+  CompilerSource compiler;
+  std::shared_ptr<CubinStore> cubins = std::make_shared<CubinStore>();
+  Catalog catalog = Catalog::builtin();
+  std::string database;  ///< may not exist; "": none
+  std::vector<std::string> site_databases;
+  Mode mode = Mode::use;
+  std::string tuner_program = "kiln";
+  std::vector<std::string> template_path;  ///< what `catalog` was read from, for the tuner
+  std::shared_ptr<WarningSink> warnings;
+};
+
+/// Behind Library: a table of loaded kernels that is read without a lock, and one mutex around all
+/// that fills it.
+class LibraryState {
+ public:
+  explicit LibraryState(LibraryParts parts);
+  LibraryState(const LibraryState&) = delete;
+  LibraryState& operator=(const LibraryState&) = delete;
+
+  [[nodiscard]] static Library make_library(LibraryParts parts);
+
+  [[nodiscard]] Kernel get(const Gemm& gemm) {
+    const GemmRequest request = make_request(gemm);
+    if (request.valid) [[likely]] {
+      const KernelEntry* entry = table_.find(request.key);
+      if (entry != nullptr) [[likely]] {
+        return {entry, request.ld.a, request.ld.b, request.ld.c, request.ld.d};
+      }
+    }
+    const KernelEntry* entry = load(gemm, request);
+    return {entry, request.ld.a, request.ld.b, request.ld.c, request.ld.d};
+  }
+
+  [[nodiscard]] const Device& device() const { return *parts_.device; }
+  [[nodiscard]] LibraryCounters counters() const noexcept;
+
+ private:
+  [[nodiscard]] const KernelEntry* load(const Gemm& gemm, const GemmRequest& request);
+  [[nodiscard]] std::optional<Choice> choose(const Gemm& gemm, const Problem& problem,
+                                             const Refused& refused);
+  [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem);
+  [[nodiscard]] std::unique_ptr<const KernelEntry> make_entry(const Gemm& gemm, const GemmKey& key,
+                                                              const Choice& choice,
+                                                              BuiltKernel built);
+
+  LibraryParts parts_;
+  CachingCompiler compiler_;
+  Workspaces workspaces_;
+  PublishedTable<KernelEntry> table_;
+
+  std::mutex mutex_;  ///< guards all below, and writing to table_
+  KernelChooser chooser_;
+  KernelBuilder builder_;
+  std::set<std::string> tuned_;  ///< problems that the tuner was started for
+  std::atomic<std::uint64_t> database_reads_{0};
+};
+
+}  // namespace kiln::detail

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tuner_process.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "templates/problem.hpp"
+
+namespace kiln::detail {
+namespace {
+
+constexpr std::size_t kKeptBytes = 2000;
+
+/// What to do with the standard streams of a child.
+class SpawnActions {
+ public:
+  explicit SpawnActions(const std::array<int, 2>& error_pipe) {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions_, error_pipe[1], STDERR_FILENO);
+  }
+  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+/// Reads to the end and keeps the last part.
+std::string drain(int descriptor) {
+  std::string kept;
+  std::array<char, 4096> buffer{};
+  for (;;) {
+    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) break;
+    kept.append(buffer.data(), static_cast<std::size_t>(count));
+    if (kept.size() > kKeptBytes) kept.erase(0, kept.size() - kKeptBytes);
+  }
+  while (kept.ends_with('\n')) kept.pop_back();
+  return kept;
+}
+
+std::string describe(int status, const std::string& last_words) {
+  std::string text = WIFSIGNALED(status) ? fmt::format("killed by signal {}", WTERMSIG(status))
+                                         : fmt::format("exit code {}", WEXITSTATUS(status));
+  if (!last_words.empty()) text += ": " + last_words;
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> tuner_command(const std::string& program, const Gemm& gemm,
+                                       const std::string& database, const std::string& device,
+                                       const std::vector<std::string>& template_path) {
+  std::vector<std::string> command{program, "tune", "gemm"};
+  const auto add = [&command](const char* flag, std::string value) {
+    command.emplace_back(flag);
+    command.push_back(std::move(value));
+  };
+  add("--m", std::to_string(gemm.m));
+  add("--n", std::to_string(gemm.n));
+  add("--k", std::to_string(gemm.k));
+  add("--a", std::string(to_string(gemm.a)));
+  add("--b", std::string(to_string(gemm.b)));
+  add("--c", std::string(to_string(gemm.c)));
+  add("--d", std::string(to_string(gemm.d)));
+  add("--acc", std::string(to_string(gemm.acc)));
+  add("--layout", layout_text(gemm.storage_a, gemm.storage_b));
+  add("--lda", std::to_string(gemm.lda));
+  add("--ldb", std::to_string(gemm.ldb));
+  add("--ldd", std::to_string(gemm.ldd));
+  add("--align-a", std::to_string(gemm.alignment_a));
+  add("--align-b", std::to_string(gemm.alignment_b));
+  add("--align-d", std::to_string(gemm.alignment_d));
+  if (gemm.reads_c) {
+    add("--ldc", std::to_string(gemm.ldc));
+    add("--align-c", std::to_string(gemm.alignment_c));
+    // Any beta but zero asks for kernels that read C.
+    add("--beta", "1");
+  }
+  add("--db", database);
+  add("--device", device);
+  if (!template_path.empty()) {
+    add("--template-path", fmt::format("{}", fmt::join(template_path, ":")));
+  }
+  command.emplace_back("--quiet");
+  return command;
+}
+
+std::string run_program(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command)
+    arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+
+  std::array<int, 2> error_pipe{-1, -1};
+  // Close-on-exec: a child that some other thread starts at this moment must not keep it open.
+  if (::pipe2(error_pipe.data(), O_CLOEXEC) != 0) return std::strerror(errno);
+  pid_t child = -1;
+  const SpawnActions actions(error_pipe);
+  const int error =
+      ::posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ);
+  ::close(error_pipe[1]);
+  if (error != 0) {
+    ::close(error_pipe[0]);
+    return fmt::format("cannot start '{}': {}", command[0], std::strerror(error));
+  }
+  const std::string last_words = drain(error_pipe[0]);
+  ::close(error_pipe[0]);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return std::strerror(errno);
+  }
+  return status == 0 ? std::string() : describe(status, last_words);
+}
+
+}  // namespace kiln::detail

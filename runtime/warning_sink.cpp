@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/warning_sink.hpp"
+
+#include <cstdio>
+
+namespace kiln::detail {
+namespace {
+
+void print(std::string_view kind, const std::string& text) {
+  std::string line = "kiln: ";
+  line.append(kind).append(text).append("\n");
+  // One call, so that lines of several threads don't mix.
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+}  // namespace
+
+WarningSink::WarningSink(Receiver receiver, std::string_view level)
+    : receiver_(std::move(receiver)),
+      prints_warnings_(level == "warning" || level == "info"),
+      prints_information_(level == "info") {}
+
+void WarningSink::warn(const std::string& cause, const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (!causes_.insert(cause).second) return;
+  if (receiver_) {
+    receiver_(text);
+  } else if (prints_warnings_) {
+    print("warning: ", text);
+  }
+}
+
+void WarningSink::inform(const std::string& text) {
+  if (prints_information_) print("", text);
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace kiln::detail {
+
+/// Where a library's remarks go: to the application's function, else to standard error when
+/// KILN_LOG asks for it, else nowhere. Thread-safe.
+class WarningSink {
+ public:
+  using Receiver = std::function<void(std::string_view)>;
+  /// `level` is the value of KILN_LOG: "warning", "info" or anything else for silence.
+  WarningSink(Receiver receiver, std::string_view level);
+
+  /// Once per cause; `cause` is what a repetition has in common, `text` what the reader sees.
+  void warn(const std::string& cause, const std::string& text);
+  /// Good news, for standard error alone.
+  void inform(const std::string& text);
+
+ private:
+  Receiver receiver_;
+  bool prints_warnings_;
+  bool prints_information_;
+  std::mutex mutex_;
+  std::set<std::string> causes_;
+};
+
+}  // namespace kiln::detail
