@@ -116,7 +116,8 @@ void Statement::bind_next(std::string_view value) {
 }
 void Statement::bind_next(std::span<const std::byte> value) {
   guarded(*path_, [&] {
-    statement_->bind(next_++, static_cast<const void*>(value.data()),
+    // A null pointer would bind NULL, not an empty blob.
+    statement_->bind(next_++, value.empty() ? "" : static_cast<const void*>(value.data()),
                      static_cast<int>(value.size()));
   });
 }

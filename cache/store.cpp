@@ -107,9 +107,8 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
   impl_->require_write();
   RecordCount count;
   sqlite::Transaction transaction(impl_->connection);
-  for (const Trial& trial : trials) {
-    const Trial row = checked(trial);
-    switch (insert_trial(impl_->connection, row)) {
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    switch (insert_trial(impl_->connection, checked(trials[i]))) {
       case InsertResult::written:
         ++count.written;
         break;
@@ -117,7 +116,7 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
         ++count.present;
         break;
       case InsertResult::conflict:
-        count.conflicts.push_back(row.id);
+        count.conflicts.push_back(i);
         break;
     }
   }

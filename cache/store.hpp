@@ -55,7 +55,7 @@ struct BestQuery {
 struct RecordCount {
   std::uint64_t written = 0;
   std::uint64_t present = 0;
-  std::vector<std::string> conflicts;  ///< ids that are taken by a row of other content
+  std::vector<std::size_t> conflicts;  ///< positions of those whose id has other content here
 };
 
 /// The tuning database (schema.sql; docs/schema.md is binding). Every write is committed when the
@@ -90,7 +90,7 @@ class TuningStore {
   /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
   /// Several trials in one transaction, for imports: all or nothing. A trial whose id is taken by
-  /// one of other content is left out and its id listed. A damaged row is replaced by its intact
+  /// one of other content is left out and listed. A damaged row is replaced by its intact
   /// twin.
   RecordCount record_all(const std::vector<Trial>& trials);
 

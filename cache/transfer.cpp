@@ -173,12 +173,9 @@ class Importer {
     const RecordCount recorded = store_.record_all(batch_);
     count_.written += recorded.written;
     count_.present += recorded.present;
-    for (const std::string& id : recorded.conflicts) {
-      for (std::size_t i = 0; i < batch_.size(); ++i) {
-        if (batch_[i].id != id) continue;
-        complain(lines_[i], fmt::format("trial {} is stored already with other content", id));
-        break;
-      }
+    for (const std::size_t i : recorded.conflicts) {
+      complain(lines_[i],
+               fmt::format("trial {} is stored already with other content", batch_[i].id));
     }
     batch_.clear();
     lines_.clear();
@@ -269,14 +266,15 @@ TransferCount import_trials(TuningStore& store, std::istream& in, const std::str
 TransferCount merge(TuningStore& target, const TuningStore& source) {
   TransferCount count;
   const RecordCount sessions = target.adopt_sessions(source.sessions());
-  const RecordCount trials = target.record_all(source.trials({}));
+  const std::vector<Trial> offered = source.trials({});
+  const RecordCount trials = target.record_all(offered);
   count.written = trials.written + sessions.written;
   count.present = trials.present + sessions.present;
   count.refused = trials.conflicts.size();
-  for (const std::string& id : trials.conflicts) {
+  for (const std::size_t i : trials.conflicts) {
     if (count.complaints.size() == kMaxComplaints) break;
-    count.complaints.push_back(
-        fmt::format("{}: trial {} has other content than in {}", source.path(), id, target.path()));
+    count.complaints.push_back(fmt::format("{}: trial {} has other content than in {}",
+                                           source.path(), offered[i].id, target.path()));
   }
   return count;
 }

@@ -1,0 +1,303 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/lookup.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "cache/cubin_store.hpp"
+#include "tests/unit/cache/cache_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+using test::gemm_problem;
+using test::good_trial;
+using test::PlainSqlite;
+using test::TempFolder;
+
+Trial trial_for(const Problem& problem, double median_ns = 1000.0) {
+  Trial trial = good_trial(median_ns);
+  trial.key.problem = problem;
+  return trial;
+}
+
+class LookUp : public testing::Test {
+ protected:
+  LookUp() {
+    request.problem = gemm_problem(4096, 4096, 4096);
+    request.device = test::h200();
+    request.environment = test::environment();
+    request.current_digest = [](std::string_view) { return std::string("d1"); };
+    request.is_valid = [](std::string_view, const Config&) { return true; };
+  }
+  LookupAnswer ask() const { return look_up({&user, &site}, request); }
+
+  TempFolder folder;
+  TuningStore user = TuningStore::open(folder.file("user.db"), OpenMode::read_write);
+  TuningStore site = TuningStore::open(folder.file("site.db"), OpenMode::read_write);
+  LookupRequest request;
+};
+
+TEST_F(LookUp, AnEmptyDatabaseAnswersNone) {
+  const LookupAnswer answer = ask();
+  EXPECT_EQ(answer.match, Match::none);
+  EXPECT_FALSE(answer.trial);
+  EXPECT_NE(answer.reason.find("no tuned result"), std::string::npos) << answer.reason;
+  EXPECT_EQ(look_up({}, request).match, Match::none);
+}
+
+TEST_F(LookUp, ExactNeedsProblemDeviceDriverAndToolkit) {
+  Trial trial = good_trial(1000);
+  trial.environment.policy = "another policy";
+  user.record(trial);
+  EXPECT_EQ(ask().match, Match::exact);
+  EXPECT_EQ(ask().reason, "tuned for this problem on this device class, driver and toolkit");
+
+  request.environment.driver = "590.2";
+  LookupAnswer answer = ask();
+  EXPECT_EQ(answer.match, Match::same_device_class);
+  EXPECT_EQ(answer.reason,
+            "tuned for this problem on this device class, under driver 580.1, now 590.2");
+  request.environment.toolkit = "nvrtc 13.1";
+  EXPECT_EQ(ask().reason,
+            "tuned for this problem on this device class, under driver 580.1, now 590.2 and "
+            "toolkit nvrtc 13.0, now nvrtc 13.1");
+}
+
+TEST_F(LookUp, AnyDifferenceOfDeviceClassIsAMiss) {
+  user.record(good_trial(1000));
+  const DeviceClass device = request.device;
+  for (const DeviceClass& other :
+       {DeviceClass{"NVIDIA H100", device.arch, device.sm_count, device.l2_bytes, ""},
+        DeviceClass{device.name, "sm_90", device.sm_count, device.l2_bytes, ""},
+        DeviceClass{device.name, device.arch, 114, device.l2_bytes, ""},
+        DeviceClass{device.name, device.arch, device.sm_count, 1, ""},
+        DeviceClass{device.name, device.arch, device.sm_count, device.l2_bytes, "1g.18gb"}}) {
+    request.device = other;
+    EXPECT_EQ(ask().match, Match::none) << other.canonical();
+  }
+}
+
+TEST_F(LookUp, TypesAndTraitsNeverDiffer) {
+  user.record(good_trial(1000));
+  request.problem = gemm_problem(4096, 4096, 4096, DType::bf16);
+  EXPECT_EQ(ask().match, Match::none);
+  request.problem = to_problem(Gemm::of(DType::f16, 4096, 4096, 4096, Storage::n, Storage::t));
+  EXPECT_EQ(ask().match, Match::none);
+}
+
+TEST_F(LookUp, ANearProblemAnswersWithItsDistance) {
+  user.record(trial_for(gemm_problem(4096, 4096, 2048)));
+  user.record(trial_for(gemm_problem(4096, 2048, 1024)));
+  const LookupAnswer answer = ask();
+  EXPECT_EQ(answer.match, Match::nearest_problem);
+  EXPECT_EQ(answer.reason,
+            "tuned for m=4096 n=4096 k=2048 on this device class; nearest to the requested size, "
+            "distance 1.0 octaves");
+  request.environment.driver = "590.2";
+  EXPECT_NE(ask().reason.find("; under driver 580.1, now 590.2"), std::string::npos);
+}
+
+TEST_F(LookUp, TwoOctavesInOneSizeOrFourInAllAreTheLimit) {
+  user.record(trial_for(gemm_problem(1024, 4096, 4096)));
+  EXPECT_EQ(ask().match, Match::nearest_problem);
+  request.problem = gemm_problem(4097, 4096, 4096);
+  EXPECT_EQ(ask().match, Match::none);
+  request.problem = gemm_problem(4096, 16384, 4096);
+  EXPECT_EQ(ask().match, Match::nearest_problem);
+  request.problem = gemm_problem(4096, 16384, 4095);
+  EXPECT_EQ(ask().match, Match::none);
+}
+
+TEST_F(LookUp, RowsOfAnOldTemplateAndInvalidConfigsAreIgnored) {
+  user.record(trial_for(gemm_problem(4096, 4096, 4096)));
+  request.current_digest = [](std::string_view) { return std::string("d2"); };
+  EXPECT_EQ(ask().match, Match::none);
+  request.current_digest = [](std::string_view) { return std::string(); };
+  EXPECT_EQ(ask().match, Match::none);
+  request.current_digest = [](std::string_view) { return std::string("d1"); };
+  request.is_valid = [](std::string_view, const Config& c) { return c.at("tile_m") != 128; };
+  EXPECT_EQ(ask().match, Match::none);
+  user.record(good_trial(5000, 64));
+  EXPECT_EQ(ask().trial->key.config.at("tile_m"), 64);
+}
+
+TEST_F(LookUp, CompiledRowsAndWrongCandidatesNeverAnswer) {
+  Trial compiled = good_trial(10);
+  compiled.provenance = Provenance::compiled;
+  user.record(compiled);
+  Trial wrong = good_trial(10, 64);
+  user.record(wrong);
+  wrong.outcome = Outcome::wrong_result;
+  wrong.id.clear();
+  user.record(wrong);
+  EXPECT_EQ(ask().match, Match::none);
+}
+
+TEST_F(LookUp, AnExactAnswerOfTheSiteBeatsAnOldOneOfTheUser) {
+  Trial old = good_trial(10);
+  old.environment.driver = "570";
+  user.record(old);
+  site.record(good_trial(1000));
+  EXPECT_EQ(ask().match, Match::exact);
+  user.record(good_trial(2000));
+  EXPECT_EQ(ask().trial->timing->median_ns, 2000) << "the user's before the site's";
+}
+
+TEST_F(LookUp, ANearerProblemOfTheSiteBeatsAFartherOneOfTheUser) {
+  user.record(trial_for(gemm_problem(1024, 4096, 4096), 10));
+  site.record(trial_for(gemm_problem(2048, 4096, 4096), 20));
+  EXPECT_EQ(ask().trial->timing->median_ns, 20);
+  user.record(trial_for(gemm_problem(4096, 2048, 4096), 30));
+  EXPECT_EQ(ask().trial->timing->median_ns, 30) << "at the same distance the user's";
+}
+
+TEST_F(LookUp, AStoreThatFailsIsNamedWhenAnotherAnswers) {
+  user.record(good_trial(1000));
+  site.record(good_trial(2000));
+  PlainSqlite(user.path())
+      .execute(
+          "DROP VIEW sessions_overview; DROP VIEW failures; DROP VIEW samples; DROP VIEW best; "
+          "DROP VIEW history; DROP TABLE trials");
+  const LookupAnswer answer = ask();
+  EXPECT_EQ(answer.match, Match::exact);
+  EXPECT_EQ(answer.trial->timing->median_ns, 2000);
+  EXPECT_NE(answer.warning.find(user.path()), std::string::npos) << answer.warning;
+  const std::string text =
+      test::error_of(ErrorKind::database, [&] { (void)look_up({&user}, request); });
+  EXPECT_NE(text.find("Next: "), std::string::npos) << text;
+}
+
+/// The look-up policy once more, over plain vectors.
+struct Expected {
+  Match match = Match::none;
+  std::string id;
+};
+Expected expected_answer(const std::vector<std::vector<Trial>>& stores,
+                         const LookupRequest& request) {
+  const auto best_where = [](const std::vector<Trial>& trials, auto&& condition) {
+    // Evidence against a candidate counts whatever driver it was found under.
+    std::vector<Trial> chosen;
+    for (const Trial& trial : trials) {
+      if (trial.provenance != Provenance::compiled &&
+          (condition(trial) || trial.outcome == Outcome::wrong_result)) {
+        chosen.push_back(trial);
+      }
+    }
+    const Trial* best = best_of(chosen);
+    return best == nullptr ? std::string() : best->id;
+  };
+  const auto current = [&](const Trial& t, const Problem& problem) {
+    return t.key.template_digest == "d1" && t.key.device == request.device &&
+           t.key.problem == problem;
+  };
+  const auto of_problem = [&](std::vector<Trial> trials, const Problem& problem) {
+    std::erase_if(trials, [&](const Trial& t) { return !current(t, problem); });
+    return trials;
+  };
+  for (const auto& store : stores) {
+    const std::string id = best_where(of_problem(store, request.problem), [&](const Trial& t) {
+      return t.environment.driver == request.environment.driver;
+    });
+    if (!id.empty()) return {Match::exact, id};
+  }
+  for (const auto& store : stores) {
+    const std::string id =
+        best_where(of_problem(store, request.problem), [](const Trial&) { return true; });
+    if (!id.empty()) return {Match::same_device_class, id};
+  }
+  double nearest = 1e9;
+  Expected answer;
+  for (const auto& store : stores) {
+    std::vector<std::pair<double, std::string>> found;
+    for (const Trial& trial : store) {
+      const Problem& problem = trial.key.problem;
+      double sum = 0;
+      bool near = problem.kind_text() == request.problem.kind_text();
+      for (std::size_t i = 0; i < problem.sizes.size(); ++i) {
+        const double octaves =
+            std::abs(std::log2(static_cast<double>(problem.sizes[i].value)) -
+                     std::log2(static_cast<double>(request.problem.sizes[i].value)));
+        near = near && octaves <= 2;
+        sum += octaves;
+      }
+      if (!near || sum > 4 || sum >= nearest) continue;
+      const std::string id =
+          best_where(of_problem(store, problem), [](const Trial&) { return true; });
+      if (!id.empty()) found.emplace_back(sum, problem.sizes_text() + "#" + id);
+    }
+    if (found.empty()) continue;
+    const auto best = *std::min_element(found.begin(), found.end());
+    nearest = best.first;
+    answer = {Match::nearest_problem, best.second.substr(best.second.find('#') + 1)};
+  }
+  return answer;
+}
+
+RC_GTEST_FIXTURE_PROP(LookUp, AnswersByThePolicyForAnyContent, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  const std::vector<Trial> of_user = test::random_trials(random, random() % 12);
+  const std::vector<Trial> of_site = test::random_trials(random, random() % 12);
+  const TempFolder fresh;
+  TuningStore first = TuningStore::open(fresh.file("1.db"), OpenMode::read_write);
+  TuningStore second = TuningStore::open(fresh.file("2.db"), OpenMode::read_write);
+  (void)first.record_all(of_user);
+  (void)second.record_all(of_site);
+  for (const std::int64_t m : {1024, 4096, 8192}) {
+    for (const std::int64_t k : {512, 2048}) {
+      request.problem = gemm_problem(m, 1024, k);
+      const LookupAnswer answer = look_up({&first, &second}, request);
+      const Expected expected = expected_answer({of_user, of_site}, request);
+      RC_ASSERT(answer.match == expected.match);
+      RC_ASSERT((answer.trial ? answer.trial->id : "") == expected.id);
+      RC_ASSERT(!answer.reason.empty());
+    }
+  }
+}
+
+// The budget of an application's start is 20 ms, of which the cache may take a quarter. Debug
+// builds get more, and the fastest of several tries counts: the machine may be busy.
+TEST(LookUpSpeed, OpeningBothStoresAndOneLookUpInFiveThousandTrials) {
+  const TempFolder folder;
+  const std::string path = folder.file("t.db");
+  std::mt19937_64 random(1);
+  {
+    std::vector<Trial> trials;
+    for (int i = 0; i < 5000; ++i) {
+      Trial trial = good_trial(1000.0 + static_cast<double>(random() % 100000), i);
+      trial.timing->samples_ns.assign(15, 1234.5678);
+      trials.push_back(std::move(trial));
+    }
+    (void)TuningStore::open(path, OpenMode::read_write).record_all(trials);
+    const CubinStore cubins(folder.file("c.db"), 1 << 20, {});
+    ASSERT_TRUE(cubins.usable());
+  }
+  LookupRequest request;
+  request.problem = gemm_problem(4096, 4096, 4096);
+  request.device = test::h200();
+  request.environment = test::environment();
+  request.current_digest = [](std::string_view) { return std::string("d1"); };
+  double fastest_ms = 1e9;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const auto begin = std::chrono::steady_clock::now();
+    const TuningStore store = TuningStore::open(path, OpenMode::read_only);
+    const CubinStore cubins(folder.file("c.db"), 1 << 20, {});
+    ASSERT_EQ(look_up({&store}, request).match, Match::exact);
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - begin;
+    fastest_ms = std::min(fastest_ms, spent.count());
+  }
+  RecordProperty("fastest_us", static_cast<int>(fastest_ms * 1000));
+#ifdef NDEBUG
+  EXPECT_LT(fastest_ms, 5.0);
+#else
+  EXPECT_LT(fastest_ms, 50.0);
+#endif
+}
+
+}  // namespace
+}  // namespace kiln

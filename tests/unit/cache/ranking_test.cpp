@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/ranking.hpp"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "cache/store.hpp"
+#include "tests/unit/cache/cache_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+using test::good_trial;
+
+TEST(Ranking, OnlyVerifiedSuccessesWithATimeAreEligible) {
+  EXPECT_TRUE(eligible(good_trial(10.0)));
+  Trial trial = good_trial(10.0);
+  trial.verification->passed = false;
+  EXPECT_FALSE(eligible(trial));
+  trial.verification.reset();
+  EXPECT_FALSE(eligible(trial));
+  trial = good_trial(10.0);
+  trial.timing.reset();
+  EXPECT_FALSE(eligible(trial));
+  trial.provenance = Provenance::compiled;
+  EXPECT_TRUE(eligible(trial));
+  trial.outcome = Outcome::rejected;
+  EXPECT_FALSE(eligible(trial));
+}
+
+TEST(Ranking, AClearWinnerWinsWhateverItsRegisters) {
+  std::vector<Trial> trials{good_trial(1000, 32), good_trial(900, 64)};
+  trials[1].resources->registers = 255;
+  EXPECT_EQ(best_of(trials), &trials[1]);
+}
+
+TEST(Ranking, ATieWithinNoiseGoesToFewerRegistersThenToTheSmallerName) {
+  std::vector<Trial> trials{good_trial(1001, 32), good_trial(1000, 64)};
+  trials[0].resources->registers = 64;
+  EXPECT_EQ(best_of(trials), &trials[0]);
+  trials[0].resources->registers = 128;
+  EXPECT_EQ(best_of(trials), &trials[0]) << "tile_m=32 sorts before tile_m=64";
+}
+
+TEST(Ranking, TiesAreWithTheFastestOnly) {
+  // 1000 ties with 1002 and 1002 with 1004, but 1004 is slower than 1000 beyond doubt.
+  std::vector<Trial> trials{good_trial(1004, 32), good_trial(1002, 64), good_trial(1000, 128)};
+  for (Trial& trial : trials) trial.timing->interleaved = true;
+  trials[0].resources->registers = 16;
+  trials[1].resources->registers = 32;
+  EXPECT_EQ(best_of(trials), &trials[1]);
+}
+
+TEST(Ranking, ATimeTakenAloneMustBeAnEighthShorterThanOneTakenInTurns) {
+  std::vector<Trial> trials{good_trial(1000, 32), good_trial(900, 64)};
+  trials[0].timing->interleaved = true;
+  EXPECT_EQ(best_of(trials), &trials[0]);
+  trials[1].timing->median_ns = 800;
+  EXPECT_EQ(best_of(trials), &trials[1]);
+}
+
+TEST(Ranking, OneWrongResultOutweighsEveryRightOne) {
+  std::vector<Trial> trials{good_trial(1000, 32), good_trial(900, 64), good_trial(900, 64)};
+  trials[2].outcome = Outcome::wrong_result;
+  EXPECT_EQ(best_of(trials), &trials[0]);
+  trials[2].key.template_digest = "d2";  // another state of the template says nothing of this one
+  EXPECT_EQ(best_of(trials), &trials[1]);
+}
+
+TEST(Ranking, MeasuredBeatsModelledBeatsCompiled) {
+  std::vector<Trial> trials{good_trial(10, 32), good_trial(20, 64), good_trial(30, 128)};
+  trials[0].provenance = Provenance::compiled;
+  trials[1].provenance = Provenance::modelled;
+  std::sort(trials.begin(), trials.end(), better);
+  EXPECT_EQ(trials[0].provenance, Provenance::measured);
+  EXPECT_EQ(trials[2].provenance, Provenance::compiled);
+}
+
+RC_GTEST_PROP(Ranking, BetterIsAStrictTotalOrder, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  const std::vector<Trial> trials = test::random_trials(random, 12);
+  for (const Trial& a : trials) {
+    RC_ASSERT(!better(a, a));
+    for (const Trial& b : trials) {
+      if (a.id != b.id) RC_ASSERT(better(a, b) != better(b, a));
+      for (const Trial& c : trials) {
+        if (better(a, b) && better(b, c)) RC_ASSERT(better(a, c));
+      }
+    }
+  }
+}
+
+RC_GTEST_PROP(Ranking, BestOfASetDoesNotDependOnItsOrder, (std::uint64_t seed)) {
+  std::mt19937_64 random(seed);
+  std::vector<Trial> trials = test::random_trials(random, 20);
+  const Trial* first = best_of(trials);
+  const std::string id = first == nullptr ? "" : first->id;
+  std::shuffle(trials.begin(), trials.end(), random);
+  const Trial* second = best_of(trials);
+  RC_ASSERT((second == nullptr ? "" : second->id) == id);
+}
+
+}  // namespace
+}  // namespace kiln

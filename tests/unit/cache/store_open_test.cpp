@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Opening: what is created, and what is refused with which advice.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cache/store.hpp"
+#include "tests/unit/cache/cache_fixture.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+using test::error_of;
+using test::PlainSqlite;
+using test::TempFolder;
+
+unsigned mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::lstat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 07777U;
+}
+
+std::string refusal(const std::string& path, OpenMode mode) {
+  return error_of(ErrorKind::database, [&] { (void)TuningStore::open(path, mode); });
+}
+
+/// Refused for reading and for writing, naming the file and every one of the words; left as it is.
+void expect_refused(const std::string& path, const std::vector<std::string>& words) {
+  const std::string before = test::read_file(path);
+  for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write}) {
+    const std::string text = refusal(path, mode);
+    EXPECT_NE(text.find(path), std::string::npos) << text;
+    EXPECT_NE(text.find("Next: "), std::string::npos) << text;
+    for (const std::string& word : words) {
+      EXPECT_NE(text.find(word), std::string::npos) << word << " is not in: " << text;
+    }
+  }
+  EXPECT_EQ(test::read_file(path), before);
+}
+
+TEST(StoreOpen, CreatesFolder0700AndFile0600WhateverTheUmask) {
+  const TempFolder folder;
+  const mode_t umask_before = ::umask(0);
+  const std::string path = folder.file("a/b/tuning.db");
+  const TuningStore store = TuningStore::open(path, OpenMode::read_write);
+  ::umask(umask_before);
+  EXPECT_EQ(mode_of(folder.file("a")), 0700U);
+  EXPECT_EQ(mode_of(folder.file("a/b")), 0700U);
+  EXPECT_EQ(mode_of(path), 0600U);
+  EXPECT_EQ(store.path(), path);
+  EXPECT_EQ(store.schema_version(), 2);
+  EXPECT_EQ(store.check(), std::vector<std::string>{});
+}
+
+TEST(StoreOpen, LeavesNothingButTheDatabase) {
+  const TempFolder folder;
+  { (void)TuningStore::open(folder.file("t.db"), OpenMode::read_write); }
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    names.push_back(entry.path().filename().string());
+  }
+  EXPECT_EQ(names, std::vector<std::string>{"t.db"});
+}
+
+TEST(StoreOpen, ReadingNeverCreatesAnything) {
+  const TempFolder folder;
+  const std::string text = refusal(folder.file("no/tuning.db"), OpenMode::read_only);
+  EXPECT_NE(text.find("does not exist"), std::string::npos) << text;
+  EXPECT_NE(text.find("kiln tune"), std::string::npos) << text;
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
+TEST(StoreOpen, RefusesWhatIsNoDatabase) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  test::write_file(path, std::string(5000, 'x'));
+  ::chmod(path.c_str(), 0600);
+  expect_refused(path, {"not an SQLite database", "move the file away"});
+}
+
+TEST(StoreOpen, RefusesAnEmptyFile) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  test::write_file(path, "");
+  ::chmod(path.c_str(), 0600);
+  expect_refused(path, {"is empty", "rm "});
+}
+
+TEST(StoreOpen, RefusesAnotherApplicationsDatabase) {
+  const TempFolder folder;
+  const std::string path = folder.file("mail.db");
+  PlainSqlite(path).execute("CREATE TABLE mail (x); PRAGMA user_version = 2");
+  ::chmod(path.c_str(), 0600);
+  expect_refused(path, {"another application"});
+}
+
+TEST(StoreOpen, RefusesANewerSchemaForReadingAndWriting) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  PlainSqlite(path).execute("PRAGMA user_version = 3");
+  expect_refused(path, {"schema 3", "newer Kiln", "update Kiln"});
+}
+
+TEST(StoreOpen, RefusesATruncatedFile) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  fs::resize_file(path, fs::file_size(path) / 2);
+  expect_refused(path, {"is damaged", "kiln export"});
+}
+
+TEST(StoreOpen, RefusesASymbolicLinkButFollowsThoseOfFolders) {
+  const TempFolder folder;
+  fs::create_directory(folder.file("real"));
+  fs::permissions(folder.file("real"), fs::perms::owner_all);
+  { (void)TuningStore::open(folder.file("real/tuning.db"), OpenMode::read_write); }
+  fs::create_symlink(folder.file("real/tuning.db"), folder.file("link.db"));
+  fs::create_directory_symlink(folder.file("real"), folder.file("folder"));
+  expect_refused(folder.file("link.db"), {"symbolic link"});
+  EXPECT_NO_THROW((void)TuningStore::open(folder.file("folder/tuning.db"), OpenMode::read_only));
+}
+
+TEST(StoreOpen, RefusesADirectoryAndAPipe) {
+  const TempFolder folder;
+  fs::create_directory(folder.file("tuning.db"));
+  EXPECT_NE(refusal(folder.file("tuning.db"), OpenMode::read_write).find("not a regular file"),
+            std::string::npos);
+  ASSERT_EQ(::mkfifo(folder.file("pipe").c_str(), 0600), 0);
+  EXPECT_NE(refusal(folder.file("pipe"), OpenMode::read_only).find("not a regular file"),
+            std::string::npos);
+}
+
+TEST(StoreOpen, RefusesWhatOthersCanWrite) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  for (const mode_t mode : {0620U, 0602U, 0666U}) {
+    ::chmod(path.c_str(), mode);
+    expect_refused(path, {"can be written by others", "chmod go-w"});
+  }
+  ::chmod(path.c_str(), 0644);
+  EXPECT_NO_THROW((void)TuningStore::open(path, OpenMode::read_only));
+
+  ::chmod(folder.path().c_str(), 0770);
+  expect_refused(path, {"its folder", "chmod go-w"});
+  ::chmod(folder.path().c_str(), 0700);
+
+  test::write_file(path + "-journal", "");
+  ::chmod((path + "-journal").c_str(), 0666);
+  expect_refused(path, {"its journal"});
+}
+
+TEST(StoreOpen, AcceptsAStickyFolderLikeTmp) {
+  const TempFolder folder;
+  ::chmod(folder.path().c_str(), 01777);
+  EXPECT_NO_THROW((void)TuningStore::open(folder.file("t.db"), OpenMode::read_write));
+}
+
+TEST(StoreOpen, AStoreForReadingRefusesToWrite) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  TuningStore store = TuningStore::open(path, OpenMode::read_only);
+  const std::string text =
+      error_of(ErrorKind::usage, [&] { (void)store.record(test::good_trial(1.0)); });
+  EXPECT_NE(text.find("reading only"), std::string::npos) << text;
+}
+
+TEST(StoreOpen, ReadersAndAWriterShareAFile) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  TuningStore writer = TuningStore::open(path, OpenMode::read_write);
+  const TuningStore reader = TuningStore::open(path, OpenMode::read_only);
+  writer.record(test::good_trial(1000.0));
+  EXPECT_EQ(reader.trials({}).size(), 1U);
+}
+
+}  // namespace
+}  // namespace kiln
