@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Whatever the text, a parser answers or throws an Error(template_) that points into the text.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "kiln/error.hpp"
+#include "templates/catalog.hpp"
+#include "templates/header_inliner.hpp"
+#include "templates/kernel_template.hpp"
+#include "tests/fuzz/mutator.hpp"
+#include "tests/unit/templates/tiny_template.hpp"
+
+namespace kiln {
+namespace {
+
+using test::Mutator;
+
+/// Checks "file:line:column: message" against the text it is about.
+void expect_place_in(const Error& error, const std::string& file, std::string_view text) {
+  ASSERT_EQ(error.kind(), ErrorKind::template_) << error.what();
+  const std::string message = error.what();
+  ASSERT_EQ(message.rfind(file + ":", 0), 0U) << message;
+  std::size_t used = 0;
+  const int line = std::stoi(message.substr(file.size() + 1), &used);
+  const int column = std::stoi(message.substr(file.size() + 1 + used + 1));
+  const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
+  EXPECT_GE(line, 1);
+  EXPECT_LE(line, lines);
+  EXPECT_GE(column, 1);
+  EXPECT_LE(static_cast<std::size_t>(column), text.size() + 1);
+}
+
+TEST(FuzzExpression, AnswersOrPointsAtTheFault) {
+  NameTable names;
+  for (const auto* name : {"tile_m", "tile_n", "m", "device.sm", "type.f16"}) names.intern(name);
+  Mutator mutator(
+      {"ceil_div(m, tile_m) * ceil_div(m, tile_n)",
+       "tile_m % tile_n == 0 && (tile_m >= 16 || device.sm >= 80)",
+       "min(tile_m, max(1, tile_n / 2), log2(m)) ? abs(-3) : 0x7f % gcd(m, 12)",
+       "!is_pow2(tile_m) != (round_up(m, tile_m) <= 9223372036854775807)", "((((1))))", "- - -1"},
+      {"(",    ")",      ",",       "?",    ":",   "&&", "||",
+       "!",    "-",      "%",       "/",    " 0 ", "0x", "min(",
+       "gcd(", "tile_m", "device.", "true", "==",  "<",  "9223372036854775807",
+       "((((("},
+      1);
+  const std::vector<std::int64_t> values{128, 0, 4096, 90, -1};
+  int parsed = 0;
+  constexpr int kRounds = 100000;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string text = mutator.next();
+    try {
+      const auto expression = Expression::parse(text, names, {"fuzz", 1, 1});
+      ++parsed;
+      for (const int slot : expression.names_used()) ASSERT_LT(slot, names.size());
+      // Its own text means the same.
+      const auto again = Expression::parse(expression.text(), names, {"fuzz", 1, 1});
+      ASSERT_EQ(expression.evaluate(values), again.evaluate(values)) << text;
+    } catch (const Error& error) {
+      expect_place_in(error, "fuzz", text);
+    }
+    if (HasFatalFailure()) FAIL() << "input: " << text;
+  }
+  EXPECT_GT(parsed, kRounds / 100);
+  EXPECT_LT(parsed, kRounds * 9 / 10);
+}
+
+const std::vector<std::string> kFrontMatterWords{
+    "//@ ",    "\n//@ ", "\n",     "tune ",     "let ",       "require ", "types ",
+    "launch ", "grid ",  "smem ",  "cluster ",  " = ",        "*",        "|",
+    ",",       "//",     "::",     "a=",        "f16",        "tile_m",   "tile_n",
+    "m",       "64",     "a_type", "type.bf16", "2147483648", "\r",       "\t"};
+
+TEST(FuzzFrontMatter, AnswersOrPointsAtTheFault) {
+  Mutator mutator({std::string(test::kTinyTemplate)}, kFrontMatterWords, 2);
+  const auto problem = to_problem(Gemm::of(DType::f16, 100, 70, 64));
+  const auto limits = limits_of_arch("90a").value();
+  int parsed = 0;
+  constexpr int kRounds = 4000;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string text = mutator.next();
+    try {
+      const auto made = KernelTemplate::parse("fuzz.cu", text);
+      ++parsed;
+      if (made.why_unsupported(problem, limits)) continue;
+      const auto config = made.space(problem, limits).default_config();
+      // Values out of range are found here, and say so with the launch's line.
+      if (config) (void)made.geometry(*config, problem, limits);
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::template_) << error.what() << "\ninput: " << text;
+      ASSERT_EQ(std::string(error.what()).rfind("fuzz.cu:", 0), 0U) << error.what();
+    }
+  }
+  EXPECT_GT(parsed, kRounds / 10);
+  EXPECT_LT(parsed, kRounds * 9 / 10);
+}
+
+TEST(FuzzFrontMatter, PlacesLieInTheText) {
+  std::vector<std::string> corpus;
+  for (const auto& each : Catalog::builtin().templates()) {
+    // The code below the front matter would only dilute the mutations.
+    corpus.push_back(each.source().substr(0, each.source().find("\n#include")));
+  }
+  Mutator mutator(corpus, kFrontMatterWords, 3);
+  for (int i = 0; i < 2000; ++i) {
+    const std::string text = mutator.next();
+    try {
+      (void)KernelTemplate::parse("fuzz.cu", text);
+    } catch (const Error& error) {
+      expect_place_in(error, "fuzz.cu", text);
+    }
+    if (HasFatalFailure()) FAIL() << "input: " << text;
+  }
+}
+
+TEST(FuzzHeaderInliner, AnswersOrPointsAtTheFault) {
+  const FileSet headers{{"a.cuh", "#pragma once\n#include \"b.cuh\"\nint a;\n"},
+                        {"b.cuh", "#pragma once\n#include <mma.h>\n"}};
+  Mutator mutator({"#include \"a.cuh\"\n#if !defined(KILN_RENDERED)\n#include <x.h>\n#else\n"
+                   "int e;\n#endif\n/* #include \"c.cuh\"\n*/ int k;\n"},
+                  {"#include \"b.cuh\"\n", "#if X\n", "#endif\n", "#else\n", "#elif Y\n", "/*",
+                   "*/", "\"", "<", ">", "\\", "\n", "#", "#ifndef KILN_RENDERED\n", "//"},
+                  4);
+  int answered = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const std::string text = mutator.next();
+    try {
+      HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
+      inliner.add("fuzz.cu", text);
+      ++answered;
+      EXPECT_LE(inliner.inlined().size(), 2U);
+    } catch (const Error& error) {
+      expect_place_in(error, "fuzz.cu", text);
+    }
+    if (HasFatalFailure()) FAIL() << "input: " << text;
+  }
+  EXPECT_GT(answered, 1000);
+}
+
+}  // namespace
+}  // namespace kiln
