@@ -40,23 +40,11 @@ std::int64_t registers_of_block(std::int64_t threads, int registers, const Devic
   return warps * per_warp;
 }
 
-/// What a launch asks for beyond the device's limits, known before anything is compiled.
-std::string why_launch_too_big(const LaunchGeometry& launch, const DeviceLimits& limits) {
-  if (threads_of(launch) > limits.max_threads) {
-    return fmt::format("needs {} threads per block, the device allows {}", threads_of(launch),
-                       limits.max_threads);
-  }
-  if (launch.smem_bytes > static_cast<std::uint32_t>(limits.smem_optin)) {
-    return fmt::format("needs {} bytes of shared memory per block, the device allows {}",
-                       launch.smem_bytes, limits.smem_optin);
-  }
-  return {};
-}
-
-/// The same with the compiler's facts. They are maxima over the kernels of a candidate; where it
-/// has several launches the smallest stands for all, so that none is refused that might fit.
-std::string why_kernel_too_big(const std::vector<LaunchGeometry>& launches,
-                               const KernelResources& resources, const DeviceLimits& limits) {
+/// What the kernels need beyond the device's limits. The compiler's facts are maxima over the
+/// kernels of a candidate; where it has several launches the smallest stands for all, so that none
+/// is refused that might fit.
+std::string why_too_big(const std::vector<LaunchGeometry>& launches,
+                        const KernelResources& resources, const DeviceLimits& limits) {
   std::int64_t threads = std::numeric_limits<std::int64_t>::max();
   std::int64_t smem_bytes = std::numeric_limits<std::int64_t>::max();
   for (const auto& launch : launches) {
@@ -104,6 +92,7 @@ double least_occupancy(const std::vector<LaunchGeometry>& launches,
 }
 
 /// Fills the job's launches and workspace for every case that the configuration is valid for.
+/// Throws Error(template_) for launches that the device cannot do.
 void plan_cases(const KernelTemplate& kernel_template, const Config& config,
                 const DeviceLimits& limits, const std::vector<GemmCase>& cases,
                 EvaluationJob& job) {
@@ -119,49 +108,37 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
   }
 }
 
-/// Everything but the shape of a failure; returns it in outcome and message.
-void prepare(PreparedCandidate& prepared, const Catalog& catalog, Compiler& compiler,
-             const DeviceLimits& limits, const std::vector<GemmCase>& cases, Admission admission) {
+CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimits& limits) {
+  CompileRequest request;
+  request.source = rendered.text;
+  request.source_name = fmt::format("{}.cu", rendered.template_name);
+  request.source_digest = rendered.digest;
+  request.name_expressions = rendered.name_expressions;
+  request.arch = limits.arch;
+  return request;
+}
+
+/// Fills `resources` from the compiler's facts and judges them.
+void inspect(PreparedCandidate& prepared, const DeviceLimits& limits, Admission admission) {
   const auto fail = [&](Outcome outcome, std::string message) {
     prepared.outcome = outcome;
     prepared.message = std::move(message);
   };
-  const KernelTemplate& kernel_template = catalog.at(prepared.candidate.template_name);
-  prepared.rendered = render(catalog, kernel_template, prepared.candidate.config,
-                             to_problem(cases.front().gemm), limits);
-  plan_cases(kernel_template, prepared.candidate.config, limits, cases, prepared.job);
-  const std::vector<LaunchGeometry>& launches = prepared.job.geometry.front();
-  for (const auto& launch : launches) {
-    if (auto why = why_launch_too_big(launch, limits); !why.empty()) {
-      return fail(Outcome::out_of_resources, std::move(why));
-    }
-  }
-
-  CompileRequest request;
-  request.source = prepared.rendered.text;
-  request.source_name = fmt::format("{}.cu", kernel_template.name());
-  request.source_digest = prepared.rendered.digest;
-  request.name_expressions = prepared.rendered.name_expressions;
-  request.arch = limits.arch;
-  prepared.compiled = compiler.compile(request);
   if (!prepared.compiled.ok) return fail(Outcome::compile_failed, prepared.compiled.log);
-
+  const std::vector<LaunchGeometry>& launches = prepared.job.geometry.front();
   KernelResources& resources = prepared.resources = prepared.compiled.resources;
   for (const auto& launch : launches) {
     resources.smem_dynamic_bytes =
         std::max(resources.smem_dynamic_bytes, std::int64_t{launch.smem_bytes});
   }
   resources.occupancy = least_occupancy(launches, resources, limits);
-  if (auto why = why_kernel_too_big(launches, resources, limits); !why.empty()) {
+  if (auto why = why_too_big(launches, resources, limits); !why.empty()) {
     return fail(Outcome::out_of_resources, std::move(why));
   }
-  if (admission == Admission::competitive) {
-    if (auto why = why_not_competitive(prepared.compiled); !why.empty()) {
-      return fail(Outcome::rejected, std::move(why));
-    }
+  if (admission == Admission::runnable) return;
+  if (auto why = why_not_competitive(prepared.compiled); !why.empty()) {
+    return fail(Outcome::rejected, std::move(why));
   }
-  prepared.job.label = candidate_text(prepared.candidate);
-  prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
 }
 
 }  // namespace
@@ -171,15 +148,27 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
                                     const std::vector<GemmCase>& cases, Admission admission) {
   PreparedCandidate prepared;
   prepared.candidate = candidate;
+  const KernelTemplate& kernel_template = catalog.at(candidate.template_name);
+  // A template that fails for this configuration is the candidate's fault; misuse is the caller's.
+  Outcome at_fault = Outcome::compile_failed;
   try {
-    prepare(prepared, catalog, compiler, limits, cases, admission);
+    prepared.rendered =
+        render(catalog, kernel_template, candidate.config, to_problem(cases.front().gemm), limits);
+    at_fault = Outcome::out_of_resources;
+    plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
+    prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits));
+    inspect(prepared, limits, admission);
   } catch (const Error& error) {
-    // A template whose formulas or includes fail for this configuration is the candidate's fault.
     if (error.kind() != ErrorKind::template_) throw;
-    prepared.outcome = Outcome::compile_failed;
+    prepared.outcome = at_fault;
     prepared.message = error.what();
   }
-  if (prepared.outcome != Outcome::ok) prepared.job = {};
+  if (prepared.outcome == Outcome::ok) {
+    prepared.job.label = candidate_text(candidate);
+    prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
+  } else {
+    prepared.job = {};
+  }
   return prepared;
 }
 

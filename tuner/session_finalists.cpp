@@ -74,7 +74,6 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     const ComparisonRow& row = comparison.jobs[i];
     Trial trial = compared[i];
     trial.id.clear();
-    trial.created_unix_ms = 0;
     trial.session_id = context_.session_id;
     trial.environment = context_.environment;
     trial.outcome = row.outcome;
@@ -83,6 +82,9 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     if (row.outcome == Outcome::ok) {
       trial.timing = row.timing;
       trial.timing->interleaved = true;
+    } else {
+      // The verdict of the search says nothing about this run.
+      trial.verification.reset();
     }
     trial = ledger_.record_again(std::move(trial));
     if (eligible(trial)) result.push_back(std::move(trial));

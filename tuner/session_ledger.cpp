@@ -3,6 +3,7 @@
 #include "tuner/session_ledger.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -53,7 +54,7 @@ void SessionLedger::take_over(Trial trial) {
 
 const Trial& SessionLedger::record(Trial trial) {
   if (was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
-  trial.id = context_.store.record(trial);
+  store(trial);
   ++progress_.done;
   ++progress_.by_outcome[trial.outcome];
   ++decided_[trial.key.template_name];
@@ -65,7 +66,7 @@ const Trial& SessionLedger::record(Trial trial) {
 }
 
 Trial SessionLedger::record_again(Trial trial) {
-  trial.id = context_.store.record(trial);
+  store(trial);
   consider(trial);
   context_.observer.on_trial(trial);
   return trial;
@@ -109,6 +110,15 @@ std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
   std::vector<Trial> result;
   for (std::size_t i = 0; i < count; ++i) result.push_back(*fit[i]);
   return result;
+}
+
+/// Observers see the trial as the database has it.
+void SessionLedger::store(Trial& trial) {
+  using std::chrono::system_clock;
+  trial.created_unix_ms =
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
+          .count();
+  trial.id = context_.store.record(trial);
 }
 
 void SessionLedger::consider(const Trial& trial) {

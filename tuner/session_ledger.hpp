@@ -50,6 +50,7 @@ class SessionLedger {
   [[nodiscard]] std::vector<Trial> leaders(std::size_t count) const;
 
  private:
+  void store(Trial& trial);
   void consider(const Trial& trial);
   void estimate();
 

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/search_space.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kiln/error.hpp"
+#include "tests/support/toy_templates.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class SearchSpaceTest : public ::testing::Test {
+ protected:
+  using Choices = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+
+  SearchSpace make(const std::vector<std::string>& only, const Choices& choices = {}) {
+    return make_search_space(catalog, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
+                             *limits_of_arch("sm_90a"), only, choices);
+  }
+  std::string error_of(const std::vector<std::string>& only, const Choices& choices) {
+    try {
+      (void)make(only, choices);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "no error";
+  }
+
+  TempFolder folder;
+  Catalog catalog = catalog_with(folder, {{"toy_a", {{"x", {1, 2, 3}}, {"y", {1, 2}}}},
+                                          {"toy_b", {{"x", {2, 3, 4, 5}}}},
+                                          {"toy_never", {{"x", {1}}}, "x > 1"}});
+};
+
+TEST_F(SearchSpaceTest, CountsAllPartsTogether) {
+  const SearchSpace space = make({"toy_a", "toy_b"});
+  EXPECT_EQ(space.parts.size(), 2U);
+  EXPECT_EQ(space.count(), 10U);
+}
+
+TEST_F(SearchSpaceTest, AllTemplatesOfTheOperationTakePartUnlessNamed) {
+  const SearchSpace space = make({});
+  EXPECT_NE(space.find("toy_a"), nullptr);
+  EXPECT_NE(space.find("toy_b"), nullptr);
+  EXPECT_NE(space.find("gemm_naive"), nullptr);
+}
+
+TEST_F(SearchSpaceTest, ATemplateNamedTwiceIsOnePart) {
+  EXPECT_EQ(make({"toy_a", "toy_a"}).parts.size(), 1U);
+}
+
+TEST_F(SearchSpaceTest, WhatCannotTakePartIsNamedWithTheReason) {
+  const SearchSpace space = make({});
+  EXPECT_EQ(space.find("toy_never"), nullptr);
+  EXPECT_THAT(space.unsupported, Contains(HasSubstr("toy_never: ")));
+  const auto f64 = make_search_space(catalog, to_problem(Gemm::of(DType::f64, 64, 64, 64)),
+                                     *limits_of_arch("sm_90a"), {"toy_a"}, {});
+  EXPECT_TRUE(f64.parts.empty());
+  EXPECT_THAT(f64.unsupported, Contains(HasSubstr("f64")));
+}
+
+TEST_F(SearchSpaceTest, ChoicesNarrowEveryTemplateThatHasTheTunable) {
+  const SearchSpace space = make({"toy_a", "toy_b"}, {{"x", {2, 3}}});
+  EXPECT_EQ(space.find("toy_a")->space.count(), 4U);
+  EXPECT_EQ(space.find("toy_b")->space.count(), 2U);
+}
+
+TEST_F(SearchSpaceTest, ATemplateWithoutTheTunableStaysWhole) {
+  const SearchSpace space = make({"toy_a", "toy_b"}, {{"y", {2}}});
+  EXPECT_EQ(space.find("toy_a")->space.count(), 3U);
+  EXPECT_EQ(space.find("toy_b")->space.count(), 4U);
+}
+
+TEST_F(SearchSpaceTest, ATemplateThatListsNoneOfTheValuesIsLeftOut) {
+  const SearchSpace space = make({"toy_a", "toy_b"}, {{"x", {5}}});
+  EXPECT_EQ(space.find("toy_a"), nullptr);
+  EXPECT_EQ(space.find("toy_b")->space.count(), 1U);
+  EXPECT_THAT(space.unsupported, Contains("toy_a: lists none of x=5"));
+}
+
+TEST_F(SearchSpaceTest, UnknownNamesAndValuesAreErrors) {
+  EXPECT_THAT(error_of({"toy_a"}, {{"tile", {1}}}), HasSubstr("tunable 'tile'"));
+  EXPECT_THAT(error_of({"toy_a"}, {{"x", {1, 9}}}), HasSubstr("lists x=9"));
+  EXPECT_THAT(error_of({"toy_a"}, {{"x", {}}}), HasSubstr("no value"));
+  EXPECT_THAT(error_of({"toy_c"}, {}), HasSubstr("toy_c"));
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,161 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "kiln/error.hpp"
+#include "tests/support/toy_templates.hpp"
+#include "tuner/strategies/random.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln::testing {
+namespace {
+
+class StrategiesTest : public ::testing::TestWithParam<std::string> {
+ protected:
+  static SearchSpace make(const Catalog& catalog, const std::vector<std::string>& only) {
+    return make_search_space(catalog, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
+                             *limits_of_arch("sm_90a"), only, {});
+  }
+  static std::vector<Candidate> drain(Strategy& strategy, std::size_t at_most = 1000000) {
+    std::vector<Candidate> all;
+    while (all.size() < at_most) {
+      auto candidate = strategy.propose();
+      if (!candidate) break;
+      all.push_back(std::move(*candidate));
+    }
+    return all;
+  }
+
+  TempFolder folder;
+  Catalog catalog = catalog_with(
+      folder, {{"toy_a", {{"x", first_numbers(30)}, {"y", {1, 2, 3}}}, "x % 3 != y % 2"},
+               {"toy_b", {{"x", first_numbers(10)}}}});
+  SearchSpace space = make(catalog, {"toy_a", "toy_b"});
+};
+
+INSTANTIATE_TEST_SUITE_P(All, StrategiesTest, ::testing::ValuesIn(strategy_names()));
+
+TEST_P(StrategiesTest, ProposesEveryCandidateExactlyOnce) {
+  const auto strategy = make_strategy(GetParam(), space, 3);
+  const auto all = drain(*strategy);
+  const std::set<Candidate> distinct(all.begin(), all.end());
+  EXPECT_EQ(all.size(), space.count());
+  EXPECT_EQ(distinct.size(), space.count());
+  for (const auto& candidate : all) {
+    EXPECT_TRUE(space.find(candidate.template_name)->space.contains(candidate.config));
+  }
+  EXPECT_EQ(strategy->propose(), std::nullopt);
+}
+
+TEST_P(StrategiesTest, DoesNotProposeWhatItObserved) {
+  std::set<Candidate> known;
+  {
+    const auto other = make_strategy("random", space, 99);
+    for (int i = 0; i < 20; ++i) known.insert(*other->propose());
+  }
+  const auto strategy = make_strategy(GetParam(), space, 3);
+  for (const auto& candidate : known) strategy->observe(candidate, Outcome::ok, 1.0);
+  const auto rest = drain(*strategy);
+  EXPECT_EQ(rest.size(), space.count() - known.size());
+  for (const auto& candidate : rest) EXPECT_FALSE(known.contains(candidate));
+}
+
+TEST_P(StrategiesTest, AnAbandonedTemplateIsNotProposed) {
+  const auto strategy = make_strategy(GetParam(), space, 3);
+  (void)strategy->propose();
+  strategy->abandon("toy_a");
+  strategy->abandon("toy_a");
+  strategy->abandon("unknown");
+  for (const auto& candidate : drain(*strategy)) EXPECT_EQ(candidate.template_name, "toy_b");
+}
+
+TEST_P(StrategiesTest, TheSameSeedGivesTheSameOrder) {
+  const auto first = make_strategy(GetParam(), space, 5);
+  const auto second = make_strategy(GetParam(), space, 5);
+  EXPECT_EQ(drain(*first), drain(*second));
+}
+
+TEST_P(StrategiesTest, ASpaceOfMillionsIsNotEnumerated) {
+  const TempFolder large;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> tunables;
+  for (const char* name : {"p", "q", "r", "s", "t", "u"}) {
+    tunables.emplace_back(name, first_numbers(20));
+  }
+  const Catalog big = catalog_with(large, {{"toy_big", tunables, "(p + q) % 2 == 0"}});
+  const SearchSpace millions = make(big, {"toy_big"});
+  EXPECT_EQ(millions.count(), 32000000U);
+  const auto start = std::chrono::steady_clock::now();
+  const auto strategy = make_strategy(GetParam(), millions, 1);
+  EXPECT_EQ(drain(*strategy, 1000).size(), 1000U);
+  // Listing them all takes at least ten times as long.
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+}
+
+TEST_F(StrategiesTest, ExhaustiveFollowsTheOrderOfTheSpace) {
+  const auto strategy = make_strategy("exhaustive", space, 0);
+  std::vector<Candidate> expected;
+  for (const auto& part : space.parts) {
+    part.space.for_each([&](const Config& config) {
+      expected.push_back({part.kernel_template->name(), config});
+      return true;
+    });
+  }
+  EXPECT_EQ(drain(*strategy), expected);
+}
+
+TEST_F(StrategiesTest, RandomDrawsUniformlyOverTheUnionOfTemplates) {
+  // The first draw, over many seeds: every candidate alike, whatever its template's size.
+  constexpr int kRuns = 14000;
+  std::map<Candidate, int> seen;
+  for (int seed = 0; seed < kRuns; ++seed) {
+    ++seen[*RandomStrategy(space, static_cast<std::uint64_t>(seed)).propose()];
+  }
+  const double expected = static_cast<double>(kRuns) / static_cast<double>(space.count());
+  double chi_squared = 0.0;
+  for (const auto& [candidate, count] : seen) {
+    chi_squared += (count - expected) * (count - expected) / expected;
+  }
+  EXPECT_EQ(seen.size(), space.count());
+  // Mean n-1, deviation sqrt(2(n-1)); five deviations, and the seeds are fixed.
+  const double freedom = static_cast<double>(space.count() - 1);
+  EXPECT_LT(chi_squared, freedom + 5.0 * std::sqrt(2.0 * freedom));
+}
+
+TEST_F(StrategiesTest, SeedsDiffer) {
+  const auto first = make_strategy("random", space, 1);
+  const auto second = make_strategy("random", space, 2);
+  EXPECT_NE(drain(*first), drain(*second));
+}
+
+TEST_F(StrategiesTest, CanonicalTextTellsSeedWhereItMatters) {
+  EXPECT_EQ(make_strategy("random", space, 7)->canonical(), "random seed=7");
+  EXPECT_EQ(make_strategy("exhaustive", space, 7)->canonical(), "exhaustive");
+}
+
+TEST_F(StrategiesTest, AnUnknownNameListsWhatThereIs) {
+  try {
+    (void)make_strategy("greedy", space, 1);
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, random"));
+  }
+}
+
+TEST(LazyShuffle, DrawsEveryNumberOnce) {
+  std::mt19937_64 random(4);
+  LazyShuffle shuffle(1000);
+  std::set<std::uint64_t> drawn;
+  while (shuffle.remaining() > 0) drawn.insert(shuffle.draw(random));
+  EXPECT_EQ(drawn.size(), 1000U);
+  EXPECT_EQ(*drawn.rbegin(), 999U);
+}
+
+}  // namespace
+}  // namespace kiln::testing
