@@ -59,7 +59,7 @@ struct GemmRequest {
   // either.
   const auto ld_ok = [](std::int64_t ld, std::int64_t row, std::int64_t rows, DType type) {
     return ld >= row &&
-           static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p62;
+           static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p63;
   };
 
   GemmRequest request;

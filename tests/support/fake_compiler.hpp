@@ -15,11 +15,11 @@ namespace kiln::testing {
 /// What a fake compilation of one request gives.
 struct FakeCompilation {
   bool ok = true;
-  std::string log;
+  std::string log = {};
   KernelResources resources{.registers = 64};
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings = {};
   double seconds = 0.001;  ///< reported; no time passes
-  FakeCubin cubin;         ///< names are filled in by the compiler
+  FakeCubin cubin = {};    ///< names are filled in by the compiler
 };
 
 /// Compiles nothing: the cubin is text for FakeDevice whose lowered names are the name expressions

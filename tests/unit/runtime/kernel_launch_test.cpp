@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a launch passes to the device, and what it refuses.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "common/gemm_args.cuh"
+#include "tests/support/host_element.hpp"
+#include "tests/unit/runtime/library_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class KernelLaunchTest : public LibraryFixture {
+ protected:
+  /// Memory that is aligned like device memory.
+  struct alignas(256) Buffer {
+    std::array<float, 1024> data{};
+  };
+
+  static std::string refusal(const Kernel& kernel, const GemmOperands& operands) {
+    try {
+      kernel.launch(nullptr, operands);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      return error.what();
+    }
+    return "launched";
+  }
+
+  Buffer a_, b_, c_, d_;
+  GemmOperands operands_{a_.data.data(), b_.data.data(), nullptr, d_.data.data(), 1.0, 0.0};
+};
+
+TEST_F(KernelLaunchTest, ComputesTheProductWithAlphaAndBeta) {
+  Gemm gemm = Gemm::of(DType::f32, 2, 3, 2);
+  gemm.reads_c = true;
+  gemm.ldd = 4;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  a_.data = {1, 2, 3, 4};
+  b_.data = {1, 0, 2, 0, 1, 3};
+  c_.data = {1, 1, 1, 1, 1, 1};
+  operands_.c = c_.data.data();
+  operands_.alpha = 2.0;
+  operands_.beta = 10.0;
+  kernel.launch(nullptr, operands_);
+  EXPECT_THAT(std::vector<float>(d_.data.begin(), d_.data.begin() + 8),
+              ::testing::ElementsAre(12, 14, 26, 0, 16, 18, 46, 0) /* A*B: 1 2 8, 3 4 18 */);
+}
+
+TEST_F(KernelLaunchTest, UsesTheStreamItIsGiven) {
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f32, 4, 4, 4));
+  int stream = 0;
+  kernel.launch(&stream, operands_);
+  EXPECT_EQ(device_->last_stream(), &stream);
+  kernel.launch(nullptr, operands_);
+  EXPECT_EQ(device_->last_stream(), nullptr);
+}
+
+TEST_F(KernelLaunchTest, RefusesNullAndMisalignedOperands) {
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f32, 4, 4, 4));
+  GemmOperands bad = operands_;
+  bad.b = nullptr;
+  EXPECT_THAT(refusal(kernel, bad), HasSubstr("B is null"));
+  bad = operands_;
+  bad.a = a_.data.data() + 1;
+  EXPECT_THAT(refusal(kernel, bad), HasSubstr("multiple of 16 bytes"));
+  EXPECT_THAT(refusal(kernel, bad), HasSubstr("alignment_a"));
+  bad = operands_;
+  bad.d = nullptr;
+  EXPECT_THAT(refusal(kernel, bad), HasSubstr("D is null"));
+}
+
+TEST_F(KernelLaunchTest, TakesOperandsAsAlignedAsPromised) {
+  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
+  gemm.alignment_a = 4;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  operands_.a = a_.data.data() + 1;
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+}
+
+TEST_F(KernelLaunchTest, RefusesBetaWhereCIsNotRead) {
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f32, 4, 4, 4));
+  operands_.beta = 1.0;
+  operands_.c = c_.data.data();
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("reads_c"));
+}
+
+TEST_F(KernelLaunchTest, BetaZeroNeedsNoC) {
+  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
+  gemm.reads_c = true;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+  operands_.beta = 0.5;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("C is null"));
+}
+
+TEST_F(KernelLaunchTest, DeviceRefusalIsADeviceError) {
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveLaunchFailed;
+    return result;
+  };
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f32, 4, 4, 4));
+  try {
+    kernel.launch(nullptr, operands_);
+    FAIL() << "launched";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_THAT(error.what(), HasSubstr("gemm_tiled"));
+  }
+}
+
+TEST_F(KernelLaunchTest, LeadingDimensionsBelongToTheKernelNotToTheEntry) {
+  const Library library = open();
+  Gemm wide = Gemm::of(DType::f32, 2, 4, 4);
+  wide.ldd = 8;
+  const Kernel tight_kernel = library.get(Gemm::of(DType::f32, 2, 4, 4));
+  const Kernel wide_kernel = library.get(wide);
+  EXPECT_EQ(library.counters().compiles, 1U) << "the same problem";
+  a_.data.fill(1.0F);
+  b_.data.fill(1.0F);
+  d_.data.fill(-1.0F);
+  wide_kernel.launch(nullptr, operands_);
+  EXPECT_EQ(d_.data[4], -1.0F);
+  EXPECT_EQ(d_.data[8], 4.0F);
+  tight_kernel.launch(nullptr, operands_);
+  EXPECT_EQ(d_.data[4], 4.0F);
+}
+
+TEST_F(KernelLaunchTest, ThreadsShareALibrary) {
+  const Library library = open();
+  constexpr int kThreads = 6;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      Buffer a, b, d;
+      a.data.fill(1.0F);
+      b.data.fill(1.0F);
+      for (int i = 1; i <= 40; ++i) {
+        const int k = 1 + (i + t) % 20;
+        const Kernel kernel = library.get(Gemm::of(DType::f32, 3, 5, k));
+        d.data.fill(0.0F);
+        kernel.launch(nullptr, {a.data.data(), b.data.data(), nullptr, d.data.data()});
+        if (d.data[14] != static_cast<float>(k)) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(device_->launches(), 40U * kThreads);
+}
+
+}  // namespace
+}  // namespace kiln::testing

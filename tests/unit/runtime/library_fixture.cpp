@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/runtime/library_fixture.hpp"
+
+namespace kiln::testing {
+
+Library LibraryFixture::open() {
+  detail::LibraryParts parts;
+  auto device = std::make_unique<FakeDevice>(device_options_);
+  device_ = device.get();
+  parts.device = std::move(device);
+  parts.compiler = {
+      [this] {
+        ++compilers_made_;
+        return std::make_unique<FakeCompiler>(decide_);
+      },
+      [](const CompileRequest& request) { return FakeCompiler().options_text(request); }};
+  parts.catalog = catalog_;
+  parts.database = database_;
+  parts.mode = mode_;
+  parts.tuner_program = tuner_program_;
+  parts.warnings = std::make_shared<detail::WarningSink>(
+      [this](std::string_view text) { warnings_.emplace_back(text); }, "");
+  parts.cubins = std::make_shared<CubinStore>(
+      folder_.file("cubins.db"), std::int64_t{1} << 30,
+      [warnings = parts.warnings](const std::string& text) { warnings->warn("cubins", text); });
+  return detail::LibraryState::make_library(std::move(parts));
+}
+
+Trial LibraryFixture::store_trial(const Gemm& gemm, const std::string& template_name,
+                                  const Config& config, double time_ns, const std::string& driver) {
+  Trial trial;
+  trial.key = {to_problem(gemm), fake_device_info().device_class, template_name,
+               catalog_.digest(template_name), config};
+  trial.environment = {driver, "nvrtc 99.0", "cold"};
+  trial.resources = KernelResources{.registers = 64, .occupancy = 0.5};
+  trial.verification = Verification{true, 0.1, ""};
+  trial.timing = Timing{{time_ns, time_ns, time_ns}, time_ns, 0.001 * time_ns, 1755, 350.0, 45};
+  trial.rendered_digest = "0123456789abcdef0123456789abcdef";
+  trial.session_id = "fedcba9876543210fedcba9876543210";
+  TuningStore store = TuningStore::open(database_, OpenMode::read_write);
+  trial.id = store.record(trial);
+  return trial;
+}
+
+Config LibraryFixture::other_config(const std::string& template_name, const Gemm& gemm) {
+  const KernelTemplate& kernel_template = Catalog::builtin().at(template_name);
+  const ParamSpace space = kernel_template.space(to_problem(gemm), fake_device_info().limits);
+  return space.neighbours(space.default_config().value()).at(0);
+}
+
+}  // namespace kiln::testing

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cache/store.hpp"
+#include "kiln/library.hpp"
+#include "runtime/library_state.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tests/support/fake_device.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
+
+namespace kiln::testing {
+
+/// A library on the fake device with databases in a folder of the test's own.
+class LibraryFixture : public ::testing::Test {
+ protected:
+  /// Opens a library as another process would: everything but the files is new. `device` is the
+  /// latest one's.
+  Library open();
+  /// A verified, timed trial for the problem in the user's database, as the tuner leaves it.
+  Trial store_trial(const Gemm& gemm, const std::string& template_name, const Config& config,
+                    double time_ns, const std::string& driver = "99.0");
+  /// A configuration of the template that is not its default.
+  static Config other_config(const std::string& template_name, const Gemm& gemm);
+
+  TemporaryFolder folder_;
+  std::string database_ = folder_.file("tuning.db");
+  Mode mode_ = Mode::use;
+  std::string tuner_program_ = "/nonexistent/kiln";
+  FakeCompiler::Decide decide_;  ///< what becomes of compilations
+  FakeDeviceOptions device_options_;
+  Catalog catalog_ = Catalog::builtin();
+
+  FakeDevice* device_ = nullptr;
+  int compilers_made_ = 0;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace kiln::testing

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel a library hands out, and what it does when the best one cannot be had.
+#include "kiln/library.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/unit/runtime/library_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class LibraryTest : public LibraryFixture {
+ protected:
+  const Gemm gemm_ = Gemm::of(DType::f16, 256, 256, 128);
+  const Config config_ = other_config("gemm_wmma", gemm_);
+
+  /// What the library throws for the test's problem.
+  ErrorKind error_of(const Library& library, std::string& text) const {
+    try {
+      static_cast<void>(library.get(gemm_));
+    } catch (const Error& error) {
+      text = error.what();
+      return error.kind();
+    }
+    ADD_FAILURE() << "a kernel was found";
+    return ErrorKind::internal;
+  }
+};
+
+TEST_F(LibraryTest, UntunedProblemGetsTheDefaultOfTheBestTemplate) {
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_EQ(kernel.match(), Match::default_config);
+  EXPECT_EQ(kernel.template_name(), "gemm_wmma");
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("default"));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(LibraryTest, TemplateOrderFollowsWhatTheyCanCompute) {
+  const Library library = open();
+  EXPECT_EQ(library.get(Gemm::of(DType::f32, 64, 64, 64)).template_name(), "gemm_tiled");
+}
+
+TEST_F(LibraryTest, LoadedProblemCostsNothingMore) {
+  const Library library = open();
+  static_cast<void>(library.get(gemm_));
+  const LibraryCounters before = library.counters();
+  static_cast<void>(library.get(gemm_));
+  const LibraryCounters after = library.counters();
+  EXPECT_EQ(before.compiles, 1U);
+  EXPECT_EQ(after.compiles, 1U);
+  EXPECT_EQ(after.database_reads, before.database_reads);
+  EXPECT_EQ(device_->loads(), 1U);
+}
+
+TEST_F(LibraryTest, OtherSizesShareTheLoadedModule) {
+  const Library library = open();
+  static_cast<void>(library.get(gemm_));
+  static_cast<void>(library.get(Gemm::of(DType::f16, 512, 128, 128)));
+  EXPECT_EQ(library.counters().compiles, 1U);
+  EXPECT_EQ(device_->loads(), 1U);
+}
+
+TEST_F(LibraryTest, TunedProblemIsExact) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_EQ(kernel.match(), Match::exact);
+  EXPECT_EQ(kernel.config(), config_.canonical());
+  EXPECT_EQ(library.counters().database_reads, 1U);
+}
+
+TEST_F(LibraryTest, AnotherDriverIsTheSameDeviceClass) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0, "98.0");
+  EXPECT_EQ(open().get(gemm_).match(), Match::same_device_class);
+}
+
+TEST_F(LibraryTest, AnotherSizeIsTheNearestProblem) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f16, 256, 512, 128));
+  EXPECT_EQ(kernel.match(), Match::nearest_problem);
+  EXPECT_EQ(kernel.config(), config_.canonical());
+}
+
+TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  mode_ = Mode::default_only;
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  EXPECT_EQ(library.counters().database_reads, 0U);
+}
+
+TEST_F(LibraryTest, RequireSaysHowToTune) {
+  mode_ = Mode::require;
+  const Library library = open();
+  std::string text;
+  EXPECT_EQ(error_of(library, text), ErrorKind::not_found);
+  EXPECT_THAT(text, HasSubstr("kiln tune gemm --m 256 --n 256 --k 128"));
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  EXPECT_EQ(library.get(gemm_).match(), Match::exact);
+}
+
+TEST_F(LibraryTest, RequireDoesNotTakeTheNearest) {
+  mode_ = Mode::require;
+  store_trial(Gemm::of(DType::f16, 256, 512, 128), "gemm_wmma", config_, 1000.0);
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+}
+
+TEST_F(LibraryTest, BrokenBestGivesWayToTheNextBestWithOneWarning) {
+  const Config next = other_config("gemm_tiled", gemm_);
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  store_trial(gemm_, "gemm_tiled", next, 2000.0);
+  decide_ = [](const CompileRequest& request) {
+    FakeCompilation result;
+    result.ok = !request.name_expressions[0].starts_with("gemm_wmma");
+    result.log = "planted error";
+    return result;
+  };
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_EQ(kernel.template_name(), "gemm_tiled");
+  EXPECT_EQ(kernel.config(), next.canonical());
+  EXPECT_EQ(kernel.match(), Match::exact);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("planted error")));
+}
+
+TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  decide_ = [](const CompileRequest& request) {
+    FakeCompilation result;
+    if (request.name_expressions[0].starts_with("gemm_wmma")) {
+      result.cubin.behaviour = kBehaveLoadFailed;
+    }
+    return result;
+  };
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  EXPECT_EQ(library.get(gemm_).template_name(), "gemm_tiled");
+  EXPECT_EQ(warnings_.size(), 2U) << "one for the tuned candidate, one for gemm_wmma's default";
+}
+
+TEST_F(LibraryTest, NothingWorksIsNotFoundAndListsReasons) {
+  decide_ = [](const CompileRequest&) { return FakeCompilation{.ok = false, .log = "no"}; };
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+  EXPECT_THAT(text, HasSubstr("gemm_naive"));
+}
+
+TEST_F(LibraryTest, UnsupportedTypesAreNotFound) {
+  Gemm gemm = gemm_;
+  gemm.a = DType::s8;
+  gemm.b = DType::f64;
+  const Library library = open();
+  EXPECT_THROW(static_cast<void>(library.get(gemm)), Error);
+}
+
+TEST_F(LibraryTest, ImpossibleProblemNamesTheField) {
+  Gemm gemm = gemm_;
+  gemm.lda = 5;
+  const Library library = open();
+  try {
+    static_cast<void>(library.get(gemm));
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("lda"));
+  }
+}
+
+TEST_F(LibraryTest, ForeignFileAsDatabaseIsOneWarningAndAKernel) {
+  std::ofstream(database_) << "this is no database, and long enough to be read as one\n";
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  EXPECT_EQ(library.get(Gemm::of(DType::f32, 8, 8, 8)).match(), Match::default_config);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(database_)));
+}
+
+TEST_F(LibraryTest, StaleTemplateIsIgnored) {
+  Trial trial = store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  trial.id.clear();
+  trial.key.config = other_config("gemm_naive", gemm_);
+  trial.key.template_name = "gemm_naive";
+  trial.key.template_digest = std::string(32, '0');
+  trial.timing->median_ns = 1.0;
+  TuningStore::open(database_, OpenMode::read_write).record(trial);
+  EXPECT_EQ(open().get(gemm_).template_name(), "gemm_wmma");
+}
+
+TEST_F(LibraryTest, SecondProcessCompilesNothingAndLoadsNoCompiler) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  const Gemm untuned = Gemm::of(DType::f32, 64, 64, 64);
+  {
+    const Library first = open();
+    static_cast<void>(first.get(gemm_));
+    static_cast<void>(first.get(untuned));
+    EXPECT_EQ(first.counters().compiles, 2U);
+  }
+  compilers_made_ = 0;
+  const Library second = open();
+  EXPECT_EQ(second.get(gemm_).match(), Match::exact);
+  EXPECT_EQ(second.get(untuned).match(), Match::default_config);
+  EXPECT_EQ(second.counters().compiles, 0U);
+  EXPECT_EQ(second.counters().cubin_hits, 2U);
+  EXPECT_EQ(compilers_made_, 0);
+}
+
+TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
+  mode_ = Mode::tune_on_miss;
+  tuner_program_ = folder_.file("tuner");
+  const std::string called = folder_.file("called");
+  std::ofstream(tuner_program_) << "#!/bin/sh\necho \"$@\" >> " << called
+                                << "\necho to standard output\necho sorry >&2\nexit 3\n";
+  std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  EXPECT_THAT(warnings_,
+              ElementsAre(::testing::AllOf(HasSubstr("exit code 3"), HasSubstr("sorry"))));
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  std::ifstream file(called);
+  std::string line;
+  EXPECT_TRUE(std::getline(file, line));
+  EXPECT_THAT(line, HasSubstr("tune gemm --m 256 --n 256 --k 128 --a f16"));
+  EXPECT_THAT(line, HasSubstr("--db " + database_));
+  EXPECT_FALSE(std::getline(file, line));
+}
+
+TEST_F(LibraryTest, WhatTheTunerStoredIsUsed) {
+  // The "tuner" moves a prepared database into place.
+  const std::string wanted = database_;
+  database_ = folder_.file("prepared.db");
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  mode_ = Mode::tune_on_miss;
+  tuner_program_ = folder_.file("tuner");
+  std::ofstream(tuner_program_) << "#!/bin/sh\nmv " << database_ << " " << wanted << "\n";
+  std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  database_ = wanted;
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::exact);
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(LibraryTest, DescribesItsDevice) {
+  EXPECT_EQ(open().device_description(), "Fake H200, sm_90a, 132 SMs");
+}
+
+TEST_F(LibraryTest, KernelsStayValidWhenTheLibraryMoves) {
+  Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  const Library moved = std::move(library);
+  EXPECT_EQ(kernel.template_name(), "gemm_wmma");
+  EXPECT_EQ(moved.get(gemm_).config(), kernel.config());
+}
+
+}  // namespace
+}  // namespace kiln::testing

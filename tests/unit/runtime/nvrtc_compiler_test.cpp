@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// The real compiler; it needs no GPU.
+#include "runtime/nvrtc_compiler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "kiln/error.hpp"
+#include "runtime/cuda_paths.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+class NvrtcCompilerTest : public ::testing::Test {
+ protected:
+  static CompileRequest request() {
+    CompileRequest request;
+    request.source =
+        "#include <cuda_fp16.h>\n"
+        "struct Config { int a; int b; };\n"
+        "template <Config C> __global__ void scale(__half* p) {\n"
+        "  __shared__ float s[128]; s[threadIdx.x] = __half2float(p[threadIdx.x]);\n"
+        "  __syncthreads(); p[threadIdx.x] = __float2half(s[127 - threadIdx.x] * C.a);\n"
+        "}\n"
+        "extern \"C\" __global__ void plain(int* p) { *p = 1; }\n";
+    request.name_expressions = {"scale<Config{.a = 3, .b = 4}>"};
+    request.plain_names = {"plain"};
+    request.arch = "sm_90a";
+    return request;
+  }
+  const std::unique_ptr<Compiler> compiler_ = make_nvrtc_compiler();
+};
+
+TEST_F(NvrtcCompilerTest, GivesMachineCodeNamesAndResources) {
+  const CompileResult result = compiler_->compile(request());
+  ASSERT_TRUE(result.ok) << result.log;
+  EXPECT_GT(result.cubin.size(), 100U);
+  ASSERT_EQ(result.lowered_names.size(), 2U);
+  EXPECT_THAT(result.lowered_names[0], HasSubstr("scale"));
+  EXPECT_EQ(result.lowered_names[0].substr(0, 2), "_Z");
+  EXPECT_EQ(result.lowered_names[1], "plain");
+  EXPECT_GT(result.resources.registers, 0);
+  EXPECT_EQ(result.resources.smem_static_bytes, 512);
+  EXPECT_EQ(result.resources.spill_store_bytes, 0);
+  EXPECT_GT(result.seconds, 0.0);
+  EXPECT_FALSE(result.from_store);
+}
+
+TEST_F(NvrtcCompilerTest, FailureIsAValueWithALog) {
+  CompileRequest broken = request();
+  broken.source = "__global__ void k() { undeclared = 1; }";
+  broken.source_name = "broken.cu";
+  broken.name_expressions = {"k"};
+  const CompileResult result = compiler_->compile(broken);
+  EXPECT_FALSE(result.ok);
+  EXPECT_THAT(result.log, HasSubstr("broken.cu(1)"));
+  EXPECT_THAT(result.log, HasSubstr("undeclared"));
+  EXPECT_TRUE(result.cubin.empty());
+}
+
+TEST_F(NvrtcCompilerTest, UnknownArchitectureAndNameAreValuesToo) {
+  CompileRequest bad = request();
+  bad.arch = "sm_1";
+  EXPECT_FALSE(compiler_->compile(bad).ok);
+  bad = request();
+  bad.name_expressions = {"absent<1>"};
+  const CompileResult result = compiler_->compile(bad);
+  EXPECT_FALSE(result.ok);
+  EXPECT_FALSE(result.log.empty());
+}
+
+TEST_F(NvrtcCompilerTest, SpillsAreReported) {
+  CompileRequest spilling = request();
+  spilling.source =
+      "__global__ void __launch_bounds__(1024, 2) k(float* p) { float v[96];\n"
+      "for (int i = 0; i < 96; ++i) v[i] = p[i * 7 + threadIdx.x];\n"
+      "for (int r = 0; r < 9; ++r) { __syncthreads();\n"
+      "_Pragma(\"unroll\") for (int i = 0; i < 96; ++i) v[i] = v[i] * v[(i * 5 + 1) % 96] + p[r]; "
+      "}\n"
+      "for (int i = 0; i < 96; ++i) p[i * 1024 + threadIdx.x] = v[i]; }";
+  spilling.name_expressions = {"k"};
+  spilling.plain_names.clear();
+  const CompileResult result = compiler_->compile(spilling);
+  ASSERT_TRUE(result.ok) << result.log;
+  EXPECT_GT(result.resources.spill_store_bytes + result.resources.stack_bytes, 0) << result.log;
+}
+
+TEST_F(NvrtcCompilerTest, ThreadsCompileSideBySide) {
+  const CompileResult alone = compiler_->compile(request());
+  CompileResult first, second;
+  std::thread thread([&] { first = compiler_->compile(request()); });
+  second = compiler_->compile(request());
+  thread.join();
+  EXPECT_EQ(first.cubin, alone.cubin);
+  EXPECT_EQ(second.cubin, alone.cubin);
+}
+
+TEST_F(NvrtcCompilerTest, KnowsItsVersionAndArchitectures) {
+  EXPECT_THAT(compiler_->identity(), ::testing::MatchesRegex("nvrtc 1[2-9]\\.[0-9]+"));
+  EXPECT_THAT(compiler_->supported_archs(), Contains("sm_90a"));
+  EXPECT_THAT(compiler_->supported_archs(), Contains("sm_80"));
+}
+
+TEST_F(NvrtcCompilerTest, OptionsTextHasNoPaths) {
+  CompileRequest lined = request();
+  EXPECT_EQ(compiler_->options_text(lined), "--gpu-architecture=sm_90a --std=c++20");
+  lined.line_info = true;
+  EXPECT_EQ(compiler_->options_text(lined),
+            "--gpu-architecture=sm_90a --std=c++20 --generate-line-info");
+  EXPECT_TRUE(compiler_->compile(lined).ok);
+}
+
+TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {
+  try {
+    static_cast<void>(cuda_include_folders("/nonexistent/include", ""));
+    FAIL() << "found";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::compiler);
+    EXPECT_THAT(error.what(), HasSubstr("/nonexistent/include"));
+    EXPECT_THAT(error.what(), HasSubstr("nvidia-cuda-runtime"));
+  }
+}
+
+}  // namespace
+}  // namespace kiln

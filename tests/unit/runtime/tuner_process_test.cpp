@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/tuner_process.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "templates/problem.hpp"
+
+namespace kiln::detail {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(TunerProcessTest, CommandSaysTheWholeProblem) {
+  Gemm gemm = Gemm::of(DType::bf16, 7, 8, 9, Storage::n, Storage::t);
+  gemm.ldd = 12;
+  gemm.alignment_a = 2;
+  const auto command = tuner_command("kiln", normalised(gemm), "/db", "cuda:1", {});
+  EXPECT_EQ(fmt::format("{}", fmt::join(command, " ")),
+            "kiln tune gemm --m 7 --n 8 --k 9 --a bf16 --b bf16 --c bf16 --d bf16 --acc f32 "
+            "--layout nt --lda 9 --ldb 9 --ldd 12 --align-a 2 --align-b 16 --align-d 16 "
+            "--db /db --device cuda:1 --quiet");
+}
+
+TEST(TunerProcessTest, ReadingCIsSaidByBetaAndTemplatesByTheirPath) {
+  Gemm gemm = Gemm::of(DType::f32, 7, 8, 9);
+  gemm.reads_c = true;
+  gemm.ldc = 10;
+  const auto command = tuner_command("kiln", normalised(gemm), "/db", "cuda:0", {"/x", "/y"});
+  const std::string text = fmt::format("{}", fmt::join(command, " "));
+  EXPECT_THAT(text, HasSubstr("--ldc 10 --align-c 16 --beta 1 "));
+  EXPECT_THAT(text, HasSubstr("--template-path /x:/y "));
+}
+
+TEST(TunerProcessTest, SuccessIsSilent) {
+  EXPECT_EQ(run_program({"true"}), "");
+}
+
+TEST(TunerProcessTest, FailureQuotesTheLastWords) {
+  EXPECT_EQ(run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 4"}), "exit code 4: err");
+  EXPECT_THAT(run_program({"/bin/sh", "-c", "kill -9 $$"}), HasSubstr("signal 9"));
+  EXPECT_THAT(run_program({"/nonexistent/program"}), HasSubstr("cannot start"));
+}
+
+TEST(TunerProcessTest, LongComplaintsAreCutAtTheirBeginning) {
+  const std::string text = run_program({"/bin/sh", "-c",
+                                        "i=0; while [ $i -lt 900 ]; do echo line $i >&2; "
+                                        "i=$((i+1)); done; exit 1"});
+  EXPECT_LT(text.size(), 2100U);
+  EXPECT_THAT(text, HasSubstr("line 899"));
+}
+
+}  // namespace
+}  // namespace kiln::detail
