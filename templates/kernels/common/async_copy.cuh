@@ -45,7 +45,9 @@ KILN_DEVICE void copy_async(void* destination, const void* source) {
 }
 
 /// Closes the group of this thread's copies since the last call; it may be empty.
-KILN_DEVICE void commit_async_group() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+KILN_DEVICE void commit_async_group() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
 
 /// Waits until at most `kPending` of this thread's newest groups are unfinished.
 template <int kPending>

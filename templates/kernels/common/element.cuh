@@ -96,8 +96,12 @@ KILN_DEVICE D convert_output(Acc value, TypeTag<D>) {
   return static_cast<D>(value);
 }
 #if defined(KILN_USES_F16)
-KILN_DEVICE __half convert_output(float value, TypeTag<__half>) { return __float2half_rn(value); }
-KILN_DEVICE __half convert_output(double value, TypeTag<__half>) { return __double2half(value); }
+KILN_DEVICE __half convert_output(float value, TypeTag<__half>) {
+  return __float2half_rn(value);
+}
+KILN_DEVICE __half convert_output(double value, TypeTag<__half>) {
+  return __double2half(value);
+}
 #endif
 #if defined(KILN_USES_BF16)
 KILN_DEVICE __nv_bfloat16 convert_output(float value, TypeTag<__nv_bfloat16>) {

@@ -7,7 +7,8 @@
 /// at 65535 blocks.
 ///
 /// Blocks that run at the same time share operand tiles through the L2 cache, the more so the
-/// squarer the patch of D that they cover. So tiles are numbered down groups of `group_m` tile rows:
+/// squarer the patch of D that they cover. So tiles are numbered down groups of `group_m` tile
+/// rows:
 ///
 ///     group_m = 3:   0  3  6  9 ...
 ///                    1  4  7 10 ...
@@ -32,6 +33,8 @@ KILN_DEVICE TilePlace grouped_tile(unsigned block, int tiles_m, int tiles_n, int
   return {first_row + static_cast<int>(within % rows), static_cast<int>(within / rows)};
 }
 
-KILN_DEVICE int ceil_div(int value, int divisor) { return value / divisor + (value % divisor != 0); }
+KILN_DEVICE int ceil_div(int value, int divisor) {
+  return value / divisor + (value % divisor != 0);
+}
 
 }  // namespace kiln

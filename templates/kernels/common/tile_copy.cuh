@@ -55,8 +55,7 @@ class TileCopy {
   static_assert(kStride >= kCols, "Rows of the tile must not overlap");
   static constexpr int kPasses = (kRows + kRowsPerPass - 1) / kRowsPerPass;
   // Threads that are left over when a row does not divide their number stay idle.
-  static constexpr bool kEven =
-      kThreads % kChunksPerRow == 0 && kRows % kRowsPerPass == 0;
+  static constexpr bool kEven = kThreads % kChunksPerRow == 0 && kRows % kRowsPerPass == 0;
 
  public:
   using Vector = typename Word<kBytes>::type;

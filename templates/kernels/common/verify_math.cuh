@@ -64,8 +64,12 @@ KILN_HD unsigned long long double_bits(double value) {
 KILN_HD double double_of_bits(unsigned long long bits) {
   return __builtin_bit_cast(double, bits);
 }
-KILN_HD double magnitude(double value) { return double_of_bits(double_bits(value) & ~(1ULL << 63)); }
-KILN_HD bool is_nan(double value) { return !(value == value); }
+KILN_HD double magnitude(double value) {
+  return double_of_bits(double_bits(value) & ~(1ULL << 63));
+}
+KILN_HD bool is_nan(double value) {
+  return !(value == value);
+}
 KILN_HD bool is_finite(double value) {
   return (double_bits(value) >> 52 & 0x7ff) != 0x7ff;
 }
@@ -82,7 +86,9 @@ KILN_HD unsigned long long round_to_integer(double value) {
   return whole;
 }
 
-KILN_HD int least_exponent(FloatFormat format) { return 2 - (1 << (format.exponent_bits - 1)); }
+KILN_HD int least_exponent(FloatFormat format) {
+  return 2 - (1 << (format.exponent_bits - 1));
+}
 
 KILN_HD unsigned long long encode_float(double value, FloatFormat format) {
   const int width = format.exponent_bits + format.fraction_bits;
@@ -92,7 +98,8 @@ KILN_HD unsigned long long encode_float(double value, FloatFormat format) {
   // Formats without infinity saturate, as CUDA's conversions do; their NaN is all ones.
   const unsigned long long overflow = format.has_infinity ? infinity : (1ULL << width) - 2;
   if (is_nan(value)) {
-    return format.has_infinity ? infinity | 1ULL << (format.fraction_bits - 1) : (1ULL << width) - 1;
+    return format.has_infinity ? infinity | 1ULL << (format.fraction_bits - 1)
+                               : (1ULL << width) - 1;
   }
   if (!is_finite(value)) return sign | overflow;
   const double size = magnitude(value);
@@ -106,9 +113,9 @@ KILN_HD unsigned long long encode_float(double value, FloatFormat format) {
       round_to_integer(size * power_of_two(format.fraction_bits - exponent));
   const unsigned long long hidden = 1ULL << format.fraction_bits;
   const unsigned long long bits =
-      units < hidden ? units
-                     : (static_cast<unsigned long long>(exponent - least) << format.fraction_bits) +
-                           units;
+      units < hidden
+          ? units
+          : (static_cast<unsigned long long>(exponent - least) << format.fraction_bits) + units;
   return sign | (bits > overflow ? overflow : bits);
 }
 
@@ -125,8 +132,8 @@ KILN_HD double decode_float(unsigned long long bits, FloatFormat format) {
   } else if (!format.has_infinity && exponent == exponent_mask && fraction == fraction_mask) {
     size = double_of_bits(0x7ff8000000000000ULL);
   } else if (exponent == 0) {
-    size = static_cast<double>(fraction) *
-           power_of_two(least_exponent(format) - format.fraction_bits);
+    size =
+        static_cast<double>(fraction) * power_of_two(least_exponent(format) - format.fraction_bits);
   } else {
     size = static_cast<double>(fraction + fraction_mask + 1) *
            power_of_two(static_cast<int>(exponent) - 1 + least_exponent(format) -
@@ -233,9 +240,13 @@ struct ElementCheck {
   double ratio;     ///< error over bound; infinite when that is no number
 };
 
-KILN_HD double infinite() { return double_of_bits(0x7ff0000000000000ULL); }
+KILN_HD double infinite() {
+  return double_of_bits(0x7ff0000000000000ULL);
+}
 
-KILN_HD bool same_number(double x, double y) { return x == y || (is_nan(x) && is_nan(y)); }
+KILN_HD bool same_number(double x, double y) {
+  return x == y || (is_nan(x) && is_nan(y));
+}
 
 /// Exact: D must be the reference rounded to its type; the two zeros are the same number.
 KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, ElementKind kind) {

@@ -20,8 +20,8 @@
 //@   block    block_x, block_y
 
 /// \file
-/// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i of
-/// op(A) and column j of op(B), and adds up k products in order.
+/// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i
+/// of op(A) and column j of op(B), and adds up k products in order.
 ///
 ///                        j
 ///                   +----|----+

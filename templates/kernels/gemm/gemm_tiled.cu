@@ -20,6 +20,7 @@
 //@ let        threads_m = tile_m / thread_m
 //@ let        threads_n = tile_n / thread_n
 //@ let        threads = threads_m * threads_n
+//@ let        thread_regs = min(device.regs_per_thread, device.regs_per_sm / (min_blocks * threads))
 //@ let        vec_m = pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1   // numbers one shared load reads
 //@ let        vec_n = pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
 //@ let        a_transposed = trans_a
@@ -31,7 +32,7 @@
 //@ require    threads >= 64 && threads <= min(512, device.max_threads)   // 2 to 16 warps
 //@ require    thread_m <= 2 * thread_n && thread_n <= 2 * thread_m      // near-square blocks reuse most
 //@ require    threads_n >= 8 && threads_m >= 2                          // rows of D in wide pieces
-//@ require    thread_m * thread_n * acc_bytes <= 256 || acc_bytes == 8 && thread_m * thread_n <= 32 // registers
+//@ require    (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 <= thread_regs   // registers
 //@ require    threads >= max(tile_m, tile_n)           // one pass loads whole lines
 //@ require    threads <= min(tile_m, tile_n) * tile_k  // every thread has something to load
 //@ require    m * n < 1048576 || thread_m * thread_n >= 16              // big problems: enough reuse
@@ -43,8 +44,8 @@
 //@   smem     smem_bytes
 
 /// \file
-/// D = alpha op(A) op(B) + beta C with the classic remedy for slow memory: a block computes a tile of
-/// D, and walks along k with a tile of A and one of B in shared memory, each element of which is
+/// D = alpha op(A) op(B) + beta C with the classic remedy for slow memory: a block computes a tile
+/// of D, and walks along k with a tile of A and one of B in shared memory, each element of which is
 /// then used tile_n or tile_m times.
 ///
 ///                        tile_n
@@ -89,6 +90,7 @@ struct GemmTiledConfig {
   int threads_m;
   int threads_n;
   int threads;
+  int thread_regs;
   int vec_m;
   int vec_n;
   int a_transposed;
@@ -138,8 +140,7 @@ KILN_DEVICE void read_share(const Acc* row, int thread, Acc (&share)[kCount]) {
   using Vector = ElementVector<Acc, kVec>;
 #pragma unroll
   for (int i = 0; i < kCount; i += kVec) {
-    const Vector vector =
-        *reinterpret_cast<const Vector*>(row + spread<kVec, kThreads>(thread, i));
+    const Vector vector = *reinterpret_cast<const Vector*>(row + spread<kVec, kThreads>(thread, i));
 #pragma unroll
     for (int j = 0; j < kVec; ++j) share[i + j] = vector.element[j];
   }
@@ -179,8 +180,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_tiled(const kiln
   Acc* a_tile = reinterpret_cast<Acc*>(shared_memory);
   Acc* b_tile = a_tile + C.a_numbers;
 
-  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
-                                       ceil_div(args.n, C.tile_n), C.group_m);
+  const TilePlace place =
+      grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n), C.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
   const int thread_row = static_cast<int>(threadIdx.x) / C.threads_n;

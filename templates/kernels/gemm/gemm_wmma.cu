@@ -21,6 +21,9 @@
 //@ let        frag_n = 256 / frag_m
 //@ let        warps = (tile_m / warp_m) * (tile_n / warp_n)
 //@ let        threads = warps * 32
+//@ let        thread_regs = min(device.regs_per_thread, device.regs_per_sm / (min_blocks * threads))
+//@ let        fragment_regs = (warp_m + warp_n) / 4   // of one step's operands
+//@ let        fragment_buffers = warp_m * warp_n / 32 + 2 * fragment_regs + 40 <= thread_regs ? 2 : 1
 //@ let        a_transposed = trans_a
 //@ let        b_transposed = trans_b
 //@ let        reads_matrix_c = reads_c
@@ -43,16 +46,19 @@
 //@ require    copy == 0 || device.sm >= 80                 // cp.async is there from sm_80 on
 //@ require    copy == 0 || min(vec_a, vec_b) >= 2          // cp.async moves at least 4 bytes
 //@ require    (copy == 0 && stages <= 2) || (copy == 1 && stages >= 2)   // a ring needs two
-//@ require    copy == 0 || tile_k >= 32                  // the ring alternates fragment buffers
+//@ require    copy == 0 || fragment_buffers == 1 || tile_k >= 32   // the ring alternates fragments
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0 // warps tile the block
 //@ require    warp_m % frag_m == 0 && warp_n % frag_n == 0 // fragments tile the warp
 //@ require    threads >= 64 && threads <= min(512, device.max_threads)   // 2 to 16 warps
 //@ require    threads * vec_a >= a_cols && threads * vec_b >= b_cols     // a pass covers a row
 //@ require    frag_m != 8 || trans_a == 0                  // WMMA wants 32-byte aligned fragments
 //@ require    frag_n != 8 || trans_b == 1                  // likewise
-//@ require    min_blocks * threads * (warp_m * warp_n / 32 + 64) <= device.regs_per_sm // registers
+//@ require    warp_m * warp_n / 32 + fragment_regs + 40 <= thread_regs       // registers
 //@ require    min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm // shared memory
 //@ require    smem_bytes <= device.smem_optin              // shared memory of one block
+//@ require    pad == 8 || stages == 1                      // a ring without padding only conflicts
+//@ require    m * n < 4194304 || tile_m * tile_n >= 16384 && warp_m * warp_n >= 2048 // big: reuse
+//@ require    m * n < 4194304 || copy == 1 || device.sm < 80 || min(vec_a, vec_b) < 2 // big: overlap
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
 //@ launch     gemm_wmma
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
@@ -86,22 +92,22 @@
 ///     stages 1, copy 0    load -> barrier -> multiply -> barrier       the plain textbook loop
 ///     stages 2, copy 0    the next tile travels through registers while this one is multiplied
 ///     stages 2-4, copy 1  a ring of tiles filled by cp.async; the copy of tile i + stages - 1
-///                         starts when tile i - 1 has been read by all:
+///                         starts when all warps have read tile i - 1, whose place it takes:
 ///
-///         tile     i-1     i        i+1     i+2        (stages 4)
-///                 free   multiply  ready   arriving
-///                   ^-- i+3 starts here
+///         place     0          1          2          3          (stages 4)
+///         tile     i-1         i         i+1        i+2
+///                i+3 starts  multiply   ready     arriving
 ///
-/// In the ring, fragments are also double-buffered: those of the next 16-deep step, across tiles
-/// too, are read from shared memory while the tensor cores work on the current ones.
+/// Fragments are double-buffered where registers allow: those of the next 16-deep step, in the ring
+/// across tiles too, are read from shared memory while the tensor cores work on the current ones.
 ///
 /// Edges. Tiles that hang over a matrix are filled up with zeros while loading, and D is stored
 /// through shared memory, so that rows come out in whole aligned vectors where they can and element
 /// by element at the right edge.
 ///
-/// Limits. f16 (and from sm_80 on bf16) operands of one type, float accumulation, output in float or
-/// the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate, which
-/// takes other instructions.
+/// Limits. f16 (and from sm_80 on bf16) operands of one type, float accumulation, output in float
+/// or the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate,
+/// which takes other instructions.
 
 #include <mma.h>
 
@@ -126,6 +132,9 @@ struct GemmWmmaConfig {
   int frag_n;
   int warps;
   int threads;
+  int thread_regs;
+  int fragment_regs;
+  int fragment_buffers;
   int a_transposed;
   int b_transposed;
   int reads_matrix_c;
@@ -164,6 +173,7 @@ template <GemmWmmaConfig C, class T>
 class WarpTile {
  public:
   static constexpr int kDepth = 16;  ///< of every 16-bit WMMA shape
+  static constexpr int kBuffers = C.fragment_buffers;
   static constexpr int kSteps = C.tile_k / kDepth;
   static constexpr int kRows = C.warp_m / C.frag_m;
   static constexpr int kCols = C.warp_n / C.frag_n;
@@ -204,13 +214,15 @@ class WarpTile {
     }
   }
 
-  /// Multiplies a whole stage, reading each step's fragments while the one before is multiplied.
+  /// Multiplies a whole stage. With two fragment buffers, each step's fragments are read while the
+  /// step before is multiplied.
   KILN_DEVICE void compute_stage(const T* stage) {
     load_fragments(stage, 0, 0);
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      if (step + 1 < kSteps) load_fragments(stage, step + 1, (step + 1) % 2);
-      multiply(step % 2);
+      if (kBuffers == 1) multiply(0);
+      if (step + 1 < kSteps) load_fragments(stage, step + 1, (step + 1) % kBuffers);
+      if (kBuffers == 2) multiply(step % 2);
     }
   }
 
@@ -232,8 +244,8 @@ class WarpTile {
 
   int a_offset_;  ///< of the warp's first element in a stage
   int b_offset_;
-  FragmentA a_[2][kRows];
-  FragmentB b_[2][kCols];
+  FragmentA a_[kBuffers][kRows];
+  FragmentB b_[kBuffers][kCols];
   Accumulator accumulators_[kRows][kCols];
 };
 
@@ -294,8 +306,12 @@ template <GemmWmmaConfig C, class T>
 KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
                                 WmmaCopyB<C, T>& copy_b, T* stages, int tiles) {
   constexpr int kSteps = WarpTile<C, T>::kSteps;
-  static_assert(kSteps % 2 == 0, "Fragment buffers alternate across stages");
-  // One group per tile, empty past the last, so that the number of groups tells which are done.
+  constexpr int kBuffers = C.fragment_buffers;
+  static_assert(kSteps % kBuffers == 0, "Fragment buffers alternate across stages");
+  const T* const end = stages + C.stages * C.stage_elements;
+
+  // One group of copies per tile, empty past the last, so that the number of groups tells which
+  // tiles have arrived.
   int started = 0;
   T* write = stages;
   const auto start_next = [&] {
@@ -306,7 +322,7 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
     commit_async_group();
     ++started;
     write += C.stage_elements;
-    if (write == stages + C.stages * C.stage_elements) write = stages;
+    if (write == end) write = stages;
   };
 
 #pragma unroll
@@ -319,19 +335,18 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
   for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      // All warps have read the previous tile before the barrier below, so its place is free.
+      // All warps have read the tile before this one ahead of the last barrier: its place is free.
       if (step == 0) start_next();
-      const T* from = read;
+      if (kBuffers == 1) warp.multiply(0);
       if (step == kSteps - 1) {
         read += C.stage_elements;
-        if (read == stages + C.stages * C.stage_elements) read = stages;
-        from = read;
+        if (read == end) read = stages;
         wait_async_groups<C.stages - 2>();
         __syncthreads();
       }
       // After the last tile this reads a stage that holds old data, which nothing uses.
-      warp.load_fragments(from, (step + 1) % kSteps, (step + 1) % 2);
-      warp.multiply(step % 2);
+      warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
+      if (kBuffers == 2) warp.multiply(step % 2);
     }
   }
 }
@@ -394,8 +409,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln:
   extern __shared__ __align__(128) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
 
-  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
-                                       ceil_div(args.n, C.tile_n), C.group_m);
+  const TilePlace place =
+      grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n), C.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
   const int warp_index = static_cast<int>(threadIdx.x) / 32;

@@ -22,7 +22,9 @@ namespace kiln {
 KILN_DEVICE long long first_element() {
   return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
 }
-KILN_DEVICE long long element_stride() { return static_cast<long long>(gridDim.x) * blockDim.x; }
+KILN_DEVICE long long element_stride() {
+  return static_cast<long long>(gridDim.x) * blockDim.x;
+}
 
 KILN_DEVICE unsigned long long load_bits(const void* base, long long index, int bytes) {
   switch (bytes) {
@@ -72,8 +74,7 @@ struct Tally {
 
 KILN_DEVICE ElementCheck check_element(const CompareArgs& args, long long row, long long col) {
   const ElementKind kind = static_cast<ElementKind>(args.dtype);
-  const unsigned long long bits =
-      load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
+  const unsigned long long bits = load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
   const double reference = args.ref[row * args.ld_ref + col];
   if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
   return check_bounded(bits, reference, args.absolute[row * args.ld_absolute + col], args.u_out,
@@ -90,8 +91,8 @@ extern "C" __global__ void kiln_fill_random(const kiln::FillArgs args) {
     const long long row = i / args.ld;
     const long long col = i % args.ld;
     const unsigned long long bits =
-        col < args.cols ? random_element(args.seed, row, col,
-                                         args.distribution == kFillInteger, args.lo, args.hi, kind)
+        col < args.cols ? random_element(args.seed, row, col, args.distribution == kFillInteger,
+                                         args.lo, args.hi, kind)
                         : poison_bits(kind);
     store_bits(args.data, i, bytes, bits);
   }

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Compiles the whole catalog for every architecture: each template, type row and layout with its
+// default configuration and a sampled one, and the verification kernels. The element types rotate
+// through what the row allows, so that all of them occur. Needs NVRTC, but no GPU.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "runtime/compiler.hpp"
+#include "templates/catalog.hpp"
+#include "templates/renderer.hpp"
+
+namespace kiln {
+namespace {
+
+const std::vector<std::string> kArchs{"sm_75",  "sm_80",  "sm_86", "sm_89",
+                                      "sm_90a", "sm_100", "sm_120"};
+
+/// One thing to compile, and what came of it.
+struct Job {
+  std::string label;
+  CompileRequest request;
+  bool is_default = false;
+  CompileResult result;
+};
+
+/// The element types of combination number `turn` of a row, by slot.
+std::map<std::string, DType> types_of(const TypeRow& row, std::size_t turn) {
+  std::map<std::string, DType> types;
+  std::size_t step = turn;
+  for (const auto& slot : row.slots) {
+    if (slot.allowed.empty()) continue;
+    types[slot.name] = slot.allowed[step % slot.allowed.size()];
+    step = step / 2 + 1;  // so that two slots with the same choices don't always agree
+  }
+  for (const auto& slot : row.slots) {
+    if (slot.allowed.empty()) types[slot.name] = types.at(slot.same_as.front());
+  }
+  return types;
+}
+
+/// A problem with those types whose rows start on `alignment` bytes, or on an element if wider.
+Problem problem_of(const std::map<std::string, DType>& types, Storage a, Storage b, int alignment,
+                   bool reads_c) {
+  Gemm gemm;
+  gemm.m = 992;
+  gemm.n = 704;
+  gemm.k = 320;
+  gemm.storage_a = a;
+  gemm.storage_b = b;
+  gemm.a = types.at("a");
+  gemm.b = types.at("b");
+  gemm.c = types.at("c");
+  gemm.d = types.at("d");
+  gemm.acc = types.at("acc");
+  gemm.alignment_a = std::max(alignment, size_bytes(gemm.a));
+  gemm.alignment_b = std::max(alignment, size_bytes(gemm.b));
+  gemm.alignment_c = std::max(alignment, size_bytes(gemm.c));
+  gemm.alignment_d = std::max(alignment, size_bytes(gemm.d));
+  gemm.reads_c = reads_c;
+  return to_problem(gemm);
+}
+
+Job job_of(const KernelTemplate& kernel, const Config& config, const Problem& problem,
+           const DeviceLimits& limits, bool is_default) {
+  const auto rendered = render(Catalog::builtin(), kernel, config, problem, limits);
+  Job job;
+  job.label = fmt::format("{} {} {} [{}]", limits.arch, kernel.name(), problem.kind_text(),
+                          config.canonical());
+  job.request.source = rendered.text;
+  job.request.source_name = kernel.file();
+  job.request.source_digest = rendered.digest;
+  job.request.name_expressions = rendered.name_expressions;
+  job.request.arch = limits.arch;
+  job.is_default = is_default;
+  return job;
+}
+
+/// Compiles all jobs, on every core.
+void compile_all(Compiler& compiler, std::vector<Job>& jobs) {
+  std::atomic<std::size_t> next{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < std::max(1U, std::thread::hardware_concurrency()); ++i) {
+    threads.emplace_back([&] {
+      for (std::size_t j = next++; j < jobs.size(); j = next++) {
+        jobs[j].result = compiler.compile(jobs[j].request);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+}
+
+class CompileKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      compiler_ = make_nvrtc_compiler();
+    } catch (const Error& error) {
+      GTEST_SKIP() << "no NVRTC here: " << error.what();
+    }
+  }
+
+  /// The architectures that the test covers and this NVRTC can compile for.
+  [[nodiscard]] std::vector<DeviceLimits> archs() const {
+    const auto supported = compiler_->supported_archs();
+    std::vector<DeviceLimits> all;
+    for (const auto& arch : kArchs) {
+      const auto limits = limits_of_arch(arch);
+      if (!limits) {
+        ADD_FAILURE() << "no limits for " << arch;
+        continue;
+      }
+      const auto base = arch.back() == 'a' ? arch.substr(0, arch.size() - 1) : arch;
+      const bool known = std::find(supported.begin(), supported.end(), arch) != supported.end() ||
+                         std::find(supported.begin(), supported.end(), base) != supported.end();
+      if (known) all.push_back(*limits);
+    }
+    return all;
+  }
+
+  /// Compiles, and expects success of all and no spills of defaults.
+  void compile_and_check(std::vector<Job>& jobs) {
+    compile_all(*compiler_, jobs);
+    int spilled = 0;
+    for (const auto& job : jobs) {
+      EXPECT_TRUE(job.result.ok) << job.label << "\n" << job.result.log;
+      if (!job.result.ok) continue;
+      EXPECT_FALSE(job.result.cubin.empty()) << job.label;
+      EXPECT_EQ(job.result.lowered_names.size(),
+                job.request.name_expressions.size() + job.request.plain_names.size())
+          << job.label;
+      const auto spill_bytes =
+          job.result.resources.spill_store_bytes + job.result.resources.spill_load_bytes;
+      if (job.is_default) {
+        EXPECT_EQ(spill_bytes, 0) << job.label << " spills with its default configuration";
+      }
+      spilled += spill_bytes > 0 ? 1 : 0;
+    }
+    RecordProperty("compiled", static_cast<int>(jobs.size()));
+    fmt::print("compiled {} kernels, {} of the sampled ones spill\n", jobs.size(), spilled);
+  }
+
+  std::unique_ptr<Compiler> compiler_;
+};
+
+TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
+  std::vector<Job> jobs;
+  std::map<std::string, std::set<DType>> operand_types;
+  std::mt19937_64 random(1);
+  const auto all_archs = archs();
+  ASSERT_FALSE(all_archs.empty());
+  std::size_t turn = 0;
+  for (const auto& limits : all_archs) {
+    for (const auto& kernel : Catalog::builtin().templates()) {
+      for (const auto& row : kernel.type_rows()) {
+        for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
+          const auto storage = parse_layout(layout);
+          ASSERT_TRUE(storage);
+          const auto types = types_of(row, turn);
+          const int alignment = 1 << turn % 5;
+          ++turn;
+          const auto aligned = problem_of(types, storage->first, storage->second, 16, true);
+          if (const auto why = kernel.why_unsupported(aligned, limits)) {
+            EXPECT_EQ(limits.arch, "sm_75") << *why;
+            EXPECT_EQ(types.at("a"), DType::bf16) << *why;
+            continue;
+          }
+          operand_types[kernel.name()].insert(types.at("a"));
+          const auto usual = kernel.space(aligned, limits).default_config();
+          ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;
+          jobs.push_back(job_of(kernel, *usual, aligned, limits, true));
+          // Sampled ones take as long as defaults, so every other combination has to do.
+          if (turn % 2 == 0) continue;
+          const auto other = problem_of(types, storage->first, storage->second, alignment, false);
+          const auto sampled = kernel.space(other, limits).sample(random);
+          ASSERT_TRUE(sampled) << limits.arch << " " << kernel.name() << " " << layout;
+          jobs.push_back(job_of(kernel, *sampled, other, limits, false));
+        }
+      }
+    }
+  }
+  // The rotation reaches every operand type that a template lists.
+  for (const auto& kernel : Catalog::builtin().templates()) {
+    for (const auto& row : kernel.type_rows()) {
+      for (const auto& slot : row.slots) {
+        if (slot.name != "a") continue;
+        for (const auto type : slot.allowed) {
+          EXPECT_TRUE(operand_types[kernel.name()].contains(type))
+              << kernel.name() << " was not compiled for " << to_string(type);
+        }
+      }
+    }
+  }
+  compile_and_check(jobs);
+}
+
+TEST_F(CompileKernels, VerificationKernelsForEveryArchitecture) {
+  const auto& files = embedded_files();
+  const auto source = files.find("support/verify.cu");
+  ASSERT_NE(source, files.end());
+  std::vector<Job> jobs;
+  for (const auto& limits : archs()) {
+    Job job;
+    job.label = limits.arch + " support/verify.cu";
+    job.request.source = inline_headers(files, "support/verify.cu", source->second);
+    job.request.source_name = "verify.cu";
+    job.request.plain_names = {"kiln_fill_random",    "kiln_absolute",
+                               "kiln_compare",        "kiln_compare_detail",
+                               "kiln_count_mismatch", "kiln_count_difference"};
+    job.request.arch = limits.arch;
+    job.is_default = true;
+    jobs.push_back(std::move(job));
+  }
+  compile_and_check(jobs);
+}
+
+/// A configuration that breaks the kernel's own rules is refused by the kernel in a sentence, also
+/// when it does not come through the front matter.
+TEST_F(CompileKernels, StaticAssertionsExplainBadConfigurations) {
+  const auto& kernel = Catalog::builtin().at("gemm_wmma");
+  const auto limits = limits_of_arch("sm_90a");
+  ASSERT_TRUE(limits);
+  const auto problem = problem_of({{"a", DType::f16},
+                                   {"b", DType::f16},
+                                   {"c", DType::f16},
+                                   {"d", DType::f16},
+                                   {"acc", DType::f32}},
+                                  Storage::n, Storage::n, 16, false);
+  const auto config = kernel.space(problem, *limits).default_config();
+  ASSERT_TRUE(config);
+  auto job = job_of(kernel, *config, problem, *limits, true);
+  auto& expression = job.request.name_expressions.front();
+  const auto at = expression.find(".warp_m = ");
+  ASSERT_NE(at, std::string::npos);
+  expression.replace(at, expression.find(',', at) - at, ".warp_m = 48");
+  const auto result = compiler_->compile(job.request);
+  EXPECT_FALSE(result.ok);
+  EXPECT_NE(result.log.find("Warps must tile the block"), std::string::npos) << result.log;
+}
+
+}  // namespace
+}  // namespace kiln
