@@ -56,10 +56,12 @@ FileSet read_directory(const std::string& directory) {
   return files;
 }
 
+/// Headers are `.cuh`; the rest of a FileSet are `.cu` files.
 bool is_header(std::string_view path) {
   return path.ends_with(".cuh");
 }
 
+/// Over the sources that rendering reads, and nothing else of the folder.
 std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
                       const FileSet& headers) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
@@ -101,6 +103,7 @@ void Catalog::add_directory(const std::string& directory) {
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
   }
+  // Replacing is for other directories; within one, the same name twice is a slip.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
     if (is_header(path) || !has_front_matter(text)) continue;
@@ -127,6 +130,7 @@ void Catalog::add(KernelTemplate kernel_template, std::string path,
       std::find_if(templates_.begin(), templates_.end(),
                    [&](const KernelTemplate& t) { return t.name() == kernel_template.name(); });
   origins_.insert_or_assign(kernel_template.name(), std::move(origin));
+  // In place, so that the order in which templates are shown does not depend on the replacement.
   if (known != templates_.end()) {
     *known = std::move(kernel_template);
   } else {

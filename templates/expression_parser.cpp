@@ -109,8 +109,10 @@ class ExpressionParser {
     return code_.size() - 1;
   }
 
+  /// Makes an earlier jump go to what is emitted next.
   void land(std::size_t jump) { code_[jump].operand = static_cast<std::int32_t>(code_.size()); }
 
+  /// Counts the recursion while it lives.
   class Nested {
    public:
     explicit Nested(ExpressionParser& parser) : parser_(parser) {
@@ -146,6 +148,7 @@ class ExpressionParser {
     return found == kBinaries.end() ? nullptr : &*found;
   }
 
+  /// Precedence climbing: reads operators that bind at least as strongly as `lowest`.
   void binary(int lowest) {
     unary();
     int compared = 0;  // precedence of the comparison just read, which must not be read again
@@ -165,6 +168,7 @@ class ExpressionParser {
       compared = comparison ? op->precedence : 0;
       at_ += op->symbol.size();
       skip_space();
+      // The jump keeps 0 or 1 when the left side decides; else the right side is the value.
       if (op->code == Code::and_jump || op->code == Code::or_jump) {
         const auto jump = emit({op->code}, -1);
         binary(op->precedence + 1);
@@ -206,6 +210,7 @@ class ExpressionParser {
     }
   }
 
+  /// from_chars would take a sign after 0x, and stop at the first letter of "12ab".
   void literal() {
     const auto begin = at_;
     auto digits = text_.substr(at_);
@@ -228,6 +233,7 @@ class ExpressionParser {
     skip_space();
   }
 
+  /// A dot belongs to the name, so `device.sm` is one name.
   void name_or_call() {
     const auto begin = at_;
     while (is_letter(peek()) || is_digit(peek()) || peek() == '.') ++at_;
@@ -267,6 +273,7 @@ class ExpressionParser {
     emit({function->code}, 1 - arguments);
   }
 
+  /// Only on the way to an error, so the cost of the list does not matter.
   [[nodiscard]] std::string unknown_name(std::string_view name) const {
     std::vector<std::string> known;
     for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));

@@ -40,6 +40,7 @@ void for_each_line(std::string_view source, const Visit& visit) {
   }
 }
 
+/// Key, text and comment of a line, with the columns at which they begin.
 FrontMatterLine take_apart(const std::string& file, std::string_view line, int number) {
   const auto body = trimmed(line.substr(kMark.size()));
   const auto key = body.substr(0, body.find_first_of(kSpace));
@@ -94,6 +95,7 @@ std::vector<TextPart> split_words(std::string_view text) {
   return words;
 }
 
+// The end of the text counts as one more comma, so that the last part needs no code of its own.
 std::vector<TextPart> split_arguments(std::string_view text) {
   std::vector<TextPart> parts;
   int open = 0;
@@ -154,6 +156,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   return tunable;
 }
 
+// Three checks: each word, then that no slot is missing, then that the row says anything at all.
 TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) {
   const auto& slots = operation.type_slots;
   const auto is_slot = [&](std::string_view name) {

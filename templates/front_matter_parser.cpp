@@ -139,6 +139,7 @@ class FrontMatterParser {
     need("launch");
   }
 
+  /// Gives a name of the template its slot.
   void declare(const FrontMatterLine& line, std::string_view name) {
     if (result_.names_.find(name) >= 0) {
       line.fail(0, fmt::format("\"{}\" already means something in this template", name));
@@ -146,6 +147,7 @@ class FrontMatterParser {
     result_.names_.intern(name);
   }
 
+  /// Parses a part of a line; the place makes errors point into the whole line.
   Expression expression(const FrontMatterLine& line, TextPart part) const {
     auto place = line.text_place;
     place.column += static_cast<int>(part.offset);
@@ -167,7 +169,9 @@ class FrontMatterParser {
     return list;
   }
 
+  /// Lines whose meaning may depend on those above them, in the order of the file.
   void read_line(const FrontMatterLine& line) {
+    // Without a problem at hand an architecture is judged by the device alone.
     if (line.key == "arch") {
       result_.arch_ = Expression::parse(line.text, device_names(), line.text_place);
     } else if (line.key == "types") {
@@ -235,6 +239,7 @@ class FrontMatterParser {
     target = expressions(line);
   }
 
+  /// At the end, because the parts of a launch follow its line.
   void check_launches() const {
     std::size_t index = 0;
     for_each("launch", [&](const FrontMatterLine& line) {

@@ -34,6 +34,7 @@ Directive directive_of(std::string_view line) {
   return {line.substr(0, end), trimmed(line.substr(end))};
 }
 
+/// The lists are short: the headers of one kernel.
 bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
@@ -64,6 +65,7 @@ class HeaderInliner::FileScanner {
   void read(std::string_view line) {
     const bool in_comment = in_comment_;
     follow_comments(line);
+    // A line whose beginning lies in a comment is no directive, whatever follows.
     const Directive directive = in_comment ? Directive{} : directive_of(line);
     if (!(is_conditional(directive) ? read_conditional(directive) : read_other(directive, line))) {
       line = {};
@@ -171,6 +173,7 @@ void HeaderInliner::add(std::string_view path, std::string_view source) {
   open_.pop_back();
 }
 
+// The top of the directory first, as with -I; an empty result means that there is no such header.
 std::string HeaderInliner::resolve(std::string_view from, std::string_view name) const {
   const auto beside = std::filesystem::path(from).parent_path() / name;
   for (const auto& candidate :

@@ -15,6 +15,7 @@
 namespace kiln {
 namespace {
 
+/// Whether the problem's type of that slot is one of those allowed.
 bool accepts(const TypeRow::Slot& slot, const Problem& problem) {
   const auto type = problem.type(slot.name);
   if (!type) return false;
@@ -24,6 +25,7 @@ bool accepts(const TypeRow::Slot& slot, const Problem& problem) {
          std::any_of(slot.same_as.begin(), slot.same_as.end(), repeats);
 }
 
+/// "a=f16".
 std::string slot_text(const std::string& slot, const Problem& problem) {
   const auto type = problem.type(slot);
   return fmt::format("{}={}", slot, type ? to_string(*type) : std::string_view("nothing"));
@@ -75,6 +77,7 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
     }
   }
   if (fewest > 0) return fmt::format("{} does not take {}", name_, reason);
+  // Such a requirement is about the problem, however it is configured.
   if (const auto failure = space(problem, limits).why_impossible()) {
     return fmt::format("{}: {}", name_, *failure);
   }
@@ -92,6 +95,7 @@ ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& lim
   return ParamSpace(names_, tunables_, derived_, requirements_, fixed_values(problem, limits));
 }
 
+// Without a ParamSpace: a candidate that was found valid is bound many times.
 std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) const {
   auto values = fixed_values(problem, limits);
@@ -113,6 +117,7 @@ std::vector<NamedValue> KernelTemplate::config_fields(const Config& config, cons
                                                       const DeviceLimits& limits) const {
   const auto values = bind(config, problem, limits);
   std::vector<NamedValue> fields;
+  // Tunables were held to int when the file was read; lets can outgrow it.
   const auto add = [&](const std::string& name) {
     const auto value = values[static_cast<std::size_t>(names_.find(name))];
     if (value < std::numeric_limits<std::int32_t>::min() ||

@@ -60,6 +60,7 @@ class LaunchEvaluator {
   std::span<const std::int64_t> values_;
 };
 
+/// Threads of a block, or blocks of a cluster.
 std::int64_t volume(const std::array<std::uint32_t, 3>& extent) {
   return std::int64_t{extent[0]} * extent[1] * extent[2];
 }
@@ -83,6 +84,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
       geometry.smem_bytes =
           static_cast<std::uint32_t>(evaluator.value("smem", *launch.smem, 0, limits.smem_optin));
     }
+    // Each dimension is in range; the product need not be.
     if (volume(geometry.block) > limits.max_threads) {
       evaluator.fail(fmt::format("a block of {} threads exceeds {}", volume(geometry.block),
                                  limits.max_threads));

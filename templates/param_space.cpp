@@ -16,6 +16,9 @@
 
 namespace kiln {
 
+// The parts: SpaceProgram knows what can be tested when, SpaceDiagram how many completions each
+// partial configuration has. This file turns both into the operations of the public class.
+
 class ParamSpace::Impl {
  public:
   Impl(const NameTable& names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
@@ -43,6 +46,7 @@ class ParamSpace::Impl {
 
 namespace {
 
+/// Whether the tunable has that value.
 bool lists(const Tunable& tunable, std::int64_t value) {
   return std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end();
 }
@@ -53,6 +57,7 @@ std::vector<std::string> names_of(const std::vector<Tunable>& tunables) {
   return names;
 }
 
+/// The message for a name that no tunable has.
 std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_view name) {
   const auto known = names_of(tunables);
   return fmt::format("\"{}\" is no tunable here{}; there are {}", name, did_you_mean(name, known),
@@ -63,6 +68,7 @@ std::string no_such_value(const Tunable& tunable, std::int64_t value) {
   return fmt::format("{} = {} is none of {}", tunable.name, value, fmt::join(tunable.values, " "));
 }
 
+/// The tunables' values out of those of all names.
 Config config_of(const SpaceProgram& program, std::span<const std::int64_t> values) {
   Config config;
   for (std::size_t i = 0; i < program.depth(); ++i) {
@@ -77,6 +83,7 @@ bool walk(const SpaceProgram& program, const SpaceDiagram& diagram, std::size_t 
   if (level == program.depth()) return visit(config_of(program, values));
   for (const auto value : program.tunables()[level].values) {
     if (!program.bind(level, value, values)) continue;
+    // Holds so far, but may have no valid completion.
     if (diagram.node(level + 1, values).count == 0) continue;
     if (!walk(program, diagram, level + 1, values, visit)) return false;
   }
@@ -160,6 +167,7 @@ Config ParamSpace::at(std::uint64_t index) const {
                                               "one of them",
                                               count(), index));
   }
+  // Descends into the branch that holds the index, passing over the counts of those before it.
   for (std::size_t level = 0; level < program.depth(); ++level) {
     for (const auto value : program.tunables()[level].values) {
       if (!program.bind(level, value, values)) continue;
@@ -188,6 +196,7 @@ std::optional<std::string> ParamSpace::why_impossible() const {
 
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
   auto values = impl_->program.start();
+  // What mentions no tunable belongs to no level, so walk() would not notice that it fails.
   if (impl_->diagram().node(0, values).count == 0) return;
   walk(impl_->program, impl_->diagram(), 0, values, visit);
 }
@@ -210,6 +219,7 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
     for (const auto value : program.tunables()[i].values) {
       if (value == kept) continue;
       own = value;
+      // One tunable moved: everything is tested again, since any step may mention it.
       if (program.holds(*values)) found.push_back(config_of(program, *values));
     }
     own = kept;
@@ -270,6 +280,7 @@ ParamSpace ParamSpace::narrowed(
     }
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }
+  // The diagram of the whole space does not fit the narrower one, which counts anew.
   return ParamSpace(program.names(), std::move(narrow), program.derived(), program.requirements(),
                     program.start());
 }

@@ -19,6 +19,7 @@ constexpr std::string_view kKindEnd = " | ";
   throw Error(ErrorKind::usage, fmt::format("problem text: \"{}\" {}", field, why));
 }
 
+/// Appends "name=value" for each entry, a space between.
 template <class Entry>
 void append_fields(std::string& text, const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
@@ -31,6 +32,7 @@ void append_fields(std::string& text, const std::vector<Entry>& entries) {
   }
 }
 
+/// Problems have a handful of fields; a search beats any index.
 std::optional<std::int64_t> find_value(const std::vector<NamedValue>& values,
                                        std::string_view name) {
   const auto found = std::find_if(values.begin(), values.end(),
@@ -64,6 +66,7 @@ Field split_field(std::string_view word) {
   return {word.substr(0, equals), word.substr(equals + 1)};
 }
 
+/// The whole of `digits`, or an error that shows the field it belongs to.
 std::int64_t parse_integer(std::string_view word, std::string_view digits) {
   std::int64_t value = 0;
   const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -123,6 +126,7 @@ Problem Problem::parse(std::string_view canonical) {
     }
     const auto [name, value] = split_field(word);
     if (problem.type(name) || problem.trait(name)) reject(word, "repeats a name");
+    // No element type's name is an integer, so the value tells what kind of field it is.
     if (const auto type = parse_dtype(value)) {
       if (!problem.traits.empty()) reject(word, "is an element type after the traits");
       problem.types.push_back({std::string(name), *type});

@@ -13,6 +13,7 @@
 namespace kiln {
 namespace {
 
+/// A name that the caller promised to have put into the table.
 int known_slot(const NameTable& names, const std::string& name) {
   const int slot = names.find(name);
   if (slot < 0) {
@@ -32,6 +33,7 @@ SpaceProgram::SpaceProgram(const NameTable& names, std::vector<Tunable> tunables
       derived_(std::move(derived)),
       requirements_(std::move(requirements)),
       start_(std::move(fixed)) {
+  // Slots of tunables and derived values may lie beyond those that the caller filled.
   start_.resize(static_cast<std::size_t>(names_.size()), 0);
   find_levels();
   find_live_slots();
@@ -64,6 +66,7 @@ void SpaceProgram::find_levels() {
 void SpaceProgram::find_live_slots() {
   live_.resize(tunables_.size() + 1);
   std::set<int> mentioned;
+  // Backwards, because what the last level mentions stays of interest to all before it.
   for (std::size_t level = tunables_.size(); level-- > 0;) {
     for (const Step& step : steps_[level]) {
       const auto& used = expression(step).names_used();
@@ -98,12 +101,14 @@ bool SpaceProgram::holds(std::span<std::int64_t> values) const {
                                   [&](const auto& steps) { return run(steps, values); });
 }
 
+// Values of later levels may be stale in `values`; no step of this level mentions them.
 bool SpaceProgram::bind(std::size_t level, std::int64_t value,
                         std::span<std::int64_t> values) const {
   values[static_cast<std::size_t>(tunable_slots_[level])] = value;
   return run(steps_[level], values);
 }
 
+// Shows the values of the names involved, because a person seldom knows what a let comes to.
 std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t> values) const {
   const Expression& broken = expression(step);
   std::string with;

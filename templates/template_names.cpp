@@ -16,6 +16,7 @@ struct DeviceName {
   std::int64_t (*value)(const DeviceLimits&);
 };
 
+/// One table for names and values, so that their order cannot part.
 constexpr std::array<DeviceName, 15> kDeviceNames{{
     {"device.sm", [](const DeviceLimits& d) -> std::int64_t { return d.sm; }},
     {"sm", [](const DeviceLimits& d) -> std::int64_t { return d.sm; }},
@@ -38,6 +39,7 @@ constexpr std::array<DeviceName, 15> kDeviceNames{{
     {"device.warp_size", [](const DeviceLimits& d) -> std::int64_t { return d.warp_size; }},
 }};
 
+/// A problem of the operation must carry all of its names.
 [[noreturn]] void missing(const Problem& problem, std::string_view what, std::string_view name) {
   throw Error(ErrorKind::usage,
               fmt::format("the problem \"{}\" has no {} \"{}\"", problem.canonical(), what, name));
@@ -72,6 +74,7 @@ NameTable problem_names(const Operation& operation) {
 std::vector<std::int64_t> problem_values(const Operation& operation, const Problem& problem,
                                          const DeviceLimits& limits) {
   auto values = device_values(limits);
+  // The same order as in problem_names().
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
     values.push_back(static_cast<std::int64_t>(i));
   }
