@@ -42,14 +42,16 @@ WhereClause conditions(const TrialFilter& filter) {
   return where;
 }
 
-/// "template_id IN (3,5)" of the templates that the query admits.
-std::string admitted_templates(const sqlite::Connection& connection, const BestQuery& query) {
+/// "t.template_id IN (3,5)" of the templates that the query admits; nothing when there are none.
+std::optional<std::string> admitted_templates(const sqlite::Connection& connection,
+                                              const BestQuery& query) {
   if (!query.admits_template) return "1";
   std::vector<std::int64_t> ids;
   sqlite::Statement rows = connection.prepare("SELECT template_id, name, digest FROM templates");
   while (rows.step()) {
     if (query.admits_template(rows.text(1), rows.text(2))) ids.push_back(rows.integer(0));
   }
+  if (ids.empty()) return std::nullopt;
   return fmt::format("t.template_id IN ({})", fmt::join(ids, ","));
 }
 
@@ -113,11 +115,12 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   const sqlite::Connection& connection = impl_->connection;
   const auto problem = find_problem(connection, query.problem);
   const auto device = find_device(connection, query.device);
-  if (!problem || !device) return std::nullopt;
+  const auto templates = admitted_templates(connection, query);
+  if (!problem || !device || !templates) return std::nullopt;
 
   WhereClause where;
   where.add("t.eligible = 1 AND t.problem_id = ? AND t.device_id = ?", {*problem, *device});
-  where.add(admitted_templates(connection, query), {});
+  where.add(*templates, {});
   where.add(kNeverWrong, {});
   if (!query.compiled_too) where.add("t.provenance <> 'compiled'", {});
   if (query.environment) {
@@ -139,7 +142,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   std::optional<Trial> leader;
   {
     sqlite::Statement rows = connection.prepare(
-        select_trials() + where.text() +
+        select_trials_by_cost() + where.text() +
         " ORDER BY t.provenance_rank, t.cost, coalesce(t.registers, 2147483647), m.name, t.config, "
         "t.trial_id");
     where.bind_to(rows);
@@ -149,7 +152,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
 
   const Rank rank = rank_of(*leader);
   sqlite::Statement rows = connection.prepare(
-      select_trials() + where.text() +
+      select_trials_by_cost() + where.text() +
       " AND t.provenance_rank = ? AND t.cost - t.noise <= ?"
       " ORDER BY coalesce(t.registers, 2147483647), m.name, t.config, t.cost, t.trial_id");
   where.bind_to(rows);

@@ -55,6 +55,19 @@ constexpr const char* kPayloadColumns =
     "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, rendered_digest, "
     "compile_seconds, session_id, created_unix_ms, digest";
 
+std::string select_joined(const char* trials, const char* join) {
+  std::string payload = kPayloadColumns;
+  for (std::size_t at = payload.find(", "); at != std::string::npos; at = payload.find(", ", at)) {
+    payload.replace(at, 2, ", t.");
+    at += 4;
+  }
+  return fmt::format(
+      "SELECT t.trial_id, p.kind, p.sizes, {}, m.name, m.digest, t.config, {}, t.{} "
+      "FROM {} {j} problems p USING (problem_id) {j} devices d USING (device_id) "
+      "{j} templates m USING (template_id) {j} environments e USING (environment_id)",
+      kDeviceColumns, kEnvironmentColumns, payload, trials, fmt::arg("j", join));
+}
+
 int small(const sqlite::Statement& row, int column) {
   return static_cast<int>(row.integer(column));
 }
@@ -160,19 +173,12 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
 }  // namespace
 
 const std::string& select_trials() {
-  static const std::string sql = [] {
-    std::string payload = kPayloadColumns;
-    for (std::size_t at = payload.find(", "); at != std::string::npos;
-         at = payload.find(", ", at)) {
-      payload.replace(at, 2, ", t.");
-      at += 4;
-    }
-    return fmt::format(
-        "SELECT t.trial_id, p.kind, p.sizes, {}, m.name, m.digest, t.config, {}, t.{} "
-        "FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id) "
-        "JOIN templates m USING (template_id) JOIN environments e USING (environment_id)",
-        kDeviceColumns, kEnvironmentColumns, payload);
-  }();
+  static const std::string sql = select_joined("trials t", "JOIN");
+  return sql;
+}
+
+const std::string& select_trials_by_cost() {
+  static const std::string sql = select_joined("trials t INDEXED BY trials_by_cost", "CROSS JOIN");
   return sql;
 }
 
