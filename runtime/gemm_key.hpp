@@ -55,8 +55,7 @@ struct GemmRequest {
            std::has_single_bit(static_cast<unsigned>(bytes));
   };
   const auto settle = [](std::int64_t ld, std::int64_t row) { return ld == 0 ? row : ld; };
-  // The exact limit of normalised() is 2^63 bytes and takes a division; no memory comes near
-  // either.
+  // As normalised() does, up to rounding, and without its divisions.
   const auto ld_ok = [](std::int64_t ld, std::int64_t row, std::int64_t rows, DType type) {
     return ld >= row &&
            static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p63;
