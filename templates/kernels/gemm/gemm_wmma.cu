@@ -106,8 +106,9 @@
 /// by element at the right edge.
 ///
 /// Limits. f16 (and from sm_80 on bf16) operands of one type, float accumulation, output in float
-/// or the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate,
-/// which takes other instructions.
+/// or the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate; the
+/// rest takes other instructions. Compilers turn the loads of f16 fragments into ldmatrix, but
+/// those of bf16 fragments into plain loads of words, which costs bf16 a third of the speed.
 
 #include <mma.h>
 
