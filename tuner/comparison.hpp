@@ -21,11 +21,11 @@ struct Baselines {
     std::function<DeviceStatus(const GemmArgs& args, void* stream)> run;
   };
   std::vector<Algorithm> algorithms;
-  std::string note;             ///< why there is none
-  std::shared_ptr<void> owner;  ///< keeps what the functions use
+  std::string note;  ///< why there is none
 };
-using BaselineSource =
-    std::function<Baselines(Device& device, const GemmCase& problem, std::int64_t workspace_bytes)>;
+/// `operands` are those of the tuned case; what runs needs beside them comes from the ledger.
+using BaselineSource = std::function<Baselines(MemoryLedger& ledger, const OperandSet& operands,
+                                               std::int64_t workspace_bytes)>;
 
 /// One that takes part in the timing: `row` receives what is found.
 struct Competitor {

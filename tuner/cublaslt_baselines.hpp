@@ -7,7 +7,7 @@
 namespace kiln {
 
 /// cuBLASLt's heuristics; none, with a note, on a device or machine without it.
-[[nodiscard]] Baselines cublaslt_baselines(Device& device, const GemmCase& problem,
+[[nodiscard]] Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
                                            std::int64_t workspace_bytes);
 
 }  // namespace kiln

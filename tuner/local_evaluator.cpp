@@ -149,7 +149,8 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
   Comparison comparison;
   Baselines baselines;
   if (request.against_cublaslt) {
-    baselines = baselines_(*device_, bench.tuned, request.cublaslt_workspace_bytes);
+    baselines =
+        baselines_(bench.ledger, bench.verifier.tuned_operands(), request.cublaslt_workspace_bytes);
     comparison.note = baselines.note;
   }
   comparison.jobs.resize(request.jobs.size());
