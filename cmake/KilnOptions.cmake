@@ -4,7 +4,7 @@
 
 option(KILN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(KILN_INSTALL "Make install rules and packages" ${PROJECT_IS_TOP_LEVEL})
-option(KILN_WERROR "Treat warnings in Kiln's own code as errors" ${PROJECT_IS_TOP_LEVEL})
+option(KILN_WERROR "Treat warnings in Kiln's own code as errors" OFF)
 option(KILN_COVERAGE "Instrument for gcov" OFF)
 set(KILN_SANITIZE "" CACHE STRING "Sanitizers for everything: 'address,undefined' or 'thread'")
 
@@ -70,15 +70,20 @@ function(kiln_test name)
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()
+  # Two tests on one GPU would disturb each other's times and memory.
+  set(lock "")
+  if("gpu" IN_LIST ARG_LABELS)
+    set(lock RESOURCE_LOCK gpu)
+  endif()
   if(ARG_WHOLE)
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
-                                            LABELS "${ARG_LABELS}")
+                                            LABELS "${ARG_LABELS}" ${lock})
   else()
     # Two levels of generated scripts come between here and the property, each of which would
     # split a list.
     string(REPLACE ";" "\\\\;" labels "${ARG_LABELS}")
     gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}")
+                         PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}" ${lock})
   endif()
 endfunction()
