@@ -76,7 +76,8 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
     (eligible(trial) ? shelf.ranked : shelf.failed).push_back(trial);
   }
   std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
-  if (const Trial* best = best_of(store.trials(filter))) shelf.best = *best;
+  const auto all = store.trials(filter);
+  if (const Trial* best = best_of(all)) shelf.best = *best;
   shelf.chosen = chosen_on(context, problem, device, newest_environment(latest));
   return shelf;
 }
