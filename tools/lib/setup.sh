@@ -7,11 +7,11 @@
 # What building the program needs, and what the tests need beside it. One list, Debian 12 names.
 kiln_build_packages=(
   g++ cmake ninja-build git ca-certificates
-  libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libtomlplusplus-dev
+  libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev
   libxxhash-dev
 )
 kiln_test_packages=(
-  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev pkg-config clang-format-14 sqlite3
+  libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev pkg-config clang-format-14
 )
 kiln_tidy_packages=(clang-tidy-14)
 
