@@ -99,7 +99,7 @@ class Benchmark {
  private:
   void tune_first(TuneRequest request) {
     request.budget.seconds = parse_duration_s("--tune", options_.tune);
-    ProgressBar bar(context_.terminal(), context_.flags.quiet);
+    ProgressBar bar(context_.terminal(), context_.talk());
     auto store = context_.open_for_writing();
     (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
                StopSignal::requested());
@@ -160,7 +160,8 @@ std::string row_text(const BenchRow& row) {
     const auto& timing = row.contest.ours->timing;
     facts.add("time", spread_text(timing));
     facts.add("rate", rate_text(to_problem(row.request.gemm), timing.median_ns));
-    facts.add("ratio", ratio_text(row.contest));
+    const bool asked = !row.contest.baselines.empty() || !row.contest.note.empty();
+    if (asked) facts.add("ratio", ratio_text(row.contest));
   }
   return text + facts.text();
 }

@@ -119,7 +119,7 @@ class Tuning {
       return report;
     }
     if (!store_) store_ = context_.open_for_writing();
-    ProgressBar bar(context_.terminal(), context_.flags.quiet);
+    ProgressBar bar(context_.terminal(), context_.talk());
     const auto& stop = StopSignal::requested();
     report.result = options_.compile_only
                         ? tune_compile_only(request, options_.arch, context_.catalog(),

@@ -54,6 +54,9 @@ class Context {
   /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
   [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
 
+  [[nodiscard]] Talk talk() const {
+    return flags.quiet ? Talk::quiet : flags.verbose ? Talk::verbose : Talk::normal;
+  }
   [[nodiscard]] Terminal terminal() const { return Terminal::of_stderr(flags.colour); }
   void print(std::string_view text) const { write_stdout(text); }
   /// Talk that `--quiet` silences.

@@ -68,7 +68,7 @@ Program::Program()
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app_.add_flag("--json", flags.json, "Results as JSON");
   app_.add_flag("-q,--quiet", flags.quiet, "No progress and no notes");
-  app_.add_flag("-v,--verbose", flags.verbose, "More talk");
+  app_.add_flag("-v,--verbose", flags.verbose, "Each trial as it ends");
 
   add_tune(*this);
   add_templates(*this);

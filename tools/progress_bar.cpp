@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
 
 namespace kiln::tools {
@@ -54,12 +55,12 @@ std::string progress_text(const Progress& progress) {
   return text;
 }
 
-ProgressBar::ProgressBar(const Terminal& terminal, bool quiet)
-    : ProgressBar(terminal, quiet, write_stderr, steady_seconds) {}
+ProgressBar::ProgressBar(const Terminal& terminal, Talk talk)
+    : ProgressBar(terminal, talk, write_stderr, steady_seconds) {}
 
-ProgressBar::ProgressBar(const Terminal& terminal, bool quiet, Write write, Clock clock)
+ProgressBar::ProgressBar(const Terminal& terminal, Talk talk, Write write, Clock clock)
     : terminal_(terminal),
-      quiet_(quiet),
+      talk_(talk),
       write_(std::move(write)),
       clock_(std::move(clock)),
       last_shown_s_(clock_()) {}
@@ -69,7 +70,7 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::on_progress(const Progress& progress) {
-  if (quiet_) return;
+  if (talk_ == Talk::quiet) return;
   const double now = clock_();
   const bool new_phase = progress.phase != phase_;
   const double interval = terminal_.interactive ? kRedrawSeconds : kLineSeconds;
@@ -88,8 +89,17 @@ void ProgressBar::on_progress(const Progress& progress) {
   drawn_ = true;
 }
 
+void ProgressBar::on_trial(const Trial& trial) {
+  if (talk_ != Talk::verbose) return;
+  const std::string merit = trial.outcome == Outcome::ok
+                                ? merit_text(trial)
+                                : trial.message.substr(0, trial.message.find('\n'));
+  on_note(fmt::format("{} {} {}: {}", to_string(trial.outcome), trial.key.template_name,
+                      trial.key.config.canonical(), merit));
+}
+
 void ProgressBar::on_note(const std::string& note) {
-  if (quiet_) return;
+  if (talk_ == Talk::quiet) return;
   clear();
   write_(fmt::format("kiln: {}\n", note));
 }

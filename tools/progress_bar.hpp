@@ -11,25 +11,27 @@
 namespace kiln::tools {
 
 /// Shows a session on standard error: one line that is redrawn at most ten times a second on a
-/// terminal, else a line every 30 s. Notes of the session go above it.
+/// terminal, else a line every 30 s. Notes of the session go above it, and when verbose every
+/// trial.
 class ProgressBar : public SessionObserver {
  public:
   using Write = std::function<void(std::string_view)>;
   using Clock = std::function<double()>;  ///< seconds
 
-  explicit ProgressBar(const Terminal& terminal, bool quiet = false);
+  explicit ProgressBar(const Terminal& terminal, Talk talk);
   /// With another sink and clock, for tests.
-  ProgressBar(const Terminal& terminal, bool quiet, Write write, Clock clock);
+  ProgressBar(const Terminal& terminal, Talk talk, Write write, Clock clock);
   ~ProgressBar() override;
 
   void on_progress(const Progress& progress) override;
+  void on_trial(const Trial& trial) override;
   void on_note(const std::string& note) override;
   /// Removes the drawn line, so that what follows starts on a clean one.
   void clear();
 
  private:
   Terminal terminal_;
-  bool quiet_;
+  Talk talk_;
   Write write_;
   Clock clock_;
   double last_shown_s_;

@@ -7,6 +7,9 @@
 
 namespace kiln::tools {
 
+/// How much is said on standard error.
+enum class Talk { quiet, normal, verbose };
+
 /// What standard error can show: whether it is a terminal that understands cursor movement
 /// (not TERM=dumb), its width, and whether colour is wanted.
 struct Terminal {

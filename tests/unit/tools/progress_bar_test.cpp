@@ -14,13 +14,12 @@ struct Stage {
   double now_s = 100.0;
   std::string shown;
 
-  ProgressBar bar(bool interactive, int width = 120, bool quiet = false) {
+  ProgressBar bar(bool interactive, int width = 120, Talk talk = Talk::normal) {
     Terminal terminal;
     terminal.interactive = interactive;
     terminal.width = width;
     return ProgressBar(
-        terminal, quiet, [this](std::string_view text) { shown += text; },
-        [this] { return now_s; });
+        terminal, talk, [this](std::string_view text) { shown += text; }, [this] { return now_s; });
   }
 };
 
@@ -78,10 +77,23 @@ TEST(ProgressBar, NotesGoAboveTheLine) {
   EXPECT_TRUE(stage.shown.ends_with("\r\x1b[Kkiln: a note\n")) << stage.shown;
 }
 
+TEST(ProgressBar, VerboseNamesEveryTrial) {
+  Stage stage;
+  Trial trial;
+  trial.key.template_name = "gemm_naive";
+  trial.key.config = {{"block_x", 8}};
+  trial.outcome = Outcome::compile_failed;
+  trial.message = "line 3: no\nmore";
+  stage.bar(false).on_trial(trial);
+  EXPECT_EQ(stage.shown, "");
+  stage.bar(false, 80, Talk::verbose).on_trial(trial);
+  EXPECT_EQ(stage.shown, "kiln: compile_failed gemm_naive block_x=8: line 3: no\n");
+}
+
 TEST(ProgressBar, QuietSaysNothing) {
   Stage stage;
   {
-    auto bar = stage.bar(true, 80, true);
+    auto bar = stage.bar(true, 80, Talk::quiet);
     bar.on_progress(searching(1));
     bar.on_note("a note");
   }
