@@ -20,13 +20,17 @@ CompilePool::CompilePool(int threads) {
 }
 
 CompilePool::~CompilePool() {
+  close();
+  for (auto& thread : threads_) thread.join();
+}
+
+void CompilePool::close() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
     unstarted_.clear();
   }
   work_there_.notify_all();
-  for (auto& thread : threads_) thread.join();
 }
 
 void CompilePool::submit(Task task) {

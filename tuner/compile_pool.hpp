@@ -24,10 +24,13 @@ class CompilePool {
   using Task = std::function<PreparedCandidate()>;
 
   explicit CompilePool(int threads);
-  /// Forgets what no thread has begun and waits for the rest: a compilation cannot be broken off.
+  /// Closes and waits for what runs: a compilation cannot be broken off.
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
+
+  /// Forgets what no thread has begun. Nothing may be submitted or taken after it.
+  void close();
 
   void submit(Task task);
   /// Submitted and not yet taken.

@@ -62,7 +62,7 @@ class SessionObserver {
 
 struct TuneResult {
   SessionRecord session;
-  std::optional<Trial> best;     ///< of everything known for the problem, this session or before
+  std::optional<Trial> best;     ///< of the request's space, from this session or an earlier one
   std::vector<Trial> finalists;  ///< as re-measured, best first
   Progress progress;
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason

@@ -89,6 +89,13 @@ void CandidateSearch::fill() {
 }
 
 std::string CandidateSearch::run(const Consume& consume) {
+  const std::string state = consume_all(consume);
+  // What is still in the pool would only take the processor from the phases to come.
+  pool_.close();
+  return state;
+}
+
+std::string CandidateSearch::consume_all(const Consume& consume) {
   while (true) {
     fill();
     if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";

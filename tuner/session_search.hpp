@@ -60,12 +60,13 @@ class CandidateSearch {
   void fill();
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
-  /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted".
+  /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
   [[nodiscard]] std::string run(const Consume& consume);
   /// Candidates of that template are dropped from now on, in the pool as well.
   void abandon(const std::string& template_name);
 
  private:
+  [[nodiscard]] std::string consume_all(const Consume& consume);
   [[nodiscard]] bool wait_for_result();
 
   const SessionContext& context_;
