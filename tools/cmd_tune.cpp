@@ -110,8 +110,7 @@ class Tuning {
   TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
     TuneReport report{name, problem, std::nullopt, "", std::nullopt};
     const TuneRequest request = tune_request(options_, problem);
-    const auto space = make_search_space(context_.catalog(), to_problem(problem.gemm), limits_,
-                                         request.templates, request.choices);
+    const auto space = space_of(to_problem(problem.gemm), request);
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
         report.unsupported += fmt::format("  {}\n", reason);
@@ -136,6 +135,16 @@ class Tuning {
   }
 
  private:
+  /// First without --set: where no template takes part at all, that is what should be said, not
+  /// that a tunable is unknown.
+  [[nodiscard]] SearchSpace space_of(const Problem& problem, const TuneRequest& request) {
+    const auto make = [&](const Choices& choices) {
+      return make_search_space(context_.catalog(), problem, limits_, request.templates, choices);
+    };
+    auto space = make({});
+    return space.parts.empty() ? space : make(request.choices);
+  }
+
   Context& context_;
   const TuneOptions& options_;
   DeviceLimits limits_;

@@ -99,6 +99,16 @@ void Program::set_action(CLI::App* verb, std::function<int(Context&)> action) {
   verb->callback([this, act = std::move(action)] { action_ = act; });
 }
 
+std::string Program::missing_verb() const {
+  const auto words = app_.remaining();
+  const auto verbs = known_words(app_);
+  if (!words.empty()) {
+    return fmt::format("{}: no such verb{}", words.front(), did_you_mean(words.front(), verbs));
+  }
+  return "a verb is missing: tune, templates, list, show, bench, run, render, export, import, "
+         "merge, prune or doctor";
+}
+
 std::string Program::explain(const CLI::ParseError& error) const {
   const auto verbs = app_.get_subcommands();
   const std::string help =
@@ -114,10 +124,10 @@ std::string Program::explain(const CLI::ParseError& error) const {
     const std::string word = flag != extras.end() ? *flag : extras.empty() ? "" : extras.front();
     text = fmt::format("{}: not expected here{}", word,
                        did_you_mean(word.substr(0, word.find('=')), known_words(app_)));
-  } else if (verbs.empty() && error.get_name() == "RequiredError") {
-    text =
-        "a verb is missing: tune, templates, list, show, bench, run, render, export, import, "
-        "merge, prune or doctor";
+  } else if (error.get_name() == "RequiredError" && verbs.empty()) {
+    text = missing_verb();
+  } else if (error.get_name() == "RequiredError" && text == "operation is required") {
+    text = "what to compute is missing: say gemm";
   }
   return fmt::format("kiln: {}\nkiln: see {}\n", text, help);
 }
@@ -127,7 +137,7 @@ int Program::parse_and_act(int argc, const char* const* argv) {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto verbs = app_.get_subcommands();
-    write_stdout(verbs.empty() ? app_.help() : verbs.front()->help());
+    write_stdout(verbs.empty() ? app_.help() : verbs.front()->help(app_.get_name()));
     return kExitOk;
   } catch (const CLI::CallForVersion& version) {
     write_stdout(fmt::format("{}\n", version.what()));

@@ -27,6 +27,7 @@ class Program {
 
  private:
   int parse_and_act(int argc, const char* const* argv);
+  [[nodiscard]] std::string missing_verb() const;
   [[nodiscard]] std::string explain(const CLI::ParseError& error) const;
 
   CLI::App app_;

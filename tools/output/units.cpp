@@ -75,7 +75,7 @@ double tera_flops(const Problem& problem, double time_ns) {
 
 std::string rate_text(const Problem& problem, double time_ns) {
   const double rate = tera_flops(problem, time_ns);
-  return rate < 0.1 ? fmt::format("{:.2f} GFLOP/s", rate * 1e3)
+  return rate < 1.0 ? fmt::format("{:.1f} GFLOP/s", rate * 1e3)
                     : fmt::format("{:.1f} TFLOP/s", rate);
 }
 

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Verbs over the database: list, show, export, import, merge, prune, doctor.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cache/store.hpp"
+#include "tests/cli/fixture.hpp"
+#include "tests/cli/golden.hpp"
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+const std::vector<std::string> kTuned{"gemm", "--m", "64",       "--n", "48",
+                                      "--k",  "32",  "--layout", "nt"};
+
+std::vector<std::string> with(std::vector<std::string> words,
+                              const std::vector<std::string>& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST(Database, AnAbsentOneIsEmptyAndStaysAbsent) {
+  const Sandbox sandbox;
+  expect_golden("list_absent", sandbox, sandbox.run({"list"}));
+  expect_golden("show_absent", sandbox, sandbox.run(with({"show"}, kTuned)));
+  EXPECT_EQ(sandbox.run({"prune"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+}
+
+TEST(Database, List) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  expect_golden("list", sandbox, sandbox.run({"list"}));
+  const auto json = nlohmann::json::parse(sandbox.run({"list", "--json"}).out);
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["problems"].size(), 2u);
+  EXPECT_EQ(sandbox.run({"list", "--on", "H200"}).out, "");
+}
+
+TEST(Database, Show) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  expect_golden("show", sandbox, sandbox.run(with({"show"}, kTuned)));
+  expect_golden("show_all", sandbox, sandbox.run(with({"show", "--all"}, kTuned)));
+  const auto json = nlohmann::json::parse(sandbox.run(with({"show", "--json"}, kTuned)).out);
+  const auto& device = json["devices"].at(0);
+  EXPECT_EQ(device["match"], "exact");
+  EXPECT_EQ(device["outcomes"]["wrong_result"], 1);
+  EXPECT_EQ(device["ranked"].size(), 2u);
+}
+
+TEST(Database, ShowOfAnUntunedProblemNamesTheNearest) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  expect_golden(
+      "show_nearest", sandbox,
+      sandbox.run({"show", "gemm", "--m", "128", "--n", "48", "--k", "32", "--layout", "nt"}));
+}
+
+TEST(Database, ExportOfTheBestKernel) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  const auto run = sandbox.run(with({"export"}, kTuned));
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find(".tile_m = 32"), std::string::npos);
+  EXPECT_NE(run.out.find("&gemm_tiled<GemmTiledConfig{.tile_m = 32,"), std::string::npos);
+}
+
+TEST(Database, ExportAndImportAreARoundTrip) {
+  const Sandbox full;
+  fill_database(full);
+  const auto exported = full.run({"export", "--database", "-o", "trials.jsonl"});
+  ASSERT_EQ(exported.exit_code, 0) << exported.err;
+  EXPECT_EQ(exported.err, "kiln: 5 trials exported\n");
+  const auto lines = full.read("trials.jsonl");
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 6);
+
+  const Sandbox empty;
+  empty.write("trials.jsonl", lines);
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "5 new, 0 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "0 new, 5 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"export", "--database"}).out, lines);
+}
+
+TEST(Database, ImportRefusesBadLinesAndKeepsGoodOnes) {
+  const Sandbox full;
+  fill_database(full);
+  std::string lines = full.run({"export", "--database"}).out;
+  lines.insert(lines.find('\n') + 1, "{\"id\": 5}\n");
+  const Sandbox empty;
+  empty.write("trials.jsonl", lines);
+  const auto run = empty.run({"import", "trials.jsonl"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_EQ(run.out, "5 new, 0 already there, 1 refused\n");
+  EXPECT_NE(run.err.find("trials.jsonl:2:"), std::string::npos) << run.err;
+}
+
+/// Five trials and two sessions.
+TEST(Database, MergeIsIdempotent) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  const auto source = sandbox.database().string();
+  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out, "7 new, 0 already there, 0 refused\n");
+  EXPECT_EQ(sandbox.run({"merge", "all.db", source}).out, "0 new, 7 already there, 0 refused\n");
+  EXPECT_EQ(sandbox.run({"list", "--db", "all.db"}).out, sandbox.run({"list"}).out);
+}
+
+TEST(Database, MergeWithoutItsSourceLeavesTheTargetAlone) {
+  const Sandbox sandbox;
+  EXPECT_EQ(sandbox.run({"merge", "all.db", "absent.db"}).exit_code, 5);
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "all.db"));
+}
+
+TEST(Database, PruneKeepsTheBest) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  const auto before = sandbox.run(with({"export"}, kTuned)).out;
+  const auto run = sandbox.run({"prune", "--older", "0s", "--keep-best", "1"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_EQ(sandbox.run(with({"export"}, kTuned)).out, before);
+}
+
+TEST(Database, ADamagedOneIsNamedWithExitCodeFive) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  std::filesystem::resize_file(sandbox.database(), 5000);
+  for (const auto& arguments : {std::vector<std::string>{"list"}, with({"show"}, kTuned),
+                                std::vector<std::string>{"export", "--database"}}) {
+    const auto run = sandbox.run(arguments);
+    EXPECT_EQ(run.exit_code, 5) << arguments.front();
+    EXPECT_NE(run.err.find(sandbox.database().string()), std::string::npos) << run.err;
+  }
+  const auto doctor = sandbox.run({"doctor"});
+  EXPECT_EQ(doctor.exit_code, 1);
+  EXPECT_NE(doctor.out.find("broken   database"), std::string::npos) << doctor.out;
+}
+
+TEST(Database, WhatIsNoDatabaseIsRefused) {
+  const Sandbox sandbox;
+  sandbox.write("notes.txt", "This is a letter, not a database.\n");
+  const auto run = sandbox.run({"list", "--db", "notes.txt"});
+  EXPECT_EQ(run.exit_code, 5);
+  EXPECT_NE(run.err.find("notes.txt"), std::string::npos) << run.err;
+  EXPECT_EQ(sandbox.read("notes.txt"), "This is a letter, not a database.\n");
+}
+
+TEST(Doctor, WithoutADeviceEverythingElseIsWell) {
+  Sandbox sandbox;
+  sandbox.set("KILN_MODE", "require");
+  const auto run = sandbox.run({"doctor", "--json"});
+  EXPECT_EQ(run.exit_code, 4) << run.out;
+  const auto json = nlohmann::json::parse(run.out);
+  for (const auto& finding : json["findings"]) {
+    EXPECT_NE(finding["state"], "broken") << finding;
+    EXPECT_EQ(finding["state"] == "ok", finding["fix"] == "") << finding;
+  }
+  const auto& mode = json["settings"].at(1);
+  EXPECT_EQ(mode["name"], "KILN_MODE");
+  EXPECT_EQ(mode["value"], "require");
+  EXPECT_EQ(mode["origin"], "KILN_MODE");
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "data"));
+}
+
+TEST(Doctor, ABadSettingIsBroken) {
+  Sandbox sandbox;
+  sandbox.set("KILN_MODE", "sometimes");
+  sandbox.set("KILN_DATABASE", "typo.db");
+  const auto run = sandbox.run({"doctor"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.out.find("KILN_MODE=sometimes is no mode"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("unknown: KILN_DATABASE"), std::string::npos) << run.out;
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Help texts and errors of usage.
+
+#include <gtest/gtest.h>
+
+#include "tests/cli/golden.hpp"
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+class Help : public testing::TestWithParam<const char*> {};
+
+TEST_P(Help, OfAVerb) {
+  const Sandbox sandbox;
+  expect_golden(std::string("help_") + GetParam(), sandbox, sandbox.run({GetParam(), "--help"}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Verbs, Help,
+                         testing::Values("tune", "templates", "list", "show", "bench", "run",
+                                         "render", "export", "import", "merge", "prune", "doctor"),
+                         [](const auto& verb) { return std::string(verb.param); });
+
+TEST(Usage, HelpOfTheProgram) {
+  const Sandbox sandbox;
+  expect_golden("help", sandbox, sandbox.run({"--help"}));
+}
+
+TEST(Usage, VersionIsData) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"--version"});
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_TRUE(run.out.starts_with("kiln ")) << run.out;
+  EXPECT_EQ(run.err, "");
+}
+
+struct Mistake {
+  const char* name;
+  std::vector<std::string> arguments;
+};
+
+class Mistakes : public testing::TestWithParam<Mistake> {};
+
+/// Every mistake ends with exit code 2, nothing on standard output, and no database made.
+TEST_P(Mistakes, AreExplained) {
+  const Sandbox sandbox;
+  sandbox.write("suite.txt", "square f16 64 64 64 nt\nbroken f16 64 64 nt\n");
+  const auto run = sandbox.run(GetParam().arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+  expect_golden(std::string("mistake_") + GetParam().name, sandbox, run);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Usage, Mistakes,
+    testing::Values(
+        Mistake{"no_verb", {}}, Mistake{"unknown_verb", {"tunes", "gemm"}},
+        Mistake{"unknown_flag",
+                {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtyp", "f16"}},
+        Mistake{"no_operation", {"show", "--m", "8"}},
+        Mistake{"unknown_operation", {"show", "conv", "--m", "8"}},
+        Mistake{"size_missing", {"show", "gemm", "--m", "8", "--n", "8"}},
+        Mistake{"size_zero", {"show", "gemm", "--m", "0", "--n", "8", "--k", "8"}},
+        Mistake{"size_no_number", {"show", "gemm", "--m", "many", "--n", "8", "--k", "8"}},
+        Mistake{"dtype", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "half"}},
+        Mistake{"layout", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--layout", "row"}},
+        Mistake{"lda", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--lda", "7"}},
+        Mistake{"budget_without_unit",
+                {"tune", "gemm", "--m", "8", "--n", "8", "--k", "8", "--budget", "45"}},
+        Mistake{"strategy",
+                {"tune", "gemm", "--m", "8", "--n", "8", "--k", "8", "--strategy", "luck"}},
+        Mistake{"compile_only_without_arch",
+                {"tune", "gemm", "--m", "8", "--n", "8", "--k", "8", "--compile-only"}},
+        Mistake{"arch",
+                {"tune", "gemm", "--m", "8", "--n", "8", "--k", "8", "--compile-only", "--arch",
+                 "sm_12"}},
+        Mistake{"template", {"render", "gemm_wma", "--arch", "sm_90a"}},
+        Mistake{"tunable", {"render", "gemm_naive", "--set", "block_z=8", "--arch", "sm_90a"}},
+        Mistake{"value", {"render", "gemm_naive", "--set", "block_x=7", "--arch", "sm_90a"}},
+        Mistake{"two_values",
+                {"render", "gemm_naive", "--set", "block_x=8,16", "--arch", "sm_90a"}},
+        Mistake{"invalid_config",
+                {"render", "gemm_naive", "--set", "block_x=8,block_y=1", "--arch", "sm_90a"}},
+        Mistake{"suite_line", {"tune", "gemm", "--suite", "suite.txt"}},
+        Mistake{"suite_absent", {"bench", "gemm", "--suite", "absent.txt"}},
+        Mistake{"export_nothing", {"export"}},
+        Mistake{"set_without_template",
+                {"export", "gemm", "--m", "8", "--n", "8", "--k", "8", "--set", "block_x=8"}},
+        Mistake{"import_absent", {"import", "absent.jsonl"}},
+        Mistake{"keep_best", {"prune", "--keep-best", "0"}},
+        Mistake{"older", {"prune", "--older", "30"}}),
+    [](const auto& mistake) { return std::string(mistake.param.name); });
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/cli/sandbox.hpp"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+namespace kiln::cli {
+namespace {
+
+/// In the child, between fork and exec: only calls that are safe there.
+void redirect(const std::string& path, int descriptor) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || dup2(file, descriptor) < 0) _exit(126);
+  close(file);
+}
+
+}  // namespace
+
+Sandbox::Sandbox() {
+  std::string pattern = (std::filesystem::temp_directory_path() / "kiln-cli-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
+  folder_ = pattern;
+  environment_ = {{"PATH", "/usr/bin:/bin"},
+                  {"HOME", folder_.string()},
+                  {"XDG_DATA_HOME", (folder_ / "data").string()},
+                  {"XDG_CACHE_HOME", (folder_ / "cache").string()},
+                  {"CUDA_VISIBLE_DEVICES", ""},
+                  {"TERM", "dumb"},
+                  {"LC_ALL", "C"}};
+  // Where the tests' own surroundings lead to CUDA and to coverage data, the program goes as well.
+  for (const char* name : {"CUDA_HOME", "CUDA_PATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV",
+                           "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "GCOV_PREFIX"}) {
+    if (const char* value = std::getenv(name)) environment_[name] = value;
+  }
+}
+
+Sandbox::~Sandbox() {
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+std::filesystem::path Sandbox::database() const {
+  return folder_ / "data" / "kiln" / "tuning.db";
+}
+
+Run Sandbox::run(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> words{KILN_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : environment_) settings.push_back(name + "=" + value);
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<char*> envp;
+  for (auto& setting : settings) envp.push_back(setting.data());
+  envp.push_back(nullptr);
+  const std::string out = (folder_ / ".stdout").string();
+  const std::string err = (folder_ / ".stderr").string();
+  const std::string home = folder_.string();
+
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    redirect(out, STDOUT_FILENO);
+    redirect(err, STDERR_FILENO);
+    if (chdir(home.c_str()) != 0) _exit(126);
+    execve(argv[0], argv.data(), envp.data());
+    _exit(127);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid failed");
+  Run result;
+  result.arguments = arguments;
+  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.out = read(".stdout");
+  result.err = read(".stderr");
+  return result;
+}
+
+void Sandbox::write(const std::string& name, const std::string& text) const {
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+}
+
+std::string Sandbox::read(const std::string& name) const {
+  std::ifstream in(folder_ / name, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string Sandbox::without_paths(std::string text) const {
+  const auto path = folder_.string();
+  for (auto at = text.find(path); at != std::string::npos; at = text.find(path, at)) {
+    text.replace(at, path.size(), "$DIR");
+  }
+  return text;
+}
+
+}  // namespace kiln::cli

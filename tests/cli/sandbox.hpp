@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace kiln::cli {
+
+/// What one run of the program left behind.
+struct Run {
+  std::vector<std::string> arguments;
+  int exit_code = -1;
+  std::string out;
+  std::string err;
+};
+
+/// A folder of its own for one test, in which the program finds its home, its database and its
+/// cache. No GPU is visible in it, so that every machine gives the same text.
+class Sandbox {
+ public:
+  Sandbox();
+  ~Sandbox();
+  Sandbox(const Sandbox&) = delete;
+  Sandbox& operator=(const Sandbox&) = delete;
+
+  /// Runs the program in the folder and waits for its end.
+  [[nodiscard]] Run run(const std::vector<std::string>& arguments) const;
+  void set(const std::string& variable, const std::string& value) {
+    environment_[variable] = value;
+  }
+
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  [[nodiscard]] std::filesystem::path database() const;
+  void write(const std::string& name, const std::string& text) const;
+  [[nodiscard]] std::string read(const std::string& name) const;
+  /// `text` with the folder's path written as $DIR, so that it can be compared.
+  [[nodiscard]] std::string without_paths(std::string text) const;
+
+ private:
+  std::filesystem::path folder_;
+  std::map<std::string, std::string> environment_;
+};
+
+}  // namespace kiln::cli

@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Tuning as far as it goes without a GPU.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+const std::vector<std::string> kNarrow{"tune",
+                                       "gemm",
+                                       "--m",
+                                       "64",
+                                       "--n",
+                                       "64",
+                                       "--k",
+                                       "64",
+                                       "--arch",
+                                       "sm_90a",
+                                       "--compile-only",
+                                       "--templates",
+                                       "gemm_naive",
+                                       "--set",
+                                       "block_x=32,64",
+                                       "--set",
+                                       "block_y=1,2"};
+
+nlohmann::json compile_narrow(const Sandbox& sandbox) {
+  auto arguments = kNarrow;
+  arguments.push_back("--json");
+  const auto run = sandbox.run(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  return nlohmann::json::parse(run.out)["results"].at(0);
+}
+
+TEST(Tune, WithoutADeviceSaysWhatWorksWithoutOne) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"tune", "gemm", "--m", "64", "--n", "64", "--k", "64"});
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_EQ(run.out, "");
+  EXPECT_NE(run.err.find("--compile-only"), std::string::npos) << run.err;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+}
+
+TEST(Tune, BenchAndRunNeedADevice) {
+  const Sandbox sandbox;
+  for (const char* verb : {"bench", "run"}) {
+    const auto run = sandbox.run({verb, "gemm", "--m", "64", "--n", "64", "--k", "64"});
+    EXPECT_EQ(run.exit_code, 4) << verb;
+    EXPECT_EQ(run.out, "") << verb;
+    EXPECT_NE(run.err.find("kiln: "), std::string::npos) << verb;
+  }
+}
+
+TEST(Tune, CompileOnlyStoresEveryCandidate) {
+  const Sandbox sandbox;
+  const auto result = compile_narrow(sandbox);
+  EXPECT_EQ(result["space"], 4);
+  EXPECT_EQ(result["done"], 4);
+  EXPECT_EQ(result["outcomes"]["ok"], 4);
+  EXPECT_EQ(result["session"]["state"], "complete");
+  EXPECT_EQ(result["device"]["arch"], "sm_90a");
+  const auto show = sandbox.run({"show", "gemm", "--m", "64", "--n", "64", "--k", "64"});
+  EXPECT_EQ(show.exit_code, 0) << show.err;
+  EXPECT_NE(show.out.find("compiled only"), std::string::npos) << show.out;
+}
+
+TEST(Tune, AResumedRunCompilesNothingAgain) {
+  const Sandbox sandbox;
+  (void)compile_narrow(sandbox);
+  const auto again = compile_narrow(sandbox);
+  EXPECT_EQ(again["done"], 0);
+  EXPECT_EQ(again["known"], 4);
+  EXPECT_FALSE(again["best"].is_null());
+}
+
+TEST(Tune, ABudgetOfCandidatesIsKept) {
+  const Sandbox sandbox;
+  auto arguments = kNarrow;
+  arguments.insert(arguments.end(), {"--max-candidates", "1", "--json"});
+  const auto run = sandbox.run(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto result = nlohmann::json::parse(run.out)["results"].at(0);
+  EXPECT_EQ(result["done"], 1);
+  EXPECT_EQ(result["session"]["state"], "budget");
+}
+
+TEST(Tune, ASuiteNamesWhatIsUnsupported) {
+  const Sandbox sandbox;
+  sandbox.write("suite.txt", "small f16 64 64 64 nt\nlimited s32 64 64 64 nn\n");
+  const auto run = sandbox.run({"tune", "gemm", "--suite", "suite.txt", "--compile-only", "--arch",
+                                "sm_80", "--templates", "gemm_naive", "--set", "block_x=32",
+                                "--set", "block_y=1", "--quiet"});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("limited is unsupported:\n  gemm_naive: "), std::string::npos) << run.out;
+  EXPECT_EQ(run.err, "");
+}
+
+TEST(Tune, AProblemThatNothingComputesIsExitCodeThree) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"tune", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype",
+                                "s32", "--compile-only", "--arch", "sm_80"});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_NE(run.out.find("no template computes this"), std::string::npos) << run.out;
+  EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+}
+
+}  // namespace
+}  // namespace kiln::cli
