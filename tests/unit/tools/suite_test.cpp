@@ -54,6 +54,13 @@ TEST(Suite, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("# nothing\n").find("s.txt: no lines"), 0u);
 }
 
+TEST(Suite, ReadsAFile) {
+  const auto lines = read_suite(KILN_SOURCE_DIR "/tests/data/suite_small.txt");
+  ASSERT_EQ(lines.size(), 6u);
+  EXPECT_EQ(lines[2].name, "transposed_f32");
+  EXPECT_EQ(lines[2].gemm.storage_b, Storage::t);
+}
+
 TEST(Suite, NamesTheFileThatIsNotThere) {
   EXPECT_THROW((void)read_suite("/nonexistent/suite.txt"), Error);
 }
