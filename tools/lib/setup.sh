@@ -56,7 +56,7 @@ install_packages() {
   echo "Installing: ${missing[*]}" >&2
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
   as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2 </dev/null ||
+    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null </dev/null ||
     die "apt-get could not install: ${missing[*]}"
 }
 
