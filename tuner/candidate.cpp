@@ -32,8 +32,38 @@ Outcome outcome_of(const DeviceStatus& status) {
 
 LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
     : device_(ledger.device()), job_(job) {
-  reserve_workspace(ledger);
-  if (status_.ok()) status_ = load();
+  if (job.geometry.empty() || job.geometry[0].empty() ||
+      job.workspace_bytes.size() != job.geometry.size()) {
+    status_ = {DeviceStatus::Code::launch_failed,
+               "the configuration has no launch for the tuned problem", false};
+    return;
+  }
+  status_ = load();
+  if (status_.ok()) reserve_workspace(ledger);
+}
+
+DeviceStatus LoadedCandidate::load() {
+  DeviceStatus status;
+  module_ = device_.load(job_.unit.cubin, job_.unit.names, status);
+  if (!status.ok()) return status;
+  // A function's limit is raised once, so it is raised for the case that needs most.
+  const auto functions = module_->functions();
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    std::uint32_t smem_bytes = 0;
+    for (const auto& launches : job_.geometry) {
+      if (launches.empty()) continue;
+      if (launches.size() != functions.size()) {
+        return {DeviceStatus::Code::launch_failed,
+                fmt::format("{} launches are planned for {} kernels", launches.size(),
+                            functions.size()),
+                false};
+      }
+      smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
+    }
+    status = device_.prepare(functions[i], smem_bytes);
+    if (!status.ok()) return status;
+  }
+  return status;
 }
 
 /// One workspace, as large as the case that needs most of it: cases run one after another.
@@ -43,8 +73,7 @@ void LoadedCandidate::reserve_workspace(MemoryLedger& ledger) {
     if (!job_.geometry[i].empty()) bytes = std::max(bytes, job_.workspace_bytes[i]);
   }
   if (bytes == 0) return;
-  const std::int64_t footprint = GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment);
-  if (footprint > ledger.left_bytes()) {
+  if (GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment) > ledger.left_bytes()) {
     status_ = {DeviceStatus::Code::out_of_resources,
                fmt::format("needs {} bytes of workspace, {} bytes of device memory are left for it",
                            bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
@@ -52,23 +81,6 @@ void LoadedCandidate::reserve_workspace(MemoryLedger& ledger) {
     return;
   }
   workspace_.emplace(ledger, bytes, kWorkspaceAlignment, "the workspace of " + job_.label);
-}
-
-DeviceStatus LoadedCandidate::load() {
-  DeviceStatus status;
-  module_ = device_.load(job_.unit.cubin, job_.unit.names, status);
-  if (!status.ok()) return status;
-  // A function's limit is raised once, so it is raised for the case that needs most.
-  const auto functions = module_->functions();
-  for (std::size_t launch = 0; launch < functions.size(); ++launch) {
-    std::uint32_t smem_bytes = 0;
-    for (const auto& launches : job_.geometry) {
-      if (launch < launches.size()) smem_bytes = std::max(smem_bytes, launches[launch].smem_bytes);
-    }
-    status = device_.prepare(functions[launch], smem_bytes);
-    if (!status.ok()) return status;
-  }
-  return status;
 }
 
 DeviceStatus LoadedCandidate::run(std::size_t index, const GemmArgs& args, void* stream) const {

@@ -20,8 +20,8 @@ namespace kiln {
 /// on the same sum of absolute products fails with probability below 2 exp(-lambda^2 / 2) per
 /// element even if every partial sum were as large as the last; with operands of both signs partial
 /// sums are smaller by about sqrt(K), so a correct kernel stays far inside.
-/// It is still tight enough to see a lost k: a missing product is 1/K of the absolute sum, far more
-/// than 4 sqrt(K) u_acc of it.
+/// It is still tight enough to see one lost product up to about K = 2^14: that is 1/K of the
+/// absolute sum. For longer sums the exact comparison of integers sees it.
 ///
 /// Operands enter the reference as converted (tf32 rounded, fp8 exact), so they add no error.
 struct ErrorBound {

@@ -40,7 +40,7 @@ const void* advanced(const void* pointer, std::int64_t elements, DType type) {
 
 std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind) {
   constexpr double kMultiplyAdds = 68719476736.0;  // 2^36: a tenth of a second on a large device
-  constexpr std::int64_t kBlockRows = 32;
+  constexpr std::int64_t kBlockRows = 16;
   constexpr std::int64_t kMostBlocks = 256;
   const double per_row = static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
   const double affordable = kMultiplyAdds / per_row;

@@ -20,8 +20,8 @@ struct RowBlock {
 };
 
 /// Rows of D that are checked against the reference: all, unless the reference would take more than
-/// about 2^36 multiply-adds. Then blocks of 32 rows, evenly spread so that they reach into every
-/// 128 rows where possible; the two kinds of data look at different rows.
+/// about 2^36 multiply-adds. Then blocks of 16 rows, evenly spread, so that every tile of a usual
+/// height has checked rows; the two kinds of data look at different rows.
 [[nodiscard]] std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind);
 
 /// Results in float64, on the device: row i of the buffers is the i-th checked row.

@@ -209,7 +209,8 @@ Verdict Verifier::judge(const Subject& subject) {
   return verdict;
 }
 
-// The order of the checks is the order of how much they say: a wrong element first, then damage.
+// The order of the checks is the order of how much they explain: a wrong element, then damage,
+// which may well make the second run differ from the first, then that.
 bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind kind,
                           Verdict& verdict) {
   Case& problem = *cases_[index];
@@ -249,7 +250,6 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
 
   Checks checks(kernels_);
   const MatrixShape& d = operands.d.shape();
-  checks.same(d, d.cols, operands.d.data(), problem.second_d.data(), "two runs differ");
   checks.padding(operands.d);
   checks.padding(problem.second_d);
   const FillRecipe recipe = problem.recipe(kind);
@@ -268,6 +268,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     checks.unused_workspace(*subject.workspace, workspace_bytes);
     checks.zones(*subject.workspace, "the workspace");
   }
+  checks.same(d, d.cols, operands.d.data(), problem.second_d.data(), "two runs differ");
   if (const auto complaint = checks.first_complaint()) {
     verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
     return false;

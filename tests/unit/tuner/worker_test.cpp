@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Candidates that hang, fault and die in a real child process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <thread>
+
+#include "kiln/error.hpp"
+#include "tests/unit/tuner/planted_kernels.hpp"
+#include "tuner/worker_evaluator.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+
+/// The worker program lies beside this one.
+std::vector<std::string> worker_command(const std::string& argument = "") {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::vector<std::string> command{(here / "planted_worker").string()};
+  if (!argument.empty()) command.push_back(argument);
+  return command;
+}
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+class WorkerTest : public ::testing::Test {
+ protected:
+  WorkerTest() : evaluator_(worker_command()) { evaluator_.set_up(setup_); }
+
+  [[nodiscard]] EvaluationJob job(const std::string& name,
+                                  std::string_view behaviour = testing::kBehaveOk) const {
+    EvaluationJob result = testing::planted_job(setup_, name, 1000.0, behaviour);
+    result.timeout_s = 20.0;
+    return result;
+  }
+  void expect_good() {
+    const Evaluation good = evaluator_.evaluate(job("right"));
+    EXPECT_EQ(good.outcome, Outcome::ok) << good.message;
+    EXPECT_TRUE(good.timing);
+  }
+
+  EvaluationSetup setup_ = testing::planted_setup(testing::planted_cases());
+  WorkerEvaluator evaluator_;
+};
+
+TEST_F(WorkerTest, GivesTheDevicesInfoAndResults) {
+  EXPECT_EQ(evaluator_.info().device_class.name, "Fake H200");
+  expect_good();
+  const Evaluation wrong = evaluator_.evaluate(job("shifts_rows"));
+  EXPECT_EQ(wrong.outcome, Outcome::wrong_result);
+  EXPECT_THAT(wrong.verification.evidence, HasSubstr("row 1"));
+  EXPECT_EQ(evaluator_.restarts(), 0);
+}
+
+TEST_F(WorkerTest, AHangIsKilledAtTheTimeLimit) {
+  EvaluationJob hanging = job("sleeps_forever");
+  hanging.timeout_s = 0.5;
+  const auto start = Clock::now();
+  const Evaluation result = evaluator_.evaluate(hanging);
+  EXPECT_LT(seconds_since(start), 1.5);
+  EXPECT_EQ(result.outcome, Outcome::timed_out);
+  EXPECT_THAT(result.message, HasSubstr("0.5 s"));
+  EXPECT_EQ(evaluator_.restarts(), 1);
+  expect_good();
+}
+
+TEST_F(WorkerTest, ACrashSaysHowTheProcessEnded) {
+  const Evaluation aborted = evaluator_.evaluate(job("aborts"));
+  EXPECT_EQ(aborted.outcome, Outcome::crashed);
+  EXPECT_THAT(aborted.message, AllOf(HasSubstr("signal 6"), HasSubstr("assertion failed")));
+  const Evaluation faulted = evaluator_.evaluate(job("segfaults"));
+  EXPECT_EQ(faulted.outcome, Outcome::crashed);
+  EXPECT_THAT(faulted.message, HasSubstr("signal 11"));
+  const Evaluation exited = evaluator_.evaluate(job("exits"));
+  EXPECT_EQ(exited.outcome, Outcome::crashed);
+  EXPECT_THAT(exited.message, HasSubstr("exited with code 7"));
+  expect_good();
+  EXPECT_EQ(evaluator_.restarts(), 3);
+}
+
+TEST_F(WorkerTest, AStickyFaultReplacesTheProcess) {
+  const Evaluation result = evaluator_.evaluate(job("right", testing::kBehaveIllegalAddress));
+  EXPECT_EQ(result.outcome, Outcome::crashed);
+  EXPECT_THAT(result.message, HasSubstr("illegal memory access"));
+  expect_good();
+  EXPECT_EQ(evaluator_.restarts(), 1);
+}
+
+TEST_F(WorkerTest, KernelsThatPrintDoNotDisturb) {
+  EXPECT_EQ(evaluator_.evaluate(job("prints")).outcome, Outcome::ok);
+  expect_good();
+  EXPECT_EQ(evaluator_.restarts(), 0);
+}
+
+TEST_F(WorkerTest, SurvivesTwentyCandidatesEveryOtherOfThemBad) {
+  const std::array<std::string, 5> bad{"aborts", "segfaults", "exits", "sleeps_forever",
+                                       "drops_k_tail"};
+  for (int i = 0; i < 10; ++i) {
+    EvaluationJob killer = job(bad[static_cast<std::size_t>(i) % bad.size()]);
+    if (killer.label == "sleeps_forever") killer.timeout_s = 0.3;
+    EXPECT_NE(evaluator_.evaluate(killer).outcome, Outcome::ok) << killer.label;
+    expect_good();
+  }
+  EXPECT_EQ(evaluator_.restarts(), 8);
+}
+
+TEST_F(WorkerTest, ComparesInTheChildAndSurvivesAHangThere) {
+  ComparisonRequest request;
+  request.jobs = {job("right"), job("right")};
+  EXPECT_DOUBLE_EQ(evaluator_.compare(request).jobs[1].ratio, 1.0);
+  request.jobs.push_back(job("sleeps_forever"));
+  request.timeout_s = 0.5;
+  const Comparison hung = evaluator_.compare(request);
+  ASSERT_EQ(hung.jobs.size(), 3U);
+  EXPECT_EQ(hung.jobs[0].outcome, Outcome::timed_out);
+  expect_good();
+}
+
+TEST_F(WorkerTest, AnErrorOfTheSetUpReachesTheCallerAndLeavesTheChildUsable) {
+  EvaluationSetup impossible = setup_;
+  impossible.memory_limit_bytes = 1000;
+  try {
+    evaluator_.set_up(impossible);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    EXPECT_THAT(error.what(), HasSubstr("MiB"));
+  }
+  evaluator_.set_up(setup_);
+  expect_good();
+  EXPECT_EQ(evaluator_.restarts(), 0);
+}
+
+TEST(Worker, AChildThatCannotStartIsAnError) {
+  EXPECT_THROW(WorkerEvaluator({"/nonexistent/kiln"}), Error);
+  try {
+    WorkerEvaluator evaluator(worker_command("no-device"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_STREQ(error.what(), "there is no device here; plug one in");
+  }
+  try {
+    WorkerEvaluator evaluator(worker_command("dies-at-start"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("exited with code 9"), HasSubstr("no such luck")));
+  }
+  EXPECT_THROW(WorkerEvaluator(worker_command("babbles")), Error);
+}
+
+bool is_alive(pid_t pid) {
+  return kill(pid, 0) == 0;
+}
+
+TEST(Worker, EndsWithItsOwner) {
+  pid_t pid = 0;
+  {
+    WorkerProcess process(worker_command());
+    pid = process.pid();
+    Frame hello;
+    ASSERT_EQ(process.receive(hello, Clock::now() + std::chrono::seconds(20)),
+              WorkerProcess::Result::ok);
+    EXPECT_EQ(hello.type, FrameType::hello);
+    EXPECT_EQ(getpgid(pid), pid) << "it must be in a process group of its own";
+  }
+  EXPECT_FALSE(is_alive(pid));
+}
+
+TEST(Worker, LeavesNoDescriptorsBehind) {
+  const auto count = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = count();
+  for (int i = 0; i < 3; ++i) {
+    WorkerProcess process(worker_command());
+    EXPECT_GT(count(), before);
+    if (i == 1) (void)process.end();
+  }
+  EXPECT_EQ(count(), before);
+}
+
+}  // namespace
+}  // namespace kiln
