@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Single candidates on a GPU: right ones of every type pass, planted ones fail as what they are.
+#include <gmock/gmock.h>
+
+#include <chrono>
+
+#include "templates/catalog.hpp"
+#include "tests/gpu/runtime_gpu.hpp"
+#include "tuner/session.hpp"
+#include "tuner/worker_evaluator.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// A plain f32 kernel, and what may be wrong with it.
+constexpr const char* kPlanted = R"(
+#include "common/gemm_args.cuh"
+
+extern "C" __global__ void planted(const kiln::GemmArgs args) {
+#if FAULT == 1
+  for (volatile int spin = 1; spin != 0;) __nanosleep(1000);
+#elif FAULT == 2
+  *reinterpret_cast<volatile int*>(16) = 1;
+#endif
+  const int row = blockIdx.y * 16 + threadIdx.y;
+  const int col = blockIdx.x * 16 + threadIdx.x;
+  float* d = static_cast<float*>(args.d);
+#if FAULT == 4
+  if (row == args.m && col < args.n) d[row * args.ldd + col] = 1.0f;
+#elif FAULT == 5
+  if (row < args.m && col >= args.n && col < args.ldd) d[row * args.ldd + col] = 1.0f;
+#endif
+  if (row >= args.m || col >= args.n) return;
+  float sum = 0.0f;
+#if FAULT == 3
+  const int last = args.k / 4 * 4;
+#else
+  const int last = args.k;
+#endif
+  for (int i = 0; i < last; ++i) {
+    sum += static_cast<const float*>(args.a)[row * args.lda + i] *
+           static_cast<const float*>(args.b)[i * args.ldb + col];
+  }
+  d[row * args.ldd + col] = static_cast<float>(args.alpha) * sum;
+}
+)";
+enum Fault { kNone, kHang, kIllegalAddress, kLostTail, kWritesBehind, kWritesPadding, kMuchMemory };
+
+class GpuEvaluatorTest : public GpuTest {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    compiler_ = make_nvrtc_compiler();
+    request_.gemm = Gemm::of(DType::f32, 256, 256, 256);
+  }
+  [[nodiscard]] EvaluationSetup setup() {
+    return make_setup(request_, Catalog::builtin(), *compiler_, device_->info());
+  }
+  [[nodiscard]] EvaluationJob planted(const EvaluationSetup& setup, Fault fault) {
+    CompileRequest compile;
+    compile.source = "#define FAULT " + std::to_string(static_cast<int>(fault)) +
+                     inline_headers(embedded_files(), "planted.cu", kPlanted);
+    compile.plain_names = {"planted"};
+    compile.arch = device_->info().limits.arch;
+    const CompileResult compiled = compiler_->compile(compile);
+    EXPECT_TRUE(compiled.ok) << compiled.log;
+    EvaluationJob job;
+    job.label = "planted";
+    job.unit = {compiled.cubin, compiled.lowered_names};
+    for (const GemmCase& one : setup.cases) {
+      LaunchGeometry geometry;
+      geometry.grid = {static_cast<std::uint32_t>(one.gemm.n / 16 + 1),
+                       static_cast<std::uint32_t>(one.gemm.m / 16 + 1), 1};
+      geometry.block = {16, 16, 1};
+      geometry.smem_bytes = fault == kMuchMemory ? 1U << 20 : 0;
+      job.geometry.push_back({geometry});
+      job.workspace_bytes.push_back(0);
+    }
+    return job;
+  }
+  [[nodiscard]] EvaluationJob naive(const EvaluationSetup& setup) {
+    const Candidate candidate{"gemm_naive", Config::parse("block_x=32 block_y=8")};
+    const PreparedCandidate prepared = prepare_candidate(candidate, Catalog::builtin(), *compiler_,
+                                                         device_->info().limits, setup.cases);
+    EXPECT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
+    return prepared.job;
+  }
+
+  std::shared_ptr<Compiler> compiler_;
+  TuneRequest request_;
+};
+
+TEST_F(GpuEvaluatorTest, TheNaiveKernelPassesInEveryTypeAndLayout) {
+  const auto evaluator = make_local_evaluator(open_device("cuda:0"));
+  for (const DType type : {DType::f16, DType::bf16, DType::tf32, DType::f32, DType::f64,
+                           DType::e4m3, DType::e5m2, DType::s8, DType::u8}) {
+    for (const Storage a : {Storage::n, Storage::t}) {
+      for (const Storage b : {Storage::n, Storage::t}) {
+        request_.gemm = Gemm::of(type, 200, 120, 1000, a, b);
+        request_.gemm.reads_c = true;
+        request_.alpha = type == DType::s8 || type == DType::u8 ? 3.0 : 0.7;
+        request_.beta = -1.0;
+        const EvaluationSetup prepared = setup();
+        evaluator->set_up(prepared);
+        const Evaluation result = evaluator->evaluate(naive(prepared));
+        EXPECT_EQ(result.outcome, Outcome::ok) << to_string(type) << ": " << result.message;
+        EXPECT_LE(result.verification.worst_ratio, 1.0) << to_string(type);
+      }
+    }
+  }
+}
+
+TEST_F(GpuEvaluatorTest, PlantedFaultsGetTheirOutcomesAndTheNextCandidateIsFine) {
+  WorkerEvaluator evaluator({KILN_EVALUATOR_WORKER});
+  const EvaluationSetup prepared = setup();
+  evaluator.set_up(prepared);
+  const auto expect = [&](Fault fault, Outcome outcome, const std::string& words) {
+    EvaluationJob job = planted(prepared, fault);
+    job.timeout_s = fault == kHang ? 2.0 : 30.0;
+    const auto start = std::chrono::steady_clock::now();
+    const Evaluation result = evaluator.evaluate(job);
+    EXPECT_EQ(result.outcome, outcome) << result.message;
+    EXPECT_THAT(result.message, HasSubstr(words));
+    if (fault == kHang) {
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
+    }
+    const Evaluation next = evaluator.evaluate(planted(prepared, kNone));
+    EXPECT_EQ(next.outcome, Outcome::ok) << next.message;
+    EXPECT_TRUE(next.timing);
+  };
+  expect(kLostTail, Outcome::wrong_result, "(integers): row 0 column");
+  expect(kWritesBehind, Outcome::wrong_result, "behind D");
+  expect(kWritesPadding, Outcome::wrong_result, "padding of D");
+  expect(kMuchMemory, Outcome::out_of_resources, "");
+  EXPECT_EQ(evaluator.restarts(), 0);
+  expect(kIllegalAddress, Outcome::crashed, "illegal");
+  expect(kHang, Outcome::timed_out, "2 s");
+  EXPECT_EQ(evaluator.restarts(), 2);
+}
+
+TEST_F(GpuEvaluatorTest, ComparesWithCublasltInterleaved) {
+  const auto evaluator = make_local_evaluator(open_device("cuda:0"));
+  request_.gemm = Gemm::of(DType::f16, 512, 512, 512, Storage::n, Storage::t);
+  const EvaluationSetup prepared = setup();
+  evaluator->set_up(prepared);
+  ComparisonRequest comparison;
+  comparison.jobs = {naive(prepared)};
+  comparison.against_cublaslt = true;
+  const Comparison result = evaluator->compare(comparison);
+  ASSERT_EQ(result.jobs.size(), 1U);
+  EXPECT_EQ(result.jobs[0].outcome, Outcome::ok) << result.jobs[0].message;
+  EXPECT_GT(result.jobs[0].ratio, 0.0);
+  if (result.baselines.empty()) GTEST_SKIP() << result.note;
+  EXPECT_DOUBLE_EQ(result.baselines[0].ratio, 1.0);
+  EXPECT_EQ(result.baselines[0].outcome, Outcome::ok) << result.baselines[0].message;
+  EXPECT_LT(result.jobs[0].ratio, 1.0) << "one thread per element beat cuBLASLt";
+}
+
+}  // namespace
+}  // namespace kiln::testing
