@@ -19,6 +19,19 @@ constexpr double kBatchShare = 0.6;
 constexpr double kHangFactor = 2.0;
 constexpr double kLeastTimeoutSeconds = 1.0;
 
+/// A finalist's time by the clock of the first finalist: clocks drift by more from round to round
+/// than finalists differ, but within a round all drift alike. So the median is the first one's
+/// divided by the paired ratio, and the spread is that of the ratio alone.
+Timing common_clock_timing(const ComparisonRow& row, const ComparisonRow& first) {
+  Timing timing = row.timing;
+  timing.interleaved = true;
+  if (first.outcome == Outcome::ok && row.ratio > 0.0) {
+    timing.median_ns = first.timing.median_ns / row.ratio;
+    timing.spread_ns = timing.median_ns * row.ratio_spread / row.ratio;
+  }
+  return timing;
+}
+
 Candidate candidate_of(const Trial& trial) {
   return {trial.key.template_name, trial.key.config};
 }
@@ -80,8 +93,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     trial.message = row.message;
     trial.timing.reset();
     if (row.outcome == Outcome::ok) {
-      trial.timing = row.timing;
-      trial.timing->interleaved = true;
+      trial.timing = common_clock_timing(row, comparison.jobs.front());
     } else {
       // The verdict of the search says nothing about this run.
       trial.verification.reset();
