@@ -1,6 +1,7 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Views for people with plain `sqlite3`; Kiln itself never reads them. Made again by every migration.
+-- Views for people with plain `sqlite3`; Kiln itself never reads them. Made again by every
+-- migration.
 
 DROP VIEW IF EXISTS sessions_overview;
 DROP VIEW IF EXISTS failures;

@@ -84,6 +84,7 @@ function(kiln_test name)
     # split a list.
     string(REPLACE ";" "\\\\;" labels "${ARG_LABELS}")
     gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         NO_PRETTY_VALUES
                          PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}" ${lock})
   endif()
 endfunction()
