@@ -63,7 +63,7 @@ class GpuEvaluatorTest : public GpuTest {
   }
   [[nodiscard]] EvaluationJob planted(const EvaluationSetup& setup, Fault fault) {
     CompileRequest compile;
-    compile.source = "#define FAULT " + std::to_string(static_cast<int>(fault)) +
+    compile.source = "#define FAULT " + std::to_string(static_cast<int>(fault)) + "\n" +
                      inline_headers(embedded_files(), "planted.cu", kPlanted);
     compile.plain_names = {"planted"};
     compile.arch = device_->info().limits.arch;
