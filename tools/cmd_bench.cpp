@@ -50,10 +50,8 @@ struct BenchRow {
 };
 
 void check_usage(const BenchOptions& options) {
+  options.problem.check_suite(options.suite);
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
-  if (!options.suite.empty() && options.problem.sizes_given()) {
-    reject("--suite: names its problems itself; leave out --m, --n and --k");
-  }
   if (!options.set.empty() && options.template_name.empty()) {
     reject("--set: say of which template, like --template gemm_wmma");
   }
@@ -275,9 +273,9 @@ void add_bench(Program& program) {
   CLI::App* verb = program.add_verb(
       "bench", "Verify and time a kernel, in turns with cuBLASLt",
       {"kiln bench gemm --m 4096 --n 4096 --k 4096 --dtype f16 --against cublaslt",
-       "kiln bench gemm --suite shapes.txt --against cublaslt --tune 10s",
+       "kiln bench --suite shapes.txt --against cublaslt --tune 10s",
        "kiln bench gemm --m 512 --n 512 --k 512 --template gemm_wmma --set stages=2,copy=0"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
   auto& o = *options;
   verb->add_option("--suite", o.suite, "Every line `name dtype M N K layout` of a file")
       ->type_name("FILE");

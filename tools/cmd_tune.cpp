@@ -42,10 +42,8 @@ struct TuneOptions {
 };
 
 void check_usage(const TuneOptions& options) {
+  options.problem.check_suite(options.suite);
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
-  if (!options.suite.empty() && options.problem.sizes_given()) {
-    reject("--suite: names its problems itself; leave out --m, --n and --k");
-  }
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: say for which architecture, like --arch sm_90a");
   }
@@ -211,9 +209,9 @@ void add_tune(Program& program) {
       {"kiln tune gemm --m 4096 --n 4096 --k 4096 --dtype f16",
        "kiln tune gemm --m 8192 --n 8192 --k 8192 --dtype bf16 --layout nt --budget 2m",
        "kiln tune gemm --m 512 --n 512 --k 512 --templates gemm_wmma --set tile_m=64,128",
-       "kiln tune gemm --suite shapes.txt --budget 30s --json > tuned.json",
+       "kiln tune --suite shapes.txt --budget 30s --json > tuned.json",
        "kiln tune gemm --m 1024 --n 1024 --k 1024 --compile-only --arch sm_90a"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
   auto& o = *options;
   verb->add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
       ->type_name("FILE");

@@ -91,10 +91,15 @@ bool ProblemFlags::given() const {
   return !options.empty();
 }
 
-bool ProblemFlags::sizes_given() const {
-  return verb_->get_option("--m")->count() + verb_->get_option("--n")->count() +
-             verb_->get_option("--k")->count() >
-         0;
+void ProblemFlags::check_suite(const std::string& suite) const {
+  if (suite.empty()) {
+    if (!operation_.empty()) return;
+    throw Error(ErrorKind::usage, "what to compute is missing: say gemm, or name a --suite");
+  }
+  for (const char* size : {"--m", "--n", "--k"}) {
+    if (verb_->get_option(size)->count() == 0) continue;
+    throw Error(ErrorKind::usage, "--suite: names its problems itself; leave out --m, --n and --k");
+  }
 }
 
 GemmRequest ProblemFlags::request(std::int64_t default_size) const {

@@ -33,7 +33,9 @@ class ProblemFlags {
   void add_to(CLI::App& verb, Operation operation);
   /// Whether any of them was given.
   [[nodiscard]] bool given() const;
-  [[nodiscard]] bool sizes_given() const;
+  /// For verbs that take one problem or a suite of them: throws Error(usage) when neither is named,
+  /// or both.
+  void check_suite(const std::string& suite) const;
   /// The problem. Throws Error(usage) that names the flag. Sizes are required unless
   /// `default_size` is set.
   [[nodiscard]] GemmRequest request(std::int64_t default_size = 0) const;

@@ -87,8 +87,16 @@ std::unique_ptr<LoadedModule> CudaDevice::load(std::span<const std::byte> cubin,
 
 DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t smem_bytes) {
   const CurrentDevice current(ordinal_);
-  return to_status(cudaFuncSetAttribute(
-      function.handle, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem_bytes)));
+  const cudaError_t error = cudaFuncSetAttribute(
+      function.handle, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem_bytes));
+  DeviceStatus status = to_status(error);
+  // The only value in the call that can be invalid is the amount.
+  if (error == cudaErrorInvalidValue) {
+    status.code = DeviceStatus::Code::out_of_resources;
+    status.message =
+        fmt::format("{} bytes of shared memory are more than a block can get here", smem_bytes);
+  }
+  return status;
 }
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
