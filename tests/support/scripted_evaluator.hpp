@@ -53,7 +53,13 @@ class ScriptedEvaluator : public Evaluator {
     for (const auto& job : request.jobs) {
       const Evaluation evaluation = compare_script ? compare_script(job) : script_(job);
       ComparisonRow row{job.label, evaluation.outcome, evaluation.message, {}, 1.0, 0.0};
-      if (evaluation.timing) row.timing = *evaluation.timing;
+      if (evaluation.timing) {
+        row.timing = *evaluation.timing;
+        const double first_ns =
+            comparison.jobs.empty() ? row.timing.median_ns : comparison.jobs[0].timing.median_ns;
+        row.ratio = first_ns / row.timing.median_ns;
+        row.ratio_spread = row.ratio * row.timing.spread_ns / row.timing.median_ns;
+      }
       comparison.jobs.push_back(row);
     }
     return comparison;
