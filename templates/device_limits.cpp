@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 /// One row of the compute-capability table of NVIDIA's programming guide, plus a typical part.
 struct ArchRow {

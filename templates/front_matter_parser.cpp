@@ -96,8 +96,7 @@ class FrontMatterParser {
   }
 
   void check_keys() const {
-    for (std::size_t i = 0; i < lines_.size(); ++i) {
-      const auto& line = lines_[i];
+    for (const auto& line : lines_) {
       if (std::find(kKeys.begin(), kKeys.end(), line.key) == kKeys.end()) {
         line.fail_at_key(
             fmt::format("unknown key \"{}\"{}", line.key, did_you_mean(line.key, kKeys)));

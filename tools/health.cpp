@@ -106,7 +106,7 @@ Finding check_library(const std::string& item, const std::string& component,
   std::vector<std::string> places = names;
   if (!component.empty()) {
     for (const auto& folder : cuda_library_folders(component)) {
-      for (const auto& name : names) places.push_back(folder + "/" + name);
+      for (const auto& name : names) places.push_back(fmt::format("{}/{}", folder, name));
     }
   }
   std::vector<std::string> tried;

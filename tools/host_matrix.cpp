@@ -158,7 +158,6 @@ HostMatrix::HostMatrix(DType type, std::int64_t rows, std::int64_t columns, Stor
                        std::int64_t ld)
     : type_(type),
       stored_rows_(storage == Storage::n ? rows : columns),
-      stored_columns_(storage == Storage::n ? columns : rows),
       ld_(ld),
       storage_(storage),
       bytes_(static_cast<std::size_t>(stored_rows_ * ld * size_bytes(type))) {}

@@ -37,7 +37,7 @@ class HostMatrix {
 
  private:
   DType type_;
-  std::int64_t stored_rows_, stored_columns_, ld_;
+  std::int64_t stored_rows_, ld_;
   Storage storage_;
   std::vector<std::byte> bytes_;
 };

@@ -62,7 +62,7 @@ double largest_finite(DType type) {
 /// What |A B| stays below: the worst case, or ten standard deviations where the operands are of
 /// both signs, which no element of any matrix that fits a device exceeds.
 double sum_limit(const Gemm& gemm, int range) {
-  const double k = static_cast<double>(gemm.k);
+  const auto k = static_cast<double>(gemm.k);
   const double worst = k * range * range;
   if (gemm.a == DType::u8 || gemm.b == DType::u8) return worst;
   const double variance = range * (range + 1) / 3.0;  // of a uniform integer in [-range, range]

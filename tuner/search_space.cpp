@@ -62,7 +62,7 @@ std::optional<Choices> applicable(const ParamSpace& space, const Choices& choice
   Choices result;
   for (const auto& [name, values] : choices) {
     const auto tunable = std::find_if(space.tunables().begin(), space.tunables().end(),
-                                      [&](const Tunable& t) { return t.name == name; });
+                                      [&name = name](const Tunable& t) { return t.name == name; });
     if (tunable == space.tunables().end()) continue;
     use.name_exists(name);
     std::vector<std::int64_t> listed;

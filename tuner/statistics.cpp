@@ -19,11 +19,11 @@ double median(std::vector<double> samples) {
 // The number of samples below the true median is Binomial(count, 1/2), so the interval from the
 // (depth+1)-th smallest to the (depth+1)-th largest misses it with probability 2 P(X <= depth).
 std::size_t median_interval_depth(std::size_t count) {
-  const double n = static_cast<double>(count);
+  const auto n = static_cast<double>(count);
   double tail = 0.0;
   std::size_t depth = 0;
   for (std::size_t i = 0; 2 * i + 1 < count; ++i) {
-    const double x = static_cast<double>(i);
+    const auto x = static_cast<double>(i);
     tail += std::exp(std::lgamma(n + 1.0) - std::lgamma(x + 1.0) - std::lgamma(n - x + 1.0) -
                      n * std::log(2.0));
     if (2.0 * tail > 0.05) break;
