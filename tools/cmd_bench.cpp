@@ -44,7 +44,8 @@ struct BenchRow {
   Contest contest;
 
   [[nodiscard]] bool measured() const {
-    return unsupported.empty() && contest.outcome == Outcome::ok && contest.ours;
+    return unsupported.empty() && contest.outcome == Outcome::ok && contest.ours &&
+           contest.ours->timing.median_ns > 0.0;
   }
   [[nodiscard]] bool compared() const { return measured() && !contest.baselines.empty(); }
 };
@@ -96,7 +97,7 @@ class Benchmark {
 
  private:
   void tune_first(TuneRequest request) {
-    request.budget.seconds = parse_duration_s("--tune", options_.tune);
+    request.budget.seconds = parse_limit_s("--tune", options_.tune);
     ProgressBar bar(context_.terminal(), context_.talk());
     auto store = context_.open_for_writing();
     (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
@@ -251,7 +252,15 @@ int bench(Context& context, const BenchOptions& options) {
   for (const auto& line : lines) {
     if (StopSignal::requested()) break;
     context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-    rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
+    const GemmRequest problem{line.gemm, 1.0, 0.0};
+    try {
+      rows.push_back(benchmark.measure(line.name, problem));
+    } catch (const Error& error) {
+      // One line that can't be had (too large for the memory, say) is no reason to lose the others.
+      rows.push_back({line.name, problem, {}, {}, {}});
+      rows.back().contest.outcome = Outcome::launch_failed;
+      rows.back().contest.message = error.what();
+    }
   }
   if (context.flags.json) {
     Json document = json_document("bench");

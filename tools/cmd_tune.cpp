@@ -64,7 +64,7 @@ Budget budget_of(const TuneOptions& options) {
   Budget budget;
   budget.candidates = options.max_candidates;
   if (!options.budget.empty()) {
-    budget.seconds = parse_duration_s("--budget", options.budget);
+    budget.seconds = parse_limit_s("--budget", options.budget);
   } else if (options.max_candidates > 0 || options.compile_only) {
     budget.seconds = 0.0;
   }
@@ -84,7 +84,7 @@ TuneRequest tune_request(const TuneOptions& options, const GemmRequest& problem)
   request.policy.cold = !options.warm;
   request.policy.samples = options.samples;
   request.compile_threads = options.compile_threads;
-  request.candidate_timeout_s = parse_duration_s("--candidate-timeout", options.candidate_timeout);
+  request.candidate_timeout_s = parse_limit_s("--candidate-timeout", options.candidate_timeout);
   request.again = options.again;
   return request;
 }
@@ -126,8 +126,13 @@ class Tuning {
     if (report.result->best && !options_.compile_only && !options_.no_baseline && !stop) {
       bar.clear();
       const auto& key = report.result->best->key;
-      report.contest =
-          hold_contest(context_, bench_, request, {key.template_name, key.config}, ContestRules{});
+      try {
+        report.contest = hold_contest(context_, bench_, request, {key.template_name, key.config},
+                                      ContestRules{});
+      } catch (const Error& error) {
+        // The result stands; only its comparison is missing.
+        context_.warn(fmt::format("no comparison with cuBLASLt: {}", error.what()));
+      }
     }
     return report;
   }
@@ -197,7 +202,7 @@ int tune_problem(Context& context, const TuneOptions& options) {
   } else {
     context.print(report_text(report));
   }
-  return exit_code_of(report);
+  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(report);
 }
 
 }  // namespace

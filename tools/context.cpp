@@ -113,16 +113,21 @@ void write_file(const std::string& path, std::string_view text) {
     write_stdout(text);
     return;
   }
-  const std::string unfinished = fmt::format("{}.{}.part", path, getpid());
+  // Only a plain file can be replaced; a device, a pipe or a link is written where it is.
+  std::error_code unknown;
+  const auto kind = std::filesystem::symlink_status(path, unknown).type();
+  const bool replace =
+      kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const std::string unfinished = replace ? fmt::format("{}.{}.part", path, getpid()) : path;
   std::ofstream file(unfinished, std::ios::binary | std::ios::trunc);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   file.close();
   std::error_code status;
-  if (file) std::filesystem::rename(unfinished, path, status);
+  if (file && replace) std::filesystem::rename(unfinished, path, status);
   if (!file || status) {
     const std::string why = status ? status.message() : std::strerror(errno);
     std::error_code ignored;
-    std::filesystem::remove(unfinished, ignored);
+    if (replace) std::filesystem::remove(unfinished, ignored);
     throw Error(ErrorKind::usage, fmt::format("{} cannot be written: {}", path, why));
   }
 }

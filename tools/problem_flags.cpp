@@ -6,6 +6,8 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "kiln/error.hpp"
@@ -37,6 +39,25 @@ std::int64_t checked_size(std::string_view flag, std::int64_t value, std::int64_
                                               std::numeric_limits<std::int32_t>::max()));
   }
   return value;
+}
+
+/// Kernels convert alpha and beta to the accumulator's type. A value that this changes would make
+/// right kernels look wrong, and be remembered as such.
+void check_scalar(const char* flag, double value, DType accumulator) {
+  double largest = std::numeric_limits<double>::max();
+  if (accumulator == DType::s32) {
+    largest = std::numeric_limits<std::int32_t>::max();
+  } else if (accumulator != DType::f64) {
+    largest = static_cast<double>(std::numeric_limits<float>::max());
+  }
+  if (!(std::fabs(value) <= largest)) {
+    throw Error(ErrorKind::usage, fmt::format("{} {}: more than a {} accumulator holds", flag,
+                                              value, to_string(accumulator)));
+  }
+  if (accumulator == DType::s32 && value != std::trunc(value)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {}: a whole number with an s32 accumulator", flag, value));
+  }
 }
 
 }  // namespace
@@ -127,6 +148,8 @@ GemmRequest ProblemFlags::request(std::int64_t default_size) const {
   gemm.alignment_c = align_c_;
   gemm.alignment_d = align_d_;
   gemm.reads_c = beta_ != 0.0;
+  check_scalar("--alpha", alpha_, gemm.acc);
+  check_scalar("--beta", beta_, gemm.acc);
   try {
     return {normalised(gemm), alpha_, beta_};
   } catch (const Error& error) {

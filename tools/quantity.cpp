@@ -64,6 +64,13 @@ double parse_duration_s(std::string_view flag, std::string_view text) {
   return *seconds;
 }
 
+double parse_limit_s(std::string_view flag, std::string_view text) {
+  constexpr double kYear = 365.0 * 86400.0;
+  const double seconds = parse_duration_s(flag, text);
+  if (!(seconds > 0.0) || seconds > kYear) reject(flag, text, "from more than nothing to a year");
+  return seconds;
+}
+
 std::int64_t parse_bytes(std::string_view flag, std::string_view text) {
   const auto bytes = parse_with_unit(text, kByteUnits);
   if (!bytes) reject(flag, text, "no size in bytes; write it as 512KiB, 64MiB or 2GiB");

@@ -13,6 +13,8 @@ namespace kiln::tools {
 /// Seconds of "500ms", "45s", "2m", "1.5h" or "30d". The unit is not optional: a bare number means
 /// something else to everybody. Throws Error(usage) that begins with `flag`.
 [[nodiscard]] double parse_duration_s(std::string_view flag, std::string_view text);
+/// The same for a budget or a time-out: more than zero, at most a year.
+[[nodiscard]] double parse_limit_s(std::string_view flag, std::string_view text);
 
 /// Bytes of "0", "512KiB", "64MiB", "2GiB" (or KB, MB, GB in powers of ten). Throws likewise.
 [[nodiscard]] std::int64_t parse_bytes(std::string_view flag, std::string_view text);

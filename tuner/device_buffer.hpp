@@ -55,6 +55,8 @@ class GuardedBuffer {
  public:
   static constexpr int kPattern = 0x7F;
   static constexpr int kPoison = 0xFF;
+  /// For the second of two runs that must agree: what neither of them writes then differs.
+  static constexpr int kSecondPoison = 0xfd;
 
   GuardedBuffer() = default;
   /// The data starts at an address that is a multiple of `alignment` (a power of two), and of no
@@ -73,7 +75,9 @@ class GuardedBuffer {
   [[nodiscard]] DevicePtr back() const { return data() + bytes_; }
 
   void paint_zones();
-  void poison() { memory_.device().fill(data(), kPoison, bytes_); }
+  void poison(int pattern = kPoison) {
+    memory_.device().fill(data(), static_cast<std::uint8_t>(pattern), bytes_);
+  }
 
  private:
   DeviceBuffer memory_;

@@ -199,6 +199,8 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
     }
   }
   time_interleaved(*device_, bench.sets, bench.policy, std::move(competitors), plan);
+  // A fault while timing is sticky, too: whoever asked must not go on with this device.
+  note(device_->synchronize());
   std::stable_sort(comparison.baselines.begin(), comparison.baselines.end(),
                    [](const ComparisonRow& x, const ComparisonRow& y) {
                      const bool x_timed = x.timing.median_ns > 0.0;

@@ -82,9 +82,15 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   if (compared.size() < 2) return {};
 
   const Comparison comparison = evaluator.compare(request);
+  if (!comparison.note.empty()) {
+    // The worker ended; nobody knows by whose fault, so nothing is said against any finalist.
+    context_.observer.on_note("the best candidates could not be compared: " + comparison.note);
+    return {};
+  }
   std::vector<Trial> result;
   for (std::size_t i = 0; i < compared.size() && i < comparison.jobs.size(); ++i) {
     const ComparisonRow& row = comparison.jobs[i];
+    if (row.outcome == Outcome::ok && row.timing.median_ns <= 0.0) continue;  // never had its turn
     Trial trial = compared[i];
     trial.id.clear();
     trial.session_id = context_.session_id;

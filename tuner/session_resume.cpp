@@ -17,7 +17,7 @@ void close_killed_sessions(const SessionContext& context) {
   filter.problem = context.problem;
   filter.device = context.device;
   for (const auto& session : context.store.sessions(filter)) {
-    if (session.state != "running") continue;
+    if (session.state != "running" || session.id == context.session_id) continue;
     TrialFilter of_session;
     of_session.session_id = session.id;
     const auto trials = context.store.trials(of_session);

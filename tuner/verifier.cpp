@@ -99,7 +99,7 @@ class Verifier::Checks {
               });
   }
 
-  void padding(const Matrix& d) {
+  void padding(const Matrix& d, int poison) {
     const MatrixShape& shape = d.shape();
     if (shape.ld == shape.cols) return;
     const std::int64_t element = size_bytes(shape.type);
@@ -109,7 +109,7 @@ class Verifier::Checks {
     args.pitch = shape.ld * element;
     args.begin = shape.cols * element;
     args.end = shape.ld * element;
-    args.pattern = GuardedBuffer::kPoison;
+    args.pattern = poison;
     kernels_.count_mismatch(args);
     words_.emplace_back([pitch = args.pitch, element](const CountResult& found) {
       const auto first = static_cast<std::int64_t>(found.first);
@@ -225,7 +225,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   const bool ignores_c = operands.has_c() && args.beta == 0.0;
   if (ignores_c) operands.c.buffer().poison();
   operands.d.buffer().poison();
-  problem.second_d.buffer().poison();
+  problem.second_d.buffer().poison(GuardedBuffer::kSecondPoison);
   if (subject.workspace) subject.workspace->poison();
   verdict.status = run(subject, index, args);
   if (!verdict.status.ok()) return false;
@@ -250,8 +250,8 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
 
   Checks checks(kernels_);
   const MatrixShape& d = operands.d.shape();
-  checks.padding(operands.d);
-  checks.padding(problem.second_d);
+  checks.padding(operands.d, GuardedBuffer::kPoison);
+  checks.padding(problem.second_d, GuardedBuffer::kSecondPoison);
   const FillRecipe recipe = problem.recipe(kind);
   const auto check_input = [&](const Matrix& input, int slot, const std::string& name) {
     kernels_.fill_random(fill_arguments(input.shape(), scratch_.address(), slot, recipe));

@@ -21,6 +21,12 @@ std::string error_of(const std::function<void()>& act) {
   return "no error";
 }
 
+TEST(Quantity, LimitsAreMoreThanNothingAndAtMostAYear) {
+  EXPECT_DOUBLE_EQ(parse_limit_s("--budget", "45s"), 45.0);
+  EXPECT_THROW((void)parse_limit_s("--budget", "0s"), Error);
+  EXPECT_THROW((void)parse_limit_s("--candidate-timeout", "400d"), Error);
+}
+
 TEST(Duration, TakesEveryUnit) {
   EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "500ms"), 0.5);
   EXPECT_DOUBLE_EQ(parse_duration_s("--budget", "45s"), 45.0);
