@@ -53,7 +53,7 @@ bool better(const Trial& left, const Trial& right) {
          std::make_tuple(right.key.template_name, right.key.config.canonical(), right.id);
 }
 
-const Trial* best_of(const std::vector<Trial>& trials) {
+Standing standing_of(const std::vector<Trial>& trials) {
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border.
   std::set<std::tuple<std::string, std::string, std::string>> wrong;
   const auto candidate = [](const Trial& trial) {
@@ -71,7 +71,7 @@ const Trial* best_of(const std::vector<Trial>& trials) {
   for (const Trial& trial : trials) {
     if (able(trial) && (leader == nullptr || better(trial, *leader))) leader = &trial;
   }
-  if (leader == nullptr) return nullptr;
+  if (leader == nullptr) return {};
   const Rank leading = rank_of(*leader);
   const Trial* best = leader;
   for (const Trial& trial : trials) {
@@ -79,7 +79,11 @@ const Trial* best_of(const std::vector<Trial>& trials) {
       best = &trial;
     }
   }
-  return best;
+  return {leader, best};
+}
+
+const Trial* best_of(const std::vector<Trial>& trials) {
+  return standing_of(trials).best;
 }
 
 }  // namespace kiln

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include "cache/records.hpp"
 
 namespace kiln {
@@ -23,5 +25,13 @@ inline constexpr double kAloneFactor = 1.125;
 [[nodiscard]] bool ties_with(const Rank& rank, const Rank& leader);
 /// Order among tied trials.
 [[nodiscard]] bool preferred_in_tie(const Trial& left, const Trial& right);
+
+/// Who decides: the first by better(), and the one preferred among those that tie with it, which
+/// is the best. Both null when no trial is eligible.
+struct Standing {
+  const Trial* leader = nullptr;
+  const Trial* best = nullptr;
+};
+[[nodiscard]] Standing standing_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

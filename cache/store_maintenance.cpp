@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "cache/ranking.hpp"
 #include "cache/schema.hpp"
 #include "cache/store_impl.hpp"
 #include "cache/trial_check.hpp"
@@ -24,10 +25,12 @@ Candidate candidate_of(const Trial& trial) {
 /// The trials of the best `keep_best` candidates, by the order that answers follow.
 void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string>& kept) {
   for (int place = 0; place < keep_best; ++place) {
-    const Trial* best = best_of(trials);
-    if (best == nullptr) return;
-    kept.insert(best->id);
-    const Candidate winner = candidate_of(*best);
+    const Standing standing = standing_of(trials);
+    if (standing.best == nullptr) return;
+    kept.insert(standing.best->id);
+    // Without the leader, others would tie that do not tie now.
+    kept.insert(standing.leader->id);
+    const Candidate winner = candidate_of(*standing.best);
     std::erase_if(trials, [&](const Trial& trial) { return candidate_of(trial) == winner; });
   }
 }
