@@ -175,7 +175,9 @@ Connection Connection::copy_in_memory() const {
     copy.database_ = std::make_unique<SQLite::Database>(
         ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
     SQLite::Backup backup(*copy.database_, *database_);
-    backup.executeStep();
+    // A database that stays locked is an answer of executeStep, not an exception.
+    const int result = backup.executeStep();
+    if (result != SQLITE_DONE) throw SQLite::Exception("copying the database", result);
   });
   copy.harden();
   return copy;
