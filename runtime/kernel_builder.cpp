@@ -7,6 +7,17 @@
 #include "kiln/error.hpp"
 
 namespace kiln::detail {
+namespace {
+
+/// After a sticky fault every candidate fails alike, so it must not count against this one.
+void require_living_device(const DeviceStatus& status) {
+  if (!status.sticky) return;
+  throw Error(ErrorKind::device,
+              fmt::format("the device is lost to this process, which must be restarted: {}",
+                          status.message));
+}
+
+}  // namespace
 
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
     : catalog_(catalog), device_(device), compiler_(compiler) {}
@@ -41,6 +52,7 @@ KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& 
   std::shared_ptr<const LoadedModule> module =
       device_.load(compiled.cubin, compiled.lowered_names, status);
   if (!module) {
+    require_living_device(status);
     failure = fmt::format("it cannot be loaded: {}", status.message);
     return nullptr;
   }
@@ -62,6 +74,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {
       if (bytes > loaded->prepared_bytes[i]) {
         const DeviceStatus status = device_.prepare(functions[i], bytes);
         if (!status.ok()) {
+          require_living_device(status);
           built.failure = fmt::format("it cannot be prepared: {}", status.message);
           return built;
         }

@@ -155,6 +155,25 @@ TEST_F(LibraryTest, NothingWorksIsNotFoundAndListsReasons) {
   EXPECT_THAT(text, HasSubstr("gemm_naive"));
 }
 
+TEST_F(LibraryTest, ALostDeviceIsNoCandidatesFault) {
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveIllegalAddress;
+    return result;
+  };
+  const Library library = open();
+  Gemm other = gemm_;
+  other.storage_b = Storage::t;
+  const Kernel kernel = library.get(other);
+  alignas(256) static std::byte memory[256];
+  kernel.launch(nullptr, {.a = memory, .b = memory, .d = memory});
+  EXPECT_TRUE(device_->synchronize().sticky);
+  std::string text;
+  EXPECT_EQ(error_of(library, text), ErrorKind::device);
+  EXPECT_THAT(text, HasSubstr("restarted"));
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
 TEST_F(LibraryTest, UnsupportedTypesAreNotFound) {
   Gemm gemm = gemm_;
   gemm.a = DType::s8;
