@@ -104,6 +104,22 @@ std::vector<std::string> cuda_library_folders(const std::string& component) {
   return folders;
 }
 
+std::vector<std::string> cuda_library_files(const std::string& component,
+                                            const std::vector<std::string>& names,
+                                            bool loader_first) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const std::string& name : names) {
+    if (loader_first) files.push_back(name);
+    for (const std::string& folder : cuda_library_folders(component)) {
+      std::string file = folder + "/" + name;
+      if (fs::exists(file, error)) files.push_back(std::move(file));
+    }
+    if (!loader_first) files.push_back(name);
+  }
+  return files;
+}
+
 std::vector<std::string> cuda_include_folders(const std::string& wanted,
                                               const std::string& library_folder) {
   std::vector<fs::path> candidates;

@@ -14,6 +14,13 @@ namespace kiln {
 /// folder before CUDA 13 ("cuda_nvrtc").
 [[nodiscard]] std::vector<std::string> cuda_library_folders(const std::string& component);
 
+/// What to try in order to open one of the libraries `names` ("libnvrtc.so.13", newest first): its
+/// files in those folders, and its bare name, which has the loader look in its own places
+/// (LD_LIBRARY_PATH, ld.so.conf). `loader_first` says which of the two comes first.
+[[nodiscard]] std::vector<std::string> cuda_library_files(const std::string& component,
+                                                          const std::vector<std::string>& names,
+                                                          bool loader_first = false);
+
 /// Include folders for device code: that of cuda_fp16.h and, where it is apart, that of
 /// <nv/target>. `wanted` (a flag or KILN_CUDA_INCLUDE) stands alone when given; else it is searched
 /// beside `library_folder` first. Throws Error(compiler) that lists where it looked.

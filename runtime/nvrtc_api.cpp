@@ -5,8 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-#include <vector>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
@@ -15,23 +14,8 @@
 namespace kiln {
 namespace {
 
-constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 constexpr int kOldestMajor = 12;
 constexpr int kOldestMinor = 8;
-
-std::vector<std::string> candidates() {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const char* name : kNames) {
-    for (const std::string& folder : cuda_library_folders("cuda_nvrtc")) {
-      const std::string file = folder + "/" + name;
-      if (std::filesystem::exists(file, error)) files.push_back(file);
-    }
-    // The loader's own path (LD_LIBRARY_PATH, ld.so.conf).
-    files.emplace_back(name);
-  }
-  return files;
-}
 
 bool resolve_all(const SharedObject& library, NvrtcApi& api) {
   return library.resolve("nvrtcVersion", api.version) &&
@@ -46,30 +30,41 @@ bool resolve_all(const SharedObject& library, NvrtcApi& api) {
          library.resolve("nvrtcGetCUBIN", api.get_cubin) &&
          library.resolve("nvrtcGetProgramLogSize", api.get_program_log_size) &&
          library.resolve("nvrtcGetProgramLog", api.get_program_log) &&
-         library.resolve("nvrtcGetLoweredName", api.get_lowered_name) &&
-         api.version(&api.major, &api.minor) == 0;
+         library.resolve("nvrtcGetLoweredName", api.get_lowered_name);
+}
+
+bool fit(const SharedObject& library, NvrtcApi& api, std::string& why) {
+  if (!resolve_all(library, api) || api.version(&api.major, &api.minor) != 0) {
+    why = "lacks a function that Kiln calls";
+    return false;
+  }
+  if (std::pair(api.major, api.minor) < std::pair(kOldestMajor, kOldestMinor)) {
+    why = fmt::format("is NVRTC {}.{}", api.major, api.minor);
+    return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 NvrtcApi NvrtcApi::load() {
-  std::vector<std::string> tried;
-  const auto library = SharedObject::open_first(candidates(), tried);
-  if (!library) {
-    throw Error(
-        ErrorKind::compiler,
-        fmt::format("NVRTC, CUDA's run-time compiler, cannot be loaded ({}): install a CUDA "
-                    "toolkit of 12.8 or newer, or the wheel nvidia-cuda-nvrtc and put its "
-                    "lib folder on LD_LIBRARY_PATH",
-                    fmt::join(tried, "; ")));
-  }
+  return load(cuda_library_files("cuda_nvrtc", {"libnvrtc.so.13", "libnvrtc.so.12"}));
+}
+
+NvrtcApi NvrtcApi::load(const std::vector<std::string>& files) {
   NvrtcApi api;
-  api.folder = library->directory();
-  if (!resolve_all(*library, api) || api.major < kOldestMajor ||
-      (api.major == kOldestMajor && api.minor < kOldestMinor)) {
-    throw Error(ErrorKind::compiler, fmt::format("{} is NVRTC {}.{}; Kiln needs 12.8 or newer",
-                                                 library->name(), api.major, api.minor));
+  std::vector<std::string> tried;
+  const auto library = SharedObject::open_first(
+      files, tried,
+      [&](const SharedObject& found, std::string& why) { return fit(found, api, why); });
+  if (!library) {
+    throw Error(ErrorKind::compiler,
+                fmt::format("no NVRTC, CUDA's run-time compiler, of {}.{} or newer can be loaded "
+                            "({}): install a CUDA toolkit of that version, or the wheel "
+                            "nvidia-cuda-nvrtc and put its lib folder on LD_LIBRARY_PATH",
+                            kOldestMajor, kOldestMinor, fmt::join(tried, "; ")));
   }
+  api.folder = library->directory();
   // NVRTC opens this companion by name at its first use; opened here from beside it, it is found
   // wherever the two lie.
   std::string ignored;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 namespace kiln {
 
@@ -31,8 +32,11 @@ struct NvrtcApi {
   int minor = 0;
   std::string folder;  ///< where the library lies
 
-  /// Loads NVRTC. Throws Error(compiler) that lists where it looked and what to install.
+  /// Loads NVRTC 12.8 or newer from where Kiln looks for CUDA. Throws Error(compiler) that lists
+  /// what it tried, why each would not do, and what to install.
   [[nodiscard]] static NvrtcApi load();
+  /// The same from the first of `files` that will do.
+  [[nodiscard]] static NvrtcApi load(const std::vector<std::string>& files);
 };
 
 }  // namespace kiln

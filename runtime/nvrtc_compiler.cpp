@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <utility>
 
 #include "runtime/compiler_log.hpp"
 #include "runtime/cuda_paths.hpp"
@@ -56,6 +57,10 @@ std::string NvrtcCompiler::options_text(const CompileRequest& request) const {
   return nvrtc_options_text(request);
 }
 
+bool NvrtcCompiler::at_least(int major, int minor) const {
+  return std::pair(api_.major, api_.minor) >= std::pair(major, minor);
+}
+
 std::vector<std::string> NvrtcCompiler::supported_archs() const {
   int count = 0;
   if (api_.get_num_supported_archs(&count) != 0 || count <= 0) return {};
@@ -64,8 +69,10 @@ std::vector<std::string> NvrtcCompiler::supported_archs() const {
   std::vector<std::string> archs;
   for (const int number : numbers) {
     archs.push_back(fmt::format("sm_{}", number));
-    // NVRTC lists generations; from 9.0 on each also has the set of features that is its own.
+    // NVRTC lists generations. From 9.0 on each also has the set of features that is its own, and
+    // from 10.0 on, for NVRTC 12.9 and newer, the set that its family shares.
     if (number >= 90) archs.push_back(fmt::format("sm_{}a", number));
+    if (number >= 100 && at_least(12, 9)) archs.push_back(fmt::format("sm_{}f", number));
   }
   return archs;
 }
@@ -76,7 +83,7 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request) c
   // Verbose for registers and spills, which the log alone tells.
   options.emplace_back("--ptxas-options=-v");
   // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
-  if (api_.major > 12 || api_.minor >= 9) options.emplace_back("--no-cache");
+  if (at_least(12, 9)) options.emplace_back("--no-cache");
   return options;
 }
 

@@ -29,6 +29,7 @@ class NvrtcCompiler : public Compiler {
   [[nodiscard]] const std::vector<std::string>& include_folders() const { return include_folders_; }
 
  private:
+  [[nodiscard]] bool at_least(int major, int minor) const;
   [[nodiscard]] std::vector<std::string> options(const CompileRequest& request) const;
   void compile_into(CompileResult& result, const CompileRequest& request) const;
   void collect(NvrtcApi::Program program, const CompileRequest& request,

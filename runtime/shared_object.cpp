@@ -27,10 +27,12 @@ std::optional<SharedObject> SharedObject::open(const std::string& name, std::str
 }
 
 std::optional<SharedObject> SharedObject::open_first(const std::vector<std::string>& names,
-                                                     std::vector<std::string>& tried) {
+                                                     std::vector<std::string>& tried,
+                                                     const Fit& fit) {
   for (const std::string& name : names) {
     std::string why;
-    if (auto object = open(name, why)) return object;
+    auto object = open(name, why);
+    if (object && (!fit || fit(*object, why))) return object;
     // The loader's text begins with the name as a rule.
     tried.push_back(why.starts_with(name) ? why : fmt::format("{}: {}", name, why));
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,9 +15,12 @@ class SharedObject {
  public:
   /// Nothing when it cannot be opened; `why` then receives the loader's text.
   [[nodiscard]] static std::optional<SharedObject> open(const std::string& name, std::string& why);
-  /// The first of `names` that opens; `tried` receives one line for each that did not.
+  /// Whether a library that opened will do; when it won't, `why` receives what is wrong with it.
+  using Fit = std::function<bool(const SharedObject& library, std::string& why)>;
+  /// The first of `names` that opens and is fit; `tried` receives one line for each that is not.
   [[nodiscard]] static std::optional<SharedObject> open_first(const std::vector<std::string>& names,
-                                                              std::vector<std::string>& tried);
+                                                              std::vector<std::string>& tried,
+                                                              const Fit& fit = nullptr);
 
   /// Sets `function` to the symbol; false when the library lacks it.
   template <class Function>

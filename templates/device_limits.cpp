@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <system_error>
 
 namespace kiln {
 namespace {
@@ -12,7 +14,6 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 /// One row of the compute-capability table of NVIDIA's programming guide, plus a typical part.
 struct ArchRow {
-  std::string_view arch;  // without "sm_"
   int sm;
   int sm_count;
   std::int64_t l2_mib;
@@ -21,17 +22,26 @@ struct ArchRow {
   int max_blocks_per_sm;
 };
 
-constexpr std::array<ArchRow, 9> kArchs{{
-    {"75", 75, 40, 4, 64, 1024, 16},        // T4
-    {"80", 80, 108, 40, 164, 2048, 32},     // A100
-    {"86", 86, 82, 6, 100, 1536, 16},       // RTX 3090
-    {"89", 89, 128, 72, 100, 1536, 24},     // RTX 4090
-    {"90a", 90, 132, 60, 228, 2048, 32},    // H200
-    {"100", 100, 148, 126, 228, 2048, 32},  // B200
-    {"100a", 100, 148, 126, 228, 2048, 32},
-    {"120", 120, 170, 96, 100, 1536, 24},  // RTX 5090
-    {"120a", 120, 170, 96, 100, 1536, 24},
+/// Every generation that NVRTC 12.8 to 13.0 compiles for and Kiln's kernels can use.
+constexpr std::array<ArchRow, 12> kArchs{{
+    {75, 40, 4, 64, 1024, 16},       // T4
+    {80, 108, 40, 164, 2048, 32},    // A100
+    {86, 82, 6, 100, 1536, 16},      // RTX 3090
+    {87, 16, 4, 164, 1536, 16},      // Jetson AGX Orin
+    {88, 12, 4, 100, 1536, 16},      // T239
+    {89, 128, 72, 100, 1536, 24},    // RTX 4090
+    {90, 132, 60, 228, 2048, 32},    // H200
+    {100, 148, 126, 228, 2048, 32},  // B200
+    {103, 148, 126, 228, 2048, 32},  // B300
+    {110, 20, 32, 228, 1536, 24},    // Jetson AGX Thor
+    {120, 170, 96, 100, 1536, 24},   // RTX 5090
+    {121, 48, 24, 100, 1536, 24},    // GB10
 }};
+
+/// "a" targets have the features of one generation alone, from Hopper on; "f" those of its family,
+/// from the generation after.
+constexpr int kFirstSpecific = 90;
+constexpr int kFirstFamily = 100;
 
 /// From sm_80 on the driver keeps 1 KiB of each block's shared memory for itself.
 constexpr int kDriverShareBytes = 1024;
@@ -61,11 +71,16 @@ std::optional<DeviceLimits> limits_of_arch(std::string_view arch) {
       break;
     }
   }
-  // The plain target of Hopper runs on the same parts as its feature-specific one.
-  const auto row_name = arch == "90" ? std::string_view("90a") : arch;
-  const auto row = std::find_if(kArchs.begin(), kArchs.end(),
-                                [&](const ArchRow& r) { return r.arch == row_name; });
-  if (row == kArchs.end()) return std::nullopt;
+  int sm = 0;
+  const char* const end = arch.data() + arch.size();
+  const auto [suffix, error] = std::from_chars(arch.data(), end, sm);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view features(suffix, static_cast<std::size_t>(end - suffix));
+  const bool known_suffix = features.empty() || (features == "a" && sm >= kFirstSpecific) ||
+                            (features == "f" && sm >= kFirstFamily);
+  const auto* const row =
+      std::find_if(kArchs.begin(), kArchs.end(), [&](const ArchRow& r) { return r.sm == sm; });
+  if (!known_suffix || row == kArchs.end()) return std::nullopt;
 
   DeviceLimits limits;
   limits.arch = "sm_" + std::string(arch);
@@ -83,8 +98,9 @@ std::optional<DeviceLimits> limits_of_arch(std::string_view arch) {
 std::vector<std::string> known_archs() {
   std::vector<std::string> names;
   for (const auto& row : kArchs) {
-    if (row.arch == "90a") names.emplace_back("sm_90");
-    names.push_back("sm_" + std::string(row.arch));
+    names.push_back("sm_" + std::to_string(row.sm));
+    if (row.sm >= kFirstSpecific) names.push_back(names.back() + "a");
+    if (row.sm >= kFirstFamily) names.push_back("sm_" + std::to_string(row.sm) + "f");
   }
   return names;
 }

@@ -30,9 +30,10 @@ struct DeviceLimits {
   int warp_size = 32;
 };
 
-/// Limits of a compile target from NVIDIA's published tables, with a typical part's SM count and L2
-/// (sm_75 T4, sm_80 A100, sm_86 RTX 3090, sm_89 RTX 4090, sm_90a H200, sm_100(a) B200, sm_120(a)
-/// RTX 5090). "90a", "sm_90a" and "compute_90a" are the same. Nothing when the target is unknown.
+/// Limits of a compile target from NVIDIA's published tables, with a typical part's SM count and
+/// L2: every generation from sm_75 to sm_121, plain, from sm_90 on with "a" (features of that
+/// generation alone), from sm_100 on with "f" (features of its family). "90a", "sm_90a" and
+/// "compute_90a" are the same. Nothing when the target is unknown.
 [[nodiscard]] std::optional<DeviceLimits> limits_of_arch(std::string_view arch);
 /// The names that limits_of_arch knows, in order.
 [[nodiscard]] std::vector<std::string> known_archs();

@@ -3,8 +3,8 @@
 #include "runtime/cuda/cublaslt_api.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <filesystem>
 #include <vector>
 
 #include "runtime/cuda_paths.hpp"
@@ -12,20 +12,6 @@
 
 namespace kiln {
 namespace {
-
-std::vector<std::string> candidates() {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (const char* name : {"libcublasLt.so.13", "libcublasLt.so.12"}) {
-    // Here the loader's path comes first: whoever set it wants to be compared with that library.
-    files.emplace_back(name);
-    for (const std::string& folder : cuda_library_folders("cublas")) {
-      const std::string file = folder + "/" + name;
-      if (std::filesystem::exists(file, error)) files.push_back(file);
-    }
-  }
-  return files;
-}
 
 bool resolve_all(const SharedObject& library, CublasLtApi& api) {
   return library.resolve("cublasLtGetVersion", api.get_version) &&
@@ -47,15 +33,18 @@ bool resolve_all(const SharedObject& library, CublasLtApi& api) {
 
 bool CublasLtApi::load(std::string& why) {
   std::vector<std::string> tried;
-  const auto library = SharedObject::open_first(candidates(), tried);
-  if (!library) {
-    why =
-        "libcublasLt.so.13 or .12 is not installed: it comes with the CUDA toolkit and with the "
-        "wheel nvidia-cublas; put its folder on LD_LIBRARY_PATH";
-    return false;
-  }
-  if (resolve_all(*library, *this)) return true;
-  why = fmt::format("{} lacks a function that Kiln calls", library->name());
+  // The loader's path comes first: whoever set it wants to be compared with that library.
+  const auto library = SharedObject::open_first(
+      cuda_library_files("cublas", {"libcublasLt.so.13", "libcublasLt.so.12"}, true), tried,
+      [this](const SharedObject& found, std::string& gap) {
+        gap = "lacks a function that Kiln calls";
+        return resolve_all(found, *this);
+      });
+  if (library) return true;
+  why = fmt::format(
+      "libcublasLt.so.13 or .12 cannot be used ({}): it comes with the CUDA toolkit and with the "
+      "wheel nvidia-cublas; put its folder on LD_LIBRARY_PATH",
+      fmt::join(tried, "; "));
   return false;
 }
 

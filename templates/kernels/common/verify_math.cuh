@@ -256,22 +256,31 @@ KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, Elem
   return {ok, value, expected, 0.0, ok ? 0.0 : infinite()};
 }
 
-/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + rounding of subnormals. A
-/// reference that overflows D's type, or is not finite, demands just that in D.
+/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + rounding of subnormals.
+/// Types without infinity saturate, so a reference beyond their range stands for its end. Infinity
+/// is right where the error of the sum alone (the middle term) can carry the reference there. A
+/// reference that is not finite demands just that in D.
 KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, double absolute,
                                    double u_out, double c_factor, ElementKind kind) {
   const double value = decode(bits, kind);
-  const double rounded = decode(encode(reference, kind), kind);
-  const double bound =
-      u_out * magnitude(reference) + c_factor * absolute + subnormal_rounding(kind);
-  if (!is_finite(value) || !is_finite(rounded)) {
-    const bool ok = same_number(value, rounded);
+  const double slack = c_factor * absolute;
+  const double bound = u_out * magnitude(reference) + slack + subnormal_rounding(kind);
+  if (!is_finite(reference)) {
+    const bool ok = same_number(value, decode(encode(reference, kind), kind));
     return {ok, value, reference, bound, ok ? 0.0 : infinite()};
   }
-  const double error = magnitude(value - reference);
+  if (!is_finite(value)) {
+    const double farthest = reference < 0.0 ? reference - slack : reference + slack;
+    const bool ok = value == decode(encode(farthest, kind), kind);  // NaN equals nothing
+    return {ok, value, reference, bound, ok ? 0.0 : infinite()};
+  }
+  const double least = decode(encode(-infinite(), kind), kind);
+  const double greatest = decode(encode(infinite(), kind), kind);
+  const double expected = reference < least ? least : reference > greatest ? greatest : reference;
+  const double error = magnitude(value - expected);
   // Written so that a bound that is no number fails.
   const bool ok = error <= bound;
-  return {ok, value, reference, bound, ok || error / bound > 1.0 ? error / bound : infinite()};
+  return {ok, value, expected, bound, ok || error / bound > 1.0 ? error / bound : infinite()};
 }
 
 }  // namespace kiln

@@ -127,5 +127,21 @@ TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {
   }
 }
 
+TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
+  // The C library's mathematics opens, and has none of the functions.
+  std::vector<std::string> files = cuda_library_files("cuda_nvrtc", {"libnvrtc.so.13"});
+  files.insert(files.begin(), "libm.so.6");
+  const NvrtcApi api = NvrtcApi::load(files);
+  EXPECT_GE(api.major, 12);
+  try {
+    (void)NvrtcApi::load({"libm.so.6", "libnot-there.so.1"});
+    FAIL() << "loaded";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::compiler);
+    EXPECT_THAT(error.what(), HasSubstr("libm.so.6: lacks a function"));
+    EXPECT_THAT(error.what(), HasSubstr("libnot-there.so.1"));
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -6,6 +6,8 @@
 
 #include <cmath>
 
+#include "tests/support/host_element.hpp"
+
 namespace kiln::tools {
 namespace {
 
@@ -43,7 +45,7 @@ TEST(HostElement, ReadsKnownPatterns) {
   EXPECT_TRUE(std::isnan(load_element(DType::e4m3, reinterpret_cast<const std::byte*>(&e4m3_nan))));
 }
 
-/// A small gemm with its result computed here, in the plainest way.
+/// A gemm with its result computed here, in the plainest way: float32 sums, rounded to D's type.
 HostOperands solved(const GemmRequest& request) {
   HostOperands operands(request);
   operands.a.fill_random(1);
@@ -52,13 +54,14 @@ HostOperands solved(const GemmRequest& request) {
   operands.d.poison();
   for (std::int64_t row = 0; row < request.gemm.m; ++row) {
     for (std::int64_t column = 0; column < request.gemm.n; ++column) {
-      double sum = 0.0;
+      float sum = 0.0F;
       for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
-        sum += operands.a.at(row, depth) * operands.b.at(depth, column);
+        sum += static_cast<float>(operands.a.at(row, depth) * operands.b.at(depth, column));
       }
-      sum = request.alpha * sum + request.beta * operands.c.at(row, column);
-      const auto at = static_cast<std::size_t>((row * request.gemm.ldd + column) * 4);
-      store_exact(DType::f32, sum, operands.d.bytes().data() + at);
+      const double result =
+          request.alpha * static_cast<double>(sum) + request.beta * operands.c.at(row, column);
+      testing::store_element(request.gemm.d, operands.d.bytes().data(),
+                             row * request.gemm.ldd + column, result);
     }
   }
   return operands;
@@ -102,6 +105,43 @@ TEST(RunCheck, FindsWhatWasNeverWritten) {
   EXPECT_EQ(check.checked, 20);
   EXPECT_EQ(check.wrong, 20);
   EXPECT_TRUE(std::isinf(check.worst_ratio));
+}
+
+GemmRequest f16_request(std::int64_t k, double alpha) {
+  return {Gemm::of(DType::f16, 16, 12, k), alpha, 0.0};
+}
+
+TEST(RunCheck, AResultBeyondTheTypesRangeIsInfinite) {
+  const auto request = f16_request(4096, 1000.0);
+  const auto operands = solved(request);
+  int infinities = 0;
+  for (std::int64_t row = 0; row < 16; ++row) {
+    for (std::int64_t column = 0; column < 12; ++column) {
+      infinities += std::isinf(operands.d.at(row, column)) ? 1 : 0;
+    }
+  }
+  ASSERT_GT(infinities, 10);
+  ASSERT_LT(infinities, 182);
+  const auto check = check_result(request, operands, 1000, 1);
+  EXPECT_EQ(check.wrong, 0) << check.evidence;
+  EXPECT_LE(check.worst_ratio, 1.0);
+}
+
+TEST(RunCheck, AResultBelowTheTypesNormalRangeMayLoseDigits) {
+  for (const double alpha : {1e-6, 1e-8}) {
+    const auto request = f16_request(64, alpha);
+    const auto check = check_result(request, solved(request), 1000, 1);
+    EXPECT_EQ(check.wrong, 0) << check.evidence;
+    EXPECT_LE(check.worst_ratio, 1.0);
+  }
+}
+
+TEST(RunCheck, IntegersAreComparedExactly) {
+  const GemmRequest request{Gemm::of(DType::s8, 5, 6, 30), 1.0, 0.0};
+  auto operands = solved(request);
+  EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 0);
+  operands.d.bytes()[0] ^= std::byte{1};
+  EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 1);
 }
 
 }  // namespace

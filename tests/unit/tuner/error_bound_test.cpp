@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
+
+#include "common/verify_math.cuh"
 
 namespace kiln {
 namespace {
@@ -47,6 +50,56 @@ TEST(ErrorBound, HoldsForFloatSummationInAnyOrder) {
       EXPECT_LE(std::abs(sum - exact), bound.u_out * std::abs(exact) + bound.c_factor * absolute);
     }
   }
+}
+
+/// The verdict on `value`, as stored in `kind`, with a unit roundoff and no error of the sum unless
+/// `slack` says so.
+bool accepts(double value, double reference, ElementKind kind, double slack = 0.0) {
+  const double u_out = unit_roundoff(static_cast<DType>(kind));
+  return check_bounded(encode(value, kind), reference, slack, u_out, 1.0, kind).ok;
+}
+
+TEST(CheckBounded, OverflowMustBeInfinite) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(accepts(kInfinity, 70000.0, ElementKind::f16));
+  EXPECT_TRUE(accepts(-kInfinity, -70000.0, ElementKind::f16));
+  EXPECT_FALSE(accepts(-kInfinity, 70000.0, ElementKind::f16));
+  EXPECT_FALSE(accepts(65504.0, 70000.0, ElementKind::f16));
+  EXPECT_FALSE(accepts(kInfinity, 65000.0, ElementKind::f16));
+  EXPECT_FALSE(accepts(std::nan(""), 70000.0, ElementKind::f16));
+}
+
+// Float16 rounds to infinity from 65520 on. A sum that is known to 8 may fall on either side of it.
+TEST(CheckBounded, AtTheEdgeOfTheRangeBothSidesAreRight) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const double reference : {65515.0, 65525.0}) {
+    EXPECT_TRUE(accepts(kInfinity, reference, ElementKind::f16, 8.0)) << reference;
+    EXPECT_TRUE(accepts(65504.0, reference, ElementKind::f16, 8.0)) << reference;
+    EXPECT_FALSE(accepts(-kInfinity, reference, ElementKind::f16, 8.0)) << reference;
+  }
+  EXPECT_FALSE(accepts(kInfinity, 65500.0, ElementKind::f16, 8.0));
+}
+
+TEST(CheckBounded, TypesWithoutInfinitySaturate) {
+  EXPECT_TRUE(accepts(448.0, 10000.0, ElementKind::e4m3));
+  EXPECT_TRUE(accepts(-448.0, -10000.0, ElementKind::e4m3));
+  EXPECT_FALSE(accepts(-448.0, 10000.0, ElementKind::e4m3));
+  EXPECT_FALSE(accepts(240.0, 10000.0, ElementKind::e4m3));
+  EXPECT_TRUE(accepts(127.0, 300.0, ElementKind::s8));
+  EXPECT_FALSE(accepts(100.0, 300.0, ElementKind::s8));
+}
+
+TEST(CheckBounded, SubnormalsAreRoundedAbsolutely) {
+  const double least = std::ldexp(1.0, -24);  // of float16
+  EXPECT_TRUE(accepts(0.0, 0.4 * least, ElementKind::f16));
+  EXPECT_TRUE(accepts(3.0 * least, 2.6 * least, ElementKind::f16));
+  EXPECT_FALSE(accepts(2.0 * least, 2.6 * least, ElementKind::f16));
+}
+
+TEST(CheckBounded, AReferenceThatIsNoNumberDemandsThat) {
+  EXPECT_TRUE(accepts(std::nan(""), std::nan(""), ElementKind::f16));
+  EXPECT_FALSE(accepts(1.0, std::nan(""), ElementKind::f16));
+  EXPECT_FALSE(accepts(1.0, std::numeric_limits<double>::infinity(), ElementKind::f32));
 }
 
 TEST(ExactPlan, UsesTheStrongestDataThatStaysExact) {
