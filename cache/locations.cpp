@@ -28,9 +28,10 @@ fs::path base_folder(const char* name, const char* below_home) {
     if (user != nullptr && user->pw_dir != nullptr) home = user->pw_dir;
   }
   if (!home.is_absolute()) {
-    throw Error(ErrorKind::database,
-                "there is no home folder to keep the tuning database in. Next: set HOME, or name a "
-                "file with --db or KILN_DB.");
+    throw Error(
+        ErrorKind::database,
+        "there is no home folder to keep the tuning database and compiled kernels in. Next: "
+        "set HOME, or name files with --db (or KILN_DB) and --cubin-store.");
   }
   return home / below_home;
 }

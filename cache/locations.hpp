@@ -14,7 +14,8 @@ struct Located {
 };
 
 /// $XDG_DATA_HOME/kiln/tuning.db (default ~/.local/share), or what `flag` / KILN_DB say.
-/// Environment is ignored in set-user-id programs.
+/// Environment is ignored in set-user-id programs. This and the next throw Error(database) when the
+/// default is wanted and there is no home folder.
 [[nodiscard]] Located database_path(const std::string& flag);
 /// $XDG_CACHE_HOME/kiln/cubins.db (default ~/.cache).
 [[nodiscard]] Located cubin_store_path(const std::string& flag);

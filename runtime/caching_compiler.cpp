@@ -61,6 +61,10 @@ std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& reque
 
 CompileResult CachingCompiler::compile(const CompileRequest& request) {
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
+  return compile_afresh(request);
+}
+
+CompileResult CachingCompiler::compile_afresh(const CompileRequest& request) {
   ++counters_->compiles;
   CompileResult result = compiler_->compile(request);
   // Warnings are reasons to reject a candidate, and the store has no place for them.

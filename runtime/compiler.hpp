@@ -56,6 +56,9 @@ class CachingCompiler : public Compiler {
  public:
   CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store);
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
+  /// Compiles whatever the store holds, and puts the result in its place: for a stored kernel that
+  /// the device refuses, which its digest cannot tell.
+  [[nodiscard]] CompileResult compile_afresh(const CompileRequest& request);
   /// What the store holds of this request for a compiler of that identity, which may be another
   /// one than is at hand; nothing is compiled. Counts as a hit.
   [[nodiscard]] std::optional<CompileResult> stored(const CompileRequest& request,

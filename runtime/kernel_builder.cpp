@@ -22,28 +22,9 @@ void require_living_device(const DeviceStatus& status) {
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
     : catalog_(catalog), device_(device), compiler_(compiler) {}
 
-CompileResult KernelBuilder::compile(const RenderedKernel& rendered, const std::string& toolkit) {
-  CompileRequest request;
-  request.source = rendered.text;
-  request.source_name = rendered.template_name + ".cu";
-  request.source_digest = rendered.digest;
-  request.name_expressions = rendered.name_expressions;
-  request.arch = device_.info().limits.arch;
-  // The very code that was measured, if it is still there, whatever compiler is installed now; and
-  // no compiler needs to be loaded to find it.
-  if (!toolkit.empty()) {
-    if (auto found = compiler_.stored(request, toolkit)) return std::move(*found);
-  }
-  return compiler_.compile(request);
-}
-
-KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& problem,
-                                           std::string& failure) {
-  const RenderedKernel rendered =
-      render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
-  const auto known = modules_.find(rendered.digest);
-  if (known != modules_.end()) return &known->second;
-  const CompileResult compiled = compile(rendered, choice.toolkit);
+std::shared_ptr<const LoadedModule> KernelBuilder::load_module(const CompileResult& compiled,
+                                                               std::string& failure) {
+  failure.clear();
   if (!compiled.ok) {
     failure = fmt::format("it does not compile: {}", compiled.log);
     return nullptr;
@@ -54,9 +35,42 @@ KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& 
   if (!module) {
     require_living_device(status);
     failure = fmt::format("it cannot be loaded: {}", status.message);
-    return nullptr;
   }
-  Loaded loaded{module, std::vector<std::uint32_t>(module->functions().size(), 0)};
+  return module;
+}
+
+KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
+                                                 const std::string& toolkit, std::string& failure) {
+  CompileRequest request;
+  request.source = rendered.text;
+  request.source_name = rendered.template_name + ".cu";
+  request.source_digest = rendered.digest;
+  request.name_expressions = rendered.name_expressions;
+  request.arch = device_.info().limits.arch;
+  // The very code that was measured, if it is still there, whatever compiler is installed now; and
+  // no compiler needs to be loaded to find it. What the device refuses counts as not there.
+  if (!toolkit.empty()) {
+    if (const auto found = compiler_.stored(request, toolkit)) {
+      if (auto module = load_module(*found, failure)) return {std::move(module), toolkit, {}};
+    }
+  }
+  const CompileResult compiled = compiler_.compile(request);
+  auto module = load_module(compiled, failure);
+  if (!module && compiled.from_store) {
+    module = load_module(compiler_.compile_afresh(request), failure);
+  }
+  return {std::move(module), compiler_.identity(), {}};
+}
+
+KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& problem,
+                                           std::string& failure) {
+  const RenderedKernel rendered =
+      render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
+  const auto known = modules_.find(rendered.digest);
+  if (known != modules_.end()) return &known->second;
+  Loaded loaded = find_module(rendered, choice.toolkit, failure);
+  if (!loaded.module) return nullptr;
+  loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
   return &modules_.emplace(rendered.digest, std::move(loaded)).first->second;
 }
 
@@ -84,6 +98,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {
     }
     built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
     built.module = loaded->module;
+    built.toolkit = loaded->toolkit;
   } catch (const Error& error) {
     // A template that fails for this problem is one candidate less; a missing compiler is not the
     // candidate's fault.

@@ -20,6 +20,7 @@ struct BuiltKernel {
   std::shared_ptr<const LoadedModule> module;
   std::vector<LaunchRequest> launches;  ///< without arguments
   std::int64_t workspace_bytes = 0;
+  std::string toolkit;  ///< identity of the compiler that made the code
   std::string failure;  ///< why there is none of that; "" on success
 };
 
@@ -34,10 +35,14 @@ class KernelBuilder {
  private:
   struct Loaded {
     std::shared_ptr<const LoadedModule> module;
+    std::string toolkit;
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
-  [[nodiscard]] CompileResult compile(const RenderedKernel& rendered, const std::string& toolkit);
-  /// Null and `failure` when it cannot be compiled or loaded.
+  /// All three give null and a `failure` when the candidate cannot be compiled or loaded.
+  [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(const CompileResult& compiled,
+                                                                std::string& failure);
+  [[nodiscard]] Loaded find_module(const RenderedKernel& rendered, const std::string& toolkit,
+                                   std::string& failure);
   [[nodiscard]] Loaded* load(const Choice& choice, const Problem& problem, std::string& failure);
 
   const Catalog& catalog_;

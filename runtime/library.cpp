@@ -37,6 +37,24 @@ std::vector<std::string> split_path(const std::string& text) {
 
 }  // namespace
 
+void detail::locate_files(LibraryParts& parts, const LibraryOptions& options) {
+  const auto located = [&](Located (*find)(const std::string&), const std::string& wanted) {
+    try {
+      return find(wanted).value;
+    } catch (const Error& error) {
+      parts.warnings->warn("home folder", fmt::format("nothing is kept: {}", error.what()));
+      return std::string();
+    }
+  };
+  parts.database = located(database_path, options.database);
+  parts.cubin_store = options.cubin_store;
+  parts.cubins = std::make_shared<CubinStore>(located(cubin_store_path, options.cubin_store),
+                                              kCubinStoreLimitBytes,
+                                              [warnings = parts.warnings](const std::string& text) {
+                                                warnings->warn("cubin store", text);
+                                              });
+}
+
 Library::Library(std::unique_ptr<detail::LibraryState> state) : state_(std::move(state)) {}
 Library::Library(Library&&) noexcept = default;
 Library& Library::operator=(Library&&) noexcept = default;
@@ -55,13 +73,9 @@ Library Library::open(const LibraryOptions& options) {
   }
   parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
   parts.compiler = nvrtc_source(options.cuda_include);
-  parts.database = database_path(options.database).value;
+  parts.cuda_include = options.cuda_include;
   parts.site_databases = site_databases();
-  parts.cubins = std::make_shared<CubinStore>(cubin_store_path(options.cubin_store).value,
-                                              kCubinStoreLimitBytes,
-                                              [warnings = parts.warnings](const std::string& text) {
-                                                warnings->warn("cubin store", text);
-                                              });
+  detail::locate_files(parts, options);
   if (!options.tuner_program.empty()) parts.tuner_program = options.tuner_program;
   return detail::LibraryState::make_library(std::move(parts));
 }

@@ -24,6 +24,20 @@ std::string describe(const Choice& choice) {
   return fmt::format("{} [{}]", choice.kernel_template->name(), choice.config.canonical());
 }
 
+/// More candidates that fail one after the other are no accident: each may cost a compilation, and
+/// an application is waiting.
+constexpr std::size_t kMostStoredTries = 8;
+
+/// The code in use is another compiler's than the measured one: the kernel is as right as before,
+/// but its time is not the one that was measured.
+void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
+  if (choice.match != Match::exact || toolkit == choice.toolkit) return;
+  choice.match = Match::same_device_class;
+  choice.reason =
+      fmt::format("tuned for this problem on this device class, under toolkit {}, now {}",
+                  choice.toolkit, toolkit);
+}
+
 /// The bits of an address that must be zero for rows to start on multiples of `alignment` bytes.
 std::uintptr_t alignment_mask(const Problem& problem, const char* trait) {
   return static_cast<std::uintptr_t>(problem.trait(trait).value_or(1) - 1);
@@ -55,9 +69,9 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
   const std::lock_guard lock(mutex_);
   if (const KernelEntry* present = table_.find(request.key)) return present;
   const Problem problem = to_problem(normal);
-  Refused refused;
+  Refusals refusals;
   for (;;) {
-    const std::optional<Choice> choice = choose(normal, problem, refused);
+    std::optional<Choice> choice = choose(normal, problem, refusals);
     database_reads_ = chooser_.database_reads();
     if (!choice) {
       throw Error(ErrorKind::not_found,
@@ -66,48 +80,63 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
     }
     BuiltKernel built = builder_.build(*choice, problem);
     if (built.failure.empty()) {
+      admit_other_toolkit(*choice, built.toolkit);
       parts_.warnings->inform(
           fmt::format("{}: {} ({})", problem.canonical(), describe(*choice), choice->reason));
       return table_.publish(make_entry(normal, request.key, *choice, std::move(built)));
     }
-    parts_.warnings->warn(
-        "candidate " + describe(*choice),
-        fmt::format("{} cannot be used, the next best is taken: {}; if this is no bug of the "
-                    "template, tune the problem again",
-                    describe(*choice), built.failure));
-    refused.insert({choice->kernel_template->name(), choice->config});
+    refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
+    parts_.warnings->warn("candidate " + describe(*choice),
+                          fmt::format("{}; the next best is taken; if this is no bug of the "
+                                      "template, tune the problem again",
+                                      refusals.latest));
+    refusals.candidates.insert({choice->kernel_template->name(), choice->config});
   }
 }
 
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
-                                           const Refused& refused) {
+                                           const Refusals& refusals) {
+  const Refused& refused = refusals.candidates;
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused);
   // May load a compiler, where none ever filled the cubin store: then there is nothing in it that
   // would spare us that.
   const std::string toolkit = compiler_.identity();
-  std::optional<Choice> choice = chooser_.stored(problem, toolkit, refused);
-  const auto is_exact = [&] { return choice && choice->match == Match::exact; };
-  if (parts_.mode == Mode::tune_on_miss && !is_exact() && tune(gemm, problem)) {
+  std::optional<Choice> choice;
+  if (refused.size() < kMostStoredTries) choice = chooser_.stored(problem, toolkit, refused);
+  const auto is_tuned = [&] {
+    return choice && (choice->match == Match::exact || choice->match == Match::same_device_class);
+  };
+  if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem)) {
     choice = chooser_.stored(problem, toolkit, refused);
   }
-  const bool tuned = is_exact() || (choice && choice->match == Match::same_device_class);
-  if (parts_.mode == Mode::require && !tuned) {
-    throw Error(
-        ErrorKind::not_found,
-        fmt::format("no tuned kernel for {} on {} in {}; tune it with: {}", problem.canonical(),
-                    parts_.device->info().device_class.canonical(), parts_.database,
-                    fmt::join(tuner_command("kiln", gemm, parts_.database,
-                                            parts_.device->info().spec, parts_.template_path),
-                              " ")));
-  }
+  if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(gemm, problem, refusals);
   return choice ? choice : chooser_.fallback(problem, refused);
+}
+
+void LibraryState::refuse_untuned(const Gemm& gemm, const Problem& problem,
+                                  const Refusals& refusals) const {
+  const std::string place = fmt::format("for {} on {} in {}", problem.canonical(),
+                                        parts_.device->info().device_class.canonical(),
+                                        parts_.database.empty() ? "any database" : parts_.database);
+  const std::string fault =
+      refusals.candidates.empty()
+          ? fmt::format("no tuned kernel {}", place)
+          : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
+                        refusals.candidates.size(), place, refusals.latest);
+  throw Error(ErrorKind::not_found,
+              fmt::format("{}; tune it with: {}", fault,
+                          fmt::join(tuner_command("kiln", gemm, tuner_settings()), " ")));
+}
+
+TunerSettings LibraryState::tuner_settings() const {
+  return {parts_.database, parts_.cubin_store, parts_.device->info().spec, parts_.template_path,
+          parts_.cuda_include};
 }
 
 bool LibraryState::tune(const Gemm& gemm, const Problem& problem) {
   if (!tuned_.insert(problem.canonical()).second) return false;
   const std::string failure =
-      run_program(tuner_command(parts_.tuner_program, gemm, parts_.database,
-                                parts_.device->info().spec, parts_.template_path));
+      run_program(tuner_command(parts_.tuner_program, gemm, tuner_settings()));
   if (failure.empty()) return true;
   parts_.warnings->warn(
       "tuner", fmt::format("tuning on a miss failed, the best known kernel is taken: {}", failure));

@@ -22,6 +22,7 @@
 #include "runtime/kernel_entry.hpp"
 #include "runtime/lazy_compiler.hpp"
 #include "runtime/published_table.hpp"
+#include "runtime/tuner_process.hpp"
 #include "runtime/warning_sink.hpp"
 #include "runtime/workspaces.hpp"
 #include "templates/catalog.hpp"
@@ -39,9 +40,18 @@ struct LibraryParts {
   std::vector<std::string> site_databases;
   Mode mode = Mode::use;
   std::string tuner_program = "kiln";
-  std::vector<std::string> template_path;  ///< what `catalog` was read from, for the tuner
+  // For the tuner, as the application named them: what `catalog` was read from, where `compiler`
+  // finds headers, and the file of `cubins`.
+  std::vector<std::string> template_path;
+  std::string cuda_include;
+  std::string cubin_store;
   std::shared_ptr<WarningSink> warnings;
 };
+
+/// Fills in the database and the cubin store that options and environment name. A machine without a
+/// home folder has none by default: that is one warning, and nothing is kept. `parts.warnings` must
+/// be there.
+void locate_files(LibraryParts& parts, const LibraryOptions& options);
 
 /// Behind Library: a table of loaded kernels that is read without a lock, and one mutex around all
 /// that fills it.
@@ -70,8 +80,17 @@ class LibraryState {
 
  private:
   [[nodiscard]] const KernelEntry* load(const Gemm& gemm, const GemmRequest& request);
+  /// Candidates for one problem that turned out not to work, and why the latest did not.
+  struct Refusals {
+    Refused candidates;
+    std::string latest;
+  };
   [[nodiscard]] std::optional<Choice> choose(const Gemm& gemm, const Problem& problem,
-                                             const Refused& refused);
+                                             const Refusals& refusals);
+  /// Throws Error(not_found): the mode requires a tuned kernel.
+  [[noreturn]] void refuse_untuned(const Gemm& gemm, const Problem& problem,
+                                   const Refusals& refusals) const;
+  [[nodiscard]] TunerSettings tuner_settings() const;
   [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem);
   [[nodiscard]] std::unique_ptr<const KernelEntry> make_entry(const Gemm& gemm, const GemmKey& key,
                                                               const Choice& choice,

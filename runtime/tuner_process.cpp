@@ -63,8 +63,7 @@ std::string describe(int status, const std::string& last_words) {
 }  // namespace
 
 std::vector<std::string> tuner_command(const std::string& program, const Gemm& gemm,
-                                       const std::string& database, const std::string& device,
-                                       const std::vector<std::string>& template_path) {
+                                       const TunerSettings& settings) {
   std::vector<std::string> command{program, "tune", "gemm"};
   const auto add = [&command](const char* flag, std::string value) {
     command.emplace_back(flag);
@@ -91,11 +90,14 @@ std::vector<std::string> tuner_command(const std::string& program, const Gemm& g
     // Any beta but zero asks for kernels that read C.
     add("--beta", "1");
   }
-  add("--db", database);
-  add("--device", device);
-  if (!template_path.empty()) {
-    add("--template-path", fmt::format("{}", fmt::join(template_path, ":")));
-  }
+  const auto add_given = [&add](const char* flag, const std::string& value) {
+    if (!value.empty()) add(flag, value);
+  };
+  add_given("--db", settings.database);
+  add_given("--cubin-store", settings.cubin_store);
+  add_given("--device", settings.device);
+  add_given("--template-path", fmt::format("{}", fmt::join(settings.template_path, ":")));
+  add_given("--cuda-include", settings.cuda_include);
   command.emplace_back("--quiet");
   return command;
 }

@@ -9,11 +9,18 @@
 
 namespace kiln::detail {
 
+/// Where the library works, so that the tuner works there, too. An empty field adds no flag.
+struct TunerSettings {
+  std::string database = {};
+  std::string cubin_store = {};
+  std::string device = {};
+  std::vector<std::string> template_path = {};
+  std::string cuda_include = {};
+};
+
 /// The command line that tunes a (normalised) problem: "kiln tune gemm --m ...".
 [[nodiscard]] std::vector<std::string> tuner_command(const std::string& program, const Gemm& gemm,
-                                                     const std::string& database,
-                                                     const std::string& device,
-                                                     const std::vector<std::string>& template_path);
+                                                     const TunerSettings& settings);
 
 /// Runs a program (searched on PATH unless it has a slash) and waits for it. Its standard output is
 /// discarded: the application's belongs to the application. Returns "" on success, else what

@@ -86,6 +86,7 @@ double device_ms(const Enqueue& enqueue) {
 LibraryOptions library_options(const Context& context, const std::string& mode) {
   LibraryOptions options;
   options.database = context.flags.database;
+  options.cubin_store = context.flags.cubin_store;
   options.template_path = split_list(context.flags.template_path, ':');
   options.cuda_include = context.flags.cuda_include;
   options.device = context.flags.device;

@@ -36,7 +36,7 @@ Located Context::database() const {
   return database_path(flags.database);
 }
 Located Context::cubins() const {
-  return cubin_store_path("");
+  return cubin_store_path(flags.cubin_store);
 }
 Located Context::device() const {
   return setting(flags.device, "KILN_DEVICE", "cuda:0");
@@ -59,9 +59,16 @@ const Catalog& Context::catalog() {
 
 std::shared_ptr<CachingCompiler> Context::compiler() {
   if (!compiler_) {
-    auto store = std::make_shared<CubinStore>(cubins().value, kCubinStoreBytes,
+    std::string path;
+    try {
+      path = cubins().value;
+    } catch (const Error& error) {
+      warn(error.what());  // no home folder: compiled kernels are not kept
+    }
+    auto store = std::make_shared<CubinStore>(path, kCubinStoreBytes,
                                               [this](const std::string& text) { warn(text); });
-    compiler_ = std::make_shared<CachingCompiler>(make_nvrtc_compiler(cuda_include().value), store);
+    compiler_ = std::make_shared<CachingCompiler>(
+        make_nvrtc_compiler(cuda_include().value, SystemHeaders::precompile), store);
   }
   return compiler_;
 }

@@ -22,6 +22,7 @@ namespace kiln::tools {
 /// The flags that every verb takes.
 struct GlobalFlags {
   std::string database;
+  std::string cubin_store;
   std::string device;
   std::string template_path;
   std::string cuda_include;

@@ -5,7 +5,8 @@
 _kiln_verbs="tune templates list show bench run render export import merge prune doctor"
 _kiln_dtypes="f16 bf16 tf32 f32 f64 e4m3 e5m2 s8 u8 s32"
 _kiln_archs="sm_75 sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_100a sm_120 sm_120a"
-_kiln_global="--db --device --template-path --cuda-include --color --json --quiet --verbose --help"
+_kiln_global="--db --cubin-store --device --template-path --cuda-include --color --json --quiet
+  --verbose --help"
 _kiln_problem="--m --n --k --dtype --a --b --c --d --acc --layout --lda --ldb --ldc --ldd
   --align-a --align-b --align-c --align-d --alpha --beta"
 
@@ -56,7 +57,7 @@ _kiln() {
     --mode) words="use tune_on_miss require default_only" ;;
     --color) words="auto always never" ;;
     --template | --templates) words=$(_kiln_templates) ;;
-    --db | --suite | --output | -o)
+    --db | --cubin-store | --suite | --output | -o)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return ;;
     --template-path | --cuda-include)

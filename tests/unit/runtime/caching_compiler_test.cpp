@@ -90,6 +90,23 @@ TEST_F(CachingCompilerTest, StoredAsksForAnotherCompilersWork) {
   EXPECT_EQ(remembered_compiler(*store()), "nvrtc 98.0");
 }
 
+TEST_F(CachingCompilerTest, CompilingAfreshReplacesWhatIsStored) {
+  double time_ns = 1.0;
+  CachingCompiler compiler(std::make_shared<FakeCompiler>([&](const CompileRequest&) {
+                             FakeCompilation result;
+                             result.cubin.time_ns = time_ns;
+                             return result;
+                           }),
+                           store());
+  const CompileResult old = compiler.compile(request_of("a"));
+  time_ns = 2.0;
+  const CompileResult fresh = compiler.compile_afresh(request_of("a"));
+  EXPECT_FALSE(fresh.from_store);
+  EXPECT_NE(fresh.cubin, old.cubin);
+  EXPECT_EQ(compiler.compile(request_of("a")).cubin, fresh.cubin);
+  EXPECT_EQ(compiler.compiles(), 2U);
+}
+
 TEST_F(CachingCompilerTest, WithoutAStoreEverythingIsCompiled) {
   CachingCompiler compiler(std::make_shared<FakeCompiler>(), std::make_shared<CubinStore>());
   static_cast<void>(compiler.compile(request_of("a")));

@@ -12,17 +12,19 @@ Library LibraryFixture::open() {
   parts.compiler = {
       [this] {
         ++compilers_made_;
-        return std::make_unique<FakeCompiler>(decide_);
+        return std::make_unique<FakeCompiler>(decide_, compiler_identity_);
       },
       [](const CompileRequest& request) { return FakeCompiler().options_text(request); }};
   parts.catalog = catalog_;
   parts.database = database_;
   parts.mode = mode_;
   parts.tuner_program = tuner_program_;
+  parts.cuda_include = "/the/headers";
+  parts.cubin_store = folder_.file("cubins.db");
   parts.warnings = std::make_shared<detail::WarningSink>(
       [this](std::string_view text) { warnings_.emplace_back(text); }, "");
   parts.cubins = std::make_shared<CubinStore>(
-      folder_.file("cubins.db"), std::int64_t{1} << 30,
+      parts.cubin_store, std::int64_t{1} << 30,
       [warnings = parts.warnings](const std::string& text) { warnings->warn("cubins", text); });
   return detail::LibraryState::make_library(std::move(parts));
 }

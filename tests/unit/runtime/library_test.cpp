@@ -4,7 +4,10 @@
 #include "kiln/library.hpp"
 
 #include <gmock/gmock.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "tests/unit/runtime/library_fixture.hpp"
@@ -82,6 +85,18 @@ TEST_F(LibraryTest, AnotherDriverIsTheSameDeviceClass) {
   EXPECT_EQ(open().get(gemm_).match(), Match::same_device_class);
 }
 
+TEST_F(LibraryTest, CodeOfAnotherCompilerThanTheMeasuredIsNoExactMatch) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  // The store remembers the compiler of the measurement, but has lost the kernel.
+  static_cast<void>(open().get(Gemm::of(DType::f32, 64, 64, 64)));
+  compiler_identity_ = "nvrtc 99.1";
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_EQ(kernel.match(), Match::same_device_class);
+  EXPECT_EQ(kernel.config(), config_.canonical());
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("toolkit nvrtc 99.0, now nvrtc 99.1"));
+}
+
 TEST_F(LibraryTest, AnotherSizeIsTheNearestProblem) {
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   const Library library = open();
@@ -148,6 +163,58 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
   EXPECT_EQ(warnings_.size(), 2U) << "one for the tuned candidate, one for gemm_wmma's default";
 }
 
+TEST_F(LibraryTest, AStoredCubinThatTheDeviceRefusesIsCompiledAfreshAndReplaced) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  const Gemm untuned = Gemm::of(DType::f32, 64, 64, 64);
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveLoadFailed;
+    return result;
+  };
+  {
+    const Library library = open();
+    EXPECT_THROW(static_cast<void>(library.get(gemm_)), Error);
+    EXPECT_THROW(static_cast<void>(library.get(untuned)), Error);
+  }
+  decide_ = nullptr;
+  warnings_.clear();
+  for (const std::uint64_t compiles : {2U, 0U}) {
+    const Library library = open();
+    EXPECT_EQ(library.get(gemm_).config(), config_.canonical());
+    EXPECT_EQ(library.get(gemm_).match(), Match::exact);
+    EXPECT_EQ(library.get(untuned).template_name(), "gemm_tiled");
+    EXPECT_EQ(library.counters().compiles, compiles);
+  }
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
+  const ParamSpace space =
+      catalog_.at("gemm_naive").space(to_problem(gemm_), fake_device_info().limits);
+  double time_ns = 1000.0;
+  ASSERT_GT(space.count(), 12U);
+  space.for_each([&](const Config& config) {
+    store_trial(gemm_, "gemm_naive", config, time_ns += 100.0);
+    return true;
+  });
+  int tries = 0;
+  decide_ = [&tries](const CompileRequest& request) {
+    FakeCompilation result;
+    result.ok = !request.name_expressions[0].starts_with("gemm_naive");
+    result.log = "planted error";
+    if (!result.ok) ++tries;
+    return result;
+  };
+  EXPECT_EQ(open().get(gemm_).match(), Match::default_config);
+  EXPECT_EQ(tries, 8);
+  mode_ = Mode::require;
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+  EXPECT_THAT(text, HasSubstr("none of the best 8 tuned kernels"));
+  EXPECT_THAT(text, HasSubstr("planted error"));
+  EXPECT_THAT(text, HasSubstr("kiln tune gemm"));
+}
+
 TEST_F(LibraryTest, NothingWorksIsNotFoundAndListsReasons) {
   decide_ = [](const CompileRequest&) { return FakeCompilation{.ok = false, .log = "no"}; };
   std::string text;
@@ -203,6 +270,29 @@ TEST_F(LibraryTest, ForeignFileAsDatabaseIsOneWarningAndAKernel) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr(database_)));
 }
 
+TEST_F(LibraryTest, NoHomeFolderIsOneWarningAndAKernel) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without a home folder";
+  const auto without_home = [&] {
+    constexpr uid_t kNobodyWeKnow = 54321;
+    if (::seteuid(kNobodyWeKnow) != 0) std::_Exit(2);
+    for (const char* name : {"HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "KILN_DB"}) {
+      ::unsetenv(name);
+    }
+    detail::LibraryParts parts;
+    parts.device = std::make_unique<FakeDevice>();
+    parts.compiler = {[] { return std::make_unique<FakeCompiler>(); },
+                      [](const CompileRequest&) { return std::string("options"); }};
+    parts.warnings = std::make_shared<detail::WarningSink>(
+        [this](std::string_view text) { warnings_.emplace_back(text); }, "");
+    detail::locate_files(parts, {});
+    const Library library = detail::LibraryState::make_library(std::move(parts));
+    const bool kernel = library.get(gemm_).match() == Match::default_config;
+    const bool warned = warnings_.size() == 1 && warnings_[0].find("HOME") != std::string::npos;
+    std::_Exit(kernel && warned ? 0 : 1);
+  };
+  EXPECT_EXIT(without_home(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST_F(LibraryTest, StaleTemplateIsIgnored) {
   Trial trial = store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   trial.id.clear();
@@ -249,7 +339,16 @@ TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
   EXPECT_TRUE(std::getline(file, line));
   EXPECT_THAT(line, HasSubstr("tune gemm --m 256 --n 256 --k 128 --a f16"));
   EXPECT_THAT(line, HasSubstr("--db " + database_));
+  EXPECT_THAT(line, HasSubstr("--cubin-store " + folder_.file("cubins.db")));
+  EXPECT_THAT(line, HasSubstr("--cuda-include /the/headers"));
   EXPECT_FALSE(std::getline(file, line));
+}
+
+TEST_F(LibraryTest, ResultsOfAnotherDriverAreNoMiss) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0, "98.0");
+  mode_ = Mode::tune_on_miss;  // there is no tuner: starting it would be a warning
+  EXPECT_EQ(open().get(gemm_).match(), Match::same_device_class);
+  EXPECT_THAT(warnings_, IsEmpty());
 }
 
 TEST_F(LibraryTest, WhatTheTunerStoredIsUsed) {

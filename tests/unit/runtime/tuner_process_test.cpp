@@ -18,21 +18,28 @@ TEST(TunerProcessTest, CommandSaysTheWholeProblem) {
   Gemm gemm = Gemm::of(DType::bf16, 7, 8, 9, Storage::n, Storage::t);
   gemm.ldd = 12;
   gemm.alignment_a = 2;
-  const auto command = tuner_command("kiln", normalised(gemm), "/db", "cuda:1", {});
+  const auto command =
+      tuner_command("kiln", normalised(gemm), {.database = "/db", .device = "cuda:1"});
   EXPECT_EQ(fmt::format("{}", fmt::join(command, " ")),
             "kiln tune gemm --m 7 --n 8 --k 9 --a bf16 --b bf16 --c bf16 --d bf16 --acc f32 "
             "--layout nt --lda 9 --ldb 9 --ldd 12 --align-a 2 --align-b 16 --align-d 16 "
             "--db /db --device cuda:1 --quiet");
 }
 
-TEST(TunerProcessTest, ReadingCIsSaidByBetaAndTemplatesByTheirPath) {
+TEST(TunerProcessTest, ReadingCIsSaidByBetaAndPlacesByTheirFlags) {
   Gemm gemm = Gemm::of(DType::f32, 7, 8, 9);
   gemm.reads_c = true;
   gemm.ldc = 10;
-  const auto command = tuner_command("kiln", normalised(gemm), "/db", "cuda:0", {"/x", "/y"});
+  const auto command = tuner_command("kiln", normalised(gemm),
+                                     {.database = "/db",
+                                      .cubin_store = "/cubins",
+                                      .device = "cuda:0",
+                                      .template_path = {"/x", "/y"},
+                                      .cuda_include = "/include"});
   const std::string text = fmt::format("{}", fmt::join(command, " "));
   EXPECT_THAT(text, HasSubstr("--ldc 10 --align-c 16 --beta 1 "));
-  EXPECT_THAT(text, HasSubstr("--template-path /x:/y "));
+  EXPECT_THAT(text, HasSubstr("--db /db --cubin-store /cubins --device cuda:0 "
+                              "--template-path /x:/y --cuda-include /include --quiet"));
 }
 
 TEST(TunerProcessTest, SuccessIsSilent) {
