@@ -14,10 +14,11 @@ cp -a "${libdir%/lib*}/." "$moved"
 moved_libdir=$moved${libdir#"${libdir%/lib*}"}
 
 export PKG_CONFIG_PATH="$moved_libdir/pkgconfig"
-# shellcheck disable=SC2046  # the flags are words
-"$compiler" -std=c++20 "$source" -o "$work/by_pkg_config" $("$pkg_config" --cflags --libs kiln)
-case $("$pkg_config" --libs kiln) in
+# Its words are quoted for a shell: the folder may have spaces.
+eval "set -- $("$pkg_config" --cflags --libs kiln)"
+case "$*" in
   *"$moved"*) ;;
-  *) echo "kiln.pc points elsewhere: $("$pkg_config" --libs kiln)"; exit 1 ;;
+  *) echo "kiln.pc points elsewhere: $*"; exit 1 ;;
 esac
+"$compiler" -std=c++20 "$source" -o "$work/by_pkg_config" "$@"
 LD_LIBRARY_PATH=$moved_libdir "$work/by_pkg_config" "$work/tuning.db" "$work/cubins.db"

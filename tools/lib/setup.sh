@@ -48,16 +48,19 @@ install_packages() {
     return 0
   }
   for name in "$@"; do
-    # shellcheck disable=SC2016  # ${Status} is dpkg-query's
-    dpkg-query -W -f='${Status}' "$name" 2>/dev/null | grep -q '^install ok installed$' ||
+    # shellcheck disable=SC2016  # the variable is dpkg-query's
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
       missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
   echo "Installing: ${missing[*]}" >&2
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2
+  # One package source of many may be out of reach and not matter.
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 ||
+    echo "apt-get update failed; going on with the package lists that are here" >&2
   as_root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null </dev/null ||
-    die "apt-get could not install: ${missing[*]}"
+    die "apt-get could not install: ${missing[*]}
+Its complaint is above. Install them yourself (as root, with the network up), then start again."
 }
 
 # cuda_toolkit_usable: whether the build would find a toolkit by itself (its own search decides)
