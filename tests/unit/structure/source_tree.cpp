@@ -58,6 +58,17 @@ std::vector<SourceFile> read_all() {
   return files;
 }
 
+std::vector<SourceFile> read_documents() {
+  const fs::path root = KILN_SOURCE_DIR;
+  std::vector<SourceFile> files;
+  for (const fs::path& folder : {root, root / "docs"}) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() == ".md") files.push_back(read(root, entry.path()));
+    }
+  }
+  return files;
+}
+
 }  // namespace
 
 std::string_view SourceFile::top_folder() const {
@@ -77,6 +88,11 @@ bool SourceFile::is_cpp() const {
 
 const std::vector<SourceFile>& source_files() {
   static const std::vector<SourceFile> files = read_all();
+  return files;
+}
+
+const std::vector<SourceFile>& document_files() {
+  static const std::vector<SourceFile> files = read_documents();
   return files;
 }
 

@@ -24,4 +24,7 @@ struct SourceFile {
 /// tests expect byte for byte, and build folders, are left out. Read once.
 [[nodiscard]] const std::vector<SourceFile>& source_files();
 
+/// The pages for people: README.md, those beside it and in docs/.
+[[nodiscard]] const std::vector<SourceFile>& document_files();
+
 }  // namespace kiln::test

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What people read agrees with the program: links lead somewhere, and the manual, the completion
+/// and the pages name the verbs and flags that there are. The program's own words are the golden
+/// help texts, which the tests of the command line hold it to.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "tests/unit/structure/source_tree.hpp"
+
+namespace kiln::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::set<std::string>;
+
+const fs::path kRoot = KILN_SOURCE_DIR;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Words matches(const std::string& text, const std::regex& pattern) {
+  Words words;
+  for (std::sregex_iterator at(text.begin(), text.end(), pattern), end; at != end; ++at) {
+    words.insert((*at)[1]);
+  }
+  return words;
+}
+
+/// The long flags that a text names.
+Words flags_in(const std::string& text) {
+  return matches(text, std::regex("(?:^|[^a-z-])(--[a-z][a-z-]*)"));
+}
+
+Words verbs() {
+  return matches(text_of(kRoot / "tests/cli/golden/help.txt"), std::regex("\n  ([a-z]+)  "));
+}
+
+/// Every flag that some verb of the program describes.
+Words flags_of_the_program() {
+  Words flags;
+  const std::regex described("\n  (?:-[a-z],)?(--[a-z][a-z-]*)");
+  for (const auto& entry : fs::directory_iterator(kRoot / "tests/cli/golden")) {
+    if (!entry.path().filename().string().starts_with("help")) continue;
+    flags.merge(matches(text_of(entry.path()), described));
+  }
+  return flags;
+}
+
+/// The manual with its escapes undone.
+std::string manual() {
+  return std::regex_replace(text_of(kRoot / "tools/man/kiln.1"), std::regex(R"(\\-)"), "-");
+}
+
+Words without(const Words& words, const Words& others) {
+  Words rest;
+  for (const auto& word : words) {
+    if (!others.contains(word)) rest.insert(word);
+  }
+  return rest;
+}
+
+TEST(Documents, RelativeLinksLead) {
+  int links = 0;
+  for (const SourceFile& page : document_files()) {
+    std::string text;
+    for (const std::string& line : page.lines) text += line + "\n";
+    for (const auto& link : matches(text, std::regex(R"(\]\(([^)#\s]+)[^)]*\))"))) {
+      if (link.starts_with("http")) continue;
+      ++links;
+      EXPECT_TRUE(fs::exists(kRoot / fs::path(page.path).parent_path() / link))
+          << page.path << " links to " << link;
+    }
+  }
+  EXPECT_GT(links, 10);
+}
+
+TEST(Documents, TheManualAndTheCompletionNameEveryVerbAndFlag) {
+  const Words flags = flags_of_the_program();
+  EXPECT_GT(flags.size(), 30U);
+  EXPECT_THAT(without(flags, flags_in(manual())), testing::IsEmpty());
+  const std::string completion = text_of(kRoot / "tools/completions/kiln.bash");
+  EXPECT_THAT(without(flags, flags_in(completion)), testing::IsEmpty());
+  EXPECT_EQ(verbs().size(), 12U);
+  for (const std::string& verb : verbs()) {
+    EXPECT_TRUE(std::regex_search(manual(), std::regex("\\.BI? \"?" + verb + "\\b"))) << verb;
+    EXPECT_TRUE(std::regex_search(completion, std::regex("verbs=.*\\b" + verb + "\\b"))) << verb;
+  }
+}
+
+TEST(Documents, ManualCompletionAndPagesNameNoFlagThatIsNotThere) {
+  Words known = flags_of_the_program();
+  for (const char* script : {"quickstart", "run-tests"}) {
+    known.merge(flags_in(text_of(kRoot / "tools" / script)));
+  }
+  // Of cmake, pkg-config and docker, which the pages mention.
+  known.insert({"--build", "--cflags", "--gpus", "--install", "--libs", "--prefix", "--target"});
+  EXPECT_THAT(without(flags_in(manual()), known), testing::IsEmpty());
+  EXPECT_THAT(without(flags_in(text_of(kRoot / "tools/completions/kiln.bash")), known),
+              testing::IsEmpty());
+  for (const SourceFile& page : document_files()) {
+    std::string text;
+    for (const std::string& line : page.lines) text += line + "\n";
+    EXPECT_THAT(without(flags_in(text), known), testing::IsEmpty()) << page.path;
+  }
+}
+
+TEST(Documents, TheReferencePageHasEveryVerb) {
+  const std::string page = text_of(kRoot / "docs/cli.md");
+  for (const std::string& verb : verbs()) {
+    EXPECT_NE(page.find("| `" + verb + "` |"), std::string::npos) << verb;
+  }
+}
+
+}  // namespace
+}  // namespace kiln::test
