@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <sys/random.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <random>
 
 namespace kiln {
@@ -37,6 +40,20 @@ std::string DeviceClass::canonical() const {
 
 std::string Environment::canonical() const {
   return fmt::format("driver={} toolkit={} policy={}", driver, toolkit, policy);
+}
+
+std::int64_t next_unix_ms() {
+  static std::atomic<std::int64_t> latest{0};
+  using std::chrono::system_clock;
+  const std::int64_t now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
+          .count();
+  std::int64_t before = latest.load();
+  std::int64_t next = 0;
+  do {
+    next = std::max(now, before + 1);
+  } while (!latest.compare_exchange_weak(before, next));
+  return next;
 }
 
 std::string random_id() {

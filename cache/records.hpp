@@ -113,7 +113,9 @@ struct CandidateKey {
   friend bool operator==(const CandidateKey&, const CandidateKey&) = default;
 };
 
-/// One evaluation of one candidate. Immutable once stored.
+/// One evaluation of one candidate. Immutable once stored. Newer and older mean the order of
+/// (created_unix_ms, id), which is the same in every database that holds the trials, whatever the
+/// order in which they came there; sessions likewise have (started_unix_ms, id).
 struct Trial {
   std::string id;  ///< 32 hexadecimal digits, unique everywhere; filled by the store when empty
   CandidateKey key;
@@ -127,9 +129,14 @@ struct Trial {
   std::string rendered_digest;
   double compile_seconds = 0.0;
   std::string session_id;
-  std::int64_t created_unix_ms = 0;  ///< filled by the store when 0; for people, never for ordering
+  std::int64_t created_unix_ms = 0;  ///< next_unix_ms(); filled by the store when 0
   friend bool operator==(const Trial&, const Trial&) = default;
 };
+
+/// Milliseconds since 1970, but later than whatever it gave this process before: the trials of one
+/// run are in the order in which they were made, even within a millisecond and when the clock is
+/// set back.
+[[nodiscard]] std::int64_t next_unix_ms();
 
 /// A new id for a trial or session: 128 random bits, 32 hexadecimal digits.
 [[nodiscard]] std::string random_id();

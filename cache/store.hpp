@@ -76,6 +76,7 @@ class TuningStore {
   /// Stores a session, or continues the one of that id. The id comes from random_id().
   void begin_session(const SessionRecord& session);
   void end_session(const std::string& id, const std::string& state, std::uint64_t evaluated);
+  /// In the order of their starts; with a limit the newest that many.
   [[nodiscard]] std::vector<SessionRecord> sessions(const TrialFilter& filter = {}) const;
   /// Adds sessions of another database; of two states of one session the later stays.
   RecordCount adopt_sessions(const std::vector<SessionRecord>& sessions);
@@ -94,7 +95,7 @@ class TuningStore {
   /// twin.
   RecordCount record_all(const std::vector<Trial>& trials);
 
-  /// In the order they were stored; with a limit the newest that many.
+  /// Oldest first (see Trial); with a limit the newest that many.
   [[nodiscard]] std::vector<Trial> trials(const TrialFilter& filter) const;
   [[nodiscard]] std::vector<ProblemSummary> summaries(const TrialFilter& filter = {}) const;
   /// best_of() over the trials that the query admits, without reading the rest.

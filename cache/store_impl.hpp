@@ -6,9 +6,11 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cache/sqlite.hpp"
 #include "cache/store.hpp"
+#include "cache/where_clause.hpp"
 
 namespace kiln {
 
@@ -20,6 +22,8 @@ class TuningStore::Impl {
 
   /// Throws Error(usage) when the store was opened for reading.
   void require_write() const;
+  /// Sound attempts; a damaged one goes to `corrupt`.
+  [[nodiscard]] std::vector<CandidateKey> attempts(const WhereClause& where);
 
   sqlite::Connection connection;
   std::string path;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -35,7 +36,7 @@ void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string
   }
 }
 
-/// Ids of what may go, of the trials of one problem and device in stored order.
+/// Ids of what may go, of the trials of one problem and device, oldest first.
 std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_t before_unix_ms,
                                    int keep_best) {
   std::set<std::string> kept;
@@ -68,7 +69,8 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
     groups[{trial.key.problem.canonical(), trial.key.device.canonical()}].push_back(
         std::move(trial));
   }
-  const std::int64_t before = unix_ms_now() - older_than_ms;
+  const std::int64_t before =
+      older_than_ms > 0 ? unix_ms_now() - older_than_ms : std::numeric_limits<std::int64_t>::max();
   std::uint64_t removed = 0;
   sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
   for (const auto& [key, group] : groups) {
@@ -96,6 +98,7 @@ std::vector<std::string> TuningStore::check() const {
   // Reading everything finds every digest that does not fit.
   (void)trials({});
   (void)sessions({});
+  (void)impl_->attempts({});
   sqlite::Statement problems = connection.prepare("SELECT kind, sizes, flops FROM problems");
   while (problems.step()) {
     const auto flops = flops_of(problems.text(0), problems.text(1));

@@ -64,8 +64,11 @@ constexpr const char* kNeverWrong =
 
 std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
   const WhereClause where = conditions(filter);
-  std::string sql = select_trials() + where.text() + " ORDER BY t.seq";
-  if (filter.limit > 0) sql += fmt::format(" DESC LIMIT {}", filter.limit);
+  const bool newest_first = filter.limit > 0;
+  std::string sql =
+      select_trials() + where.text() +
+      fmt::format(" ORDER BY t.created_unix_ms {0}, t.trial_id {0}", newest_first ? "DESC" : "ASC");
+  if (newest_first) sql += fmt::format(" LIMIT {}", filter.limit);
   sqlite::Statement rows = impl_->connection.prepare(sql);
   where.bind_to(rows);
   TrialReader reader(impl_->corrupt);
@@ -73,7 +76,7 @@ std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
   while (rows.step()) {
     if (auto trial = reader.read(rows)) trials.push_back(std::move(*trial));
   }
-  if (filter.limit > 0) std::reverse(trials.begin(), trials.end());
+  if (newest_first) std::reverse(trials.begin(), trials.end());
   return trials;
 }
 

@@ -117,8 +117,8 @@ std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) cons
   if (!filter.operation.empty()) where.add("p.operation = ?", {filter.operation});
   if (!filter.kind_text.empty()) where.add("p.kind = ?", {filter.kind_text});
   if (!filter.session_id.empty()) where.add("s.session_id = ?", {filter.session_id});
-  sqlite::Statement rows =
-      impl_->connection.prepare(select_sessions() + where.text() + " ORDER BY s.seq");
+  sqlite::Statement rows = impl_->connection.prepare(select_sessions() + where.text() +
+                                                     " ORDER BY s.started_unix_ms, s.session_id");
   where.bind_to(rows);
   std::vector<SessionRecord> sessions;
   while (rows.step()) {
@@ -153,30 +153,38 @@ RecordCount TuningStore::adopt_sessions(const std::vector<SessionRecord>& sessio
   return count;
 }
 
-std::vector<CandidateKey> TuningStore::open_attempts(const Problem& problem,
-                                                     const DeviceClass& device) const {
-  std::vector<CandidateKey> attempts;
-  const sqlite::Connection& connection = impl_->connection;
-  const auto problem_id = find_problem(connection, problem);
-  const auto device_id = find_device(connection, device);
-  if (!problem_id || !device_id) return attempts;
+std::vector<CandidateKey> TuningStore::Impl::attempts(const WhereClause& where) {
   sqlite::Statement rows = connection.prepare(
-      "SELECT m.name, m.digest, a.config, a.session_id, a.digest FROM attempts a "
-      "JOIN templates m USING (template_id) WHERE a.problem_id = ? AND a.device_id = ?");
-  rows.bind(*problem_id, *device_id);
+      fmt::format("SELECT p.kind, p.sizes, {}, m.name, m.digest, a.config, a.session_id, a.digest "
+                  "FROM attempts a JOIN problems p USING (problem_id) JOIN devices d USING "
+                  "(device_id) JOIN templates m USING (template_id){}",
+                  kDeviceColumns, where.text()));
+  where.bind_to(rows);
+  std::vector<CandidateKey> attempts;
   while (rows.step()) {
     try {
-      CandidateKey key{problem, device, rows.text(0), rows.text(1), Config::parse(rows.text(2))};
-      if (row_digest(key, rows.text(3)) == rows.text(4)) {
+      CandidateKey key{Problem::parse(rows.text(0) + " | " + rows.text(1)), read_device(rows, 2),
+                       rows.text(7), rows.text(8), Config::parse(rows.text(9))};
+      if (row_digest(key, rows.text(10)) == rows.text(11)) {
         attempts.push_back(std::move(key));
         continue;
       }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
     }
-    impl_->corrupt.insert("attempt " + rows.text(2));
+    corrupt.insert("attempt " + rows.text(9));
   }
   return attempts;
+}
+
+std::vector<CandidateKey> TuningStore::open_attempts(const Problem& problem,
+                                                     const DeviceClass& device) const {
+  const auto problem_id = find_problem(impl_->connection, problem);
+  const auto device_id = find_device(impl_->connection, device);
+  if (!problem_id || !device_id) return {};
+  WhereClause where;
+  where.add("a.problem_id = ? AND a.device_id = ?", {*problem_id, *device_id});
+  return impl_->attempts(where);
 }
 
 }  // namespace kiln

@@ -40,6 +40,24 @@ Enum require(std::optional<Enum> value, const std::string& name) {
   return *value;
 }
 
+/// The library's own conversion would cut off digits, or a fraction, without a word.
+template <class Int>
+Int read_integer(const Json& object, const char* name) {
+  const Json& value = object.at(name);
+  using Limits = std::numeric_limits<Int>;
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (number <= static_cast<std::uint64_t>(Limits::max())) return static_cast<Int>(number);
+  } else if (value.is_number_integer()) {
+    const auto number = value.get<std::int64_t>();
+    if (number >= Limits::min() && number <= Limits::max()) return static_cast<Int>(number);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("trial field '{}' is {}, which is no whole number from {} to {}", name,
+                          value.is_number() ? value.dump() : value.type_name(), Limits::min(),
+                          Limits::max()));
+}
+
 Json to_json(const DeviceClass& device) {
   return {{"name", device.name},
           {"arch", device.arch},
@@ -50,7 +68,7 @@ Json to_json(const DeviceClass& device) {
 
 DeviceClass read_device(const Json& json) {
   return {json.at("name").get<std::string>(), json.at("arch").get<std::string>(),
-          json.at("sm_count").get<int>(), json.at("l2_bytes").get<std::int64_t>(),
+          read_integer<int>(json, "sm_count"), read_integer<std::int64_t>(json, "l2_bytes"),
           json.at("mig_profile").get<std::string>()};
 }
 
@@ -66,12 +84,12 @@ Json to_json(const KernelResources& used) {
 
 KernelResources read_resources(const Json& json) {
   KernelResources used;
-  used.registers = json.at("registers").get<int>();
-  used.spill_store_bytes = json.at("spill_store_bytes").get<int>();
-  used.spill_load_bytes = json.at("spill_load_bytes").get<int>();
-  used.stack_bytes = json.at("stack_bytes").get<int>();
-  used.smem_static_bytes = json.at("smem_static_bytes").get<std::int64_t>();
-  used.smem_dynamic_bytes = json.at("smem_dynamic_bytes").get<std::int64_t>();
+  used.registers = read_integer<int>(json, "registers");
+  used.spill_store_bytes = read_integer<int>(json, "spill_store_bytes");
+  used.spill_load_bytes = read_integer<int>(json, "spill_load_bytes");
+  used.stack_bytes = read_integer<int>(json, "stack_bytes");
+  used.smem_static_bytes = read_integer<std::int64_t>(json, "smem_static_bytes");
+  used.smem_dynamic_bytes = read_integer<std::int64_t>(json, "smem_dynamic_bytes");
   used.occupancy = json.at("occupancy").get<double>();
   return used;
 }
@@ -88,9 +106,9 @@ Timing read_timing(const Json& json) {
   timing.median_ns = json.at("median_ns").get<double>();
   timing.spread_ns = json.at("spread_ns").get<double>();
   timing.interleaved = json.at("interleaved").get<bool>();
-  timing.sm_clock_mhz = json.at("sm_clock_mhz").get<int>();
+  timing.sm_clock_mhz = read_integer<int>(json, "sm_clock_mhz");
   timing.power_w = json.at("power_w").get<double>();
-  timing.temperature_c = json.at("temperature_c").get<int>();
+  timing.temperature_c = read_integer<int>(json, "temperature_c");
   timing.samples_ns = json.at("samples_ns").get<std::vector<double>>();
   return timing;
 }
@@ -124,7 +142,7 @@ Trial decode(const Json& json) {
   trial.rendered_digest = json.at("rendered_digest").get<std::string>();
   trial.compile_seconds = json.at("compile_seconds").get<double>();
   trial.session_id = json.at("session").get<std::string>();
-  trial.created_unix_ms = json.at("created_unix_ms").get<std::int64_t>();
+  trial.created_unix_ms = read_integer<std::int64_t>(json, "created_unix_ms");
   return trial;
 }
 

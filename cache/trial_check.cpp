@@ -168,7 +168,7 @@ Trial checked(Trial trial) {
   }
   if (trial.timing) check_timing(*trial.timing);
   trial.compile_seconds = checked_number("compile_seconds", trial.compile_seconds);
-  if (trial.created_unix_ms == 0) trial.created_unix_ms = unix_ms_now();
+  if (trial.created_unix_ms == 0) trial.created_unix_ms = next_unix_ms();
   check_count("created_unix_ms", trial.created_unix_ms);
   return trial;
 }
@@ -189,7 +189,7 @@ SessionRecord checked(SessionRecord session) {
   constexpr auto kMost = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   session.space_size = std::min(session.space_size, kMost);
   session.evaluated = std::min(session.evaluated, kMost);
-  if (session.started_unix_ms == 0) session.started_unix_ms = unix_ms_now();
+  if (session.started_unix_ms == 0) session.started_unix_ms = next_unix_ms();
   return session;
 }
 

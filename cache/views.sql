@@ -22,7 +22,7 @@ SELECT datetime(t.created_unix_ms / 1000, 'unixepoch') AS "when",
        e.driver, e.toolkit, e.policy, p.kind, t.session_id, t.trial_id
 FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id)
      JOIN templates m USING (template_id) JOIN environments e USING (environment_id)
-ORDER BY t.seq;
+ORDER BY t.created_unix_ms, t.trial_id;
 
 -- The best candidate of each problem on each device. The leader has the lowest cost; whoever is
 -- within noise of it ties, and ties go to fewer registers, then to the smaller name.
@@ -88,4 +88,4 @@ SELECT datetime(s.started_unix_ms / 1000, 'unixepoch') AS started,
         WHERE t.session_id = s.session_id AND t.eligible = 1) AS fastest_us,
        p.kind, s.session_id
 FROM sessions s JOIN problems p USING (problem_id) JOIN devices d USING (device_id)
-ORDER BY s.seq;
+ORDER BY s.started_unix_ms, s.session_id;

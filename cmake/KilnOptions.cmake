@@ -64,6 +64,10 @@ function(kiln_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} kiln_flags GTest::gtest_main GTest::gmock)
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              KILN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  # Property tests of every folder draw the same cases in every run.
+  if("rapidcheck" IN_LIST ARG_LINKS)
+    target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/rapidcheck_seed.cpp)
+  endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()

@@ -3,7 +3,6 @@
 #include "tuner/session_ledger.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -114,10 +113,7 @@ std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
 
 /// Observers see the trial as the database has it.
 void SessionLedger::store(Trial& trial) {
-  using std::chrono::system_clock;
-  trial.created_unix_ms =
-      std::chrono::duration_cast<std::chrono::milliseconds>(system_clock::now().time_since_epoch())
-          .count();
+  trial.created_unix_ms = next_unix_ms();
   trial.id = context_.store.record(trial);
 }
 

@@ -2,14 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/cache/cache_fixture.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
+#include <tuple>
 
 namespace kiln::test {
 
@@ -107,12 +110,17 @@ SessionRecord session(const std::string& id) {
   return session;
 }
 
+std::string random_hex(std::mt19937_64& random) {
+  const std::uint64_t high = random();
+  return fmt::format("{:016x}{:016x}", high, random());
+}
+
 Trial random_trial(std::mt19937_64& random) {
   const auto pick = [&](int choices) {
     return static_cast<int>(random() % static_cast<unsigned>(choices));
   };
   Trial trial = good_trial(1000.0 + pick(800) / 8.0, 32 << pick(4));
-  trial.id = random_id();
+  trial.id = random_hex(random);
   trial.key.problem = gemm_problem(1024 << pick(3), 1024, 1024 << pick(2));
   if (pick(8) == 0) trial.key.device.mig_profile = "3g.71gb";
   if (pick(3) == 0) trial.key.template_name = "gemm_tiled";
@@ -123,7 +131,7 @@ Trial random_trial(std::mt19937_64& random) {
   trial.timing->spread_ns = pick(64) / 8.0;
   trial.timing->interleaved = pick(3) == 0;
   trial.session_id = pick(2) == 0 ? "s1" : "s2";
-  trial.created_unix_ms += pick(1000);
+  trial.created_unix_ms += pick(8);
   const int kind = pick(12);
   if (kind == 0) trial.provenance = Provenance::compiled;
   if (kind == 1) trial.provenance = Provenance::modelled;
@@ -146,6 +154,13 @@ Trial random_trial(std::mt19937_64& random) {
 std::vector<Trial> random_trials(std::mt19937_64& random, std::size_t count) {
   std::vector<Trial> trials;
   for (std::size_t i = 0; i < count; ++i) trials.push_back(random_trial(random));
+  return trials;
+}
+
+std::vector<Trial> oldest_first(std::vector<Trial> trials) {
+  std::sort(trials.begin(), trials.end(), [](const Trial& left, const Trial& right) {
+    return std::tie(left.created_unix_ms, left.id) < std::tie(right.created_unix_ms, right.id);
+  });
   return trials;
 }
 

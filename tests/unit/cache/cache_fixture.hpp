@@ -55,10 +55,15 @@ class PlainSqlite {
 [[nodiscard]] Trial good_trial(double median_ns, int tile = 128);
 [[nodiscard]] SessionRecord session(const std::string& id);
 
+/// An id that follows from the seed, as everything in a property test should.
+[[nodiscard]] std::string random_hex(std::mt19937_64& random);
 /// Few values for every field, so that collisions and ties happen. Times are in eighths of a
 /// nanosecond, near each other.
 [[nodiscard]] Trial random_trial(std::mt19937_64& random);
 [[nodiscard]] std::vector<Trial> random_trials(std::mt19937_64& random, std::size_t count);
+
+/// In the order in which a store answers.
+[[nodiscard]] std::vector<Trial> oldest_first(std::vector<Trial> trials);
 
 /// The text of the Error that `action` throws, after checking its kind; fails the test if none.
 [[nodiscard]] std::string error_of(ErrorKind kind, const std::function<void()>& action);

@@ -23,9 +23,11 @@ class Prune : public testing::Test {
   void add(double median_ns, int tile, const std::string& session) {
     Trial trial = good_trial(median_ns, tile);
     trial.session_id = session;
+    trial.created_unix_ms += ++added;
     store.record(trial);
   }
 
+  int added = 0;
   TempFolder folder;
   TuningStore store = TuningStore::open(folder.file("t.db"), OpenMode::read_write);
 };
@@ -41,15 +43,26 @@ TEST_F(Prune, KeepsTheBestAndTheNewestSession) {
   EXPECT_EQ(medians(), (std::vector<double>{900}));
 }
 
+TEST_F(Prune, AnOldSessionThatWasMergedLateIsNotTheNewest) {
+  add(900, 128, "new");
+  Trial merged = good_trial(700, 64);
+  merged.session_id = "old";
+  merged.created_unix_ms -= 1;
+  store.record(merged);
+  EXPECT_EQ(store.prune(0, 0), 1U);
+  EXPECT_EQ(medians(), (std::vector<double>{900}));
+}
+
 TEST_F(Prune, SparesWhatIsYoung) {
   Trial young = good_trial(800, 16);
   young.session_id = "old";
-  young.created_unix_ms = unix_ms_now();
+  young.created_unix_ms = next_unix_ms();
   store.record(young);
-  add(700, 64, "old");
-  add(900, 128, "new");
-  EXPECT_EQ(store.prune(3'600'000, 0), 1U);
-  EXPECT_EQ(medians(), (std::vector<double>{800, 900}));
+  add(700, 64, "older");
+  add(900, 128, "older");
+  EXPECT_EQ(store.prune(3'600'000, 0), 2U);
+  EXPECT_EQ(medians(), (std::vector<double>{800}));
+  EXPECT_EQ(store.prune(0, 0), 0U) << "it is of the newest session";
 }
 
 TEST_F(Prune, KeepsTheEvidenceAgainstACandidateThatStays) {

@@ -39,12 +39,17 @@ TEST_F(Store, ATrialComesBackAsItWent) {
   EXPECT_EQ(trials[0], trial);
 }
 
-RC_GTEST_FIXTURE_PROP(Store, AnyTrialsComeBackInTheirOrder, (std::uint64_t seed)) {
+RC_GTEST_PROP(StoreProperty, AnyTrialsComeBackOldestFirst, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
-  const std::vector<Trial> trials = test::random_trials(random, 30);
+  const TempFolder folder;
+  TuningStore store = TuningStore::open(folder.file("t.db"), OpenMode::read_write);
+  std::vector<Trial> trials = test::random_trials(random, 30);
   RC_ASSERT(store.record_all(trials).written == trials.size());
-  const std::vector<Trial> stored = store.trials({});
-  RC_ASSERT(std::vector<Trial>(stored.end() - 30, stored.end()) == trials);
+  trials = test::oldest_first(std::move(trials));
+  RC_ASSERT(store.trials({}) == trials);
+  TrialFilter newest;
+  newest.limit = 7;
+  RC_ASSERT(store.trials(newest) == std::vector<Trial>(trials.end() - 7, trials.end()));
   RC_ASSERT(store.check().empty());
 }
 
@@ -76,7 +81,9 @@ TEST_F(Store, FiltersRestrict) {
   other.provenance = Provenance::modelled;
   other.session_id = "s2";
   store.record(other);
-  store.record(good_trial(3000, 128));
+  Trial newest = good_trial(3000, 128);
+  newest.created_unix_ms += 1;
+  store.record(newest);
 
   const auto count = [&](const TrialFilter& filter) { return store.trials(filter).size(); };
   TrialFilter filter;
@@ -122,9 +129,10 @@ TEST_F(Store, TextFromOutsideNeverBecomesSql) {
 }
 
 TEST_F(Store, LatestTrialsHaveOnePerCandidate) {
-  store.record(good_trial(1000, 32));
-  store.record(good_trial(2000, 64));
-  store.record(good_trial(1500, 32));
+  std::vector<Trial> trials{good_trial(1000, 32), good_trial(2000, 64), good_trial(1500, 32)};
+  for (Trial& trial : trials) trial.created_unix_ms = next_unix_ms();
+  // As after a merge: stored in another order than made.
+  for (const int i : {2, 0, 1}) store.record(trials[static_cast<std::size_t>(i)]);
   const auto latest = store.latest_trials(test::gemm_problem(4096, 4096, 4096), test::h200());
   ASSERT_EQ(latest.size(), 2U);
   EXPECT_EQ(latest[0].timing->median_ns, 2000);
@@ -217,6 +225,9 @@ TEST_F(Store, DamagedSessionsAndAttemptsAreLeftOut) {
   store.record_attempt(good_trial(1).key, "s1");
   PlainSqlite(path).execute(
       "UPDATE sessions SET evaluated = 9; UPDATE attempts SET session_id = 's9'");
+  const std::vector<std::string> faults = store.check();
+  ASSERT_EQ(faults.size(), 2U);
+  EXPECT_NE(faults[0].find("attempt"), std::string::npos) << faults[0];
   EXPECT_TRUE(store.sessions().empty());
   EXPECT_TRUE(store.open_attempts(test::gemm_problem(4096, 4096, 4096), test::h200()).empty());
   EXPECT_EQ(store.corrupt_rows(), 2U);

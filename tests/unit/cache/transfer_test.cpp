@@ -18,12 +18,6 @@ using test::error_of;
 using test::good_trial;
 using test::TempFolder;
 
-std::vector<Trial> by_id(std::vector<Trial> trials) {
-  std::sort(trials.begin(), trials.end(),
-            [](const Trial& left, const Trial& right) { return left.id < right.id; });
-  return trials;
-}
-
 RC_GTEST_PROP(TrialJson, AnyTrialComesBackFromItsLine, (std::uint64_t seed)) {
   std::mt19937_64 random(seed);
   Trial trial = test::random_trial(random);
@@ -98,6 +92,32 @@ TEST_F(Transfer, BadLinesAreCountedAndNamed) {
   EXPECT_NE(count.complaints[2].find("x.jsonl:6: trial " + trial.id), std::string::npos);
 }
 
+TEST_F(Transfer, NumbersThatDoNotFitAreNamedAndNotCut) {
+  Trial trial = good_trial(1000);
+  trial.id = random_id();
+  std::string text = "{\"kiln\":\"trials\",\"schema\":1}\n";
+  const std::vector<std::pair<std::string, std::string>> changes{
+      {"\"sm_count\":132", "\"sm_count\":4294967428"},  // 132 + 2^32
+      {"\"registers\":128", "\"registers\":128.5"},
+      {"\"l2_bytes\":62914560", "\"l2_bytes\":18446744073709551615"},
+      {"\"temperature_c\":61", "\"temperature_c\":-2147483649"},
+      {"\"stack_bytes\":0", "\"stack_bytes\":true"},
+  };
+  for (const auto& [from, to] : changes) {
+    std::string line = trial_to_json(trial);
+    ASSERT_NE(line.find(from), std::string::npos) << line;
+    text += line.replace(line.find(from), from.size(), to) + "\n";
+  }
+  std::istringstream in(text);
+  const TransferCount count = import_trials(target, in, "x.jsonl");
+  EXPECT_EQ(count.written, 0U);
+  ASSERT_EQ(count.complaints.size(), changes.size());
+  EXPECT_NE(count.complaints[0].find("x.jsonl:2: trial field 'sm_count' is 4294967428"),
+            std::string::npos)
+      << count.complaints[0];
+  EXPECT_EQ(count.complaints[4].substr(0, 10), "x.jsonl:6:");
+}
+
 TEST_F(Transfer, OnlyTwentyComplaintsAreKept) {
   std::string text = "{\"kiln\":\"trials\",\"schema\":1}\n";
   for (int i = 0; i < 50; ++i) text += "bad\n";
@@ -139,20 +159,27 @@ TEST_F(Transfer, MergeNamesTrialsOfOneIdAndOtherContent) {
 /// Everything a database answers, whatever the order of its rows.
 struct Answers {
   std::vector<Trial> trials;
+  std::vector<Trial> latest;
   std::vector<std::string> best;
-  std::vector<std::string> sessions;
+  std::vector<SessionRecord> sessions;
   friend bool operator==(const Answers&, const Answers&) = default;
 };
 Answers answers_of(const TuningStore& store) {
   Answers answers;
-  answers.trials = by_id(store.trials({}));
+  answers.trials = store.trials({});
   for (const ProblemSummary& summary : store.summaries()) {
+    BestQuery query;
+    query.problem = summary.problem;
+    query.device = summary.device;
+    const auto best = store.best(query);
     answers.best.push_back(summary.best ? summary.best->id : "");
+    answers.best.push_back(best ? best->id : "");
+    answers.best.push_back(summary.last_session_state);
+    for (Trial& trial : store.latest_trials(summary.problem, summary.device)) {
+      answers.latest.push_back(std::move(trial));
+    }
   }
-  for (const SessionRecord& session : store.sessions()) {
-    answers.sessions.push_back(session.id + session.state + std::to_string(session.evaluated));
-  }
-  std::sort(answers.sessions.begin(), answers.sessions.end());
+  answers.sessions = store.sessions();
   return answers;
 }
 
@@ -168,6 +195,11 @@ RC_GTEST_PROP(Merge, IsCommutativeAssociativeAndIdempotent, (std::uint64_t seed)
     record.ended_unix_ms = record.state == "running" ? 0 : record.started_unix_ms + 5;
     states.push_back(record);
   }
+  // Another session of the problem, older or newer or of the very same moment.
+  SessionRecord other = test::session("s2");
+  other.state = "budget";
+  other.started_unix_ms += static_cast<std::int64_t>(random() % 3) - 1;
+  states.push_back(other);
   const auto fresh = [&] {
     return TuningStore::open(folder.file(random_id()), OpenMode::read_write);
   };
@@ -179,7 +211,7 @@ RC_GTEST_PROP(Merge, IsCommutativeAssociativeAndIdempotent, (std::uint64_t seed)
       if (random() % 2 == 0) part.push_back(trial);
     }
     (void)stores.back().record_all(part);
-    (void)stores.back().adopt_sessions({states[random() % 3]});
+    (void)stores.back().adopt_sessions({states[random() % 4], states[random() % 4]});
   }
   TuningStore forward = fresh();
   for (int i = 0; i < 3; ++i) (void)merge(forward, stores[static_cast<std::size_t>(i)]);
@@ -194,6 +226,9 @@ RC_GTEST_PROP(Merge, IsCommutativeAssociativeAndIdempotent, (std::uint64_t seed)
 
   RC_ASSERT(merge(forward, stores[2]).written == 0U);
   RC_ASSERT(answers_of(forward) == expected);
+
+  RC_ASSERT(forward.prune(0, 1) == backward.prune(0, 1));
+  RC_ASSERT(answers_of(forward) == answers_of(backward));
 }
 
 }  // namespace
