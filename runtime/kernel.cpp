@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "kiln/library.hpp"
 #include "runtime/kernel_entry.hpp"
 #include "runtime/workspaces.hpp"
@@ -25,11 +27,30 @@ void check_operand(char name, const void* pointer, std::uintptr_t mask) {
                           name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
+/// Whether a kernel that converts the factor to its accumulator's type computes with that factor.
+/// Infinities and NaN are themselves in every floating-point type.
+bool holds(const KernelEntry& entry, double factor) {
+  const bool in_range = std::fabs(factor) <= entry.largest_scalar;
+  if (entry.whole_scalars) return in_range && factor == std::trunc(factor);
+  return in_range || !std::isfinite(factor);
+}
+
+void check_scalar(const KernelEntry& entry, const char* name, double factor) {
+  if (holds(entry, factor)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("launch: {} = {} is no {} of at most {}, which is all that the "
+                          "accumulator of this problem holds",
+                          name, factor, entry.whole_scalars ? "whole number" : "number",
+                          entry.largest_scalar));
+}
+
 /// Says what is wrong with operands that the launch refused.
 [[noreturn]] void refuse(const KernelEntry& entry, const GemmOperands& operands) {
   check_operand('A', operands.a, entry.mask_a);
   check_operand('B', operands.b, entry.mask_b);
   check_operand('D', operands.d, entry.mask_d);
+  check_scalar(entry, "alpha", operands.alpha);
+  check_scalar(entry, "beta", operands.beta);
   if (!entry.reads_c) {
     throw Error(ErrorKind::usage,
                 fmt::format("launch: beta = {}, but the problem was requested without reading C; "
@@ -45,14 +66,17 @@ void check_operand(char name, const void* pointer, std::uintptr_t mask) {
                                              entry.config, status.message));
 }
 
-/// Every operand there and aligned. `c` counts when beta makes the kernel read it.
+/// Every operand there and aligned, and the factors such that the accumulator holds them. `c`
+/// counts when beta makes the kernel read it.
 bool sound(const KernelEntry& entry, const GemmOperands& operands) {
   const std::uintptr_t a = address(operands.a);
   const std::uintptr_t b = address(operands.b);
   const std::uintptr_t d = address(operands.d);
   const std::uintptr_t misplaced = (a & entry.mask_a) | (b & entry.mask_b) | (d & entry.mask_d);
   if (misplaced != 0 || a == 0 || b == 0 || d == 0) return false;
+  if (!holds(entry, operands.alpha)) return false;
   if (operands.beta == 0.0) return true;
+  if (!holds(entry, operands.beta)) return false;
   const std::uintptr_t c = address(operands.c);
   return entry.reads_c && c != 0 && (c & entry.mask_c) == 0;
 }

@@ -26,6 +26,8 @@ struct KernelEntry {
   std::uintptr_t mask_a = 0, mask_b = 0, mask_c = 0, mask_d = 0;  ///< bits that must be zero
   int m = 0, n = 0, k = 0;
   bool reads_c = false;
+  bool whole_scalars = false;   ///< alpha and beta become integers
+  double largest_scalar = 0.0;  ///< that the accumulator's type holds
   std::int64_t workspace_bytes = 0;
 
   std::shared_ptr<const LoadedModule> module;

@@ -160,6 +160,8 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
   entry->n = static_cast<int>(gemm.n);
   entry->k = static_cast<int>(gemm.k);
   entry->reads_c = gemm.reads_c;
+  entry->whole_scalars = gemm.acc == DType::s32;
+  entry->largest_scalar = largest_scalar(gemm.acc);
   entry->workspace_bytes = built.workspace_bytes;
   entry->module = std::move(built.module);
   entry->match = choice.match;

@@ -88,6 +88,18 @@ Gemm normalised(const Gemm& gemm) {
   return g;
 }
 
+double largest_scalar(DType accumulator) {
+  switch (accumulator) {
+    case DType::f64:
+      return std::numeric_limits<double>::max();
+    case DType::s32:
+      return std::numeric_limits<std::int32_t>::max();
+    default:
+      // Shorter floating-point accumulators take their factors in f32 as well.
+      return static_cast<double>(std::numeric_limits<float>::max());
+  }
+}
+
 Problem to_problem(const Gemm& gemm) {
   const Gemm g = normalised(gemm);
   Problem problem;

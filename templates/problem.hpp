@@ -64,6 +64,10 @@ struct Problem {
 /// traits alone: they don't change which kernel is right.
 [[nodiscard]] Problem to_problem(const Gemm& gemm);
 
+/// The largest alpha or beta that a kernel with that accumulator computes with; s32 takes whole
+/// numbers alone.
+[[nodiscard]] double largest_scalar(DType accumulator);
+
 /// "nt" and the like to storage of A and B; nothing when malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);
 [[nodiscard]] std::string layout_text(Storage a, Storage b);

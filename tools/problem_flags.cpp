@@ -44,13 +44,7 @@ std::int64_t checked_size(std::string_view flag, std::int64_t value, std::int64_
 /// Kernels convert alpha and beta to the accumulator's type. A value that this changes would make
 /// right kernels look wrong, and be remembered as such.
 void check_scalar(const char* flag, double value, DType accumulator) {
-  double largest = std::numeric_limits<double>::max();
-  if (accumulator == DType::s32) {
-    largest = std::numeric_limits<std::int32_t>::max();
-  } else if (accumulator != DType::f64) {
-    largest = static_cast<double>(std::numeric_limits<float>::max());
-  }
-  if (!(std::fabs(value) <= largest)) {
+  if (!(std::fabs(value) <= largest_scalar(accumulator))) {
     throw Error(ErrorKind::usage, fmt::format("{} {}: more than a {} accumulator holds", flag,
                                               value, to_string(accumulator)));
   }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -94,6 +95,40 @@ TEST_F(KernelLaunchTest, RefusesBetaWhereCIsNotRead) {
   operands_.beta = 1.0;
   operands_.c = c_.data.data();
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("reads_c"));
+}
+
+TEST_F(KernelLaunchTest, RefusesFactorsThatTheAccumulatorCannotHold) {
+  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
+  gemm.reads_c = true;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  operands_.c = c_.data.data();
+  operands_.alpha = 3.4e38;
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+  operands_.alpha = -1e300;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("alpha = -1e+300"));
+  operands_.alpha = std::numeric_limits<double>::infinity();
+  operands_.beta = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(refusal(kernel, operands_), "launched") << "f32 has them";
+  operands_.beta = 1e39;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = 1e+39"));
+}
+
+TEST_F(KernelLaunchTest, IntegerAccumulatorsTakeWholeFactors) {
+  Gemm gemm = Gemm::of(DType::s8, 4, 4, 4);
+  gemm.reads_c = true;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  operands_.c = c_.data.data();
+  operands_.alpha = 2147483647.0;
+  operands_.beta = -3.0;
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+  operands_.beta = 0.5;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = 0.5 is no whole number"));
+  operands_.beta = 2147483648.0;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta"));
+  operands_.beta = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = nan"));
 }
 
 TEST_F(KernelLaunchTest, BetaZeroNeedsNoC) {
