@@ -89,7 +89,9 @@ KernelResources read_resources(const sqlite::Statement& row, int first) {
 }  // namespace
 
 std::string CubinKey::canonical() const {
-  return fmt::format("{} | {} | {} | {}", rendered_digest, arch, compiler, options);
+  std::string text = fmt::format("{} | {} | {} | {}", rendered_digest, arch, compiler, options);
+  if (!headers.empty()) text += " | " + headers;
+  return text;
 }
 
 /// Everything under one mutex. `connection_` is empty when the store keeps nothing.

@@ -17,9 +17,10 @@ namespace kiln {
 /// Whatever decides the bytes of a compiled kernel.
 struct CubinKey {
   std::string rendered_digest;
-  std::string options;   ///< canonical compiler options
-  std::string compiler;  ///< "nvrtc 13.0"
-  std::string arch;      ///< "sm_90a"
+  std::string options;       ///< canonical compiler options
+  std::string compiler;      ///< "nvrtc 13.0"
+  std::string arch;          ///< "sm_90a"
+  std::string headers = {};  ///< which CUDA headers, where they are not the compiler's own
   [[nodiscard]] std::string canonical() const;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 /// The one entry of the store that is no kernel: whose compiler filled it.
 CubinKey compiler_key() {
-  return {"compiler", "", "", ""};
+  return {"compiler", "", "", "", ""};
 }
 
 void remember_compiler(CubinStore& store, const std::string& identity) {
@@ -37,16 +37,20 @@ struct CachingCompiler::Counters {
 };
 
 CachingCompiler::CachingCompiler(std::shared_ptr<Compiler> compiler,
-                                 std::shared_ptr<CubinStore> store)
+                                 std::shared_ptr<CubinStore> store, std::string headers)
     : compiler_(std::move(compiler)),
       store_(std::move(store)),
+      headers_(std::move(headers)),
       counters_(std::make_shared<Counters>()) {}
+
+CubinKey CachingCompiler::key_of(const CompileRequest& request, const std::string& identity) const {
+  return {request.source_digest, compiler_->options_text(request), identity, request.arch,
+          headers_};
+}
 
 std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& request,
                                                      const std::string& identity) {
-  const CubinKey key{request.source_digest, compiler_->options_text(request), identity,
-                     request.arch};
-  auto record = store_->get(key);
+  auto record = store_->get(key_of(request, identity));
   const std::size_t names = request.name_expressions.size() + request.plain_names.size();
   if (!record || record->lowered_names.size() != names) return std::nullopt;
   ++counters_->hits;
@@ -71,8 +75,7 @@ CompileResult CachingCompiler::compile_afresh(const CompileRequest& request) {
   if (!result.ok || !result.warnings.empty()) return result;
   // Asked again: a compiler that was not loaded before may turn out to be another than remembered.
   const std::string identity = compiler_->identity();
-  store_->put({request.source_digest, compiler_->options_text(request), identity, request.arch},
-              {result.cubin, result.lowered_names, result.resources});
+  store_->put(key_of(request, identity), {result.cubin, result.lowered_names, result.resources});
   const std::lock_guard lock(counters_->mutex);
   if (counters_->remembered != identity) {
     remember_compiler(*store_, identity);

@@ -54,7 +54,9 @@ class Compiler {
 /// Asks the cubin store first and fills it after. Counts both. Thread-safe.
 class CachingCompiler : public Compiler {
  public:
-  CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store);
+  /// `headers` is chosen_headers(): with other headers the same source can be another kernel.
+  CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store,
+                  std::string headers = "");
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
   /// Compiles whatever the store holds, and puts the result in its place: for a stored kernel that
   /// the device refuses, which its digest cannot tell.
@@ -71,8 +73,11 @@ class CachingCompiler : public Compiler {
 
  private:
   struct Counters;
+  [[nodiscard]] CubinKey key_of(const CompileRequest& request, const std::string& identity) const;
+
   std::shared_ptr<Compiler> compiler_;
   std::shared_ptr<CubinStore> store_;
+  std::string headers_;
   std::shared_ptr<Counters> counters_;
 };
 

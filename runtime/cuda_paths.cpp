@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "cache/locations.hpp"
 #include "kiln/error.hpp"
+#include "templates/digest.hpp"
 
 namespace kiln {
 namespace {
@@ -65,6 +68,11 @@ std::vector<fs::path> wheel_roots() {
   // Directory order is the file system's whim, an answer must not be.
   std::sort(roots.begin(), roots.end());
   return roots;
+}
+
+/// The folder that a person chose for CUDA's headers; "" when nobody did.
+std::string chosen_include_folder(const std::string& wanted) {
+  return wanted.empty() ? environment_setting("KILN_CUDA_INCLUDE") : wanted;
 }
 
 bool has_header(const fs::path& folder) {
@@ -123,7 +131,7 @@ std::vector<std::string> cuda_library_files(const std::string& component,
 std::vector<std::string> cuda_include_folders(const std::string& wanted,
                                               const std::string& library_folder) {
   std::vector<fs::path> candidates;
-  const std::string setting = wanted.empty() ? environment_setting("KILN_CUDA_INCLUDE") : wanted;
+  const std::string setting = chosen_include_folder(wanted);
   if (!setting.empty()) {
     candidates.emplace_back(setting);
   } else {
@@ -150,6 +158,23 @@ std::vector<std::string> cuda_include_folders(const std::string& wanted,
   std::error_code error;
   if (fs::exists(*found / "cccl", error)) folders.push_back((*found / "cccl").string());
   return folders;
+}
+
+std::string chosen_headers(const std::string& wanted) {
+  const std::string setting = chosen_include_folder(wanted);
+  if (setting.empty()) return {};
+  std::error_code error;
+  const fs::path found = fs::canonical(setting, error);
+  const fs::path folder = error ? fs::path(setting) : found;
+  DigestBuilder digest;
+  for (const char* name : {"cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp",
+                           "cuda_fp8.h", "cuda_fp8.hpp", "mma.h", "crt/mma.h", "crt/mma.hpp"}) {
+    const std::ifstream file(folder / name, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    digest.add(text.str());
+  }
+  return fmt::format("headers={} {}", folder.string(), digest.hex());
 }
 
 }  // namespace kiln

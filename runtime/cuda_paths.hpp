@@ -27,4 +27,10 @@ namespace kiln {
 [[nodiscard]] std::vector<std::string> cuda_include_folders(const std::string& wanted,
                                                             const std::string& library_folder);
 
+/// Tells one set of CUDA headers from another where a person chose the folder (`wanted` or
+/// KILN_CUDA_INCLUDE): its path, and a digest over the version header and what built-in templates
+/// include. "" where nobody did: then the headers are those of the compiler, whose version says
+/// which they are.
+[[nodiscard]] std::string chosen_headers(const std::string& wanted);
+
 }  // namespace kiln

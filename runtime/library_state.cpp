@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "kiln/error.hpp"
+#include "runtime/cuda_paths.hpp"
 #include "runtime/tuner_process.hpp"
 
 namespace kiln::detail {
@@ -47,7 +48,7 @@ std::uintptr_t alignment_mask(const Problem& problem, const char* trait) {
 
 LibraryState::LibraryState(LibraryParts parts)
     : parts_(completed(std::move(parts))),
-      compiler_(lazy_compiler(parts_), parts_.cubins),
+      compiler_(lazy_compiler(parts_), parts_.cubins, chosen_headers(parts_.cuda_include)),
       workspaces_(*parts_.device),
       chooser_(parts_.catalog, parts_.device->info(), parts_.database, parts_.site_databases,
                *parts_.warnings),

@@ -12,7 +12,7 @@ namespace kiln {
 
 /// The options that decide the bytes of a cubin, in canonical order: part of the key of the cubin
 /// store, known without loading NVRTC. Include folders are not among them: they say where headers
-/// lie, and which headers those are follows from the compiler's version.
+/// lie. Which headers those are follows from the compiler's version, or is chosen_headers().
 [[nodiscard]] std::string nvrtc_options_text(const CompileRequest& request);
 
 /// Turns source into machine code with NVRTC. Threads compile side by side: each has a program of

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "kiln/error.hpp"
+#include "runtime/cuda_paths.hpp"
 #include "runtime/device.hpp"
 #include "tools/quantity.hpp"
 
@@ -67,8 +68,9 @@ std::shared_ptr<CachingCompiler> Context::compiler() {
     }
     auto store = std::make_shared<CubinStore>(path, kCubinStoreBytes,
                                               [this](const std::string& text) { warn(text); });
+    const std::string include = cuda_include().value;
     compiler_ = std::make_shared<CachingCompiler>(
-        make_nvrtc_compiler(cuda_include().value, SystemHeaders::precompile), store);
+        make_nvrtc_compiler(include, SystemHeaders::precompile), store, chosen_headers(include));
   }
   return compiler_;
 }

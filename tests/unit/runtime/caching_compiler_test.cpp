@@ -61,6 +61,9 @@ TEST_F(CachingCompilerTest, WhateverDecidesTheBytesIsInTheKey) {
   CachingCompiler newer(std::make_shared<FakeCompiler>(FakeCompiler::Decide(), "nvrtc 99.1"),
                         store());
   EXPECT_FALSE(newer.compile(request_of("a")).from_store);
+  CachingCompiler elsewhere(fake, store(), "headers=/opt/cuda/include 1");
+  EXPECT_FALSE(elsewhere.compile(request_of("a")).from_store);
+  EXPECT_TRUE(elsewhere.compile(request_of("a")).from_store);
 }
 
 TEST_F(CachingCompilerTest, FailuresAndWarningsAreNotStored) {

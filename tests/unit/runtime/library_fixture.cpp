@@ -19,7 +19,7 @@ Library LibraryFixture::open() {
   parts.database = database_;
   parts.mode = mode_;
   parts.tuner_program = tuner_program_;
-  parts.cuda_include = "/the/headers";
+  parts.cuda_include = cuda_include_;
   parts.cubin_store = folder_.file("cubins.db");
   parts.warnings = std::make_shared<detail::WarningSink>(
       [this](std::string_view text) { warnings_.emplace_back(text); }, "");

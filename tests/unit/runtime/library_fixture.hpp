@@ -35,6 +35,7 @@ class LibraryFixture : public ::testing::Test {
   Mode mode_ = Mode::use;
   std::string tuner_program_ = "/nonexistent/kiln";
   FakeCompiler::Decide decide_;  ///< what becomes of compilations
+  std::string cuda_include_ = "/the/headers";
   std::string compiler_identity_ = "nvrtc 99.0";
   FakeDeviceOptions device_options_;
   Catalog catalog_ = Catalog::builtin();

@@ -322,6 +322,14 @@ TEST_F(LibraryTest, SecondProcessCompilesNothingAndLoadsNoCompiler) {
   EXPECT_EQ(compilers_made_, 0);
 }
 
+TEST_F(LibraryTest, OtherHeadersAreAnotherKernel) {
+  static_cast<void>(open().get(gemm_));
+  cuda_include_ = "/other/headers";
+  const Library library = open();
+  static_cast<void>(library.get(gemm_));
+  EXPECT_EQ(library.counters().compiles, 1U);
+}
+
 TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
   mode_ = Mode::tune_on_miss;
   tuner_program_ = folder_.file("tuner");
