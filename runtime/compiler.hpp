@@ -46,10 +46,16 @@ class Compiler {
   [[nodiscard]] virtual std::vector<std::string> supported_archs() const = 0;
 };
 
+/// What a compiler does with the system headers above a rendered kernel. Precompiling them pays
+/// from the second kernel of a problem on, and takes a temporary folder; the machine code is the
+/// same.
+enum class SystemHeaders { parse, precompile };
+
 /// NVRTC, loaded at run time (from the toolkit Kiln was configured with, KILN's library folder, the
 /// loader's path, /usr/local/cuda, or a Python wheel's folder). `cuda_include` empty: found beside
 /// NVRTC or the toolkit. Throws Error(compiler) that lists where it looked and what to install.
-[[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include = "");
+[[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(
+    const std::string& cuda_include = "", SystemHeaders headers = SystemHeaders::parse);
 
 /// Asks the cubin store first and fills it after. Counts both. Thread-safe.
 class CachingCompiler : public Compiler {

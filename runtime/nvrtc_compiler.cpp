@@ -46,8 +46,9 @@ std::string nvrtc_options_text(const CompileRequest& request) {
   return text;
 }
 
-NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders)
-    : api_(std::move(api)), include_folders_(std::move(include_folders)) {}
+NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
+                             SystemHeaders headers)
+    : api_(std::move(api)), include_folders_(std::move(include_folders)), headers_(headers) {}
 
 std::string NvrtcCompiler::identity() const {
   return fmt::format("nvrtc {}.{}", api_.major, api_.minor);
@@ -84,6 +85,10 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request) c
   options.emplace_back("--ptxas-options=-v");
   // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
   if (at_least(12, 9)) options.emplace_back("--no-cache");
+  if (headers_ == SystemHeaders::precompile) {
+    // Without its messages, so that a kernel's log does not depend on which one came first.
+    options.insert(options.end(), {"--pch", "--pch-messages=false", "--pch-verbose=false"});
+  }
   return options;
 }
 
@@ -151,14 +156,15 @@ std::string NvrtcCompiler::log_of(NvrtcApi::Program program) const {
   if (api_.get_program_log_size(program, &bytes) != 0 || bytes <= 1) return {};
   std::string log(bytes, '\0');
   if (api_.get_program_log(program, log.data()) != 0) return {};
-  log.resize(bytes - 1);
+  log.resize(log.find('\0'));  // the size counts the end, sometimes twice
   return log;
 }
 
-std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include) {
+std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include,
+                                              SystemHeaders headers) {
   NvrtcApi api = NvrtcApi::load();
   std::vector<std::string> folders = cuda_include_folders(cuda_include, api.folder);
-  return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders));
+  return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders), headers);
 }
 
 }  // namespace kiln

@@ -19,7 +19,7 @@ namespace kiln {
 /// its own, and NVRTC allows that.
 class NvrtcCompiler : public Compiler {
  public:
-  NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders);
+  NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders, SystemHeaders headers);
 
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
   [[nodiscard]] std::string identity() const override;
@@ -38,6 +38,7 @@ class NvrtcCompiler : public Compiler {
 
   NvrtcApi api_;
   std::vector<std::string> include_folders_;
+  SystemHeaders headers_;
 };
 
 }  // namespace kiln

@@ -95,6 +95,8 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
   for (const auto include : includes) text += fmt::format("#include {}\n", include);
+  // What stands above is the same for every configuration: where a precompiled header may end.
+  text += "#if defined(__CUDACC_RTC__)\n#pragma nv_hdrstop\n#endif\n";
   return text;
 }
 

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "kiln/error.hpp"
@@ -16,6 +18,7 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class NvrtcCompilerTest : public ::testing::Test {
  protected:
@@ -125,6 +128,33 @@ TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {
     EXPECT_THAT(error.what(), HasSubstr("/nonexistent/include"));
     EXPECT_THAT(error.what(), HasSubstr("nvidia-cuda-runtime"));
   }
+}
+
+TEST_F(NvrtcCompilerTest, PrecompiledHeadersChangeNothingButTheTime) {
+  char folder[] = "/tmp/kiln-pch-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  ::setenv("TMPDIR", folder, 1);
+  CompileRequest wanted = request();
+  wanted.source.insert(wanted.source.find("struct"), "#pragma nv_hdrstop\n");
+  const CompileResult plain = compiler_->compile(wanted);
+  const auto precompiling = make_nvrtc_compiler("", SystemHeaders::precompile);
+  const CompileResult first = precompiling->compile(wanted);
+  int headers = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    headers += entry.path().extension() == ".pch" ? 1 : 0;
+  }
+  ::unsetenv("TMPDIR");
+  EXPECT_EQ(headers, 1);
+  const CompileResult second = precompiling->compile(wanted);
+  ASSERT_TRUE(plain.ok && first.ok && second.ok) << first.log << second.log;
+  EXPECT_EQ(first.cubin, plain.cubin);
+  EXPECT_EQ(second.cubin, plain.cubin);
+  for (const std::string& log : {first.log, second.log}) {
+    EXPECT_THAT(log, HasSubstr("Used"));
+    EXPECT_THAT(log, Not(HasSubstr("precompiled")));
+  }
+  EXPECT_EQ(precompiling->options_text(wanted), compiler_->options_text(wanted));
+  std::filesystem::remove_all(folder);
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
