@@ -3,136 +3,34 @@
 #include "tools/host_matrix.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
+
+#include "common/verify_math.cuh"
 
 namespace kiln::tools {
 namespace {
 
-/// A binary floating-point format narrower than float: sign, exponent, mantissa.
-struct NarrowFormat {
-  int exponent_bits;
-  int mantissa_bits;
-  bool has_infinity;  ///< e4m3 gives all but one of the topmost patterns to numbers
-
-  [[nodiscard]] constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
-};
-
-constexpr NarrowFormat kF16{5, 10, true};
-constexpr NarrowFormat kBf16{8, 7, true};
-constexpr NarrowFormat kE4m3{4, 3, false};
-constexpr NarrowFormat kE5m2{5, 2, true};
-
-std::uint32_t encode_exact(const NarrowFormat& format, double value) {
-  if (value == 0.0) return 0;
-  int exponent = 0;
-  // frexp gives [0.5, 1); formats count from [1, 2).
-  const double significand = std::frexp(std::fabs(value), &exponent) * 2.0 - 1.0;
-  const auto mantissa = static_cast<std::uint32_t>(std::ldexp(significand, format.mantissa_bits));
-  const auto biased = static_cast<std::uint32_t>(exponent - 1 + format.bias());
-  const std::uint32_t sign = value < 0.0 ? 1 : 0;
-  return (((sign << format.exponent_bits) | biased) << format.mantissa_bits) | mantissa;
+ElementKind kind_of(DType type) {
+  return static_cast<ElementKind>(type);
 }
 
-double decode(const NarrowFormat& format, std::uint32_t bits) {
-  const std::uint32_t mantissa = bits & ((1U << format.mantissa_bits) - 1U);
-  const std::uint32_t topmost = (1U << format.exponent_bits) - 1U;
-  const std::uint32_t biased = (bits >> format.mantissa_bits) & topmost;
-  const bool negative = ((bits >> (format.mantissa_bits + format.exponent_bits)) & 1U) != 0;
-  const double fraction = std::ldexp(mantissa, -format.mantissa_bits);
-  double magnitude = 0.0;
-  if (format.has_infinity && biased == topmost) {
-    magnitude = mantissa == 0 ? std::numeric_limits<double>::infinity()
-                              : std::numeric_limits<double>::quiet_NaN();
-  } else if (!format.has_infinity && biased == topmost &&
-             mantissa == (1U << format.mantissa_bits) - 1U) {
-    magnitude = std::numeric_limits<double>::quiet_NaN();
-  } else if (biased == 0) {
-    magnitude = std::ldexp(fraction, 1 - format.bias());
-  } else {
-    magnitude = std::ldexp(1.0 + fraction, static_cast<int>(biased) - format.bias());
-  }
-  return negative ? -magnitude : magnitude;
-}
-
-/// All values of f16: checking a product decodes each element thousands of times.
-const std::vector<double>& f16_values() {
-  static const std::vector<double> values = [] {
-    std::vector<double> all(std::size_t{1} << 16U);
-    for (std::size_t bits = 0; bits < all.size(); ++bits) {
-      all[bits] = decode(kF16, static_cast<std::uint32_t>(bits));
-    }
-    return all;
-  }();
-  return values;
-}
-
-template <class T>
-void put(T value, std::byte* to) {
-  std::memcpy(to, &value, sizeof(value));
-}
-
-template <class T>
-T get(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
+/// The bytes of one element as a number; the low ones come first on every machine with CUDA.
+unsigned long long load_bits(DType type, const std::byte* from) {
+  unsigned long long bits = 0;
+  std::memcpy(&bits, from, static_cast<std::size_t>(size_bytes(type)));
+  return bits;
 }
 
 }  // namespace
 
 void store_exact(DType type, double value, std::byte* to) {
-  switch (type) {
-    case DType::f16:
-      return put(static_cast<std::uint16_t>(encode_exact(kF16, value)), to);
-    case DType::bf16:
-      return put(static_cast<std::uint16_t>(encode_exact(kBf16, value)), to);
-    case DType::e4m3:
-      return put(static_cast<std::uint8_t>(encode_exact(kE4m3, value)), to);
-    case DType::e5m2:
-      return put(static_cast<std::uint8_t>(encode_exact(kE5m2, value)), to);
-    case DType::tf32:
-    case DType::f32:
-      return put(static_cast<float>(value), to);
-    case DType::f64:
-      return put(value, to);
-    case DType::s8:
-      return put(static_cast<std::int8_t>(value), to);
-    case DType::u8:
-      return put(static_cast<std::uint8_t>(value), to);
-    case DType::s32:
-      return put(static_cast<std::int32_t>(value), to);
-  }
+  const unsigned long long bits = encode(value, kind_of(type));
+  std::memcpy(to, &bits, static_cast<std::size_t>(size_bytes(type)));
 }
 
 double load_element(DType type, const std::byte* from) {
-  switch (type) {
-    case DType::f16:
-      return f16_values()[get<std::uint16_t>(from)];
-    case DType::bf16:
-      // The upper half of a float.
-      return static_cast<double>(
-          std::bit_cast<float>(static_cast<std::uint32_t>(get<std::uint16_t>(from)) << 16U));
-    case DType::e4m3:
-      return decode(kE4m3, get<std::uint8_t>(from));
-    case DType::e5m2:
-      return decode(kE5m2, get<std::uint8_t>(from));
-    case DType::tf32:
-    case DType::f32:
-      return static_cast<double>(get<float>(from));
-    case DType::f64:
-      return get<double>(from);
-    case DType::s8:
-      return get<std::int8_t>(from);
-    case DType::u8:
-      return get<std::uint8_t>(from);
-    case DType::s32:
-      return get<std::int32_t>(from);
-  }
-  return std::numeric_limits<double>::quiet_NaN();
+  return decode(load_bits(type, from), kind_of(type));
 }
 
 double random_element(DType type, std::mt19937_64& random) {
@@ -188,10 +86,17 @@ void HostMatrix::poison() {
   std::fill(bytes_.begin(), bytes_.end(), std::byte{0xff});
 }
 
-double HostMatrix::at(std::int64_t row, std::int64_t column) const {
+const std::byte* HostMatrix::element(std::int64_t row, std::int64_t column) const {
   if (storage_ == Storage::t) std::swap(row, column);
-  const auto index = (row * ld_ + column) * size_bytes(type_);
-  return load_element(type_, bytes_.data() + index);
+  return bytes_.data() + (row * ld_ + column) * size_bytes(type_);
+}
+
+double HostMatrix::at(std::int64_t row, std::int64_t column) const {
+  return load_element(type_, element(row, column));
+}
+
+unsigned long long HostMatrix::bits_at(std::int64_t row, std::int64_t column) const {
+  return load_bits(type_, element(row, column));
 }
 
 }  // namespace kiln::tools

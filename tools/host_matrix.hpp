@@ -11,8 +11,8 @@
 
 namespace kiln::tools {
 
-/// Writes `value` as an element of `type`. Precondition: the type holds it exactly as a normal
-/// number or zero (random_element gives only such).
+/// Writes `value` as an element of `type`. Precondition: the type holds it exactly (random_element
+/// gives only such).
 void store_exact(DType type, double value, std::byte* to);
 /// Reads an element of `type`.
 [[nodiscard]] double load_element(DType type, const std::byte* from);
@@ -32,10 +32,14 @@ class HostMatrix {
   /// Every byte 0xff: NaN in every floating-point type, so that what is never written shows.
   void poison();
   [[nodiscard]] double at(std::int64_t row, std::int64_t column) const;
+  /// The same as it lies in memory.
+  [[nodiscard]] unsigned long long bits_at(std::int64_t row, std::int64_t column) const;
   [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
+  [[nodiscard]] const std::byte* element(std::int64_t row, std::int64_t column) const;
+
   DType type_;
   std::int64_t stored_rows_, ld_;
   Storage storage_;

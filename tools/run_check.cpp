@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "common/verify_math.cuh"
 #include "tuner/error_bound.hpp"
 
 namespace kiln::tools {
@@ -49,23 +49,22 @@ RunCheck check_result(const GemmRequest& request, const HostOperands& operands, 
                       std::uint64_t seed) {
   const auto& gemm = request.gemm;
   const ErrorBound bound = error_bound(gemm);
+  const auto kind = static_cast<ElementKind>(gemm.d);
   RunCheck check;
   const auto compare = [&](std::int64_t row, std::int64_t column) {
-    const auto expected = expected_element(request, operands, row, column);
-    const double got = operands.d.at(row, column);
-    const double allowed =
-        bound.u_out * std::fabs(expected.value) + bound.c_factor * expected.magnitude;
-    const double error = std::fabs(got - expected.value);
-    // Negated, so that NaN is wrong; an exact zero is right even where nothing is allowed.
-    const bool wrong = !(error <= allowed);
-    const double ratio = wrong && !(error / allowed > 1.0) ? std::numeric_limits<double>::infinity()
-                                                           : (error == 0.0 ? 0.0 : error / allowed);
+    const Expected expected = expected_element(request, operands, row, column);
+    const auto bits = operands.d.bits_at(row, column);
+    // What the verifier asks of a candidate; integer arithmetic is exact whatever the data.
+    const ElementCheck found = gemm.acc == DType::s32
+                                   ? check_exact(bits, expected.value, kind)
+                                   : check_bounded(bits, expected.value, expected.magnitude,
+                                                   bound.u_out, bound.c_factor, kind);
     ++check.checked;
-    check.worst_ratio = std::fmax(check.worst_ratio, ratio);
-    if (!wrong) return;
+    check.worst_ratio = std::fmax(check.worst_ratio, found.ratio);
+    if (found.ok) return;
     if (check.wrong++ == 0) {
-      check.evidence = fmt::format("row {} column {}: {}, expected {}, bound {}", row, column, got,
-                                   expected.value, allowed);
+      check.evidence = fmt::format("row {} column {}: {}, expected {}, bound {}", row, column,
+                                   found.value, found.expected, found.bound);
     }
   };
   if (gemm.m <= limit / gemm.n) {

@@ -23,8 +23,9 @@ struct RunCheck {
   std::string evidence;      ///< the first wrong element
 };
 
-/// Compares elements of D with float64 sums on the host, against the bound of docs/measuring.md.
-/// All elements when there are at most `limit`, else random ones, the four corners among them.
+/// Compares elements of D with float64 sums on the host, by the verifier's rule
+/// (docs/measuring.md). All elements when there are at most `limit`, else random ones, the four
+/// corners among them.
 [[nodiscard]] RunCheck check_result(const GemmRequest& request, const HostOperands& operands,
                                     std::int64_t limit, std::uint64_t seed);
 

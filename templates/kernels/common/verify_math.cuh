@@ -263,8 +263,11 @@ KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, Elem
 KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, double absolute,
                                    double u_out, double c_factor, ElementKind kind) {
   const double value = decode(bits, kind);
+  const double least = decode(encode(-infinite(), kind), kind);
+  const double greatest = decode(encode(infinite(), kind), kind);
+  const double expected = reference < least ? least : reference > greatest ? greatest : reference;
   const double slack = c_factor * absolute;
-  const double bound = u_out * magnitude(reference) + slack + subnormal_rounding(kind);
+  const double bound = u_out * magnitude(expected) + slack + subnormal_rounding(kind);
   if (!is_finite(reference)) {
     const bool ok = same_number(value, decode(encode(reference, kind), kind));
     return {ok, value, reference, bound, ok ? 0.0 : infinite()};
@@ -272,11 +275,8 @@ KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, do
   if (!is_finite(value)) {
     const double farthest = reference < 0.0 ? reference - slack : reference + slack;
     const bool ok = value == decode(encode(farthest, kind), kind);  // NaN equals nothing
-    return {ok, value, reference, bound, ok ? 0.0 : infinite()};
+    return {ok, value, expected, bound, ok ? 0.0 : infinite()};
   }
-  const double least = decode(encode(-infinite(), kind), kind);
-  const double greatest = decode(encode(infinite(), kind), kind);
-  const double expected = reference < least ? least : reference > greatest ? greatest : reference;
   const double error = magnitude(value - expected);
   // Written so that a bound that is no number fails.
   const bool ok = error <= bound;

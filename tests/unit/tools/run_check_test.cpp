@@ -108,7 +108,7 @@ TEST(RunCheck, FindsWhatWasNeverWritten) {
 }
 
 GemmRequest f16_request(std::int64_t k, double alpha) {
-  return {Gemm::of(DType::f16, 16, 12, k), alpha, 0.0};
+  return {normalised(Gemm::of(DType::f16, 16, 12, k)), alpha, 0.0};
 }
 
 TEST(RunCheck, AResultBeyondTheTypesRangeIsInfinite) {
@@ -137,7 +137,7 @@ TEST(RunCheck, AResultBelowTheTypesNormalRangeMayLoseDigits) {
 }
 
 TEST(RunCheck, IntegersAreComparedExactly) {
-  const GemmRequest request{Gemm::of(DType::s8, 5, 6, 30), 1.0, 0.0};
+  const GemmRequest request{normalised(Gemm::of(DType::s8, 5, 6, 30)), 1.0, 0.0};
   auto operands = solved(request);
   EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 0);
   operands.d.bytes()[0] ^= std::byte{1};
