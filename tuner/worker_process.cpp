@@ -28,6 +28,7 @@ using std::chrono::seconds;
 
 /// How much of what the child prints is worth keeping: the end, where the reason is.
 constexpr std::size_t kMostPrinted = 4096;
+constexpr int kReadsAtOnce = 16;  // of 4096 bytes: 64 KiB
 
 [[noreturn]] void throw_cannot_start(const std::string& program, int error) {
   throw Error(ErrorKind::device, fmt::format("cannot start the worker process '{}': {}", program,
@@ -151,10 +152,11 @@ WorkerProcess::Result WorkerProcess::wait_for(short events, Clock::time_point de
     std::array<pollfd, 2> watched{{{socket_, events, 0}, {errors_, POLLIN, 0}}};
     const int ready = poll(watched.data(), watched.size(), milliseconds_until(deadline));
     if (ready < 0 && errno != EINTR) return Result::died;
-    if (ready == 0 && Clock::now() >= deadline) return Result::timed_out;
-    if (ready <= 0) continue;
-    if (watched[1].revents != 0) drain_errors();
-    if (watched[0].revents != 0) return Result::ok;
+    if (ready > 0 && watched[1].revents != 0) drain_errors();
+    if (ready > 0 && watched[0].revents != 0) return Result::ok;
+    // Also when there was something to read: a child that prints without end is no better than one
+    // that hangs.
+    if (Clock::now() >= deadline) return Result::timed_out;
   }
 }
 
@@ -196,9 +198,10 @@ WorkerProcess::Result WorkerProcess::receive(Frame& frame, Clock::time_point dea
   }
 }
 
+/// Not more than a pipe holds: a child that prints faster than this reads would keep it here.
 void WorkerProcess::drain_errors() {
   std::array<char, 4096> bytes{};
-  for (;;) {
+  for (int reads = 0; reads < kReadsAtOnce; ++reads) {
     const ssize_t got = read(errors_, bytes.data(), bytes.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;

@@ -115,6 +115,10 @@ void register_deadly(FakeDevice& device) {
   device.register_kernel("sleeps_forever", [](const FakeLaunch&) {
     for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
   });
+  device.register_kernel("prints_forever", [](const FakeLaunch&) {
+    const std::string lines(1 << 16, '\n');
+    for (;;) std::fputs(lines.c_str(), stderr);
+  });
   device.register_kernel("aborts", [](const FakeLaunch&) {
     std::fputs("assertion failed in a planted kernel\n", stderr);
     std::abort();

@@ -77,6 +77,15 @@ TEST_F(WorkerTest, AHangIsKilledAtTheTimeLimit) {
   expect_good();
 }
 
+TEST_F(WorkerTest, AHangThatPrintsIsKilledAtTheTimeLimitAsWell) {
+  EvaluationJob hanging = job("prints_forever");
+  hanging.timeout_s = 0.5;
+  const auto start = Clock::now();
+  EXPECT_EQ(evaluator_.evaluate(hanging).outcome, Outcome::timed_out);
+  EXPECT_LT(seconds_since(start), 1.5);
+  expect_good();
+}
+
 TEST_F(WorkerTest, ACrashSaysHowTheProcessEnded) {
   const Evaluation aborted = evaluator_.evaluate(job("aborts"));
   EXPECT_EQ(aborted.outcome, Outcome::crashed);
