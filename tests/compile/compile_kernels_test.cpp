@@ -21,6 +21,7 @@
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "templates/renderer.hpp"
+#include "tests/support/row_gemm.hpp"
 
 namespace kiln {
 namespace {
@@ -36,41 +37,14 @@ struct Job {
   CompileResult result;
 };
 
-/// The element types of combination number `turn` of a row, by slot.
-std::map<std::string, DType> types_of(const TypeRow& row, std::size_t turn) {
-  std::map<std::string, DType> types;
-  std::size_t step = turn;
-  for (const auto& slot : row.slots) {
-    if (slot.allowed.empty()) continue;
-    types[slot.name] = slot.allowed[step % slot.allowed.size()];
-    step = step / 2 + 1;  // so that two slots with the same choices don't always agree
-  }
-  for (const auto& slot : row.slots) {
-    if (slot.allowed.empty()) types[slot.name] = types.at(slot.same_as.front());
-  }
-  return types;
-}
-
-/// A problem with those types whose rows start on `alignment` bytes, or on an element if wider.
-Problem problem_of(const std::map<std::string, DType>& types, Storage a, Storage b, int alignment,
-                   bool reads_c) {
-  Gemm gemm;
+/// A problem of some tiles and a rest, as the row and the turn say.
+Gemm problem_of(const TypeRow& row, std::size_t turn, Storage a, Storage b, int alignment,
+                bool reads_c) {
+  Gemm gemm = testing::gemm_of_row(row, turn, a, b, alignment, reads_c);
   gemm.m = 992;
   gemm.n = 704;
   gemm.k = 320;
-  gemm.storage_a = a;
-  gemm.storage_b = b;
-  gemm.a = types.at("a");
-  gemm.b = types.at("b");
-  gemm.c = types.at("c");
-  gemm.d = types.at("d");
-  gemm.acc = types.at("acc");
-  gemm.alignment_a = std::max(alignment, size_bytes(gemm.a));
-  gemm.alignment_b = std::max(alignment, size_bytes(gemm.b));
-  gemm.alignment_c = std::max(alignment, size_bytes(gemm.c));
-  gemm.alignment_d = std::max(alignment, size_bytes(gemm.d));
-  gemm.reads_c = reads_c;
-  return to_problem(gemm);
+  return gemm;
 }
 
 Job job_of(const KernelTemplate& kernel, const Config& config, const Problem& problem,
@@ -102,7 +76,7 @@ void compile_all(Compiler& compiler, std::vector<Job>& jobs) {
   for (auto& thread : threads) thread.join();
 }
 
-class CompileKernels : public testing::Test {
+class CompileKernels : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
@@ -170,22 +144,24 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
         for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
           const auto storage = parse_layout(layout);
           ASSERT_TRUE(storage);
-          const auto types = types_of(row, row_turns[&row]++);
+          const std::size_t row_turn = row_turns[&row]++;
           const int alignment = 1 << turn % 5;
           ++turn;
-          const auto aligned = problem_of(types, storage->first, storage->second, 16, true);
+          const auto [a, b] = *storage;
+          const Gemm gemm = problem_of(row, row_turn, a, b, 16, true);
+          const Problem aligned = to_problem(gemm);
           if (const auto why = kernel.why_unsupported(aligned, limits)) {
             EXPECT_EQ(limits.arch, "sm_75") << *why;
-            EXPECT_EQ(types.at("a"), DType::bf16) << *why;
+            EXPECT_EQ(gemm.a, DType::bf16) << *why;
             continue;
           }
-          operand_types[kernel.name()].insert(types.at("a"));
+          operand_types[kernel.name()].insert(gemm.a);
           const auto usual = kernel.space(aligned, limits).default_config();
           ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;
           jobs.push_back(job_of(kernel, *usual, aligned, limits, true));
           // Sampled ones take as long as defaults, so every other combination has to do.
           if (turn % 2 == 0) continue;
-          const auto other = problem_of(types, storage->first, storage->second, alignment, false);
+          const Problem other = to_problem(problem_of(row, row_turn, a, b, alignment, false));
           const auto sampled = kernel.space(other, limits).sample(random);
           ASSERT_TRUE(sampled) << limits.arch << " " << kernel.name() << " " << layout;
           jobs.push_back(job_of(kernel, *sampled, other, limits, false));
@@ -237,12 +213,7 @@ TEST_F(CompileKernels, StaticAssertionsExplainBadConfigurations) {
   const auto& kernel = Catalog::builtin().at("gemm_wmma");
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
-  const auto problem = problem_of({{"a", DType::f16},
-                                   {"b", DType::f16},
-                                   {"c", DType::f16},
-                                   {"d", DType::f16},
-                                   {"acc", DType::f32}},
-                                  Storage::n, Storage::n, 16, false);
+  const Problem problem = to_problem(Gemm::of(DType::f16, 992, 704, 320));
   const auto config = kernel.space(problem, *limits).default_config();
   ASSERT_TRUE(config);
   auto job = job_of(kernel, *config, problem, *limits, true);

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // The CUDA device on a real GPU: what it is, memory, loading, launching, timing, refusals.
+#include <cuda.h>
+#include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 
+#include <stdexcept>
 #include <vector>
 
 #include "runtime/compiler.hpp"
@@ -170,6 +173,64 @@ TEST_F(RuntimeDeviceTest, FailedRecordingIsAValueAndLeavesTheStreamUsable) {
   EXPECT_EQ(batch, nullptr);
   EXPECT_FALSE(status.ok());
   EXPECT_TRUE(device_->synchronize().ok());
+}
+
+TEST_F(RuntimeDeviceTest, ARecordingThatThrowsLeavesTheStreamUsable) {
+  const auto module = load();
+  ASSERT_NE(module, nullptr);
+  const DevicePtr memory = device_->allocate(4);
+  const Args args{reinterpret_cast<int*>(memory), 1, 1};
+  const auto launch = [&](void* stream) {
+    return device_->launch({module->functions()[0], geometry(1, 32), &args}, stream);
+  };
+  DeviceStatus status;
+  const auto throwing = [&](int run, void* stream) {
+    if (run == 1) throw std::runtime_error("planted");
+    return launch(stream);
+  };
+  EXPECT_THROW(static_cast<void>(device_->record(throwing, 2, status)), std::runtime_error);
+  device_->fill(memory, 0, 4);
+  EXPECT_TRUE(launch(device_->own_stream()).ok());
+  EXPECT_TRUE(device_->synchronize().ok());
+  int value = 0;
+  device_->copy_to_host(&value, memory, 4);
+  EXPECT_EQ(value, 1);
+  device_->free(memory);
+}
+
+/// Whether the process has made the primary context of a device.
+bool has_context(int ordinal) {
+  void* get_state = nullptr;
+  cudaDriverEntryPointQueryResult result{};
+  EXPECT_EQ(cudaGetDriverEntryPointByVersion("cuDevicePrimaryCtxGetState", &get_state, 12000,
+                                             cudaEnableDefault, &result),
+            cudaSuccess);
+  unsigned flags = 0;
+  int active = 0;
+  const auto call = reinterpret_cast<decltype(&cuDevicePrimaryCtxGetState)>(get_state);
+  EXPECT_EQ(call(ordinal, &flags, &active), CUDA_SUCCESS);
+  return active != 0;
+}
+
+/// Not of the fixture, which opens the first device.
+TEST(RuntimeSecondDeviceTest, LeavesTheCurrentDeviceAsItIsAndWithoutAContext) {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2) GTEST_SKIP() << "needs two GPUs";
+  if (has_context(0)) GTEST_SKIP() << "another test of this process used the first device";
+  const auto second = open_device("cuda:1");
+  const DevicePtr memory = second->allocate(1 << 20);
+  second->fill(memory, 7, 1 << 20);
+  std::uint8_t value = 0;
+  second->copy_to_host(&value, memory + 12345, 1);
+  EXPECT_EQ(value, 7);
+  cudaPointerAttributes attributes{};
+  EXPECT_EQ(cudaPointerGetAttributes(&attributes, reinterpret_cast<void*>(memory)), cudaSuccess);
+  EXPECT_EQ(attributes.device, 1);
+  second->free(memory);
+  int current = -1;
+  EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
+  EXPECT_EQ(current, 0);
+  EXPECT_FALSE(has_context(0));
 }
 
 TEST_F(RuntimeDeviceTest, BrokenCubinIsAValue) {

@@ -174,8 +174,8 @@ TEST_F(RuntimeLibraryTest, SecondLibraryCompilesNothing) {
     EXPECT_EQ(first.counters().compiles, 1U);
   }
   // A process of its own, because this one has NVRTC loaded.
-  const std::string command = std::string(KILN_FIRST_LAUNCH) + " " + folder_.file("tuning.db") +
-                              " " + folder_.file("cubins.db");
+  const std::string command = "'" KILN_FIRST_LAUNCH "' '" + folder_.file("tuning.db") + "' '" +
+                              folder_.file("cubins.db") + "'";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
 }
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "kiln/error.hpp"
+#include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/session.hpp"
 
@@ -59,14 +59,13 @@ __global__ void planted(const kiln::GemmArgs args) {
 }
 )";
 
-class GpuSessionTest : public ::testing::Test {
+class GpuSessionTest : public GpuTest {
  protected:
   void SetUp() override {
-    try {
-      evaluator = make_worker_evaluator({KILN_SESSION_WORKER});
-    } catch (const Error& error) {
-      GTEST_SKIP() << error.what();
-    }
+    GpuTest::SetUp();
+    if (IsSkipped()) return;
+    device_.reset();  // the worker has one of its own
+    evaluator = make_worker_evaluator({KILN_SESSION_WORKER});
     compiler = make_nvrtc_compiler();
   }
   TuneResult run(const Catalog& catalog) {

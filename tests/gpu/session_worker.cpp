@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// The worker process of session_test: serves the first GPU.
+// The worker process of the tests here: serves the first GPU.
 
 #include <unistd.h>
 
