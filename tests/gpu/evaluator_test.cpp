@@ -95,6 +95,43 @@ class GpuEvaluatorTest : public GpuTest {
     return prepared.job;
   }
 
+  /// Verifies some random configurations for the request's types and storage; returns how many.
+  [[nodiscard]] int verify_samples(const KernelTemplate& kernel, Evaluator& evaluator,
+                                   std::mt19937_64& random) {
+    constexpr int kSamples = 4;
+    const DeviceLimits& limits = device_->info().limits;
+    request_.gemm.m = 296;
+    request_.gemm.n = 264;
+    request_.gemm.k = 200;
+    request_.alpha = request_.gemm.acc == DType::s32 ? 3.0 : 0.7;
+    request_.beta = -1.0;
+    const Problem problem = to_problem(request_.gemm);
+    if (kernel.why_unsupported(problem, limits)) return 0;
+    const EvaluationSetup prepared = setup();
+    evaluator.set_up(prepared);
+    const ParamSpace space = kernel.space(problem, limits);
+    std::vector<std::future<PreparedCandidate>> compiling;
+    for (int i = 0; i < kSamples; ++i) {
+      const Candidate candidate{kernel.name(), space.sample(random).value()};
+      compiling.push_back(std::async(std::launch::async, [&, candidate] {
+        return prepare_candidate(candidate, Catalog::builtin(), *compiler_, limits, prepared.cases);
+      }));
+    }
+    int verified = 0;
+    for (auto& one : compiling) {
+      PreparedCandidate candidate = one.get();
+      if (candidate.outcome == Outcome::out_of_resources) continue;
+      const std::string label = problem.kind_text() + " " + candidate.candidate.config.canonical();
+      EXPECT_EQ(candidate.outcome, Outcome::ok) << label << ": " << candidate.message;
+      if (candidate.outcome != Outcome::ok) continue;
+      candidate.job.time_it = false;
+      const Evaluation result = evaluator.evaluate(candidate.job);
+      EXPECT_EQ(result.outcome, Outcome::ok) << label << ": " << result.message;
+      ++verified;
+    }
+    return verified;
+  }
+
   std::shared_ptr<Compiler> compiler_;
   TuneRequest request_;
 };
@@ -119,52 +156,26 @@ TEST_F(GpuEvaluatorTest, TheNaiveKernelPassesInEveryTypeAndLayout) {
   }
 }
 
-/// From all over the space of every template, for every row of types and storage, with operands
-/// aligned to anything from one element to 16 bytes.
+/// Configurations from all over a template's space, for every row of types and storage, with
+/// operands aligned to anything from one element to 16 bytes.
 TEST_F(GpuEvaluatorTest, SampledConfigurationsOfEveryTemplateAreRight) {
-  constexpr int kSamples = 4;
   const Catalog& catalog = Catalog::builtin();
-  const DeviceLimits& limits = device_->info().limits;
   const auto evaluator = make_local_evaluator(open_device("cuda:0"));
   std::mt19937_64 random(1);
   std::size_t turn = 0;
   for (const KernelTemplate& kernel : catalog.templates()) {
+    if (kernel.name() == "gemm_naive") continue;  // the test above is about it
     int verified = 0;
     for (const TypeRow& row : kernel.type_rows()) {
-      for (const char* layout : {"nn", "nt", "tn", "tt"}) {
+      // Twice each, so that neighbours in the rotation of types meet the same storage.
+      for (const char* layout : {"nn", "nn", "nt", "nt", "tn", "tn", "tt", "tt"}) {
         const auto [a, b] = parse_layout(layout).value();
         request_.gemm = gemm_of_row(row, turn, a, b, 1 << turn % 5, true);
         ++turn;
-        request_.gemm.m = 296;
-        request_.gemm.n = 264;
-        request_.gemm.k = 200;
-        request_.alpha = request_.gemm.acc == DType::s32 ? 3.0 : 0.7;
-        request_.beta = -1.0;
-        const Problem problem = to_problem(request_.gemm);
-        if (kernel.why_unsupported(problem, limits)) continue;
-        const EvaluationSetup prepared = setup();
-        evaluator->set_up(prepared);
-        const ParamSpace space = kernel.space(problem, limits);
-        std::vector<std::future<PreparedCandidate>> compiling;
-        for (int i = 0; i < kSamples; ++i) {
-          const Candidate candidate{kernel.name(), space.sample(random).value()};
-          compiling.push_back(std::async(std::launch::async, [&, candidate] {
-            return prepare_candidate(candidate, catalog, *compiler_, limits, prepared.cases);
-          }));
-        }
-        for (auto& one : compiling) {
-          PreparedCandidate candidate = one.get();
-          const std::string label = problem.kind_text() + " " + candidate.job.label;
-          if (candidate.outcome == Outcome::out_of_resources) continue;
-          ASSERT_EQ(candidate.outcome, Outcome::ok) << label << ": " << candidate.message;
-          candidate.job.time_it = false;
-          const Evaluation result = evaluator->evaluate(candidate.job);
-          EXPECT_EQ(result.outcome, Outcome::ok) << label << ": " << result.message;
-          ++verified;
-        }
+        verified += verify_samples(kernel, *evaluator, random);
       }
     }
-    EXPECT_GE(verified, 4 * kSamples) << kernel.name();
+    EXPECT_GT(verified, 30) << kernel.name();
   }
 }
 
