@@ -7,34 +7,10 @@
 #include <cstdio>
 #include <vector>
 
-#include "kiln/library.hpp"
-#include "runtime/library_state.hpp"
-#include "tests/support/fake_compiler.hpp"
-#include "tests/support/fake_device.hpp"
+#include "tests/bench/idle_library.hpp"
 
 namespace kiln::testing {
 namespace {
-
-/// Accepts launches and drops them, so that what remains is the library's own share.
-class IdleDevice : public FakeDevice {
- public:
-  [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void*) noexcept override {
-    benchmark::DoNotOptimize(request.arguments);
-    return {};
-  }
-};
-
-const Library& library() {
-  static const Library instance = [] {
-    detail::LibraryParts parts;
-    parts.device = std::make_unique<IdleDevice>();
-    parts.compiler = {
-        [] { return std::make_unique<FakeCompiler>(); },
-        [](const CompileRequest& request) { return FakeCompiler().options_text(request); }};
-    return detail::LibraryState::make_library(std::move(parts));
-  }();
-  return instance;
-}
 
 /// The `i`-th of a number of problems, as an application with many layers has them.
 Gemm problem(std::int64_t i) {
@@ -43,10 +19,10 @@ Gemm problem(std::int64_t i) {
 
 void look_up(benchmark::State& state) {
   const std::int64_t problems = state.range(0);
-  for (std::int64_t i = 0; i < problems; ++i) static_cast<void>(library().get(problem(i)));
+  for (std::int64_t i = 0; i < problems; ++i) static_cast<void>(idle_library().get(problem(i)));
   std::int64_t next = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(library().get(problem(next)));
+    benchmark::DoNotOptimize(idle_library().get(problem(next)));
     if (++next == problems) next = 0;
   }
 }
@@ -54,7 +30,7 @@ BENCHMARK(look_up)->Arg(1)->Arg(100);
 BENCHMARK(look_up)->Arg(100)->Threads(2);
 
 void launch(benchmark::State& state) {
-  const Kernel kernel = library().get(problem(0));
+  const Kernel kernel = idle_library().get(problem(0));
   alignas(256) static char memory[256];
   const GemmOperands operands{memory, memory, nullptr, memory};
   for (auto _ : state) kernel.launch(nullptr, operands);

@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Looking up a loaded kernel and launching it neither allocates nor locks. Both are counted for the
+// whole program, which is why this test has one of its own.
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "tests/bench/idle_library.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0};
+std::atomic<long> locks{0};
+
+}  // namespace
+
+void* operator new(std::size_t bytes) {
+  ++allocations;
+  if (void* const memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
+
+extern "C" int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  using Lock = int (*)(pthread_mutex_t*);
+  static const Lock next = reinterpret_cast<Lock>(::dlsym(RTLD_NEXT, "pthread_mutex_lock"));
+  ++locks;
+  return next(mutex);
+}
+
+namespace kiln::testing {
+namespace {
+
+TEST(HotPath, LookUpAndLaunchNeitherAllocateNorLock) {
+  const Library& library = idle_library();
+  const Gemm problem = Gemm::of(DType::f16, 512, 512, 256);
+  alignas(256) static char memory[256];
+  const GemmOperands operands{memory, memory, nullptr, memory};
+  const auto use = [&](const Gemm& gemm) { library.get(gemm).launch(nullptr, operands); };
+
+  long allocations_before = allocations;
+  long locks_before = locks;
+  use(problem);
+  EXPECT_GT(allocations, allocations_before) << "the first use loads the kernel, and is seen to";
+  EXPECT_GT(locks, locks_before) << "likewise";
+
+  allocations_before = allocations;
+  locks_before = locks;
+  for (int i = 0; i < 100; ++i) use(problem);
+  EXPECT_EQ(allocations, allocations_before);
+  EXPECT_EQ(locks, locks_before);
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "kiln/library.hpp"
+#include "runtime/library_state.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tests/support/fake_device.hpp"
+
+namespace kiln::testing {
+
+/// Accepts launches and drops them, so that what remains is the library's own share.
+class IdleDevice : public FakeDevice {
+ public:
+  [[nodiscard]] DeviceStatus launch(const LaunchRequest&, void*) noexcept override { return {}; }
+};
+
+/// A library on such a device, the same at each call.
+inline const Library& idle_library() {
+  static const Library instance = [] {
+    detail::LibraryParts parts;
+    parts.device = std::make_unique<IdleDevice>();
+    parts.compiler = {
+        [] { return std::make_unique<FakeCompiler>(); },
+        [](const CompileRequest& request) { return FakeCompiler().options_text(request); }};
+    return detail::LibraryState::make_library(std::move(parts));
+  }();
+  return instance;
+}
+
+}  // namespace kiln::testing
