@@ -12,23 +12,15 @@
 #include <string>
 
 #include "templates/renderer.hpp"
+#include "tests/support/nvcc.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
 namespace kiln {
 namespace {
 
-std::string find_nvcc() {
-  for (const auto* candidate : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
-    if (std::system(fmt::format("{} --version >/dev/null 2>&1", candidate).c_str()) == 0) {
-      return candidate;
-    }
-  }
-  return {};
-}
-
 void expect_compiles(const KernelTemplate& kernel_template, const Catalog& catalog,
                      const Problem& problem) {
-  const std::string nvcc = find_nvcc();
+  const std::string nvcc = testing::find_nvcc();
   if (nvcc.empty()) GTEST_SKIP() << "no nvcc here";
   const auto limits = limits_of_arch("80").value();
   ASSERT_EQ(kernel_template.why_unsupported(problem, limits), std::nullopt);
