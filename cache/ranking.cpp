@@ -2,9 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/ranking.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <set>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "cache/store.hpp"
 
@@ -53,18 +58,36 @@ bool better(const Trial& left, const Trial& right) {
          std::make_tuple(right.key.template_name, right.key.config.canonical(), right.id);
 }
 
+bool speaks_against(const Trial& trial) {
+  return trial.outcome == Outcome::wrong_result || trial.outcome == Outcome::crashed ||
+         trial.outcome == Outcome::timed_out;
+}
+
 Standing standing_of(const std::vector<Trial>& trials) {
-  // One wrong result outweighs any number of right ones: the kernel has a race or a bad border.
-  std::set<std::tuple<std::string, std::string, std::string>> wrong;
+  using Key = std::tuple<std::string, std::string, std::string>;
+  using Moment = std::pair<std::int64_t, std::string>;
+  // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
+  // crash or a hang may have been the machine's doing; what came well afterwards makes up for it.
+  std::set<Key> wrong;
+  std::map<Key, Moment> last_fault;
   const auto candidate = [](const Trial& trial) {
-    return std::make_tuple(trial.key.template_name, trial.key.template_digest,
-                           trial.key.config.canonical());
+    return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical()};
   };
   for (const Trial& trial : trials) {
-    if (trial.outcome == Outcome::wrong_result) wrong.insert(candidate(trial));
+    if (!speaks_against(trial)) continue;
+    if (trial.outcome == Outcome::wrong_result) {
+      wrong.insert(candidate(trial));
+    } else {
+      Moment& last = last_fault[candidate(trial)];
+      last = std::max(last, Moment{trial.created_unix_ms, trial.id});
+    }
   }
   const auto able = [&](const Trial& trial) {
-    return eligible(trial) && !wrong.contains(candidate(trial));
+    if (!eligible(trial)) return false;
+    const Key key = candidate(trial);
+    if (wrong.contains(key)) return false;
+    const auto fault = last_fault.find(key);
+    return fault == last_fault.end() || fault->second < Moment{trial.created_unix_ms, trial.id};
   };
 
   const Trial* leader = nullptr;

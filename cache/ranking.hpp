@@ -26,6 +26,9 @@ inline constexpr double kAloneFactor = 1.125;
 /// Order among tied trials.
 [[nodiscard]] bool preferred_in_tie(const Trial& left, const Trial& right);
 
+/// Whether it can keep its candidate from being best: it was wrong, or took its process with it.
+[[nodiscard]] bool speaks_against(const Trial& trial);
+
 /// Who decides: the first by better(), and the one preferred among those that tie with it, which
 /// is the best. Both null when no trial is eligible.
 struct Standing {

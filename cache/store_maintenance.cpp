@@ -52,8 +52,7 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   std::vector<std::string> ids;
   for (const Trial& trial : trials) {
     // Evidence against a candidate stays as long as anything stays that speaks for it.
-    const bool evidence =
-        trial.outcome == Outcome::wrong_result && living.contains(candidate_of(trial));
+    const bool evidence = speaks_against(trial) && living.contains(candidate_of(trial));
     if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
   }
   return ids;

@@ -55,10 +55,15 @@ std::optional<std::string> admitted_templates(const sqlite::Connection& connecti
   return fmt::format("t.template_id IN ({})", fmt::join(ids, ","));
 }
 
-constexpr const char* kNeverWrong =
+/// The twin of what standing_of() asks of a candidate: never wrong, and no fault since.
+constexpr const char* kTrusted =
     "NOT EXISTS (SELECT 1 FROM trials w WHERE w.outcome = 'wrong_result' AND "
     "w.problem_id = t.problem_id AND w.device_id = t.device_id AND "
-    "w.template_id = t.template_id AND w.config = t.config)";
+    "w.template_id = t.template_id AND w.config = t.config) AND "
+    "NOT EXISTS (SELECT 1 FROM trials f WHERE f.outcome IN ('crashed', 'timed_out') AND "
+    "f.problem_id = t.problem_id AND f.device_id = t.device_id AND "
+    "f.template_id = t.template_id AND f.config = t.config AND "
+    "(f.created_unix_ms, f.trial_id) > (t.created_unix_ms, t.trial_id))";
 
 }  // namespace
 
@@ -124,7 +129,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   WhereClause where;
   where.add("t.eligible = 1 AND t.problem_id = ? AND t.device_id = ?", {*problem, *device});
   where.add(*templates, {});
-  where.add(kNeverWrong, {});
+  where.add(kTrusted, {});
   if (!query.compiled_too) where.add("t.provenance <> 'compiled'", {});
   if (query.environment) {
     where.add("e.driver = ? AND e.toolkit = ?",

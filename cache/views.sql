@@ -36,6 +36,11 @@ WITH able AS (
                     WHERE w.outcome = 'wrong_result' AND w.problem_id = t.problem_id
                       AND w.device_id = t.device_id AND w.template_id = t.template_id
                       AND w.config = t.config)
+    AND NOT EXISTS (SELECT 1 FROM trials f
+                    WHERE f.outcome IN ('crashed', 'timed_out') AND f.problem_id = t.problem_id
+                      AND f.device_id = t.device_id AND f.template_id = t.template_id
+                      AND f.config = t.config
+                      AND (f.created_unix_ms, f.trial_id) > (t.created_unix_ms, t.trial_id))
 ), ordered AS (
   SELECT *, row_number() OVER (
               PARTITION BY problem_id, device_id

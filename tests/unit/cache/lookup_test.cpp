@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "cache/cubin_store.hpp"
+#include "cache/ranking.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {
@@ -183,8 +184,7 @@ Expected expected_answer(const std::vector<std::vector<Trial>>& stores,
     // Evidence against a candidate counts whatever driver it was found under.
     std::vector<Trial> chosen;
     for (const Trial& trial : trials) {
-      if (trial.provenance != Provenance::compiled &&
-          (condition(trial) || trial.outcome == Outcome::wrong_result)) {
+      if (trial.provenance != Provenance::compiled && (condition(trial) || speaks_against(trial))) {
         chosen.push_back(trial);
       }
     }

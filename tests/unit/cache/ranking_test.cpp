@@ -70,6 +70,22 @@ TEST(Ranking, OneWrongResultOutweighsEveryRightOne) {
   EXPECT_EQ(best_of(trials), &trials[1]);
 }
 
+TEST(Ranking, ACandidateThatCrashedCountsOnlyByWhatCameAfter) {
+  for (const Outcome fault : {Outcome::crashed, Outcome::timed_out}) {
+    std::vector<Trial> trials{good_trial(1000, 32), good_trial(900, 64), good_trial(900, 64),
+                              good_trial(950, 64)};
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+      trials[i].created_unix_ms = 100 + static_cast<std::int64_t>(i);
+    }
+    trials[2].outcome = fault;
+    EXPECT_EQ(best_of(trials), &trials[3]);
+    trials[2].created_unix_ms = 104;
+    EXPECT_EQ(best_of(trials), &trials[0]);
+    trials[2].outcome = Outcome::launch_failed;  // a full device, say
+    EXPECT_EQ(best_of(trials), &trials[1]);
+  }
+}
+
 TEST(Ranking, MeasuredBeatsModelledBeatsCompiled) {
   std::vector<Trial> trials{good_trial(10, 32), good_trial(20, 64), good_trial(30, 128)};
   trials[0].provenance = Provenance::compiled;
