@@ -93,8 +93,13 @@ class Evaluator {
  public:
   virtual ~Evaluator() = default;
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  /// Must precede evaluate and compare. Throws Error(device) when the device cannot do it.
+  /// What is to be evaluated from now on. Must precede the others. Like them it throws
+  /// Error(device) when the device cannot do it.
   virtual void set_up(const EvaluationSetup& setup) = 0;
+  /// Waits until evaluate() or compare() can begin at once: a worker has to start and to make its
+  /// data, after set_up() and after each restart. `give_up` is asked several times a second; false
+  /// when it said so first. They do this by themselves, but never give up.
+  [[nodiscard]] virtual bool make_ready(const std::function<bool()>& give_up) = 0;
   [[nodiscard]] virtual Evaluation evaluate(const EvaluationJob& job) = 0;
   [[nodiscard]] virtual Comparison compare(const ComparisonRequest& request) = 0;
 };

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ class LocalEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_->info(); }
   void set_up(const EvaluationSetup& setup) override;
+  [[nodiscard]] bool make_ready(const std::function<bool()>&) override { return true; }
   [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override;
   [[nodiscard]] Comparison compare(const ComparisonRequest& request) override;
 

@@ -46,7 +46,8 @@ class DeviceSession {
  private:
   void take_over();
   [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
-  void decide(const Proposal& proposal, const PreparedCandidate& prepared);
+  [[nodiscard]] bool make_ready();
+  [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
   void evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
   void give_up_hopeless();
 
@@ -73,24 +74,24 @@ TuneResult DeviceSession::run() {
   std::string state = "complete";
   if (search_.has_work()) {
     evaluator_.set_up(make_setup(request_, context_.catalog, compiler_, evaluator_.info()));
-    ledger_.enter("searching");
+    if (make_ready()) ledger_.enter("searching");
     state = search_.run([this](const Proposal& proposal, const PreparedCandidate& prepared) {
-      decide(proposal, prepared);
+      return decide(proposal, prepared);
     });
   }
-  TuneResult result;
+  std::vector<Trial> finalists;
   if (state != "interrupted") {
     ledger_.enter("finalists");
-    result.finalists = finalists_.compare(evaluator_, compiler_, cases_, clock_.left_s());
+    finalists = finalists_.compare(evaluator_, compiler_, cases_, clock_.left_s());
   }
-  ledger_.close(state);
-  result.best = best_in_space(context_, space_);
-  ledger_.settle(result.best);
-  ledger_.enter("done");
-  result.session = ledger_.session();
-  result.progress = ledger_.progress();
-  result.unsupported = space_.unsupported;
+  TuneResult result = ledger_.conclude(space_, state);
+  result.finalists = std::move(finalists);
   return result;
+}
+
+/// False when the session is to end before the evaluator is ready for the next candidate.
+bool DeviceSession::make_ready() {
+  return evaluator_.make_ready([this] { return context_.stop || clock_.search_left_s() <= 0.0; });
 }
 
 void DeviceSession::take_over() {
@@ -121,14 +122,17 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
                            admission);
 }
 
-void DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
+bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
   Trial trial = prepared_trial(context_, prepared);
+  // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
+  if (trial.outcome == Outcome::ok && !make_ready()) return false;
   if (trial.outcome == Outcome::ok) evaluate(proposal, prepared.job, trial);
   const Trial& recorded = ledger_.record(std::move(trial));
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
   if (eligible(recorded)) finalists_.keep(proposal.candidate, prepared.job);
   give_up_hopeless();
+  return true;
 }
 
 void DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {

@@ -44,7 +44,8 @@ struct Progress {
   std::uint64_t space = 0;    ///< valid candidates
   std::uint64_t planned = 0;  ///< how many this session can reach: budget or space
   std::map<Outcome, std::uint64_t> by_outcome;
-  std::uint64_t dropped = 0;  ///< ok, but given up on early as hopeless
+  std::uint64_t dropped = 0;   ///< ok, but given up on early as hopeless
+  std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
   std::optional<Trial> best;
   double elapsed_s = 0.0;
   double remaining_s = 0.0;  ///< estimate; the smaller of budget and work left

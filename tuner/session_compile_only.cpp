@@ -76,17 +76,9 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       search.run([&](const Proposal& proposal, const PreparedCandidate& prepared) {
         const Trial& trial = ledger.record(prepared_trial(context, prepared));
         strategy->observe(proposal.candidate, trial.outcome, 0.0);
+        return true;
       });
-  ledger.close(state);
-
-  TuneResult result;
-  result.best = best_in_space(context, space);
-  ledger.settle(result.best);
-  ledger.enter("done");
-  result.session = ledger.session();
-  result.progress = ledger.progress();
-  result.unsupported = space.unsupported;
-  return result;
+  return ledger.conclude(space, state);
 }
 
 }  // namespace kiln

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <utility>
 
@@ -81,6 +82,12 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   }
   if (compared.size() < 2) return {};
 
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  if (!evaluator.make_ready(
+          [&] { return context_.stop || std::chrono::steady_clock::now() >= deadline; })) {
+    context_.observer.on_note("the device was not ready in time to compare the best candidates");
+    return {};
+  }
   const Comparison comparison = evaluator.compare(request);
   if (!comparison.note.empty()) {
     // The worker ended; nobody knows by whose fault, so nothing is said against any finalist.

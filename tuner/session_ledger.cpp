@@ -78,8 +78,21 @@ void SessionLedger::close(const std::string& state) {
   context_.store.end_session(session_.id, state, progress_.done);
 }
 
+TuneResult SessionLedger::conclude(const SearchSpace& space, const std::string& state) {
+  close(state);
+  TuneResult result;
+  // The last word: the database may know better than this session's own trials.
+  result.best = best_in_space(context_, space);
+  progress_.best = result.best;
+  enter("done");
+  result.session = session_;
+  result.progress = progress_;
+  result.unsupported = space.unsupported;
+  return result;
+}
+
 void SessionLedger::leave_out(const std::string& template_name, std::uint64_t count) {
-  left_out_ += count - std::min(count, decided_[template_name]);
+  progress_.given_up += count - std::min(count, decided_[template_name]);
 }
 
 void SessionLedger::enter(const std::string& phase) {
@@ -129,7 +142,7 @@ void SessionLedger::consider(const Trial& trial) {
 
 /// How much this session can still do, and how long that takes at the pace so far.
 void SessionLedger::estimate() {
-  const std::uint64_t skipped = std::min(progress_.space, progress_.known + left_out_);
+  const std::uint64_t skipped = std::min(progress_.space, progress_.known + progress_.given_up);
   progress_.planned = std::max(progress_.done, progress_.space - skipped);
   const std::uint64_t most = context_.request.budget.candidates;
   if (most > 0) progress_.planned = std::min(progress_.planned, most);

@@ -31,11 +31,11 @@ class SessionLedger {
   /// Stores a further trial of a candidate that has an outcome already.
   Trial record_again(Trial trial);
   void close(const std::string& state);
+  /// Closes the session's row and says what it came to.
+  [[nodiscard]] TuneResult conclude(const SearchSpace& space, const std::string& state);
 
   /// Those of the template's `count` candidates that have no outcome yet will not be tried.
   void leave_out(const std::string& template_name, std::uint64_t count);
-  /// The last word on which candidate is best.
-  void settle(std::optional<Trial> best) { progress_.best = std::move(best); }
   void enter(const std::string& phase);
   void report();
 
@@ -62,7 +62,6 @@ class SessionLedger {
   std::map<std::string, double> best_ns_;
   std::map<std::string, std::uint64_t> decided_;  ///< candidates with an outcome, by template
   double search_started_s_ = 0.0;
-  std::uint64_t left_out_ = 0;
   bool found_any_ = false;
   bool closed_ = false;
 };

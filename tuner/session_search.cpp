@@ -100,16 +100,14 @@ std::string CandidateSearch::consume_all(const Consume& consume) {
     fill();
     if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";
     while (!wait_for_result()) {
-      if (context_.stop) return "interrupted";
-      if (clock_.search_left_s() <= 0) return "budget";
+      if (must_end()) return end_state();
     }
-    if (context_.stop) return "interrupted";
-    if (clock_.search_left_s() <= 0) return "budget";
+    if (must_end()) return end_state();
     const Proposal proposal = std::move(in_pool_.front());
     in_pool_.pop_front();
     const PreparedCandidate prepared = pool_.take();
     if (abandoned_.contains(proposal.candidate.template_name)) continue;
-    consume(proposal, prepared);
+    if (!consume(proposal, prepared)) return end_state();
   }
 }
 

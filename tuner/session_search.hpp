@@ -50,8 +50,8 @@ class ProposalQueue {
 class CandidateSearch {
  public:
   using Prepare = std::function<PreparedCandidate(const Proposal&)>;
-  /// Decides the candidate; must record its outcome.
-  using Consume = std::function<void(const Proposal&, const PreparedCandidate&)>;
+  /// Decides the candidate and records its outcome; false when the session's end came first.
+  using Consume = std::function<bool(const Proposal&, const PreparedCandidate&)>;
 
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
                   ProposalQueue& proposals, Prepare prepare);
@@ -68,6 +68,8 @@ class CandidateSearch {
  private:
   [[nodiscard]] std::string consume_all(const Consume& consume);
   [[nodiscard]] bool wait_for_result();
+  [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
+  [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
 
   const SessionContext& context_;
   const BudgetClock& clock_;

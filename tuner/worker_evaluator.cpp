@@ -17,9 +17,12 @@ constexpr double kHelloSeconds = 60.0;
 /// The references of a large problem take seconds; on a small device, many.
 constexpr double kSetUpSeconds = 300.0;
 
-WorkerProcess::Clock::time_point after(double seconds) {
-  return WorkerProcess::Clock::now() + std::chrono::duration_cast<WorkerProcess::Clock::duration>(
-                                           std::chrono::duration<double>(seconds));
+using GiveUp = std::function<bool()>;
+
+WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
+  return {WorkerProcess::Clock::now() + std::chrono::duration_cast<WorkerProcess::Clock::duration>(
+                                            std::chrono::duration<double>(seconds)),
+          std::move(give_up)};
 }
 
 /// Throws what the worker could not do.
@@ -33,35 +36,34 @@ WorkerProcess::Clock::time_point after(double seconds) {
 
 WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command)
     : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
-  await_hello();
+  (void)await_hello({});
 }
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
   setup_frame_ = encode_frame(FrameType::set_up, encode_message(setup));
   told_ = false;
-  ensure_ready();
 }
 
 /// Called before every request. A new child may meet a device that is still being cleaned up after
 /// the last one, so it gets a second chance; one that fails twice in a row has met a broken device.
-void WorkerEvaluator::ensure_ready() {
+bool WorkerEvaluator::make_ready(const GiveUp& give_up) {
   if (setup_frame_.empty()) throw Error(ErrorKind::internal, "the evaluator has not been set up");
-  if (process_ && greeted_ && told_) return;
+  if (process_ && greeted_ && told_) return true;
   if (process_ && !greeted_) {
     try {
-      await_hello();
+      if (!await_hello(give_up)) return false;
     } catch (const Error&) {
       replace();
     }
   }
   if (!process_) replace();
   if (!process_) process_ = std::make_unique<WorkerProcess>(command_);  // says why it cannot
-  if (!greeted_) await_hello();
-  tell_set_up();
+  return (greeted_ || await_hello(give_up)) && tell_set_up(give_up);
 }
 
-void WorkerEvaluator::await_hello() {
-  const Exchange hello = expect(FrameType::hello, after(kHelloSeconds));
+bool WorkerEvaluator::await_hello(const GiveUp& give_up) {
+  const Exchange hello = expect(FrameType::hello, wait_for(kHelloSeconds, give_up));
+  if (hello.given_up) return false;
   if (hello.outcome != Outcome::ok) {
     throw Error(ErrorKind::device,
                 fmt::format("the worker process did not open the device: {}", hello.message));
@@ -70,30 +72,32 @@ void WorkerEvaluator::await_hello() {
   if (!info) throw Error(ErrorKind::internal, "the worker process sent a malformed greeting");
   info_ = std::move(*info);
   greeted_ = true;
+  return true;
 }
 
-void WorkerEvaluator::tell_set_up() {
-  const Exchange ready = exchange(setup_frame_, FrameType::ready, kSetUpSeconds);
+bool WorkerEvaluator::tell_set_up(const GiveUp& give_up) {
+  const Exchange ready = exchange(setup_frame_, FrameType::ready, wait_for(kSetUpSeconds, give_up));
+  if (ready.given_up) return false;
   if (ready.outcome != Outcome::ok) {
     throw Error(
         ErrorKind::device,
         fmt::format("the worker process ended while it prepared the problem: {}", ready.message));
   }
   told_ = true;
+  return true;
 }
 
 WorkerEvaluator::Exchange WorkerEvaluator::exchange(const std::string& frame, FrameType answer,
-                                                    double timeout_s) {
-  const auto deadline = after(timeout_s);
-  const WorkerProcess::Result sent = process_->send(frame, deadline);
+                                                    const WorkerProcess::Patience& patience) {
+  const WorkerProcess::Result sent = process_->send(frame, patience);
   if (sent != WorkerProcess::Result::ok) return ended(sent);
-  return expect(answer, deadline);
+  return expect(answer, patience);
 }
 
 WorkerEvaluator::Exchange WorkerEvaluator::expect(FrameType answer,
-                                                  WorkerProcess::Clock::time_point deadline) {
+                                                  const WorkerProcess::Patience& patience) {
   Frame frame;
-  const WorkerProcess::Result received = process_->receive(frame, deadline);
+  const WorkerProcess::Result received = process_->receive(frame, patience);
   if (received != WorkerProcess::Result::ok) return ended(received);
   if (frame.type == FrameType::error) throw_as_told(frame.payload);
   if (frame.type != answer) return ended(WorkerProcess::Result::died);
@@ -106,6 +110,7 @@ WorkerEvaluator::Exchange WorkerEvaluator::expect(FrameType answer,
 WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
   Exchange exchange;
   const bool timed_out = result == WorkerProcess::Result::timed_out;
+  exchange.given_up = result == WorkerProcess::Result::given_up;
   exchange.outcome = timed_out ? Outcome::timed_out : Outcome::crashed;
   const std::unique_ptr<WorkerProcess> process = std::move(process_);
   greeted_ = false;
@@ -131,8 +136,8 @@ void WorkerEvaluator::replace() {
 
 WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view payload,
                                                FrameType answer, double timeout_s) {
-  ensure_ready();
-  Exchange result = exchange(encode_frame(type, payload), answer, timeout_s);
+  (void)make_ready({});
+  Exchange result = exchange(encode_frame(type, payload), answer, wait_for(timeout_s));
   if (result.outcome == Outcome::timed_out) {
     result.message = fmt::format("took longer than {:g} s and was killed", timeout_s);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ class WorkerEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override;
+  [[nodiscard]] bool make_ready(const std::function<bool()>& give_up) override;
   [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override;
   [[nodiscard]] Comparison compare(const ComparisonRequest& request) override;
 
@@ -32,15 +34,16 @@ class WorkerEvaluator : public Evaluator {
     Outcome outcome = Outcome::ok;
     std::string message;  ///< why there is no answer
     std::string payload;  ///< of the answer
+    bool given_up = false;
   };
 
-  void ensure_ready();
-  void await_hello();
-  void tell_set_up();
+  [[nodiscard]] bool await_hello(const std::function<bool()>& give_up);
+  [[nodiscard]] bool tell_set_up(const std::function<bool()>& give_up);
   [[nodiscard]] Exchange ask(FrameType type, std::string_view payload, FrameType answer,
                              double timeout_s);
-  [[nodiscard]] Exchange exchange(const std::string& frame, FrameType answer, double timeout_s);
-  [[nodiscard]] Exchange expect(FrameType answer, WorkerProcess::Clock::time_point deadline);
+  [[nodiscard]] Exchange exchange(const std::string& frame, FrameType answer,
+                                  const WorkerProcess::Patience& patience);
+  [[nodiscard]] Exchange expect(FrameType answer, const WorkerProcess::Patience& patience);
   [[nodiscard]] Exchange ended(WorkerProcess::Result result);
   void replace();
 

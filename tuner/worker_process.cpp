@@ -28,6 +28,8 @@ using std::chrono::seconds;
 
 /// How much of what the child prints is worth keeping: the end, where the reason is.
 constexpr std::size_t kMostPrinted = 4096;
+/// How often a wait asks whether to give up.
+constexpr int kAskEveryMs = 50;
 constexpr int kReadsAtOnce = 16;  // of 4096 bytes: 64 KiB
 
 [[noreturn]] void throw_cannot_start(const std::string& program, int error) {
@@ -146,21 +148,24 @@ void WorkerProcess::close_descriptors() {
   }
 }
 
-WorkerProcess::Result WorkerProcess::wait_for(short events, Clock::time_point deadline) {
+WorkerProcess::Result WorkerProcess::wait_for(short events, const Patience& patience) {
   for (;;) {
     // A negative descriptor is one that poll() leaves out.
     std::array<pollfd, 2> watched{{{socket_, events, 0}, {errors_, POLLIN, 0}}};
-    const int ready = poll(watched.data(), watched.size(), milliseconds_until(deadline));
+    int wait_ms = milliseconds_until(patience.deadline);
+    if (patience.give_up) wait_ms = std::min(wait_ms, kAskEveryMs);
+    const int ready = poll(watched.data(), watched.size(), wait_ms);
     if (ready < 0 && errno != EINTR) return Result::died;
     if (ready > 0 && watched[1].revents != 0) drain_errors();
     if (ready > 0 && watched[0].revents != 0) return Result::ok;
     // Also when there was something to read: a child that prints without end is no better than one
     // that hangs.
-    if (Clock::now() >= deadline) return Result::timed_out;
+    if (Clock::now() >= patience.deadline) return Result::timed_out;
+    if (patience.give_up && patience.give_up()) return Result::given_up;
   }
 }
 
-WorkerProcess::Result WorkerProcess::send(std::string_view frame, Clock::time_point deadline) {
+WorkerProcess::Result WorkerProcess::send(std::string_view frame, const Patience& patience) {
   while (!frame.empty()) {
     // A child that is gone must be a result here, not a SIGPIPE.
     const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -170,13 +175,13 @@ WorkerProcess::Result WorkerProcess::send(std::string_view frame, Clock::time_po
     }
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return Result::died;
-    const Result waited = wait_for(POLLOUT, deadline);
+    const Result waited = wait_for(POLLOUT, patience);
     if (waited != Result::ok) return waited;
   }
   return Result::ok;
 }
 
-WorkerProcess::Result WorkerProcess::receive(Frame& frame, Clock::time_point deadline) {
+WorkerProcess::Result WorkerProcess::receive(Frame& frame, const Patience& patience) {
   for (;;) {
     if (auto taken = assembler_.take()) {
       frame = std::move(*taken);
@@ -186,7 +191,7 @@ WorkerProcess::Result WorkerProcess::receive(Frame& frame, Clock::time_point dea
       printed_ += fmt::format("\nit sent {}", assembler_.broken());
       return Result::died;
     }
-    const Result waited = wait_for(POLLIN, deadline);
+    const Result waited = wait_for(POLLIN, patience);
     if (waited != Result::ok) return waited;
     std::array<char, 65536> bytes{};
     const ssize_t got = recv(socket_, bytes.data(), bytes.size(), MSG_DONTWAIT);
@@ -238,11 +243,12 @@ std::string WorkerProcess::end() {
                             pid_));
   }
   int status = 0;
-  waitpid(pid_, &status, 0);
+  // Where SIGCHLD is ignored, children go without a word.
+  const bool seen = waitpid(pid_, &status, 0) == pid_;
   pid_ = -1;
   if (errors_ >= 0) drain_errors();
   close_descriptors();
-  std::string ending = describe(status);
+  std::string ending = seen ? describe(status) : "ended unseen, because SIGCHLD is ignored";
   while (!printed_.empty() && printed_.back() == '\n') printed_.pop_back();
   if (!printed_.empty()) ending += fmt::format("; it printed: {}", printed_);
   return ending;

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,12 @@ namespace kiln {
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Result { ok, timed_out, died };
+  enum class Result { ok, timed_out, given_up, died };
+  /// How long to wait for the child.
+  struct Patience {
+    Clock::time_point deadline;
+    std::function<bool()> give_up = {};  ///< asked several times a second, unless empty
+  };
 
   /// Starts it. Throws Error(device) when the program cannot be run.
   explicit WorkerProcess(const std::vector<std::string>& command);
@@ -29,8 +35,8 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   /// Sends one frame, then waits for one. `died` includes a child that sends what is no frame.
-  [[nodiscard]] Result send(std::string_view frame, Clock::time_point deadline);
-  [[nodiscard]] Result receive(Frame& frame, Clock::time_point deadline);
+  [[nodiscard]] Result send(std::string_view frame, const Patience& patience);
+  [[nodiscard]] Result receive(Frame& frame, const Patience& patience);
 
   /// Ends it with SIGKILL, whole group, and returns how it ended: "was killed by signal 11
   /// (Segmentation fault)", "exited with code 3", followed by the last of what it printed. A child
@@ -41,7 +47,7 @@ class WorkerProcess {
 
  private:
   [[nodiscard]] bool wait_exited(Clock::duration patience) const;
-  [[nodiscard]] Result wait_for(short events, Clock::time_point deadline);
+  [[nodiscard]] Result wait_for(short events, const Patience& patience);
   void drain_errors();
   void close_descriptors();
 

@@ -41,6 +41,13 @@ class ScriptedEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override { setups_.push_back(setup); }
+  /// Ready when `ready` says so, which is asked again and again; at once when it is empty.
+  [[nodiscard]] bool make_ready(const std::function<bool()>& give_up) override {
+    while (ready && !ready()) {
+      if (give_up()) return false;
+    }
+    return true;
+  }
   [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override {
     evaluated_.push_back(job.label);
     best_ns_.push_back(job.best_ns);
@@ -50,6 +57,7 @@ class ScriptedEvaluator : public Evaluator {
   [[nodiscard]] Comparison compare(const ComparisonRequest& request) override {
     comparisons_.push_back(request);
     Comparison comparison;
+    comparison.note = compare_note;
     for (const auto& job : request.jobs) {
       const Evaluation evaluation = compare_script ? compare_script(job) : script_(job);
       ComparisonRow row{job.label, evaluation.outcome, evaluation.message, {}, 1.0, 0.0};
@@ -72,7 +80,9 @@ class ScriptedEvaluator : public Evaluator {
   [[nodiscard]] const std::vector<double>& best_ns() const { return best_ns_; }
   [[nodiscard]] const std::vector<ComparisonRequest>& comparisons() const { return comparisons_; }
 
-  Script compare_script;  ///< for compare(); the script of evaluate() when empty
+  Script compare_script;     ///< for compare(); the script of evaluate() when empty
+  std::string compare_note;  ///< what compare() notes
+  std::function<bool()> ready;
   DeviceInfo info_ = fake_device_info();
 
  private:

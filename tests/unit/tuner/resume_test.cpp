@@ -163,6 +163,16 @@ TEST_F(ResumeTest, AKilledSessionIsMarkedInterrupted) {
   EXPECT_EQ(sessions[1].state, "complete");
 }
 
+TEST_F(ResumeTest, ASessionDoesNotTakeItselfForAKilledOne) {
+  std::set<std::string> states;
+  ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
+    states.insert(open().sessions().back().state);
+    return by_config(job);
+  });
+  (void)run(evaluator);
+  EXPECT_THAT(states, ElementsAre("running"));
+}
+
 TEST_F(ResumeTest, AnUnfinishedCandidateGetsOneMoreTry) {
   leave_attempt(key(2, 1));
   ScriptedEvaluator evaluator(by_config);

@@ -178,6 +178,17 @@ TEST_F(SessionTest, ATemplateFarBehindIsGivenUp) {
   EXPECT_THAT(observer.notes, Contains(HasSubstr("toy_slow is 25 times slower")));
 }
 
+TEST_F(SessionTest, CandidatesOfATemplateThatWasGivenUpAreCounted) {
+  request.templates = {"toy", "toy_slow"};
+  ScriptedEvaluator evaluator([](const EvaluationJob& job) {
+    return job.label.starts_with("toy_slow") ? passed_in(30000.0) : by_config(job);
+  });
+  const auto result = run(evaluator);
+  EXPECT_EQ(result.session.state, "complete");
+  EXPECT_EQ(result.progress.given_up, 32U - result.progress.done);
+  EXPECT_GT(result.progress.given_up, 0U);
+}
+
 TEST_F(SessionTest, ATemplateIsNotComparedWithItself) {
   // Its default is hopeless, but nothing else is there.
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
@@ -277,6 +288,44 @@ TEST_F(SessionTest, TheStopFlagEndsTheRunAfterTheCandidateInFlight) {
   EXPECT_THAT(evaluator.comparisons(), IsEmpty());
 }
 
+TEST_F(SessionTest, AnEvaluatorThatIsNeverReadyEndsWithTheBudget) {
+  request.budget.seconds = 0.2;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.ready = [] { return false; };
+  const auto result = run(evaluator);
+  EXPECT_EQ(result.session.state, "budget");
+  EXPECT_LT(result.progress.elapsed_s, 5.0);
+  EXPECT_THAT(evaluator.evaluated(), IsEmpty());
+  EXPECT_THAT(stored(), IsEmpty());
+}
+
+TEST_F(SessionTest, AnEvaluatorThatIsNotReadyAgainLeavesNoAttempt) {
+  request.policy.finalists = 2;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.ready = [&] {
+    if (evaluator.evaluated().size() == 3) stop = true;
+    return !stop;
+  };
+  const auto result = run(evaluator);
+  EXPECT_EQ(result.session.state, "interrupted");
+  EXPECT_EQ(evaluator.evaluated().size(), 3U);
+  EXPECT_EQ(stored().size(), 3U);
+  EXPECT_THAT(open().open_attempts(to_problem(request.gemm), evaluator.info().device_class),
+              IsEmpty());
+}
+
+TEST_F(SessionTest, AComparisonWaitsForTheEvaluatorNoLongerThanItMay) {
+  request.policy.finalists = 2;
+  request.budget.seconds = 2.0;
+  request.budget.candidates = 3;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.ready = [&] { return evaluator.evaluated().size() < 3; };
+  const auto result = run(evaluator);
+  EXPECT_THAT(evaluator.comparisons(), IsEmpty());
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("not ready in time")));
+  EXPECT_TRUE(result.best);
+}
+
 TEST_F(SessionTest, FinalistsAreMeasuredAgainAndDecide) {
   request.policy.finalists = 3;
   request.policy.finalist_rounds = 7;
@@ -330,6 +379,33 @@ TEST_F(SessionTest, AFinalistThatFailsIsRecordedAndPassedOver) {
   const auto result = run(evaluator);
   ASSERT_EQ(result.finalists.size(), 2U);
   EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=1");
+}
+
+// Nobody knows by whose fault the worker ended, so nothing may be said against any of them.
+TEST_F(SessionTest, AComparisonThatEndedTheWorkerSaysNothingAgainstAnyFinalist) {
+  request.policy.finalists = 3;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.compare_note = "the worker process was killed";
+  evaluator.compare_script = [](const EvaluationJob&) {
+    return failed_with(Outcome::timed_out, "took too long");
+  };
+  const auto result = run(evaluator);
+  EXPECT_THAT(result.finalists, IsEmpty());
+  EXPECT_EQ(stored().size(), 12U);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=0");
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("the worker process was killed")));
+}
+
+TEST_F(SessionTest, AFinalistThatNeverHadItsTurnGetsNoTrial) {
+  request.policy.finalists = 3;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.compare_script = [](const EvaluationJob& job) {
+    return job.label == "toy x=0 y=1" ? Evaluation{} : by_config(job);
+  };
+  const auto result = run(evaluator);
+  EXPECT_EQ(result.finalists.size(), 2U);
+  EXPECT_EQ(stored().size(), 14U);
 }
 
 TEST_F(SessionTest, SlowFinalistsGetFewerRoundsOrNone) {

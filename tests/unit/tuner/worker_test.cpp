@@ -143,6 +143,7 @@ TEST_F(WorkerTest, AnErrorOfTheSetUpReachesTheCallerAndLeavesTheChildUsable) {
   impossible.memory_limit_bytes = 1000;
   try {
     evaluator_.set_up(impossible);
+    (void)evaluator_.make_ready({});
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
@@ -151,6 +152,21 @@ TEST_F(WorkerTest, AnErrorOfTheSetUpReachesTheCallerAndLeavesTheChildUsable) {
   evaluator_.set_up(setup_);
   expect_good();
   EXPECT_EQ(evaluator_.restarts(), 0);
+}
+
+TEST_F(WorkerTest, ASetUpThatHangsCanBeGivenUp) {
+  testing::FakeCubin hanging;
+  hanging.names = {testing::kernel_name("sleeps_forever", setup_.cases[0].gemm)};
+  EvaluationSetup endless = setup_;
+  endless.reference = {hanging.bytes(), hanging.names};
+  evaluator_.set_up(endless);
+  const auto start = Clock::now();
+  EXPECT_FALSE(evaluator_.make_ready([&] { return seconds_since(start) > 0.3; }));
+  EXPECT_LT(seconds_since(start), 2.0);
+  // The next one finds a device that works.
+  evaluator_.set_up(setup_);
+  EXPECT_TRUE(evaluator_.make_ready([] { return false; }));
+  expect_good();
 }
 
 TEST(Worker, AChildThatCannotStartIsAnError) {
@@ -181,12 +197,23 @@ TEST(Worker, EndsWithItsOwner) {
     WorkerProcess process(worker_command());
     pid = process.pid();
     Frame hello;
-    ASSERT_EQ(process.receive(hello, Clock::now() + std::chrono::seconds(20)),
+    ASSERT_EQ(process.receive(hello, {Clock::now() + std::chrono::seconds(20)}),
               WorkerProcess::Result::ok);
     EXPECT_EQ(hello.type, FrameType::hello);
     EXPECT_EQ(getpgid(pid), pid) << "it must be in a process group of its own";
   }
   EXPECT_FALSE(is_alive(pid));
+}
+
+TEST(Worker, AnEndThatNobodyMaySeeIsNotCalledASuccess) {
+  auto* const before = signal(SIGCHLD, SIG_IGN);
+  std::string ending;
+  {
+    WorkerProcess process(worker_command());
+    ending = process.end();
+  }
+  signal(SIGCHLD, before);
+  EXPECT_THAT(ending, HasSubstr("ended unseen"));
 }
 
 TEST(Worker, LeavesNoDescriptorsBehind) {
