@@ -6,6 +6,7 @@
 /// and the pages name the verbs and flags that there are. The program's own words are the golden
 /// help texts, which the tests of the command line hold it to.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,6 +118,20 @@ TEST(Documents, ManualCompletionAndPagesNameNoFlagThatIsNotThere) {
     for (const std::string& line : page.lines) text += line + "\n";
     EXPECT_THAT(without(flags_in(text), known), testing::IsEmpty()) << page.path;
   }
+}
+
+TEST(Documents, TheSuiteOfTheResultsHasAsManyLinesAsTheySay) {
+  std::ifstream file(kRoot / "examples/gemm_suite.txt");
+  const std::regex problem("[a-z0-9_]+ +[a-z0-9]+ +[0-9]+ +[0-9]+ +[0-9]+ +[nt][nt]");
+  int problems = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("#")) continue;
+    EXPECT_TRUE(std::regex_match(line, problem)) << line;
+    ++problems;
+  }
+  EXPECT_NE(text_of(kRoot / "README.md").find(fmt::format("All {} lines", problems)),
+            std::string::npos)
+      << problems;
 }
 
 TEST(Documents, TheReferencePageHasEveryVerb) {
