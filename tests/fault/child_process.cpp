@@ -41,8 +41,12 @@ ChildProcess::~ChildProcess() {
   ::close(pipe_);
 }
 
+void ChildProcess::send(int signal) const {
+  ::kill(pid_, signal);
+}
+
 void ChildProcess::kill_now() const {
-  ::kill(pid_, SIGKILL);
+  send(SIGKILL);
 }
 
 std::string ChildProcess::output() {

@@ -19,6 +19,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
   ~ChildProcess();
 
+  void send(int signal) const;
   void kill_now() const;
   /// Everything the child wrote, and its wait status.
   [[nodiscard]] std::string output();
