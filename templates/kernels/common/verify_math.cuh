@@ -182,8 +182,8 @@ KILN_HD unsigned long long absolute_bits(unsigned long long bits, ElementKind ki
   return encode(magnitude(decode(bits, kind)), kind);
 }
 
-/// A random word that depends on its counter alone: three rounds of xor-shift and multiplication
-/// per input, each a bijection, so that neighbours have nothing in common.
+/// A random word that depends on its counter alone: xor-shifts and multiplications in turns, each a
+/// bijection, so that neighbours have nothing in common.
 KILN_HD unsigned long long scramble(unsigned long long word) {
   word = (word ^ word >> 32) * 0xd6e8feb86659fd93ULL;
   word = (word ^ word >> 32) * 0xd6e8feb86659fd93ULL;
