@@ -11,11 +11,18 @@
 #include "runtime/cuda/graph_batch.hpp"
 
 namespace kiln {
+namespace {
 
-CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
+int checked(int ordinal) {
   require_device(ordinal);
-  info_ = query_device_info(ordinal);
-  const CurrentDevice current(ordinal_);
+  return ordinal;
+}
+
+}  // namespace
+
+CudaDevice::CudaDevice(int ordinal)
+    : context_(checked(ordinal)), info_(query_device_info(ordinal)) {
+  const CurrentDevice current(context_);
   // Non-blocking: work of the application on the legacy default stream must not creep into
   // measurements, nor wait for them.
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
@@ -23,12 +30,12 @@ CudaDevice::CudaDevice(int ordinal) : ordinal_(ordinal) {
 }
 
 CudaDevice::~CudaDevice() {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   static_cast<void>(cudaStreamDestroy(stream_));
 }
 
 std::int64_t CudaDevice::free_memory_bytes() {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   std::size_t free = 0;
   std::size_t total = 0;
   check_cuda(cudaMemGetInfo(&free, &total), "reading the free device memory");
@@ -37,12 +44,12 @@ std::int64_t CudaDevice::free_memory_bytes() {
 
 DeviceTelemetry CudaDevice::telemetry() {
   const std::lock_guard lock(nvml_mutex_);
-  if (!nvml_) nvml_ = std::make_unique<Nvml>(pci_bus_id(ordinal_));
+  if (!nvml_) nvml_ = std::make_unique<Nvml>(pci_bus_id(context_.ordinal()));
   return nvml_->read();
 }
 
 DevicePtr CudaDevice::allocate(std::int64_t bytes) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   void* address = nullptr;
   const cudaError_t error = cudaMalloc(&address, static_cast<std::size_t>(bytes > 0 ? bytes : 1));
   check_cuda(error, fmt::format("allocating {} bytes on {}", bytes, info_.spec).c_str());
@@ -50,12 +57,12 @@ DevicePtr CudaDevice::allocate(std::int64_t bytes) {
 }
 
 void CudaDevice::free(DevicePtr address) noexcept {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   static_cast<void>(cudaFree(reinterpret_cast<void*>(address)));
 }
 
 void CudaDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   check_cuda(cudaMemcpyAsync(reinterpret_cast<void*>(to), from, static_cast<std::size_t>(bytes),
                              cudaMemcpyHostToDevice, stream_),
              "copying to the device");
@@ -63,7 +70,7 @@ void CudaDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t byt
 }
 
 void CudaDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   check_cuda(cudaMemcpyAsync(to, reinterpret_cast<const void*>(from),
                              static_cast<std::size_t>(bytes), cudaMemcpyDeviceToHost, stream_),
              "copying from the device");
@@ -71,7 +78,7 @@ void CudaDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
 }
 
 void CudaDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   check_cuda(
       cudaMemsetAsync(reinterpret_cast<void*>(to), value, static_cast<std::size_t>(bytes), stream_),
       "filling device memory");
@@ -81,12 +88,12 @@ void CudaDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
 std::unique_ptr<LoadedModule> CudaDevice::load(std::span<const std::byte> cubin,
                                                const std::vector<std::string>& names,
                                                DeviceStatus& status) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   return CudaModule::load(cubin, names, info_.limits, status);
 }
 
 DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t smem_bytes) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   const cudaError_t error = cudaFuncSetAttribute(
       function.handle, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem_bytes));
   DeviceStatus status = to_status(error);
@@ -100,7 +107,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
 }
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   const auto& [grid, block, cluster, smem_bytes] = request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
@@ -123,15 +130,15 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
 }
 
 DeviceStatus CudaDevice::synchronize() {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   return to_status(cudaStreamSynchronize(stream_));
 }
 
 std::unique_ptr<TimedBatch> CudaDevice::record(
     const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
     DeviceStatus& status) {
-  const CurrentDevice current(ordinal_);
-  return GraphBatch::record(enqueue, runs, ordinal_, stream_, status);
+  const CurrentDevice current(context_);
+  return GraphBatch::record(enqueue, runs, context_, stream_, status);
 }
 
 std::unique_ptr<Device> open_device(const std::string& spec) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 
+#include "runtime/cuda/current_device.hpp"
 #include "runtime/cuda/nvml.hpp"
 #include "runtime/device.hpp"
 
@@ -43,7 +44,7 @@ class CudaDevice : public Device {
       DeviceStatus& status) override;
 
  private:
-  int ordinal_;
+  PrimaryContext context_;
   DeviceInfo info_;
   cudaStream_t stream_ = nullptr;
   std::mutex nvml_mutex_;

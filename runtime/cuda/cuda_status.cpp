@@ -58,14 +58,4 @@ void check_cuda(cudaError_t error, const char* what) {
   throw Error(ErrorKind::device, fmt::format("{}: {}", what, to_status(error).message));
 }
 
-CurrentDevice::CurrentDevice(int ordinal) noexcept {
-  int current = -1;
-  if (cudaGetDevice(&current) != cudaSuccess || current == ordinal) return;
-  if (cudaSetDevice(ordinal) == cudaSuccess) former_ = current;
-}
-
-CurrentDevice::~CurrentDevice() {
-  if (former_ >= 0) static_cast<void>(cudaSetDevice(former_));
-}
-
 }  // namespace kiln

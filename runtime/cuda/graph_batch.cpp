@@ -7,17 +7,24 @@
 namespace kiln {
 
 std::unique_ptr<TimedBatch> GraphBatch::record(
-    const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs, int ordinal,
-    cudaStream_t stream, DeviceStatus& status) {
+    const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
+    const PrimaryContext& context, cudaStream_t stream, DeviceStatus& status) {
   // Thread-local: another thread of the application may go on calling what a capture forbids.
   status = to_status(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   if (!status.ok()) return nullptr;
-  for (int run = 0; run < runs && status.ok(); ++run) status = enqueue(run, stream);
   cudaGraph_t graph = nullptr;
+  try {
+    for (int run = 0; run < runs && status.ok(); ++run) status = enqueue(run, stream);
+  } catch (...) {
+    if (cudaStreamEndCapture(stream, &graph) == cudaSuccess) {
+      static_cast<void>(cudaGraphDestroy(graph));
+    }
+    throw;
+  }
   // The capture must end even when a launch was refused; the refusal is the better message.
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
   if (status.ok()) status = to_status(ended);
-  auto batch = std::make_unique<GraphBatch>(ordinal, stream);
+  auto batch = std::make_unique<GraphBatch>(context, stream);
   if (status.ok()) status = to_status(batch->instantiate(graph));
   if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
   // A refused launch leaves its error behind for the thread's next caller to stumble over.
@@ -29,7 +36,7 @@ std::unique_ptr<TimedBatch> GraphBatch::record(
 }
 
 GraphBatch::~GraphBatch() {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   if (executable_ != nullptr) static_cast<void>(cudaGraphExecDestroy(executable_));
   if (begin_ != nullptr) static_cast<void>(cudaEventDestroy(begin_));
   if (end_ != nullptr) static_cast<void>(cudaEventDestroy(end_));
@@ -45,7 +52,7 @@ cudaError_t GraphBatch::instantiate(cudaGraph_t graph) {
 }
 
 DeviceStatus GraphBatch::replay(double& total_ns) {
-  const CurrentDevice current(ordinal_);
+  const CurrentDevice current(context_);
   if (!warm_) {
     // The first replay pays for instruction caches and lazy set-up that no later one pays for.
     double ignored_ns = 0.0;

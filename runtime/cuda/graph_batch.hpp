@@ -4,19 +4,21 @@
 
 #include <cuda_runtime_api.h>
 
+#include "runtime/cuda/current_device.hpp"
 #include "runtime/device.hpp"
 
 namespace kiln {
 
 /// A batch of launches captured into one CUDA graph, so that the time between two launches is the
-/// GPU's own and not that of the host.
+/// GPU's own and not that of the host. It must not outlive the device object that recorded it.
 class GraphBatch : public TimedBatch {
  public:
   [[nodiscard]] static std::unique_ptr<TimedBatch> record(
-      const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs, int ordinal,
-      cudaStream_t stream, DeviceStatus& status);
+      const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
+      const PrimaryContext& context, cudaStream_t stream, DeviceStatus& status);
 
-  GraphBatch(int ordinal, cudaStream_t stream) : ordinal_(ordinal), stream_(stream) {}
+  GraphBatch(const PrimaryContext& context, cudaStream_t stream)
+      : context_(context), stream_(stream) {}
   ~GraphBatch() override;
   GraphBatch(const GraphBatch&) = delete;
   GraphBatch& operator=(const GraphBatch&) = delete;
@@ -27,7 +29,7 @@ class GraphBatch : public TimedBatch {
   [[nodiscard]] cudaError_t instantiate(cudaGraph_t graph);
   [[nodiscard]] cudaError_t run(double& total_ns);
 
-  int ordinal_;
+  const PrimaryContext& context_;
   cudaStream_t stream_;
   cudaGraphExec_t executable_ = nullptr;
   cudaEvent_t begin_ = nullptr;

@@ -273,9 +273,14 @@ std::unique_ptr<TimedBatch> FakeDevice::record(
     DeviceStatus& status) {
   double total_ns = 0.0;
   recording_ns_ = &total_ns;
-  for (int run = 0; run < runs; ++run) {
-    status = lost_ ? lost_context() : enqueue(run, own_stream());
-    if (!status.ok()) break;
+  try {
+    for (int run = 0; run < runs; ++run) {
+      status = lost_ ? lost_context() : enqueue(run, own_stream());
+      if (!status.ok()) break;
+    }
+  } catch (...) {
+    recording_ns_ = nullptr;
+    throw;
   }
   recording_ns_ = nullptr;
   if (!status.ok()) return nullptr;

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "kiln/error.hpp"
 #include "tests/support/host_element.hpp"
@@ -75,6 +76,15 @@ TEST_F(FakeDeviceTest, ReplayedTimeIsTheSumOfTheLaunches) {
   EXPECT_TRUE(batch->replay(total_ns).ok());
   EXPECT_DOUBLE_EQ(total_ns, 8 * 250.0);
   EXPECT_EQ(runs_, 0) << "recording runs nothing";
+}
+
+TEST_F(FakeDeviceTest, ARecordingThatThrowsEnds) {
+  FakeDevice device;
+  const auto module = load(device, kBehaveOk);
+  const auto throwing = [](int, void*) -> DeviceStatus { throw std::runtime_error("planted"); };
+  EXPECT_THROW(static_cast<void>(device.record(throwing, 2, status_)), std::runtime_error);
+  EXPECT_TRUE(launch(device, *module).ok());
+  EXPECT_EQ(runs_, 1) << "launches run again";
 }
 
 TEST_F(FakeDeviceTest, CopiesOutsideOfAllocationsAreErrors) {
