@@ -99,8 +99,8 @@ class CubinStore::Impl {
  public:
   Impl(std::string path, std::int64_t limit_bytes, Warn warn)
       : path_(std::move(path)), limit_bytes_(limit_bytes), warn_(std::move(warn)) {
-    if (!path_.empty()) guarded([&] { open(); });
-    opened_ = true;
+    given_up_ = path_.empty();
+    guarded([] {});
   }
 
   std::optional<CubinRecord> get(const CubinKey& key) {
@@ -141,12 +141,16 @@ class CubinStore::Impl {
   template <class Work>
   void guarded(Work&& work) noexcept {
     const std::lock_guard lock(mutex_);
-    if (opened_ && !connection_) return;
+    if (given_up_) return;
     try {
+      if (!connection_) open();
       work();
     } catch (const sqlite::DatabaseError& error) {
-      // This once; the next call may find it free.
-      if (error.cause() == Cause::busy && opened_) return;
+      if (error.cause() == Cause::busy) {
+        // This once; the next call may find it free.
+        if (!connection_) warn(error.what());
+        return;
+      }
       give_up(error.what());
       if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) replace();
     } catch (const std::exception& error) {
@@ -156,6 +160,11 @@ class CubinStore::Impl {
 
   void give_up(const std::string& text) noexcept {
     connection_.reset();
+    given_up_ = true;
+    warn(text);
+  }
+
+  void warn(const std::string& text) noexcept {
     if (std::exchange(warned_, true) || !warn_) return;
     try {
       warn_("compiled kernels are not kept: " + text);
@@ -165,7 +174,8 @@ class CubinStore::Impl {
   }
 
   void open() {
-    path_ = file_guard::resolve(path_, true);
+    // Only the constructor's attempt can change it: path() is read without the mutex.
+    if (std::string full = file_guard::resolve(path_, true); full != path_) path_ = std::move(full);
     if (!file_guard::exists_and_is_safe(path_, FolderTrust::private_only)) {
       file_guard::create_complete(path_, [](const std::string& temporary) {
         Connection fresh(temporary, Connection::Access::create, kPatienceMs);
@@ -188,6 +198,7 @@ class CubinStore::Impl {
     connection.execute("PRAGMA synchronous = OFF");
     connection.ignore_programs_in_schema();
     connection_ = std::move(connection);
+    given_up_ = false;
   }
 
   /// Sets a damaged store aside (it may be a file of the user's that was named by mistake) and
@@ -287,7 +298,7 @@ class CubinStore::Impl {
   std::int64_t limit_bytes_;
   Warn warn_;
   std::optional<Connection> connection_;
-  bool opened_ = false;
+  bool given_up_ = false;
   bool warned_ = false;
 };
 

@@ -26,10 +26,8 @@ int preference(const KernelTemplate& kernel_template) {
 KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                              std::vector<std::string> site_databases, WarningSink& warnings)
     : catalog_(catalog), device_(device), warnings_(warnings) {
-  if (!database.empty()) sources_.push_back({std::move(database), std::nullopt, false});
-  for (std::string& path : site_databases) {
-    sources_.push_back({std::move(path), std::nullopt, false});
-  }
+  if (!database.empty()) sources_.push_back({std::move(database), std::nullopt});
+  for (std::string& path : site_databases) sources_.push_back({std::move(path), std::nullopt});
 }
 
 std::vector<const TuningStore*> KernelChooser::open_stores() {
@@ -37,12 +35,11 @@ std::vector<const TuningStore*> KernelChooser::open_stores() {
   for (Source& source : sources_) {
     std::error_code error;
     // No file is what a machine has on which nothing was tuned: a miss, and nothing to remark. It
-    // may appear later.
-    if (!source.store && !source.unusable && std::filesystem::exists(source.path, error)) {
+    // may appear later, as a file that is locked or damaged now may be in order then.
+    if (!source.store && std::filesystem::exists(source.path, error)) {
       try {
         source.store = TuningStore::open(source.path, OpenMode::read_only);
       } catch (const Error& failure) {
-        source.unusable = true;
         warnings_.warn("database " + source.path,
                        fmt::format("tuned kernels are not used: {}", failure.what()));
       }
@@ -80,6 +77,9 @@ std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::s
   } catch (const Error& failure) {
     warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
     return std::nullopt;
+  }
+  if (!answer.warning.empty()) {
+    warnings_.warn("look-up", fmt::format("a database is left out: {}", answer.warning));
   }
   if (!answer.trial) return std::nullopt;
   return Choice{catalog_.find(answer.trial->key.template_name), answer.trial->key.config,

@@ -31,7 +31,8 @@ struct Choice {
 using Refused = std::set<std::pair<std::string, Config>>;
 
 /// Looks for the best known candidate: in the user's database and the site's, then among the
-/// templates' defaults. A database that cannot be read is a warning and a miss. One thread.
+/// templates' defaults. A database that cannot be read is a miss and, once, a warning; the next
+/// look-up tries again. One thread.
 class KernelChooser {
  public:
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
@@ -60,7 +61,6 @@ class KernelChooser {
   struct Source {
     std::string path;
     std::optional<TuningStore> store;
-    bool unusable = false;
   };
   std::vector<Source> sources_;  ///< the user's, then the site's
   std::uint64_t database_reads_ = 0;

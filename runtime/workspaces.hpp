@@ -18,6 +18,12 @@ namespace kiln::detail {
 /// their buffer without one. So a kernel with a workspace must be launched once on a stream before
 /// that stream is captured into a graph, and such a graph must be replayed on that stream.
 /// Outgrown buffers live on with the library, since work in flight may use them.
+///
+/// A handle that CUDA gives out again finds the buffer of its former stream, which is free by then:
+/// CUDA releases what belongs to a destroyed stream when its work has completed. The per-thread
+/// stream has no handle of its own and goes by the thread; so a thread must wait for its launches
+/// there before it ends, or a later thread in its place shares the buffer with them. A buffer for
+/// every thread that ever was would be worse: some applications make a thread for each request.
 class Workspaces {
  public:
   explicit Workspaces(Device& device) : device_(device) {}

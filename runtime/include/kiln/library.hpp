@@ -63,11 +63,12 @@ class KILN_API Kernel {
  public:
   /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
   /// allocates, but for the first launch on a stream of a kernel with workspace_bytes(): make it
-  /// before the stream is captured into a graph, and replay that graph on the same stream.
+  /// before the stream is captured into a graph, and replay that graph on the same stream; and wait
+  /// for such launches on the per-thread stream before the thread ends.
   /// Throws Error(usage) when an operand breaks a promise of the problem (null, rows less aligned
   /// than its alignment and leading dimension say, beta where reads_c is false) or when alpha or
-  /// beta is none that the accumulator's type holds (1e300 for f32, 0.5 for s32); Error(device) when
-  /// CUDA refuses the launch.
+  /// beta is none that the accumulator's type holds (1e300 for f32, 0.5 for s32); Error(device)
+  /// when CUDA refuses the launch.
   void launch(Stream stream, const GemmOperands& operands) const;
 
   [[nodiscard]] Match match() const noexcept;

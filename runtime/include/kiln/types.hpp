@@ -49,10 +49,10 @@ inline constexpr std::array<std::string_view, 5> kMatchNames{
   return kMatchNames[static_cast<std::size_t>(match)];
 }
 
-/// What the runtime does when the database has no exact answer.
+/// What the runtime does when the database knows no kernel that was tuned for the problem.
 enum class Mode : std::uint8_t {
   use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
-  tune_on_miss,  ///< run the `kiln` program to tune a problem that has no exact answer, then use it
+  tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
   require,       ///< throw Error(not_found) unless the match is exact or same_device_class
   default_only,  ///< ignore the database; always the template's default configuration
 };

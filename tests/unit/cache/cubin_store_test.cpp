@@ -181,6 +181,20 @@ TEST_F(Cubins, LinksAndForeignDatabasesStayUntouched) {
   EXPECT_EQ(warnings.size(), 2U);
 }
 
+TEST_F(Cubins, AStoreThatWasLockedWhenItOpenedIsTriedAgain) {
+  open().put(key("r1"), record(10));
+  PlainSqlite other(path);
+  other.execute("BEGIN EXCLUSIVE");
+  CubinStore store = open();
+  EXPECT_FALSE(store.usable());
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("locked"), std::string::npos) << warnings[0];
+  other.execute("COMMIT");
+  expect_equal(store.get(key("r1")), record(10));
+  EXPECT_TRUE(store.usable());
+  EXPECT_EQ(warnings.size(), 1U);
+}
+
 TEST_F(Cubins, AStoreThatKeepsNothingIsQuiet) {
   CubinStore store;
   store.put(key("r1"), record(1));

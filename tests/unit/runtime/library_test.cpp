@@ -270,6 +270,17 @@ TEST_F(LibraryTest, ForeignFileAsDatabaseIsOneWarningAndAKernel) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr(database_)));
 }
 
+TEST_F(LibraryTest, ADatabaseThatCouldNotBeOpenedIsTriedAgain) {
+  std::ofstream(database_) << "this is no database, and long enough to be read as one\n";
+  const Library library = open();
+  EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
+  std::filesystem::remove(database_);
+  const Gemm other = Gemm::of(DType::f16, 512, 512, 128);
+  store_trial(other, "gemm_wmma", config_, 1000.0);
+  EXPECT_EQ(library.get(other).match(), Match::exact);
+  EXPECT_EQ(warnings_.size(), 1U);
+}
+
 TEST_F(LibraryTest, NoHomeFolderIsOneWarningAndAKernel) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root can become a user without a home folder";
   const auto without_home = [&] {
