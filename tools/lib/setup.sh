@@ -32,11 +32,8 @@ die() {
 as_root() {
   if [ "$(id -u)" -eq 0 ]; then
     "$@"
-  elif command -v sudo >/dev/null; then
-    sudo -- "$@"
   else
-    die "needs root for: $*
-Run that yourself, or install sudo, and start again."
+    sudo -- "$@"
   fi
 }
 
@@ -53,6 +50,10 @@ install_packages() {
       missing+=("$name")
   done
   [ ${#missing[@]} -eq 0 ] && return 0
+  if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+    die "these packages are missing: ${missing[*]}
+Have them installed and start again; as root: apt-get update && apt-get install ${missing[*]}"
+  fi
   echo "Installing: ${missing[*]}" >&2
   # One package source of many may be out of reach and not matter.
   as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 ||
