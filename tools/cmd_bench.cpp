@@ -39,15 +39,10 @@ struct BenchOptions {
 struct BenchRow {
   std::string name;
   GemmRequest request;
-  std::string unsupported;  ///< the reasons, when no template computes it
+  std::string unsupported;     ///< the reasons, when no template computes it
+  std::optional<Error> error;  ///< what ended this line of a suite
   Chosen chosen;
   Contest contest;
-
-  [[nodiscard]] bool measured() const {
-    return unsupported.empty() && contest.outcome == Outcome::ok && contest.ours &&
-           contest.ours->timing.median_ns > 0.0;
-  }
-  [[nodiscard]] bool compared() const { return measured() && !contest.baselines.empty(); }
 };
 
 void check_usage(const BenchOptions& options) {
@@ -71,7 +66,7 @@ class Benchmark {
   [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
 
   BenchRow measure(const std::string& name, const GemmRequest& problem) {
-    BenchRow row{name, problem, "", {}, {}};
+    BenchRow row{name, problem, "", {}, {}, {}};
     TuneRequest request;
     request.gemm = problem.gemm;
     request.alpha = problem.alpha;
@@ -128,7 +123,7 @@ double geometric_mean(const std::vector<BenchRow>& rows) {
   double log_sum = 0.0;
   int count = 0;
   for (const auto& row : rows) {
-    if (!row.compared() || !(row.contest.ours->ratio > 0.0)) continue;
+    if (!row.contest.compared()) continue;
     log_sum += std::log(row.contest.ours->ratio);
     ++count;
   }
@@ -150,12 +145,11 @@ std::string row_text(const BenchRow& row) {
   facts.add("template", row.chosen.candidate.template_name);
   facts.add("config", row.chosen.candidate.config.canonical());
   facts.add("taken", fmt::format("{}: {}", source_text(row.chosen), row.chosen.reason));
-  facts.add("outcome",
-            row.contest.outcome == Outcome::ok
-                ? fmt::format("ok, verified, largest error {:.2f} of the bound",
-                              row.contest.verification.worst_ratio)
-                : fmt::format("{}: {}", to_string(row.contest.outcome), row.contest.message));
-  if (row.measured()) {
+  facts.add("outcome", row.contest.measured()
+                           ? fmt::format("ok, verified, largest error {:.2f} of the bound",
+                                         row.contest.verification.worst_ratio)
+                           : failure_text(row.contest));
+  if (row.contest.measured()) {
     const auto& timing = row.contest.ours->timing;
     facts.add("time", spread_text(timing));
     facts.add("rate", rate_text(to_problem(row.request.gemm), timing.median_ns));
@@ -177,30 +171,35 @@ std::string table_text(const std::vector<BenchRow>& rows) {
                {"ratio", right},
                {"+-", right},
                {"verified"}});
-  std::string refused;
+  std::string remarks;
+  const auto remark = [&](const BenchRow& row, std::string_view what) {
+    remarks += fmt::format("{}: {}\n", row.name, what);
+  };
   for (const auto& row : rows) {
-    const auto heading = heading_text(row.request.gemm);
-    if (!row.unsupported.empty()) {
-      refused += fmt::format("{}: unsupported: {}\n", row.name, row.unsupported);
-      continue;
-    }
     const auto& contest = row.contest;
-    if (!row.measured()) {
-      refused += fmt::format("{}: {}: {}\n", row.name, to_string(contest.outcome), contest.message);
-      continue;
+    if (!row.unsupported.empty()) {
+      remark(row, "unsupported: " + row.unsupported);
+    } else if (row.error) {
+      remark(row, fmt::format("error: {}", row.error->what()));
+    } else if (!contest.measured()) {
+      remark(row, failure_text(contest));
+    } else {
+      const double time_ns = contest.ours->timing.median_ns;
+      const bool compared = contest.compared();
+      table.add_row({row.name, heading_text(row.request.gemm), row.chosen.candidate.template_name,
+                     std::string(source_text(row.chosen)), time_text(time_ns),
+                     rate_text(to_problem(row.request.gemm), time_ns),
+                     compared ? time_text(contest.baselines.front().timing.median_ns) : "",
+                     compared ? fmt::format("{:.3f}", contest.ours->ratio) : "",
+                     compared ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
+      const auto complaint = baseline_complaint(contest);
+      if (!complaint.empty()) remark(row, "cuBLASLt: " + complaint);
     }
-    const double time_ns = contest.ours->timing.median_ns;
-    table.add_row({row.name, heading, row.chosen.candidate.template_name,
-                   std::string(source_text(row.chosen)), time_text(time_ns),
-                   rate_text(to_problem(row.request.gemm), time_ns),
-                   row.compared() ? time_text(contest.baselines.front().timing.median_ns) : "",
-                   row.compared() ? fmt::format("{:.3f}", contest.ours->ratio) : "",
-                   row.compared() ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
   }
   std::string text = table.empty() ? "" : table.text();
-  if (!refused.empty()) text += (text.empty() ? "" : "\n") + refused;
-  const auto measured =
-      std::count_if(rows.begin(), rows.end(), [](const BenchRow& row) { return row.measured(); });
+  if (!remarks.empty()) text += (text.empty() ? "" : "\n") + remarks;
+  const auto measured = std::count_if(rows.begin(), rows.end(),
+                                      [](const BenchRow& row) { return row.contest.measured(); });
   text += fmt::format("\n{} of {} lines measured and verified", measured, rows.size());
   if (const double mean = geometric_mean(rows); mean > 0.0) {
     text += fmt::format("; geometric mean of the ratios {:.3f}", mean);
@@ -217,22 +216,26 @@ Json row_json(const BenchRow& row) {
     json["unsupported"] = row.unsupported;
     return json;
   }
+  if (row.error) {
+    json["error"] = row.error->what();
+    return json;
+  }
   json["template"] = row.chosen.candidate.template_name;
   json["config"] = row.chosen.candidate.config.canonical();
   json["taken"] = source_text(row.chosen);
   json["reason"] = row.chosen.reason;
   json.update(contest_json(row.contest));
-  if (row.measured()) json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
+  if (row.contest.measured()) {
+    json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
+  }
   return json;
 }
 
 /// A wrong or failing kernel is a failure; a problem that nothing computes is not, in a suite.
-int exit_code_of(const std::vector<BenchRow>& rows, bool suite) {
-  for (const auto& row : rows) {
-    if (row.unsupported.empty() && !row.measured()) return kExitFailure;
-    if (!row.unsupported.empty() && !suite) return kExitNoCandidate;
-  }
-  return kExitOk;
+int exit_code_of_row(const BenchRow& row, bool suite) {
+  if (!row.unsupported.empty()) return suite ? kExitOk : kExitNoCandidate;
+  if (row.error) return exit_code_of(row.error->kind());
+  return row.contest.measured() ? kExitOk : kExitFailure;
 }
 
 int bench(Context& context, const BenchOptions& options) {
@@ -249,19 +252,15 @@ int bench(Context& context, const BenchOptions& options) {
   Benchmark benchmark(context, options);
   std::vector<BenchRow> rows;
   if (!suite) rows.push_back(benchmark.measure("", single));
-  for (const auto& line : lines) {
-    if (StopSignal::requested()) break;
-    context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-    const GemmRequest problem{line.gemm, 1.0, 0.0};
-    try {
-      rows.push_back(benchmark.measure(line.name, problem));
-    } catch (const Error& error) {
-      // One line that can't be had (too large for the memory, say) is no reason to lose the others.
-      rows.push_back({line.name, problem, {}, {}, {}});
-      rows.back().contest.outcome = Outcome::launch_failed;
-      rows.back().contest.message = error.what();
-    }
-  }
+  for_each_line(
+      lines,
+      [&](const SuiteLine& line) {
+        context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
+        rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
+      },
+      [&](const SuiteLine& line, const Error& error) {
+        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", error, {}, {}});
+      });
   if (context.flags.json) {
     Json document = json_document("bench");
     document["device"] = to_json(benchmark.info().device_class);
@@ -272,7 +271,9 @@ int bench(Context& context, const BenchOptions& options) {
   } else {
     context.print(suite ? table_text(rows) : row_text(rows.front()));
   }
-  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(rows, suite);
+  int worst = StopSignal::requested() ? kExitInterrupted : kExitOk;
+  for (const auto& row : rows) worst = std::max(worst, exit_code_of_row(row, suite));
+  return worst;
 }
 
 }  // namespace

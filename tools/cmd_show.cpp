@@ -137,8 +137,12 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
   FactSheet facts;
   if (shelf.best) {
     add_trial_facts(facts, *shelf.best);
-    facts.add("measured", fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
-                                      shelf.best->environment.canonical()));
+    const auto& environment = shelf.best->environment;
+    // Neither driver nor policy had a part in what was only compiled.
+    const bool measured = shelf.best->provenance != Provenance::compiled;
+    facts.add(measured ? "measured" : "compiled",
+              fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
+                          measured ? environment.canonical() : environment.toolkit));
   } else {
     facts.add("best", "none: no candidate was valid");
   }

@@ -106,7 +106,7 @@ class Tuning {
   }
 
   TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
-    TuneReport report{name, problem, std::nullopt, "", std::nullopt};
+    TuneReport report{name, problem, std::nullopt, "", std::nullopt, std::nullopt};
     const TuneRequest request = tune_request(options_, problem);
     const auto space = space_of(to_problem(problem.gemm), request);
     if (space.parts.empty()) {
@@ -157,6 +157,8 @@ class Tuning {
 
 int tune_suite(Context& context, const TuneOptions& options) {
   const auto lines = read_suite(options.suite);
+  // Mistakes in flags show before a device is sought, and once.
+  (void)tune_request(options, {lines.front().gemm, 1.0, 0.0});
   const StopSignal signals;
   Tuning tuning(context, options);
   using enum Table::Align;
@@ -168,25 +170,27 @@ int tune_suite(Context& context, const TuneOptions& options) {
                {"ratio", right},
                {"ended"}});
   Json document = json_document("tune");
+  document["results"] = Json::array();
   int worst = kExitOk;
-  std::string reasons;
-  for (const auto& line : lines) {
-    context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-    const auto report = tuning.tune_one(line.name, {line.gemm, 1.0, 0.0});
+  std::string remarks;
+  const auto add = [&](const TuneReport& report) {
     table.add_row(report_row(report));
     document["results"].push_back(report_json(report));
-    if (report.result) {
-      worst = std::max<int>(worst, exit_code_of(report));
-    } else {
-      reasons += fmt::format("\n{} is unsupported:\n{}", line.name, report.unsupported);
-    }
-    if (StopSignal::requested()) {
-      worst = kExitInterrupted;
-      break;
-    }
-  }
-  context.print(context.flags.json ? json_text(document) : table.text() + reasons);
-  return worst;
+    if (const auto remark = report_remark(report); !remark.empty()) remarks += "\n" + remark;
+    // A problem that nothing computes is no failure of the suite.
+    if (report.result || report.error) worst = std::max<int>(worst, exit_code_of(report));
+  };
+  for_each_line(
+      lines,
+      [&](const SuiteLine& line) {
+        context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
+        add(tuning.tune_one(line.name, {line.gemm, 1.0, 0.0}));
+      },
+      [&](const SuiteLine& line, const Error& error) {
+        add({line.name, {line.gemm, 1.0, 0.0}, std::nullopt, "", std::nullopt, error});
+      });
+  context.print(context.flags.json ? json_text(document) : table.text() + remarks);
+  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : worst;
 }
 
 int tune_problem(Context& context, const TuneOptions& options) {

@@ -11,8 +11,8 @@
 #include <fstream>
 #include <istream>
 
-#include "kiln/error.hpp"
 #include "templates/problem.hpp"
+#include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -103,6 +103,19 @@ std::vector<SuiteLine> read_suite(const std::string& file) {
     throw Error(ErrorKind::usage, fmt::format("--suite {}: {}", file, std::strerror(errno)));
   }
   return read_suite(in, file);
+}
+
+void for_each_line(const std::vector<SuiteLine>& lines,
+                   const std::function<void(const SuiteLine&)>& act,
+                   const std::function<void(const SuiteLine&, const Error&)>& failed) {
+  for (const auto& line : lines) {
+    if (StopSignal::requested()) return;
+    try {
+      act(line);
+    } catch (const Error& error) {
+      failed(line, error);
+    }
+  }
 }
 
 }  // namespace kiln::tools

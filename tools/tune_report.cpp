@@ -28,8 +28,16 @@ std::string ending_text(const TuneResult& result) {
   return text;
 }
 
-std::string session_end_text(const std::string& state) {
-  if (state == "complete") return "the whole space was covered";
+std::string session_end_text(const TuneResult& result) {
+  const auto& state = result.session.state;
+  if (state == "complete") {
+    const auto given_up = result.progress.given_up;
+    if (given_up == 0) return "the whole space was covered";
+    return fmt::format(
+        "nothing is left to try; {} candidates were left out with their templates, "
+        "which are far too slow",
+        count_text(given_up));
+  }
   if (state == "budget") return "the budget ended; the same command goes on where this one stopped";
   if (state == "interrupted") return "interrupted; the same command goes on where this one stopped";
   return state;
@@ -51,7 +59,7 @@ std::string report_text(const TuneReport& report) {
   }
   sheet.add("searched", ending_text(result));
   sheet.add("outcomes", outcomes_text(result.progress.by_outcome));
-  sheet.add("ended", session_end_text(result.session.state));
+  sheet.add("ended", session_end_text(result));
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
   const bool usable = result.best && result.best->provenance == Provenance::measured;
@@ -62,18 +70,23 @@ std::string report_text(const TuneReport& report) {
 std::vector<std::string> report_row(const TuneReport& report) {
   std::vector<std::string> row{report.name, heading_text(report.request.gemm)};
   if (!report.result || !report.result->best) {
-    row.emplace_back(report.result ? "no valid candidate" : "unsupported");
+    row.emplace_back(report.error ? "error" : report.result ? "no valid candidate" : "unsupported");
     return row;
   }
   const Trial& best = *report.result->best;
   row.push_back(best.key.template_name);
   row.push_back(merit_text(best));
   row.push_back(best.timing ? rate_text(best.key.problem, best.timing->median_ns) : "");
-  const bool compared =
-      report.contest && report.contest->ours && !report.contest->baselines.empty();
+  const bool compared = report.contest && report.contest->compared();
   row.push_back(compared ? fmt::format("{:.3f}", report.contest->ours->ratio) : "");
   row.push_back(report.result->session.state);
   return row;
+}
+
+std::string report_remark(const TuneReport& report) {
+  if (report.error) return fmt::format("{}: error: {}\n", report.name, report.error->what());
+  if (report.result) return "";
+  return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
 
 Json contest_json(const Contest& contest) {
@@ -82,19 +95,23 @@ Json contest_json(const Contest& contest) {
   if (!contest.message.empty()) json["message"] = contest.message;
   json["verified"] = contest.verification.passed;
   json["worst_ratio"] = contest.verification.worst_ratio;
-  if (contest.ours) {
+  if (contest.measured()) {
     json["time_ns"] = contest.ours->timing.median_ns;
     json["spread_ns"] = contest.ours->timing.spread_ns;
-    if (!contest.baselines.empty()) {
+    if (contest.compared()) {
       json["ratio"] = contest.ours->ratio;
       json["ratio_spread"] = contest.ours->ratio_spread;
     }
   }
   json["baselines"] = Json::array();
   for (const auto& row : contest.baselines) {
-    json["baselines"].push_back({{"label", row.label},
-                                 {"time_ns", row.timing.median_ns},
-                                 {"spread_ns", row.timing.spread_ns}});
+    Json baseline{{"label", row.label}, {"outcome", to_string(row.outcome)}};
+    if (!row.message.empty()) baseline["message"] = row.message;
+    if (row.timing.median_ns > 0.0) {
+      baseline["time_ns"] = row.timing.median_ns;
+      baseline["spread_ns"] = row.timing.spread_ns;
+    }
+    json["baselines"].push_back(std::move(baseline));
   }
   if (!contest.note.empty()) json["note"] = contest.note;
   return json;
@@ -104,6 +121,10 @@ Json report_json(const TuneReport& report) {
   Json json;
   if (!report.name.empty()) json["name"] = report.name;
   json["problem"] = to_json(to_problem(report.request.gemm));
+  if (report.error) {
+    json["error"] = report.error->what();
+    return json;
+  }
   if (!report.result) {
     json["unsupported"] = report.unsupported;
     return json;
@@ -121,6 +142,7 @@ Json report_json(const TuneReport& report) {
   json["done"] = result.progress.done;
   json["known"] = result.progress.known;
   json["space"] = result.progress.space;
+  json["given_up"] = result.progress.given_up;
   json["elapsed_s"] = result.progress.elapsed_s;
   json["left_out"] = result.unsupported;
   if (report.contest) json["comparison"] = contest_json(*report.contest);
@@ -128,6 +150,7 @@ Json report_json(const TuneReport& report) {
 }
 
 ExitCode exit_code_of(const TuneReport& report) {
+  if (report.error) return exit_code_of(report.error->kind());
   if (!report.result) return kExitNoCandidate;
   if (report.result->session.state == "interrupted") return kExitInterrupted;
   if (report.result->best) return kExitOk;

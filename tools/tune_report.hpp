@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "kiln/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/problem_flags.hpp"
@@ -20,12 +21,15 @@ struct TuneReport {
   std::optional<TuneResult> result;  ///< nothing when unsupported
   std::string unsupported;           ///< the reasons, when no template computes it
   std::optional<Contest> contest;    ///< against cuBLASLt, unless asked not to or nothing won
+  std::optional<Error> error;        ///< what ended this line of a suite
 };
 
 /// For a person: the winner, how good it is, what was tried, how to use it.
 [[nodiscard]] std::string report_text(const TuneReport& report);
 /// One line of the table of a suite.
 [[nodiscard]] std::vector<std::string> report_row(const TuneReport& report);
+/// What its row does not say: why there is no result; ends with a newline, or "".
+[[nodiscard]] std::string report_remark(const TuneReport& report);
 [[nodiscard]] Json report_json(const TuneReport& report);
 [[nodiscard]] Json contest_json(const Contest& contest);
 [[nodiscard]] ExitCode exit_code_of(const TuneReport& report);

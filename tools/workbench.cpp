@@ -10,6 +10,7 @@
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
 #include "tools/output/units.hpp"
+#include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -23,6 +24,10 @@ std::unique_ptr<Evaluator> open_evaluator(Context& context, bool in_process) {
   if (in_process) return make_local_evaluator(open_device(device));
   const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
   return make_worker_evaluator({program, "worker", "--device", device});
+}
+
+bool is_timed(const ComparisonRow& row) {
+  return row.timing.median_ns > 0.0;
 }
 
 }  // namespace
@@ -54,6 +59,10 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   if (prepared.outcome != Outcome::ok) return contest;
 
   bench.evaluator->set_up(setup);
+  if (!bench.evaluator->make_ready([] { return StopSignal::requested().load(); })) {
+    contest.note = "interrupted before the device was ready";
+    return contest;
+  }
   prepared.job.timeout_s = request.candidate_timeout_s;
   prepared.job.time_it = false;
   const Evaluation checked = bench.evaluator->evaluate(prepared.job);
@@ -78,17 +87,52 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   return contest;
 }
 
-std::string ratio_text(const Contest& contest) {
+bool Contest::measured() const {
+  return outcome == Outcome::ok && ours && is_timed(*ours);
+}
+
+std::size_t Contest::timed_baselines() const {
+  return static_cast<std::size_t>(std::count_if(baselines.begin(), baselines.end(), is_timed));
+}
+
+std::string failure_text(const Contest& contest) {
   if (contest.outcome != Outcome::ok) {
-    return fmt::format("none: {}: {}", to_string(contest.outcome), contest.message);
+    return fmt::format("{}: {}", to_string(contest.outcome), contest.message);
   }
-  if (contest.baselines.empty() || !contest.ours) {
+  const std::string complaint = baseline_complaint(contest);
+  return fmt::format("not timed: {}", complaint.empty() ? contest.note : complaint);
+}
+
+std::string baseline_complaint(const Contest& contest) {
+  std::string text;
+  const auto& rows = contest.baselines;
+  if (!rows.empty() && is_timed(rows.front()) && rows.front().outcome != Outcome::ok) {
+    text = fmt::format("the fastest algorithm is {}: {}", to_string(rows.front().outcome),
+                       rows.front().message);
+  }
+  const auto failed = [](const ComparisonRow& row) {
+    return !is_timed(row) && row.outcome != Outcome::ok;
+  };
+  const auto first = std::find_if(rows.begin(), rows.end(), failed);
+  if (first != rows.end()) {
+    text += fmt::format("{}{} of {} algorithms failed, first {}: {}", text.empty() ? "" : "; ",
+                        std::count_if(rows.begin(), rows.end(), failed), rows.size(),
+                        to_string(first->outcome), first->message);
+  }
+  return text;
+}
+
+std::string ratio_text(const Contest& contest) {
+  if (!contest.measured()) return "none: " + failure_text(contest);
+  if (contest.baselines.empty()) {
     return contest.note.empty() ? "no baseline" : fmt::format("no baseline: {}", contest.note);
   }
-  const auto& fastest = contest.baselines.front();
-  return fmt::format("{:.3f} +- {:.3f} of cuBLASLt ({}, the fastest of {})", contest.ours->ratio,
-                     contest.ours->ratio_spread, time_text(fastest.timing.median_ns),
-                     contest.baselines.size());
+  const std::string complaint = baseline_complaint(contest);
+  if (!contest.compared()) return "none: cuBLASLt was not timed: " + complaint;
+  return fmt::format("{:.3f} +- {:.3f} of cuBLASLt ({}, the fastest of {}){}", contest.ours->ratio,
+                     contest.ours->ratio_spread,
+                     time_text(contest.baselines.front().timing.median_ns),
+                     contest.timed_baselines(), complaint.empty() ? "" : "; " + complaint);
 }
 
 }  // namespace kiln::tools

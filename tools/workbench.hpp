@@ -28,8 +28,16 @@ struct Contest {
   std::string message;  ///< why the outcome is not ok
   Verification verification;
   std::optional<ComparisonRow> ours;
-  std::vector<ComparisonRow> baselines;  ///< fastest first
+  std::vector<ComparisonRow> baselines;  ///< fastest first, then those that failed
   std::string note;                      ///< why there is no baseline
+
+  /// Whether the candidate came out well and was timed.
+  [[nodiscard]] bool measured() const;
+  [[nodiscard]] std::size_t timed_baselines() const;
+  /// Whether there is a ratio: the candidate and at least one algorithm were timed.
+  [[nodiscard]] bool compared() const {
+    return measured() && ours->ratio > 0.0 && timed_baselines() > 0;
+  }
 };
 struct ContestRules {
   bool against_cublaslt = true;
@@ -38,7 +46,12 @@ struct ContestRules {
 [[nodiscard]] Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& request,
                                    const Candidate& candidate, const ContestRules& rules);
 
-/// "0.632 +- 0.004 of cuBLASLt (196.1 us)", or why there is no ratio.
+/// Why it was not measured: "wrong_result: row 1 ...".
+[[nodiscard]] std::string failure_text(const Contest& contest);
+/// "0.632 +- 0.004 of cuBLASLt (196.1 us, the fastest of 8)", or why there is no ratio; and what
+/// is to be said against cuBLASLt's algorithms.
 [[nodiscard]] std::string ratio_text(const Contest& contest);
+/// What is to be said against them: that some failed, or that the fastest computes wrongly.
+[[nodiscard]] std::string baseline_complaint(const Contest& contest);
 
 }  // namespace kiln::tools

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be generated: templates, render, export of a chosen configuration.
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
@@ -114,6 +117,37 @@ TEST(Render, WritesAFileCompleteOrNotAtAll) {
       sandbox.run({"render", "gemm_naive", "--arch", "sm_90a", "-o", "absent/naive.cu"});
   EXPECT_EQ(nowhere.exit_code, 2);
   EXPECT_NE(nowhere.err.find("absent/naive.cu cannot be written"), std::string::npos);
+}
+
+// Replacing is for plain files: who may replace /dev/null must not do so.
+TEST(Render, WritesIntoWhatIsNoPlainFile) {
+  const Sandbox sandbox;
+  const std::vector<std::string> render{"render", "gemm_naive", "--arch", "sm_90a"};
+  const auto text = sandbox.run(render).out;
+  const auto write_to = [&](const char* name) {
+    auto arguments = render;
+    arguments.insert(arguments.end(), {"-o", name});
+    const auto run = sandbox.run(arguments);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+  };
+  std::filesystem::create_symlink("target.cu", sandbox.folder() / "link.cu");
+  write_to("link.cu");
+  EXPECT_TRUE(std::filesystem::is_symlink(sandbox.folder() / "link.cu"));
+  EXPECT_EQ(sandbox.read("target.cu"), text);
+
+  const auto pipe = sandbox.folder() / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int reader = open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  // More than the text, for which there is room, or the program would wait for the reader.
+  ASSERT_GT(fcntl(reader, F_SETPIPE_SZ, 1 << 20), static_cast<int>(text.size()));
+  write_to("pipe");
+  std::string piped(text.size() + 1, ' ');
+  const ssize_t length = read(reader, piped.data(), piped.size());
+  close(reader);
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  ASSERT_GE(length, 0);
+  EXPECT_EQ(piped.substr(0, static_cast<std::size_t>(length)), text);
 }
 
 TEST(Export, AChosenConfigurationHasAnInstantiation) {

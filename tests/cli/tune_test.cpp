@@ -67,6 +67,8 @@ TEST(Tune, CompileOnlyStoresEveryCandidate) {
   const auto show = sandbox.run({"show", "gemm", "--m", "64", "--n", "64", "--k", "64"});
   EXPECT_EQ(show.exit_code, 0) << show.err;
   EXPECT_NE(show.out.find("compiled only"), std::string::npos) << show.out;
+  EXPECT_NE(show.out.find(" UTC, nvrtc "), std::string::npos) << show.out;
+  EXPECT_EQ(show.out.find("driver="), std::string::npos) << show.out;
 }
 
 TEST(Tune, AResumedRunCompilesNothingAgain) {
@@ -98,6 +100,35 @@ TEST(Tune, ASuiteNamesWhatIsUnsupported) {
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("limited is unsupported:\n  gemm_naive: "), std::string::npos) << run.out;
   EXPECT_EQ(run.err, "");
+}
+
+// No template that takes part for f64 has the tunable: an error of that line alone.
+TEST(Tune, ALineOfASuiteThatFailsCostsTheOthersNothing) {
+  const Sandbox sandbox;
+  sandbox.write("suite.txt", "bad f64 64 64 64 nn\ngood f16 64 64 64 nn\n");
+  std::vector<std::string> arguments{
+      "tune",  "--suite",   "suite.txt",   "--compile-only",       "--arch",           "sm_90a",
+      "--set", "frag_m=16", "--templates", "gemm_wmma,gemm_naive", "--max-candidates", "1"};
+  const auto text = sandbox.run(arguments);
+  EXPECT_EQ(text.exit_code, 2) << text.err;
+  EXPECT_NE(text.out.find("\nbad: error: no template that takes part has a tunable 'frag_m'"),
+            std::string::npos)
+      << text.out;
+  arguments.emplace_back("--json");
+  const auto json = nlohmann::json::parse(sandbox.run(arguments).out);
+  EXPECT_TRUE(json["results"].at(0).contains("error"));
+  EXPECT_EQ(json["results"].at(1)["name"], "good");
+  EXPECT_FALSE(json["results"].at(1)["best"].is_null());
+}
+
+TEST(Tune, ASuiteNamesAMistakeInAFlagOnce) {
+  const Sandbox sandbox;
+  sandbox.write("suite.txt", "a f16 64 64 64 nn\nb f16 32 32 32 nn\n");
+  const auto run = sandbox.run(
+      {"tune", "--suite", "suite.txt", "--compile-only", "--arch", "sm_90a", "--budget", "7"});
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_EQ(run.out, "");
+  EXPECT_EQ(run.err.find("--budget"), run.err.rfind("--budget")) << run.err;
 }
 
 TEST(Tune, AProblemThatNothingComputesIsExitCodeThree) {

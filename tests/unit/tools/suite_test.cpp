@@ -4,9 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <sstream>
 
 #include "kiln/error.hpp"
+#include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -59,6 +61,35 @@ TEST(Suite, ReadsAFile) {
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[2].name, "transposed_f32");
   EXPECT_EQ(lines[2].gemm.storage_b, Storage::t);
+}
+
+TEST(Suite, ALineThatFailsCostsTheOthersNothing) {
+  const auto lines = read("a f16 8 8 8 nn\nb f16 9 9 9 nn\nc f16 10 10 10 nn\n");
+  std::string log;
+  for_each_line(
+      lines,
+      [&](const SuiteLine& line) {
+        if (line.name == "b") throw Error(ErrorKind::usage, "too large");
+        log += line.name + " done;";
+      },
+      [&](const SuiteLine& line, const Error& error) {
+        log += line.name + " " + error.what() + ";";
+      });
+  EXPECT_EQ(log, "a done;b too large;c done;");
+}
+
+TEST(Suite, EndsAtAStopSignal) {
+  const auto lines = read("a f16 8 8 8 nn\nb f16 9 9 9 nn\n");
+  const StopSignal signals;
+  std::string log;
+  for_each_line(
+      lines,
+      [&](const SuiteLine& line) {
+        log += line.name;
+        std::raise(SIGINT);
+      },
+      [&](const SuiteLine&, const Error&) { log += "error"; });
+  EXPECT_EQ(log, "a");
 }
 
 TEST(Suite, NamesTheFileThatIsNotThere) {

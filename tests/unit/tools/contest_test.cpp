@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is said of a comparison with cuBLASLt, above all when some of it went wrong.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tools/tune_report.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ComparisonRow timed(const std::string& label, double time_ns) {
+  ComparisonRow row;
+  row.label = label;
+  row.timing.median_ns = time_ns;
+  row.timing.spread_ns = time_ns / 100;
+  return row;
+}
+
+ComparisonRow failed(const std::string& label, Outcome outcome, const std::string& message) {
+  ComparisonRow row;
+  row.label = label;
+  row.outcome = outcome;
+  row.message = message;
+  return row;
+}
+
+Contest contest_with(std::vector<ComparisonRow> baselines) {
+  Contest contest;
+  contest.verification.passed = true;
+  contest.ours = timed("ours", 2000.0);
+  contest.baselines = std::move(baselines);
+  if (!contest.baselines.empty()) {
+    contest.ours->ratio = contest.baselines.front().timing.median_ns / 2000.0;
+  }
+  return contest;
+}
+
+TEST(Contest, TheRatioIsAgainstTheFastestOfThoseThatRan) {
+  const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0)});
+  EXPECT_EQ(ratio_text(contest), "0.500 +- 0.000 of cuBLASLt (1.000 us, the fastest of 2)");
+  EXPECT_EQ(contest_json(contest)["ratio"], 0.5);
+}
+
+TEST(Contest, AnAlgorithmThatFailedIsNamedAndNotCounted) {
+  const auto contest = contest_with({timed("first", 1000.0), timed("second", 1500.0),
+                                     failed("third", Outcome::launch_failed, "refused")});
+  EXPECT_EQ(ratio_text(contest),
+            "0.500 +- 0.000 of cuBLASLt (1.000 us, the fastest of 2); 1 of 3 algorithms failed, "
+            "first launch_failed: refused");
+  const auto json = contest_json(contest);
+  EXPECT_EQ(json["baselines"][0]["outcome"], "ok");
+  EXPECT_FALSE(json["baselines"][0].contains("message"));
+  EXPECT_EQ(json["baselines"][2]["outcome"], "launch_failed");
+  EXPECT_EQ(json["baselines"][2]["message"], "refused");
+  EXPECT_FALSE(json["baselines"][2].contains("time_ns"));
+}
+
+TEST(Contest, WithoutATimedAlgorithmThereIsNoRatio) {
+  const auto contest = contest_with({failed("first", Outcome::launch_failed, "refused"),
+                                     failed("second", Outcome::launch_failed, "refused")});
+  EXPECT_FALSE(contest.compared());
+  EXPECT_EQ(ratio_text(contest),
+            "none: cuBLASLt was not timed: 2 of 2 algorithms failed, first launch_failed: refused");
+  EXPECT_FALSE(contest_json(contest).contains("ratio"));
+  TuneReport report;
+  report.contest = contest;
+  report.result.emplace().best.emplace();
+  EXPECT_EQ(report_row(report).at(5), "");
+}
+
+TEST(Contest, AFastestAlgorithmThatIsWrongIsDenounced) {
+  auto wrong = timed("first", 1000.0);
+  wrong.outcome = Outcome::wrong_result;
+  wrong.message = "row 1 column 2";
+  EXPECT_THAT(
+      ratio_text(contest_with({wrong})),
+      AllOf(HasSubstr("0.500"), HasSubstr("the fastest algorithm is wrong_result: row 1 column 2"),
+            Not(HasSubstr("failed"))));
+}
+
+TEST(Contest, ACandidateThatAnAlgorithmKeptFromBeingTimedIsNotMeasured) {
+  auto contest = contest_with({failed("first", Outcome::crashed, "illegal address")});
+  contest.ours->timing = {};
+  EXPECT_FALSE(contest.measured());
+  EXPECT_THAT(failure_text(contest),
+              AllOf(HasSubstr("not timed"), HasSubstr("crashed: illegal address")));
+  EXPECT_THAT(ratio_text(contest), HasSubstr("illegal address"));
+  EXPECT_FALSE(contest_json(contest).contains("time_ns"));
+}
+
+TEST(Contest, WithoutALibraryTheNoteSaysWhy) {
+  auto contest = contest_with({});
+  contest.note = "libcublasLt.so was not found";
+  EXPECT_EQ(ratio_text(contest), "no baseline: libcublasLt.so was not found");
+}
+
+TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
+  TuneReport report;
+  TuneResult& result = report.result.emplace();
+  result.session.state = "complete";
+  EXPECT_THAT(report_text(report), HasSubstr("the whole space was covered"));
+  result.progress.given_up = 31;
+  EXPECT_THAT(report_text(report),
+              AllOf(HasSubstr("31 candidates were left out"), Not(HasSubstr("whole space"))));
+}
+
+TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
+  TuneReport report;
+  TuneResult& result = report.result.emplace();
+  result.progress.by_outcome[Outcome::compile_failed] = 3;
+  result.session.state = "budget";
+  EXPECT_EQ(exit_code_of(report), kExitBudget);
+  result.session.state = "complete";
+  EXPECT_EQ(exit_code_of(report), kExitNoCandidate);
+  result.session.state = "interrupted";
+  EXPECT_EQ(exit_code_of(report), kExitInterrupted);
+}
+
+}  // namespace
+}  // namespace kiln::tools
