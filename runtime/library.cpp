@@ -63,8 +63,8 @@ Library::~Library() = default;
 Library Library::open(const LibraryOptions& options) {
   detail::LibraryParts parts;
   parts.mode = mode_of(options.mode);
-  parts.warnings =
-      std::make_shared<detail::WarningSink>(options.on_warning, environment_setting("KILN_LOG"));
+  parts.warnings = std::make_shared<detail::WarningSink>(options.on_warning,
+                                                         or_environment(options.log, "KILN_LOG"));
   parts.template_path = options.template_path.empty()
                             ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
                             : options.template_path;

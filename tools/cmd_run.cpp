@@ -29,6 +29,7 @@ constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
 struct RunOptions {
   ProblemFlags problem;
   std::string mode;
+  std::string log;
   int repeat = 20;
   std::uint64_t seed = 1;
 };
@@ -83,14 +84,15 @@ double device_ms(const Enqueue& enqueue) {
   return static_cast<double>(ms);
 }
 
-LibraryOptions library_options(const Context& context, const std::string& mode) {
+LibraryOptions library_options(const Context& context, const RunOptions& run) {
   LibraryOptions options;
   options.database = context.flags.database;
   options.cubin_store = context.flags.cubin_store;
   options.template_path = split_list(context.flags.template_path, ':');
   options.cuda_include = context.flags.cuda_include;
   options.device = context.flags.device;
-  options.mode = mode;
+  options.mode = run.mode;
+  options.log = run.log;
   options.on_warning = [&context](std::string_view text) { context.warn(text); };
   return options;
 }
@@ -179,7 +181,7 @@ int run_problem(Context& context, const RunOptions& options) {
       gemm.reads_c ? std::make_unique<DeviceCopy>(host.c) : nullptr;
 
   const auto start = std::chrono::steady_clock::now();
-  const Library library = Library::open(library_options(context, options.mode));
+  const Library library = Library::open(library_options(context, options));
   const Kernel kernel = library.get(gemm);
   const GemmOperands operands{
       a.get(), b.get(), c ? c->get() : nullptr, d.get(), report.request.alpha, report.request.beta};
@@ -217,6 +219,10 @@ void add_run(Program& program) {
                    "use, tune_on_miss, require or default_only (KILN_MODE; default use)")
       ->type_name("MODE")
       ->check(CLI::IsMember({"use", "tune_on_miss", "require", "default_only"}));
+  verb->add_option("--log", options->log,
+                   "warning or info: what the library prints to standard error (KILN_LOG)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"warning", "info"}));
   verb->add_option("--repeat", options->repeat, "Timed launches after the first (default 20)")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);

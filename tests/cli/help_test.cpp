@@ -91,6 +91,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "0.5"}},
         Mistake{"alpha_too_large",
                 {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--alpha", "1e39"}},
+        Mistake{"log", {"run", "gemm", "--m", "8", "--n", "8", "--k", "8", "--log", "loud"}},
         Mistake{"export_nothing", {"export"}},
         Mistake{"set_without_template",
                 {"export", "gemm", "--m", "8", "--n", "8", "--k", "8", "--set", "block_x=8"}},

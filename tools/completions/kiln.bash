@@ -4,7 +4,8 @@
 
 _kiln_verbs="tune templates list show bench run render export import merge prune doctor"
 _kiln_dtypes="f16 bf16 tf32 f32 f64 e4m3 e5m2 s8 u8 s32"
-_kiln_archs="sm_75 sm_80 sm_86 sm_89 sm_90 sm_90a sm_100 sm_100a sm_120 sm_120a"
+_kiln_archs="sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f
+  sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"
 _kiln_global="--db --cubin-store --device --template-path --cuda-include --color --json --quiet
   --verbose --help"
 _kiln_problem="--m --n --k --dtype --a --b --c --d --acc --layout --lda --ldb --ldc --ldd
@@ -21,7 +22,7 @@ _kiln_flags_of() {
     show) echo "$_kiln_problem --on --top --all" ;;
     bench) echo "$_kiln_problem --suite --against --rounds --template --set --tune --warm
       --in-process" ;;
-    run) echo "$_kiln_problem --mode --repeat --seed" ;;
+    run) echo "$_kiln_problem --mode --log --repeat --seed" ;;
     render) echo "$_kiln_problem --set --arch --output" ;;
     export) echo "$_kiln_problem --database --template --set --arch --on --output" ;;
     prune) echo "--older --keep-best --cubins" ;;
@@ -55,6 +56,7 @@ _kiln() {
     --against) words="cublaslt" ;;
     --strategy) words="random exhaustive" ;;
     --mode) words="use tune_on_miss require default_only" ;;
+    --log) words="warning info" ;;
     --color) words="auto always never" ;;
     --template | --templates) words=$(_kiln_templates) ;;
     --db | --cubin-store | --suite | --output | -o)

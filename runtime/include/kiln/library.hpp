@@ -38,10 +38,11 @@ struct LibraryOptions {
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0")
   std::string mode;           ///< KILN_MODE: use | tune_on_miss | require | default_only
+  std::string log;            ///< KILN_LOG: warning | info, to standard error; nothing
   std::string tuner_program;  ///< for tune_on_miss; "kiln" on PATH
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back). It is called while the library works, so it must not call the library. The default
-  /// discards them unless KILN_LOG=warning|info, which writes to stderr.
+  /// fall back). It is called while the library works, so it must not call the library. Without one
+  /// they go where `log` says.
   std::function<void(std::string_view)> on_warning;
 };
 
