@@ -24,7 +24,8 @@ struct TunerSettings {
 
 /// Runs a program (searched on PATH unless it has a slash) and waits for it. Its standard output is
 /// discarded: the application's belongs to the application. Returns "" on success, else what
-/// happened, with the end of what the program wrote to its standard error.
+/// happened, with the end of what the program wrote to its standard error. Where the application
+/// ignores SIGCHLD, only what it wrote is known, and silence counts as success.
 [[nodiscard]] std::string run_program(const std::vector<std::string>& command);
 
 }  // namespace kiln::detail

@@ -1,7 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <csignal>
+
 #include "tools/program.hpp"
 
 int main(int argc, char** argv) {
+  // Whoever started this may have ignored it, and that is inherited; a tuning run must see how its
+  // workers end.
+  std::signal(SIGCHLD, SIG_DFL);
   return kiln::tools::Program().run(argc, argv);
 }

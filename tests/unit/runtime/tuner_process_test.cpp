@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "templates/problem.hpp"
 
 namespace kiln::detail {
@@ -50,6 +52,15 @@ TEST(TunerProcessTest, FailureQuotesTheLastWords) {
   EXPECT_EQ(run_program({"/bin/sh", "-c", "echo out; echo err >&2; exit 4"}), "exit code 4: err");
   EXPECT_THAT(run_program({"/bin/sh", "-c", "kill -9 $$"}), HasSubstr("signal 9"));
   EXPECT_THAT(run_program({"/nonexistent/program"}), HasSubstr("cannot start"));
+}
+
+TEST(TunerProcessTest, AnApplicationThatIgnoresItsChildrenIsToldWhatTheySaid) {
+  auto* const before = std::signal(SIGCHLD, SIG_IGN);
+  const std::string success = run_program({"true"});
+  const std::string failure = run_program({"/bin/sh", "-c", "echo no device >&2; exit 4"});
+  std::signal(SIGCHLD, before);
+  EXPECT_EQ(success, "");
+  EXPECT_EQ(failure, "no device");
 }
 
 TEST(TunerProcessTest, LongComplaintsAreCutAtTheirBeginning) {
