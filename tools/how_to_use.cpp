@@ -67,22 +67,9 @@ std::string cpp_snippet(const Gemm& gemm) {
     text += fmt::format("problem.b = {};\nproblem.c = {};\nproblem.d = {};\nproblem.acc = {};\n",
                         type(gemm.b), type(gemm.c), type(gemm.d), type(gemm.acc));
   }
-  Gemm tight = gemm;
-  tight.lda = tight.ldb = tight.ldc = tight.ldd = 0;
-  tight.alignment_a = tight.alignment_b = tight.alignment_c = tight.alignment_d = 16;
-  tight = normalised(tight);
-  const Gemm full = normalised(gemm);
-  const auto set = [&](const char* field, std::int64_t value, std::int64_t usual) {
-    if (value != usual) text += fmt::format("problem.{} = {};\n", field, value);
-  };
-  set("lda", full.lda, tight.lda);
-  set("ldb", full.ldb, tight.ldb);
-  if (gemm.reads_c) set("ldc", full.ldc, tight.ldc);
-  set("ldd", full.ldd, tight.ldd);
-  set("alignment_a", full.alignment_a, tight.alignment_a);
-  set("alignment_b", full.alignment_b, tight.alignment_b);
-  if (gemm.reads_c) set("alignment_c", full.alignment_c, tight.alignment_c);
-  set("alignment_d", full.alignment_d, tight.alignment_d);
+  for (const auto& [flag, field, value] : unusual_placement(gemm)) {
+    text += fmt::format("problem.{} = {};\n", field, value);
+  }
   if (gemm.reads_c) text += "problem.reads_c = true;\n";
   text +=
       gemm.reads_c

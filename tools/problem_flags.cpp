@@ -163,6 +163,28 @@ std::string_view short_dtype(const Gemm& gemm) {
   return "";
 }
 
+std::vector<Placement> unusual_placement(const Gemm& gemm) {
+  const Gemm full = normalised(gemm);
+  Gemm tight = full;
+  tight.lda = tight.ldb = tight.ldc = tight.ldd = 0;
+  tight.alignment_a = tight.alignment_b = tight.alignment_c = tight.alignment_d = 16;
+  tight = normalised(tight);
+  std::vector<Placement> found;
+  const auto add = [&](const char* flag, const char* field, std::int64_t value,
+                       std::int64_t usual) {
+    if (value != usual) found.push_back({flag, field, value});
+  };
+  add("--lda", "lda", full.lda, tight.lda);
+  add("--ldb", "ldb", full.ldb, tight.ldb);
+  if (full.reads_c) add("--ldc", "ldc", full.ldc, tight.ldc);
+  add("--ldd", "ldd", full.ldd, tight.ldd);
+  add("--align-a", "alignment_a", full.alignment_a, tight.alignment_a);
+  add("--align-b", "alignment_b", full.alignment_b, tight.alignment_b);
+  if (full.reads_c) add("--align-c", "alignment_c", full.alignment_c, tight.alignment_c);
+  add("--align-d", "alignment_d", full.alignment_d, tight.alignment_d);
+  return found;
+}
+
 std::string flags_text(const GemmRequest& request) {
   const Gemm gemm = normalised(request.gemm);
   std::string text = fmt::format("--m {} --n {} --k {}", gemm.m, gemm.n, gemm.k);
@@ -176,22 +198,9 @@ std::string flags_text(const GemmRequest& request) {
   if (const auto layout = layout_text(gemm.storage_a, gemm.storage_b); layout != "nn") {
     text += fmt::format(" --layout {}", layout);
   }
-  // What a tight matrix of the default alignment would have needs no flag.
-  Gemm tight = gemm;
-  tight.lda = tight.ldb = tight.ldc = tight.ldd = 0;
-  tight.alignment_a = tight.alignment_b = tight.alignment_c = tight.alignment_d = 16;
-  tight = normalised(tight);
-  const auto add = [&](const char* flag, std::int64_t value, std::int64_t usual) {
-    if (value != usual) text += fmt::format(" {} {}", flag, value);
-  };
-  add("--lda", gemm.lda, tight.lda);
-  add("--ldb", gemm.ldb, tight.ldb);
-  if (gemm.reads_c) add("--ldc", gemm.ldc, tight.ldc);
-  add("--ldd", gemm.ldd, tight.ldd);
-  add("--align-a", gemm.alignment_a, tight.alignment_a);
-  add("--align-b", gemm.alignment_b, tight.alignment_b);
-  if (gemm.reads_c) add("--align-c", gemm.alignment_c, tight.alignment_c);
-  add("--align-d", gemm.alignment_d, tight.alignment_d);
+  for (const auto& [flag, field, value] : unusual_placement(gemm)) {
+    text += fmt::format(" {} {}", flag, value);
+  }
   if (request.alpha != 1.0) text += fmt::format(" --alpha {}", request.alpha);
   if (request.beta != 0.0) text += fmt::format(" --beta {}", request.beta);
   return text;

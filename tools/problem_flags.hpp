@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kiln/gemm.hpp"
 
@@ -57,6 +58,15 @@ class ProblemFlags {
 
 /// The shortest flags that give the problem back: "--m 4096 --n 4096 --k 4096 --dtype f16".
 [[nodiscard]] std::string flags_text(const GemmRequest& request);
+
+/// A leading dimension or an alignment, as a flag and as a field of Gemm.
+struct Placement {
+  const char* flag;
+  const char* field;
+  std::int64_t value;
+};
+/// Those that tight matrices of the default alignment would not have; C's only when it is read.
+[[nodiscard]] std::vector<Placement> unusual_placement(const Gemm& gemm);
 
 /// "4096 x 4096 x 4096 f16 nt", for headings. Types are spelt out when no short form has them.
 [[nodiscard]] std::string heading_text(const Gemm& gemm);
