@@ -38,8 +38,10 @@ Finding check_driver() {
   if (const auto driver = SharedObject::open("libcuda.so.1", why)) {
     return {"driver", State::ok, fmt::format("libcuda.so.1 in {}", driver->directory()), ""};
   }
-  return {"driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
-          "install one (Debian: nvidia-driver); in a container pass the GPU in (--gpus all)"};
+  return {
+      "driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
+      "install one from NVIDIA, 580 or newer (570 for a Kiln built with CUDA 12); in a container "
+      "pass the GPU in (--gpus all)"};
 }
 
 Finding check_device(const Context& context, Health& health) {

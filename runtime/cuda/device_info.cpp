@@ -115,10 +115,13 @@ void require_device(int ordinal) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error == cudaErrorInsufficientDriver) {
+    // Drivers serve every older CUDA of their major version.
+    constexpr int kDriver = CUDART_VERSION >= 13000 ? 580 : 570;
     throw Error(ErrorKind::device,
-                "no usable NVIDIA driver: libcuda.so.1 is missing or older than CUDA 12.8. Install "
-                "a driver of version 570 or newer (in a container: start it with the GPU, for "
-                "example `docker run --gpus all`)");
+                fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA "
+                            "{}.{}. Install a driver of version {} or newer (in a container: start "
+                            "it with the GPU, for example `docker run --gpus all`)",
+                            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver));
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
     throw Error(ErrorKind::device,

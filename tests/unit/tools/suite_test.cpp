@@ -56,6 +56,10 @@ TEST(Suite, ErrorsNameThePlace) {
   EXPECT_EQ(error_of("# nothing\n").find("s.txt: no lines"), 0u);
 }
 
+TEST(Suite, ReadsTheOneThatIsInstalled) {
+  EXPECT_EQ(read_suite(KILN_SOURCE_DIR "/examples/gemm_suite.txt").size(), 38u);
+}
+
 TEST(Suite, ReadsAFile) {
   const auto lines = read_suite(KILN_SOURCE_DIR "/tests/data/suite_small.txt");
   ASSERT_EQ(lines.size(), 6u);
