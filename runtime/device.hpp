@@ -119,6 +119,10 @@ class Device {
   /// Waits for everything enqueued on own_stream(); faults of its kernels appear here.
   [[nodiscard]] virtual DeviceStatus synchronize() = 0;
 
+  /// Runs `work` with this device current for the calling thread, for libraries that go by what is
+  /// current (cuBLASLt). Thread-safe.
+  virtual void with_current(const std::function<void()>& work) { work(); }
+
   /// Records `runs` runs of an operation for repeated timing. `enqueue(run, stream)` must put run
   /// number `run` (0-based; it selects a rotated buffer set) on `stream`, and nothing else. For
   /// cuda: one captured graph. Arguments are copied while recording. Null and a status when the

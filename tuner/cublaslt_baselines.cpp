@@ -39,14 +39,22 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   }
   const auto planned = std::make_shared<Planned>();
   const std::int64_t granted = std::min(workspace_bytes, ledger.left_bytes());
-  planned->matmul = CublasLtMatmul::plan(
-      operands.gemm(), operands_of(operands.arguments(1.0, 0.0, 0)), granted, baselines.note);
+  Device& device = ledger.device();
+  device.with_current([&] {
+    planned->matmul = CublasLtMatmul::plan(
+        operands.gemm(), operands_of(operands.arguments(1.0, 0.0, 0)), granted, baselines.note);
+  });
   if (!planned->matmul) return baselines;
   if (granted > 0) planned->workspace = DeviceBuffer(ledger, granted, "cuBLASLt's workspace");
   for (int i = 0; i < planned->matmul->algorithms(); ++i) {
     baselines.algorithms.push_back(
-        {planned->matmul->label(i), [planned, i](const GemmArgs& args, void* stream) {
-           return planned->matmul->run(i, operands_of(args), planned->workspace.address(), stream);
+        {planned->matmul->label(i), [planned, i, &device](const GemmArgs& args, void* stream) {
+           DeviceStatus status;
+           device.with_current([&] {
+             status =
+                 planned->matmul->run(i, operands_of(args), planned->workspace.address(), stream);
+           });
+           return status;
          }});
   }
   return baselines;

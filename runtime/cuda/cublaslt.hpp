@@ -14,7 +14,8 @@
 namespace kiln {
 
 /// One gemm as cuBLASLt computes it, with the algorithms that its heuristics offer: the competitor
-/// of measurements. Used by one thread, on the device that is current when plan() runs.
+/// of measurements. Used by one thread; the device that was current for plan() must
+/// be current for run().
 class CublasLtMatmul {
  public:
   /// Asks for up to 32 algorithms that need at most `workspace_bytes`. The addresses in `operands`

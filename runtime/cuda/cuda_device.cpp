@@ -134,6 +134,11 @@ DeviceStatus CudaDevice::synchronize() {
   return to_status(cudaStreamSynchronize(stream_));
 }
 
+void CudaDevice::with_current(const std::function<void()>& work) {
+  const CurrentDevice current(context_);
+  work();
+}
+
 std::unique_ptr<TimedBatch> CudaDevice::record(
     const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
     DeviceStatus& status) {

@@ -230,6 +230,8 @@ TEST(RuntimeSecondDeviceTest, LeavesTheCurrentDeviceAsItIsAndWithoutAContext) {
   int current = -1;
   EXPECT_EQ(cudaGetDevice(&current), cudaSuccess);
   EXPECT_EQ(current, 0);
+  second->with_current([&] { EXPECT_EQ(cudaGetDevice(&current), cudaSuccess); });
+  EXPECT_EQ(current, 1);
   EXPECT_FALSE(has_context(0));
 }
 
