@@ -67,7 +67,9 @@ TEST_F(Store, TheSameTrialTwiceIsOneRowAndAnotherOfItsIdIsRefused) {
   EXPECT_EQ(store.trials({}).size(), 1U);
   trial.timing->median_ns = 1;
   (void)error_of(ErrorKind::usage, [&] { (void)store.record(trial); });
-  EXPECT_EQ(store.record_all({good_trial(5), trial}).conflicts, std::vector<std::size_t>{1});
+  Trial newer = good_trial(5);
+  ++newer.created_unix_ms;
+  EXPECT_EQ(store.record_all({newer, trial}).conflicts, std::vector<std::size_t>{1});
   EXPECT_EQ(store.trials({})[0].timing->median_ns, 1000);
 }
 
