@@ -144,7 +144,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           measured ? environment.canonical() : environment.toolkit));
   } else {
-    facts.add("best", "none: no candidate was valid");
+    facts.add("best", "none: no candidate came out well");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   facts.add("a program gets", chosen_text(shelf.chosen));

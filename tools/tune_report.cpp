@@ -55,7 +55,8 @@ std::string report_text(const TuneReport& report) {
     add_trial_facts(sheet, *result.best);
     if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
   } else {
-    sheet.add("best", "none: no candidate was valid");
+    const bool tried = result.progress.done + result.progress.known > 0;
+    sheet.add("best", tried ? "none: no candidate came out well" : "none: no candidate was tried");
   }
   sheet.add("searched", ending_text(result));
   sheet.add("outcomes", outcomes_text(result.progress.by_outcome));

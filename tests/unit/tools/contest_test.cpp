@@ -113,7 +113,10 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
 TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
+  EXPECT_THAT(report_text(report), HasSubstr("no candidate was tried"));
+  result.progress.done = 3;
   result.progress.by_outcome[Outcome::compile_failed] = 3;
+  EXPECT_THAT(report_text(report), HasSubstr("no candidate came out well"));
   result.session.state = "budget";
   EXPECT_EQ(exit_code_of(report), kExitBudget);
   result.session.state = "complete";
