@@ -120,7 +120,7 @@ std::vector<std::string> cuda_library_files(const std::string& component,
   for (const std::string& name : names) {
     if (loader_first) files.push_back(name);
     for (const std::string& folder : cuda_library_folders(component)) {
-      std::string file = folder + "/" + name;
+      std::string file = fmt::format("{}/{}", folder, name);
       if (fs::exists(file, error)) files.push_back(std::move(file));
     }
     if (!loader_first) files.push_back(name);
