@@ -23,7 +23,7 @@
 namespace kiln::tools {
 namespace {
 
-/// Multiply-adds that checking on the host may take: less than a second.
+/// Multiply-adds that checking on the host may take: enough to find a fault, and no long wait.
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
 
 struct RunOptions {

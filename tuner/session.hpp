@@ -39,10 +39,10 @@ struct TuneRequest {
 
 /// Where a session stands; given to the observer after each candidate.
 struct Progress {
-  std::uint64_t done = 0;     ///< candidates with an outcome in this session
+  std::uint64_t done = 0;     ///< candidates that got an outcome
   std::uint64_t known = 0;    ///< taken over from earlier sessions
   std::uint64_t space = 0;    ///< valid candidates
-  std::uint64_t planned = 0;  ///< how many this session can reach: budget or space
+  std::uint64_t planned = 0;  ///< how many can be reached: budget or space
   std::map<Outcome, std::uint64_t> by_outcome;
   std::uint64_t dropped = 0;   ///< ok, but given up on early as hopeless
   std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
@@ -63,7 +63,7 @@ class SessionObserver {
 
 struct TuneResult {
   SessionRecord session;
-  std::optional<Trial> best;     ///< of the request's space, from this session or an earlier one
+  std::optional<Trial> best;     ///< of the request's space, from this run or an earlier one
   std::vector<Trial> finalists;  ///< as re-measured, best first
   Progress progress;
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason

@@ -24,6 +24,12 @@ class KernelLaunchTest : public LibraryFixture {
     std::array<float, 1024> data{};
   };
 
+  static Gemm reading_c(DType type) {
+    Gemm gemm = Gemm::of(type, 4, 4, 4);
+    gemm.reads_c = true;
+    return gemm;
+  }
+
   static std::string refusal(const Kernel& kernel, const GemmOperands& operands) {
     try {
       kernel.launch(nullptr, operands);
@@ -98,10 +104,8 @@ TEST_F(KernelLaunchTest, RefusesBetaWhereCIsNotRead) {
 }
 
 TEST_F(KernelLaunchTest, RefusesFactorsThatTheAccumulatorCannotHold) {
-  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
-  gemm.reads_c = true;
   const Library library = open();
-  const Kernel kernel = library.get(gemm);
+  const Kernel kernel = library.get(reading_c(DType::f32));
   operands_.c = c_.data.data();
   operands_.alpha = 3.4e38;
   EXPECT_EQ(refusal(kernel, operands_), "launched");
@@ -115,10 +119,8 @@ TEST_F(KernelLaunchTest, RefusesFactorsThatTheAccumulatorCannotHold) {
 }
 
 TEST_F(KernelLaunchTest, IntegerAccumulatorsTakeWholeFactors) {
-  Gemm gemm = Gemm::of(DType::s8, 4, 4, 4);
-  gemm.reads_c = true;
   const Library library = open();
-  const Kernel kernel = library.get(gemm);
+  const Kernel kernel = library.get(reading_c(DType::s8));
   operands_.c = c_.data.data();
   operands_.alpha = 2147483647.0;
   operands_.beta = -3.0;
@@ -132,10 +134,8 @@ TEST_F(KernelLaunchTest, IntegerAccumulatorsTakeWholeFactors) {
 }
 
 TEST_F(KernelLaunchTest, BetaZeroNeedsNoC) {
-  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
-  gemm.reads_c = true;
   const Library library = open();
-  const Kernel kernel = library.get(gemm);
+  const Kernel kernel = library.get(reading_c(DType::f32));
   EXPECT_EQ(refusal(kernel, operands_), "launched");
   operands_.beta = 0.5;
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("C is null"));
