@@ -3,6 +3,7 @@
 #include "cache/ranking.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -28,8 +29,12 @@ Rank rank_of(const Trial& trial) {
   return rank;
 }
 
+double tie_limit(const Rank& leader) {
+  return leader.cost + std::abs(leader.cost) * kTieWindow;
+}
+
 bool ties_with(const Rank& rank, const Rank& leader) {
-  return rank.provenance == leader.provenance &&
+  return rank.provenance == leader.provenance && rank.cost <= tie_limit(leader) &&
          rank.cost - rank.noise <= leader.cost + leader.noise;
 }
 

@@ -17,11 +17,21 @@ struct Rank {
   int registers = 0;
 };
 
-/// What a time counts for that was not taken in turns with its rivals.
-inline constexpr double kAloneFactor = 1.125;
+/// What a time counts for that was not taken in turns with its rivals: more than clocks drift under
+/// load (an H200 was 13 % slower after 40 s of search), so that one kernel's early, cool time does
+/// not win over the finalists' comparison.
+inline constexpr double kAloneFactor = 1.25;
+
+/// The most by which a tie may cost more than its leader, as a part of the leader's cost. A kernel
+/// measured badly overlaps with everything; being uncertain is no merit.
+inline constexpr double kTieWindow = 1.0 / 64.0;
+
+/// The cost up to which a trial may tie with this leader.
+[[nodiscard]] double tie_limit(const Rank& leader);
 
 [[nodiscard]] Rank rank_of(const Trial& trial);
-/// Whether the trial ties with the leader of its set: their intervals overlap.
+/// Whether the trial ties with the leader of its set: their intervals overlap, and its cost lies
+/// within the window.
 [[nodiscard]] bool ties_with(const Rank& rank, const Rank& leader);
 /// Order among tied trials.
 [[nodiscard]] bool preferred_in_tie(const Trial& left, const Trial& right);

@@ -83,6 +83,7 @@ void migrate(sqlite::Connection& connection) {
     connection.execute(sql_of("migrate_1_to_2.sql"));
     fill_flops(connection);
   }
+  if (version < 3) connection.execute(sql_of("migrate_2_to_3.sql"));
   connection.execute(sql_of("views.sql"));
   connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.commit();

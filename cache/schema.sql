@@ -110,7 +110,7 @@ CREATE TABLE trials (
     VIRTUAL,
   cost REAL GENERATED ALWAYS AS
     (CASE provenance WHEN 'compiled' THEN -coalesce(occupancy, 0.0)
-     ELSE median_ns * (CASE interleaved WHEN 1 THEN 1.0 ELSE 1.125 END) END) VIRTUAL,
+     ELSE median_ns * (CASE interleaved WHEN 1 THEN 1.0 ELSE 1.25 END) END) VIRTUAL,
   noise REAL GENERATED ALWAYS AS
     (CASE provenance WHEN 'compiled' THEN 0.0 ELSE coalesce(spread_ns, 0.0) END) VIRTUAL
 ) STRICT;

@@ -125,15 +125,16 @@ class TuningStore {
 };
 
 /// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
-/// (the median, an eighth longer unless interleaved; minus the occupancy for `compiled`); fewer
+/// (the median, a quarter longer unless interleaved; minus the occupancy for `compiled`); fewer
 /// registers; then template name, config and id. Only eligible trials may be compared.
 [[nodiscard]] bool better(const Trial& left, const Trial& right);
 /// Whether the trial may serve as best at all: ok, verified, with a time (or compiled).
 [[nodiscard]] bool eligible(const Trial& trial);
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
-/// 95 % intervals overlap with it (a tie within noise is a tie), the one with the fewest registers,
-/// then by template name and config. A candidate that ever gave a wrong result is never best.
-/// "Overlaps" is not transitive, so this is a property of the whole set, not of pairs.
+/// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
+/// tie), the one with the fewest registers, then by template name and config. A candidate that ever
+/// gave a wrong result is never best. "Overlaps" is not transitive, so this is a property of the
+/// whole set, not of pairs.
 [[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

@@ -161,10 +161,10 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   const Rank rank = rank_of(*leader);
   sqlite::Statement rows = connection.prepare(
       select_trials_by_cost() + where.text() +
-      " AND t.provenance_rank = ? AND t.cost - t.noise <= ?"
+      " AND t.provenance_rank = ? AND t.cost <= ? AND t.cost - t.noise <= ?"
       " ORDER BY coalesce(t.registers, 2147483647), m.name, t.config, t.cost, t.trial_id");
   where.bind_to(rows);
-  rows.bind(rank.provenance, rank.cost + rank.noise);
+  rows.bind(rank.provenance, tie_limit(rank), rank.cost + rank.noise);
   while (rows.step()) {
     auto trial = admitted(rows);
     if (trial && ties_with(rank_of(*trial), rank)) return trial;

@@ -25,7 +25,7 @@ FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id
 ORDER BY t.created_unix_ms, t.trial_id;
 
 -- The best candidate of each problem on each device. The leader has the lowest cost; whoever is
--- within noise of it ties, and ties go to fewer registers, then to the smaller name.
+-- within noise of it, and within a 64th, ties, and ties go to fewer registers, then to the smaller name.
 CREATE VIEW best AS
 WITH able AS (
   SELECT t.seq, t.problem_id, t.device_id, t.provenance_rank, t.cost, t.noise,
@@ -53,7 +53,7 @@ WITH able AS (
   FROM ordered o JOIN ordered l
     ON l.place = 1 AND l.problem_id = o.problem_id AND l.device_id = o.device_id
    AND l.provenance_rank = o.provenance_rank
-  WHERE o.cost - o.noise <= l.cost + l.noise
+  WHERE o.cost <= l.cost + abs(l.cost) / 64.0 AND o.cost - o.noise <= l.cost + l.noise
 )
 SELECT p.operation, p.sizes, d.name AS device, d.arch, m.name AS template, t.config,
        round(t.median_ns / 1000, 3) AS median_us,

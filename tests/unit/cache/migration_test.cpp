@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <string>
+
+#include "cache/schema.hpp"
 #include "cache/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
@@ -71,7 +74,7 @@ class Migration : public testing::Test {
     ::chmod(path.c_str(), 0600);
   }
   static void expect_everything(const TuningStore& store) {
-    EXPECT_EQ(store.schema_version(), 2);
+    EXPECT_EQ(store.schema_version(), kSchemaVersion);
     Trial expected = test::good_trial(1000);
     expected.id = "0123456789abcdef0123456789abcdef";
     EXPECT_EQ(store.trials({}), std::vector<Trial>{expected});
@@ -90,7 +93,7 @@ class Migration : public testing::Test {
 
 TEST_F(Migration, OpeningForWritingBringsTheFileUpToDate) {
   { expect_everything(TuningStore::open(path, OpenMode::read_write)); }
-  EXPECT_EQ(PlainSqlite(path).value("PRAGMA user_version"), "2");
+  EXPECT_EQ(PlainSqlite(path).value("PRAGMA user_version"), std::to_string(kSchemaVersion));
   EXPECT_EQ(PlainSqlite(path).value("SELECT tflops FROM best"), "137439.0");
   TuningStore again = TuningStore::open(path, OpenMode::read_write);
   again.record(test::good_trial(500, 64));

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 
+#include "cache/schema.hpp"
 #include "cache/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
@@ -52,7 +53,7 @@ TEST(StoreOpen, CreatesFolder0700AndFile0600WhateverTheUmask) {
   EXPECT_EQ(mode_of(folder.file("a/b")), 0700U);
   EXPECT_EQ(mode_of(path), 0600U);
   EXPECT_EQ(store.path(), path);
-  EXPECT_EQ(store.schema_version(), 2);
+  EXPECT_EQ(store.schema_version(), kSchemaVersion);
   EXPECT_EQ(store.check(), std::vector<std::string>{});
 }
 
@@ -102,8 +103,9 @@ TEST(StoreOpen, RefusesANewerSchemaForReadingAndWriting) {
   const TempFolder folder;
   const std::string path = folder.file("tuning.db");
   { (void)TuningStore::open(path, OpenMode::read_write); }
-  PlainSqlite(path).execute("PRAGMA user_version = 3");
-  expect_refused(path, {"schema 3", "newer Kiln", "update Kiln"});
+  PlainSqlite(path).execute("PRAGMA user_version = " + std::to_string(kSchemaVersion + 1));
+  expect_refused(path,
+                 {"schema " + std::to_string(kSchemaVersion + 1), "newer Kiln", "update Kiln"});
 }
 
 TEST(StoreOpen, RefusesATruncatedFile) {
