@@ -25,7 +25,8 @@ FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id
 ORDER BY t.created_unix_ms, t.trial_id;
 
 -- The best candidate of each problem on each device. The leader has the lowest cost; whoever is
--- within noise of it, and within a 64th, ties; ties go to fewer registers, then to the smaller name.
+-- within noise of it, and within a 64th, ties; ties go to fewer registers, then
+-- to the smaller name.
 CREATE VIEW best AS
 WITH able AS (
   SELECT t.seq, t.problem_id, t.device_id, t.provenance_rank, t.cost, t.noise,
