@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/small_floats_arithmetic.hpp"
+
+#include <cfenv>
+
+namespace kiln::emulated {
+namespace {
+
+int host_rounding(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::toward_zero:
+      return FE_TOWARDZERO;
+    case Rounding::down:
+      return FE_DOWNWARD;
+    case Rounding::up:
+      return FE_UPWARD;
+    case Rounding::nearest_even:
+    case Rounding::nearest_away:
+      break;
+  }
+  return FE_TONEAREST;
+}
+
+float with_one_nan(float value) {
+  return canonical(value);
+}
+double with_one_nan(double value) {
+  return value;
+}
+
+/// Volatile operands keep the compiler from computing the operation before or after the rounding
+/// is set: it does not know that they are connected.
+template <class T, class Operation>
+T rounded(Rounding rounding, Operation operation, T a, T b = T{}, T c = T{}) {
+  if (rounding == Rounding::nearest_even) return with_one_nan(operation(a, b, c));
+  volatile T operand_a = a;
+  volatile T operand_b = b;
+  volatile T operand_c = c;
+  volatile T result = T{};
+  {
+    const RoundingScope scope(rounding);
+    result = operation(operand_a, operand_b, operand_c);
+  }
+  return with_one_nan(result);
+}
+
+float to_f32(double value) {
+  return canonical(static_cast<float>(value));
+}
+
+}  // namespace
+
+RoundingScope::RoundingScope(Rounding rounding) : before_(std::fegetround()) {
+  static_cast<void>(std::fesetround(host_rounding(rounding)));
+}
+
+RoundingScope::~RoundingScope() {
+  static_cast<void>(std::fesetround(before_));
+}
+
+void fma_f32(const float* a, const float* b, const float* c, float* d) {
+  // In f64 the product is exact and the sum is rounded; rounding that to f32 gives the right f32
+  // unless the f64 lies just halfway between two, where the first rounding may have hidden on which
+  // side the sum is. Those lanes (and subnormal results, whose halfway points lie elsewhere) are
+  // rare, and are computed again by the host's own fma.
+  double sums[kWarpLanes];
+  bool doubtful = false;
+  for (int i = 0; i < kWarpLanes; ++i) {
+    sums[i] = static_cast<double>(a[i]) * static_cast<double>(b[i]) + static_cast<double>(c[i]);
+  }
+  for (const double sum : sums) {
+    const auto low = static_cast<std::uint32_t>(std::bit_cast<std::uint64_t>(sum));
+    const bool halfway = (low & 0x1FFFFFFFU) == 0x10000000U;
+    doubtful |= halfway | ((std::fabs(sum) < 0x1p-126) & (sum != 0.0));
+  }
+  if (doubtful) {
+    for (int i = 0; i < kWarpLanes; ++i) d[i] = canonical(std::fma(a[i], b[i], c[i]));
+  } else {
+    for (int i = 0; i < kWarpLanes; ++i) d[i] = canonical(static_cast<float>(sums[i]));
+  }
+}
+
+template <class T>
+T add(T a, T b, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T y, T) { return x + y; }, a, b);
+}
+template <class T>
+T sub(T a, T b, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T y, T) { return x - y; }, a, b);
+}
+template <class T>
+T mul(T a, T b, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T y, T) { return x * y; }, a, b);
+}
+template <class T>
+T div(T a, T b, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T y, T) { return x / y; }, a, b);
+}
+template <class T>
+T fma(T a, T b, T c, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
+}
+template <class T>
+T sqrt(T a, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T, T) { return std::sqrt(x); }, a);
+}
+template <class T>
+T rcp(T a, Rounding rounding) {
+  return rounded(
+      rounding, [](T x, T, T) { return T{1} / x; }, a);
+}
+
+template float add(float, float, Rounding);
+template float sub(float, float, Rounding);
+template float mul(float, float, Rounding);
+template float div(float, float, Rounding);
+template float fma(float, float, float, Rounding);
+template float sqrt(float, Rounding);
+template float rcp(float, Rounding);
+template double add(double, double, Rounding);
+template double sub(double, double, Rounding);
+template double mul(double, double, Rounding);
+template double div(double, double, Rounding);
+template double fma(double, double, double, Rounding);
+template double sqrt(double, Rounding);
+template double rcp(double, Rounding);
+
+float approx_ex2(float x) {
+  return to_f32(std::exp2(static_cast<double>(x)));
+}
+float approx_lg2(float x) {
+  return to_f32(std::log2(static_cast<double>(x)));
+}
+float approx_sin(float x) {
+  return to_f32(std::sin(static_cast<double>(x)));
+}
+float approx_cos(float x) {
+  return to_f32(std::cos(static_cast<double>(x)));
+}
+float approx_tanh(float x) {
+  return to_f32(std::tanh(static_cast<double>(x)));
+}
+float approx_rsqrt(float x) {
+  return to_f32(1.0 / std::sqrt(static_cast<double>(x)));
+}
+float approx_sqrt(float x) {
+  return canonical(std::sqrt(x));
+}
+float approx_rcp(float x) {
+  return canonical(1.0F / x);
+}
+float approx_div(float a, float b) {
+  return canonical(a / b);
+}
+
+double approx_rsqrt(double x) {
+  return 1.0 / std::sqrt(x);
+}
+
+double approx_rcp(double x) {
+  const auto flushed = [](double value) {
+    return std::fabs(value) < 0x1p-1022 ? std::copysign(0.0, value) : value;
+  };
+  const double result = flushed(1.0 / flushed(x));
+  const auto bits = std::bit_cast<std::uint64_t>(result);
+  return std::isnan(result) ? result : std::bit_cast<double>(bits & ~std::uint64_t{0xFFFFFFFFU});
+}
+
+}  // namespace kiln::emulated

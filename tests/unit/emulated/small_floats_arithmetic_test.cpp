@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/small_floats_arithmetic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cfenv>
+#include <cmath>
+#include <random>
+
+namespace kiln::emulated {
+namespace {
+
+/// Rounds a * b + c to nearest even by a search over the format's values and the points halfway
+/// between them. A value t is compared through a * b against t - c; for f16 both sides are exact
+/// in long double, whose 64 bits hold the 42 of t - c and the 22 of a * b.
+std::uint32_t searched_fma_f16(float a, float b, float c) {
+  const long double product = static_cast<long double>(a) * static_cast<long double>(b);
+  const auto addend = static_cast<long double>(c);
+  const bool negative = product < -addend;
+  const long double sign = negative ? -1.0L : 1.0L;
+  const auto at_least = [&](long double t) { return sign * product >= t - sign * addend; };
+  const auto value = [](std::uint32_t code) {
+    // The code after the largest finite one stands for 2^16, as if the range went on.
+    return code == kF16.infinity ? 0x1p16L : static_cast<long double>(decode(kF16, code));
+  };
+  std::uint32_t low = 0;
+  std::uint32_t high = kF16.infinity;
+  while (high - low > 1) {
+    const std::uint32_t middle = (low + high) / 2;
+    (at_least(value(middle)) ? low : high) = middle;
+  }
+  if (at_least(value(high))) low = high;
+  if (low < kF16.infinity) {
+    const long double half = (value(low) + value(low + 1)) / 2;
+    const bool tie = sign * product == half - sign * addend;
+    if (tie ? low % 2 == 1 : at_least(half)) ++low;
+  }
+  if (low == 0 && product == -addend) {
+    return product == 0.0L && std::signbit(product) && std::signbit(addend) ? kF16.sign : 0U;
+  }
+  return low | (negative ? kF16.sign : 0U);
+}
+
+std::uint16_t finite_f16(std::mt19937& random) {
+  return static_cast<std::uint16_t>(random() % (kF16.largest + 1U) | (random() & kF16.sign));
+}
+
+TEST(SmallFloatArithmetic, F16RoundsOnce) {
+  std::mt19937 random(3);
+  for (int i = 0; i < 300000; ++i) {
+    const std::uint16_t a = finite_f16(random);
+    const std::uint16_t b = finite_f16(random);
+    const std::uint16_t c = finite_f16(random);
+    const auto wide_a = static_cast<double>(f32_of_f16(a));
+    const auto wide_b = static_cast<double>(f32_of_f16(b));
+    // Exact in f64, so that encoding is the only rounding.
+    ASSERT_EQ(add_f16(a, b), encode(kF16, wide_a + wide_b));
+    ASSERT_EQ(sub_f16(a, b), encode(kF16, wide_a - wide_b));
+    ASSERT_EQ(mul_f16(a, b), encode(kF16, wide_a * wide_b));
+    ASSERT_EQ(fma_f16(a, b, c), searched_fma_f16(f32_of_f16(a), f32_of_f16(b), f32_of_f16(c)))
+        << a << " " << b << " " << c;
+  }
+}
+
+TEST(SmallFloatArithmetic, F16FmaSeesATinyProductBesideATie) {
+  const auto f16 = [](double value) { return static_cast<std::uint16_t>(encode(kF16, value)); };
+  // (1 + 2^-6)(1 - 2^-6) = 1 - 2^-12 is a tie below 1; a last place of f16 decides it, and so does
+  // what f32 cannot hold beside it.
+  const std::uint16_t a = f16(1.0 + 0x1p-6);
+  const std::uint16_t b = f16(1.0 - 0x1p-6);
+  EXPECT_EQ(fma_f16(a, b, f16(0.0)), f16(1.0));
+  EXPECT_EQ(fma_f16(a, b, f16(-0x1p-24)), f16(1.0 - 0x1p-11));
+  // Among subnormals.
+  const std::uint16_t place = f16(0x1p-24);
+  EXPECT_EQ(fma_f16(place, f16(0.5), place), f16(0x1p-23));        // 1.5 places: to even, 2
+  EXPECT_EQ(fma_f16(place, f16(0.5 - 0x1p-12), place), place);     // a hair less
+  EXPECT_EQ(fma_f16(place, f16(0.5), f16(0.0)), 0U);               // half a place: to even, 0
+  EXPECT_EQ(fma_f16(place, f16(0.5 + 0x1p-11), f16(0.0)), place);  // a hair more
+  // The sum needs 2^15 and 2^-48 at once.
+  EXPECT_EQ(fma_f16(place, place, f16(32768.0)), f16(32768.0));
+  EXPECT_EQ(fma_f16(place, f16(-0x1p-24), f16(32768.0)), f16(32768.0));
+  EXPECT_EQ(fma_f16(f16(65504.0), f16(65504.0), f16(1.0)), kF16.infinity);
+  EXPECT_EQ(fma_f16(kF16.infinity, f16(2.0), f16(-1.0)), kF16.infinity);
+  EXPECT_EQ(fma_f16(kF16.infinity, f16(0.0), f16(-1.0)), kF16.nan);
+  EXPECT_EQ(fma_f16(f16(1.0), f16(1.0), kF16.infinity), kF16.infinity);
+  EXPECT_EQ(fma_f16(f16(-0.0), f16(1.0), f16(-0.0)), kF16.sign);
+  EXPECT_EQ(fma_f16(f16(-1.0), f16(1.0), f16(1.0)), 0U);
+}
+
+TEST(SmallFloatArithmetic, Bf16RoundsOnce) {
+  std::mt19937 random(4);
+  const auto near_one = [&random] {  // 40 exponents, so that long double holds every sum exactly
+    const std::uint32_t exponent = 107U + static_cast<std::uint32_t>(random() % 24U);
+    return static_cast<std::uint16_t>((random() & 0x807FU) | (exponent << 7U));
+  };
+  for (int i = 0; i < 300000; ++i) {
+    const std::uint16_t a = near_one();
+    const std::uint16_t b = near_one();
+    const std::uint16_t c = near_one();
+    const auto wide_a = static_cast<double>(f32_of_bf16(a));
+    const auto wide_b = static_cast<double>(f32_of_bf16(b));
+    ASSERT_EQ(add_bf16(a, b), encode(kBf16, wide_a + wide_b));
+    ASSERT_EQ(sub_bf16(a, b), encode(kBf16, wide_a - wide_b));
+    ASSERT_EQ(mul_bf16(a, b), encode(kBf16, wide_a * wide_b));
+    // At most 24 + 24 exponents and 16 bits: 64 hold it; what f64 loses then is below a tie, so
+    // rounding toward each side tells whether the value lies between.
+    const auto exact =
+        static_cast<long double>(wide_a * wide_b) + static_cast<long double>(f32_of_bf16(c));
+    double to_odd = static_cast<double>(exact);
+    if (static_cast<long double>(to_odd) != exact &&
+        (std::bit_cast<std::uint64_t>(to_odd) & 1U) == 0) {
+      to_odd = std::nextafter(to_odd, static_cast<long double>(to_odd) < exact ? 1e300 : -1e300);
+    }
+    ASSERT_EQ(fma_bf16(a, b, c), encode(kBf16, to_odd));
+  }
+  // Products that f32 cannot hold, and their zeros.
+  for (int i = 0; i < 100000; ++i) {
+    const auto a = static_cast<std::uint16_t>(random());
+    const auto b = static_cast<std::uint16_t>(random());
+    const auto wide_a = static_cast<double>(f32_of_bf16(a));
+    const auto wide_b = static_cast<double>(f32_of_bf16(b));
+    ASSERT_EQ(mul_bf16(a, b), encode(kBf16, wide_a * wide_b)) << a << " " << b;
+    ASSERT_EQ(fma_bf16(a, b, 0x8000), encode(kBf16, wide_a * wide_b - 0.0)) << a << " " << b;
+  }
+}
+
+TEST(SmallFloatArithmetic, Bf16FmaSeesATinyAddendBesideATie) {
+  const auto bf16 = [](double value) { return static_cast<std::uint16_t>(encode(kBf16, value)); };
+  const std::uint16_t root = bf16(1.0 + 0x1p-4);  // 1.0625^2 = 1.12890625, a tie of 1.125
+  EXPECT_EQ(fma_bf16(root, root, bf16(0.0)), bf16(1.125));
+  EXPECT_EQ(fma_bf16(root, root, bf16(0x1p-130)), bf16(1.1328125));
+  EXPECT_EQ(fma_bf16(root, root, bf16(-0x1p-130)), bf16(1.125));
+  EXPECT_EQ(fma_bf16(bf16(0x1p100), bf16(0x1p100), bf16(1.0)), kBf16.infinity);
+  EXPECT_EQ(fma_bf16(bf16(0x1p100), bf16(0x1p100), kBf16.infinity | kBf16.sign), 0xFF80U);
+  EXPECT_EQ(fma_bf16(kBf16.infinity, bf16(0.0), bf16(1.0)), kBf16.nan);
+}
+
+TEST(SmallFloatArithmetic, MinimumAndMaximumOrderZerosAndTreatNan) {
+  EXPECT_EQ(minimum(kF16, 0x0000U, 0x8000U), 0x8000U);
+  EXPECT_EQ(maximum(kF16, 0x8000U, 0x0000U), 0x0000U);
+  EXPECT_EQ(minimum(kF16, 0xFE00U, 0x3C00U), 0x3C00U);
+  EXPECT_EQ(maximum(kF16, 0x3C00U, 0x7E00U), 0x3C00U);
+  EXPECT_EQ(maximum(kF16, 0xFE00U, 0x7E01U), 0x7FFFU);
+  EXPECT_EQ(maximum(kF16, 0x3C00U, 0xFE00U, true), 0x7FFFU);
+  EXPECT_EQ(minimum(kF32, 0xFF800000U, 0x3F800000U), 0xFF800000U);
+  for (std::uint32_t a = 0; a < 256; ++a) {
+    for (std::uint32_t b = 0; b < 256; ++b) {
+      if (is_nan(kE5m2, a) || is_nan(kE5m2, b)) continue;
+      const float x = kE5m2Values[a];
+      const float y = kE5m2Values[b];
+      ASSERT_EQ(kE5m2Values[minimum(kE5m2, a, b)], std::min(x, y));
+      ASSERT_EQ(kE5m2Values[maximum(kE5m2, a, b)], std::max(x, y));
+    }
+  }
+  EXPECT_EQ(negate(kBf16, 0x3F80U), 0xBF80U);
+  EXPECT_EQ(absolute(kBf16, 0xBF80U), 0x3F80U);
+}
+
+TEST(SmallFloatArithmetic, ComparisonsEndingInUAreTrueOfNan) {
+  const float missing = std::nanf("");
+  using enum Comparison;
+  for (const Comparison each : {eq, ne, lt, le, gt, ge, num}) {
+    EXPECT_FALSE(compare(each, missing, 1.0F)) << static_cast<int>(each);
+  }
+  for (const Comparison each : {equ, neu, ltu, leu, gtu, geu, nan}) {
+    EXPECT_TRUE(compare(each, 1.0F, missing)) << static_cast<int>(each);
+  }
+  for (const Comparison each : {lt, le, ne, ltu, leu, neu, num}) {
+    EXPECT_TRUE(compare(each, 1.0, 2.0)) << static_cast<int>(each);
+  }
+  for (const Comparison each : {gt, ge, eq, gtu, geu, equ, nan}) {
+    EXPECT_FALSE(compare(each, 1.0, 2.0)) << static_cast<int>(each);
+  }
+}
+
+TEST(SmallFloatArithmetic, WarpFmaIsTheHostsFmaBitForBit) {
+  std::mt19937 random(9);
+  float a[kWarpLanes];
+  float b[kWarpLanes];
+  float c[kWarpLanes];
+  float d[kWarpLanes];
+  for (int round = 0; round < 60000; ++round) {
+    for (int i = 0; i < kWarpLanes; ++i) {
+      // Few mantissa bits make ties frequent; every third round is anything at all.
+      const std::uint32_t mask = round % 3 == 0 ? ~0U : 0x8FFFF000U | (random() & 1U);
+      const std::uint32_t base = round % 3 == 0 ? 0U : round % 3 == 1 ? 0x30000000U : 0x18000000U;
+      a[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
+      b[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
+      c[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
+    }
+    fma_f32(a, b, c, d);
+    for (int i = 0; i < kWarpLanes; ++i) {
+      ASSERT_EQ(std::bit_cast<std::uint32_t>(d[i]),
+                std::bit_cast<std::uint32_t>(canonical(std::fma(a[i], b[i], c[i]))))
+          << std::hexfloat << a[i] << " " << b[i] << " " << c[i];
+    }
+  }
+}
+
+/// f32 operations in every rounding against f64, where sums of neighbours, products and remainders
+/// show on which side of the result the exact value lies.
+TEST(SmallFloatArithmetic, DirectedRoundingsEncloseTheExactResult) {
+  std::mt19937 random(21);
+  std::uniform_real_distribution<float> distribution(-8.0F, 8.0F);
+  for (int i = 0; i < 20000; ++i) {
+    const float x = distribution(random);
+    const float y = distribution(random);
+    const auto wide_x = static_cast<double>(x);
+    const auto wide_y = static_cast<double>(y);
+    for (const Rounding each :
+         {Rounding::nearest_even, Rounding::toward_zero, Rounding::down, Rounding::up}) {
+      const auto expect = [each](float result, double exact) {
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(result), encode(kF32, exact, each))
+            << std::hexfloat << exact << " rounding " << static_cast<int>(each);
+      };
+      expect(add(x, y, each), wide_x + wide_y);
+      expect(sub(x, y, each), wide_x - wide_y);
+      expect(mul(x, y, each), wide_x * wide_y);
+      // Quotients and roots of f32 are no f64, but are never so near an f32 or a halfway point that
+      // f64 would hide the side.
+      expect(div(x, y, each), wide_x / wide_y);
+      expect(rcp(y, each), 1.0 / wide_y);
+      expect(sqrt(std::fabs(x), each), std::sqrt(std::fabs(wide_x)));
+      expect(fma(x, 1.0F + 0x1p-20F, 4.0F * x, each), wide_x * (5.0 + 0x1p-20));
+    }
+    const double low = div(wide_x, wide_y, Rounding::down);
+    const double high = div(wide_x, wide_y, Rounding::up);
+    ASSERT_LE(low, high);
+    ASSERT_TRUE(low == high || std::nextafter(low, 1e300) == high);
+    ASSERT_EQ(std::fabs(div(wide_x, wide_y, Rounding::toward_zero)),
+              std::min(std::fabs(low), std::fabs(high)));
+    // The remainder of a rounded-down quotient has the divisor's sign, or is zero.
+    ASSERT_GE(std::fma(-low, wide_y, wide_x) * wide_y, 0.0);
+    ASSERT_LE(std::fma(-high, wide_y, wide_x) * wide_y, 0.0);
+    ASSERT_LE(add(1.0, wide_x * 0x1p-60, Rounding::down), 1.0);
+    ASSERT_GE(add(1.0, wide_x * 0x1p-60, Rounding::up), 1.0);
+    ASSERT_NE(add(1.0, wide_x * 0x1p-60, Rounding::down), add(1.0, wide_x * 0x1p-60, Rounding::up));
+  }
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+}
+
+TEST(SmallFloatArithmetic, ApproximationsHaveTheSpecialValuesOfPtx) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(approx_ex2(-infinity), 0.0F);
+  EXPECT_EQ(approx_ex2(3.0F), 8.0F);
+  EXPECT_EQ(approx_lg2(0.0F), -infinity);
+  EXPECT_EQ(approx_lg2(0x1p-140F), -140.0F);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(approx_lg2(-1.0F)), 0x7FFFFFFFU);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(approx_sin(infinity)), 0x7FFFFFFFU);
+  EXPECT_EQ(approx_cos(0.0F), 1.0F);
+  EXPECT_TRUE(std::signbit(approx_sin(-0.0F)));
+  EXPECT_EQ(approx_tanh(-infinity), -1.0F);
+  EXPECT_EQ(approx_rsqrt(4.0F), 0.5F);
+  EXPECT_EQ(approx_rsqrt(-0.0F), -infinity);
+  EXPECT_EQ(approx_sqrt(2.25F), 1.5F);
+  EXPECT_EQ(approx_rcp(-0.0F), -infinity);
+  EXPECT_EQ(approx_div(3.0F, 2.0F), 1.5F);
+  EXPECT_EQ(approx_rsqrt(4.0), 0.5);
+  EXPECT_EQ(approx_rcp(4.0), 0.25);
+  EXPECT_EQ(approx_rcp(0x1p-1030), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(std::bit_cast<std::uint64_t>(approx_rcp(3.0)) & 0xFFFFFFFFU, 0U);
+}
+
+}  // namespace
+}  // namespace kiln::emulated
