@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/emulated/program.hpp"
+
+/// \file
+/// Addresses and accesses. Global and constant addresses are the host's. The windows of the other
+/// spaces lie where no host address can: above the canonical half of the address space.
+
+namespace kiln::emulated {
+
+inline constexpr std::uint64_t kSharedWindow = std::uint64_t{1} << 56;
+inline constexpr std::uint64_t kLocalWindow = std::uint64_t{2} << 56;
+inline constexpr std::uint64_t kParamWindow = std::uint64_t{3} << 56;
+inline constexpr std::uint64_t kWindowMask = std::uint64_t{0xff} << 56;
+
+/// Where a block's shared memory begins within the shared space, as on the hardware, which keeps
+/// the first KiB; so a null pointer is outside.
+inline constexpr std::uint32_t kSharedBase = 1024;
+/// Within a shared-space address of 32 bits: the low bits are an offset, and above them stands 0
+/// for the own block or 1 + rank for a block of the cluster.
+inline constexpr int kSharedRankShift = 24;
+
+/// An async_store begins with the instruction and ends when Observer::async_end is told its token.
+enum class AccessKind : std::uint8_t { load, store, atomic, async_store };
+
+/// The memory that one instruction of one warp touches: up to 32 pieces of `bytes` bytes.
+/// An access wider than 16 bytes never occurs.
+struct WarpAccess {
+  ptx::Space space = ptx::Space::generic;
+  AccessKind kind = AccessKind::load;
+  int bytes = 0;              ///< per lane
+  int alignment = 0;          ///< that addresses need; 0: `bytes`
+  LaneMask lanes = 0;         ///< that take part
+  bool synchronises = false;  ///< has acquire or release semantics, or is volatile: no data race
+  std::uint64_t token = 0;    ///< of lane 0 of an async_store; each lane has the next
+  std::uint64_t address[kLanes] = {};
+  /// Filled by Warp::resolve: where the bytes lie in the host's memory.
+  std::byte* host[kLanes] = {};
+};
+
+}  // namespace kiln::emulated

@@ -1,0 +1,197 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/atomics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <type_traits>
+
+#include "runtime/emulated/small_floats.hpp"
+#include "runtime/emulated/small_floats_arithmetic.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// Blocks on several host threads may update one place. A lock for each of many places, by address,
+/// keeps updates of the 16 bytes around it apart.
+std::mutex& lock_of(const std::byte* memory) {
+  static std::array<std::mutex, 256> locks;
+  return locks[reinterpret_cast<std::uintptr_t>(memory) / 16 % locks.size()];
+}
+
+/// Update(old, value, swap) gives what is stored.
+template <class T, class Update>
+void update(std::byte* memory, const std::byte* value, const std::byte* swap, std::byte* old) {
+  T operand;
+  T replacement;
+  T before;
+  std::memcpy(&operand, value, sizeof(T));
+  std::memcpy(&replacement, swap, sizeof(T));
+  const std::scoped_lock lock(lock_of(memory));
+  std::memcpy(&before, memory, sizeof(T));
+  const T after = Update{}(before, operand, replacement);
+  std::memcpy(memory, &after, sizeof(T));
+  std::memcpy(old, &before, sizeof(T));
+}
+
+struct Add {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(old) + static_cast<Unsigned>(value));
+    } else {
+      return old + value;
+    }
+  }
+};
+struct Min {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return std::min(old, value);
+  }
+};
+struct Max {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return std::max(old, value);
+  }
+};
+struct And {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return static_cast<T>(old & value);
+  }
+};
+struct Or {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return static_cast<T>(old | value);
+  }
+};
+struct Xor {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return static_cast<T>(old ^ value);
+  }
+};
+struct Exchange {
+  template <class T>
+  T operator()(T, T value, T) const {
+    return value;
+  }
+};
+struct CompareAndSwap {
+  template <class T>
+  T operator()(T old, T value, T swap) const {
+    return old == value ? swap : old;
+  }
+};
+/// Counts up to the value, then begins at 0 again.
+struct Increment {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return old >= value ? 0 : old + 1;
+  }
+};
+/// Counts down from the value.
+struct Decrement {
+  template <class T>
+  T operator()(T old, T value, T) const {
+    return old == 0 || old > value ? value : old - 1;
+  }
+};
+
+/// The same for both halves of a packed pair.
+template <std::uint16_t (*kAdd)(std::uint16_t, std::uint16_t)>
+struct AddPair {
+  std::uint32_t operator()(std::uint32_t old, std::uint32_t value, std::uint32_t) const {
+    const auto half = [&](int shift) {
+      return std::uint32_t{kAdd(static_cast<std::uint16_t>(old >> shift),
+                                static_cast<std::uint16_t>(value >> shift))}
+             << shift;
+    };
+    return half(0) | half(16);
+  }
+};
+template <std::uint16_t (*kAdd)(std::uint16_t, std::uint16_t)>
+struct AddHalf {
+  std::uint16_t operator()(std::uint16_t old, std::uint16_t value, std::uint16_t) const {
+    return kAdd(old, value);
+  }
+};
+
+struct Pair128 {
+  std::uint64_t low;
+  std::uint64_t high;
+  bool operator==(const Pair128&) const = default;
+};
+
+template <class T>
+AtomicFunction integer_atomic(std::string_view operation) {
+  if (operation == "add") return &update<T, Add>;
+  if (operation == "min") return &update<T, Min>;
+  if (operation == "max") return &update<T, Max>;
+  if constexpr (std::is_same_v<T, std::uint32_t>) {
+    if (operation == "inc") return &update<T, Increment>;
+    if (operation == "dec") return &update<T, Decrement>;
+  }
+  return nullptr;
+}
+
+template <class T>
+AtomicFunction bit_atomic(std::string_view operation) {
+  if (operation == "exch") return &update<T, Exchange>;
+  if (operation == "cas") return &update<T, CompareAndSwap>;
+  if constexpr (std::is_integral_v<T> && sizeof(T) >= 4) {
+    if (operation == "and") return &update<T, And>;
+    if (operation == "or") return &update<T, Or>;
+    if (operation == "xor") return &update<T, Xor>;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+AtomicFunction find_atomic(std::string_view operation, ptx::Type type) {
+  using ptx::Type;
+  const bool adds = operation == "add";
+  switch (type) {
+    case Type::u32:
+      return integer_atomic<std::uint32_t>(operation);
+    case Type::s32:
+      return integer_atomic<std::int32_t>(operation);
+    case Type::u64:
+      return integer_atomic<std::uint64_t>(operation);
+    case Type::s64:
+      return integer_atomic<std::int64_t>(operation);
+    case Type::b16:
+      return bit_atomic<std::uint16_t>(operation);
+    case Type::b32:
+      return bit_atomic<std::uint32_t>(operation);
+    case Type::b64:
+      return bit_atomic<std::uint64_t>(operation);
+    case Type::b128:
+      return bit_atomic<Pair128>(operation);
+    case Type::f32:
+      return adds ? &update<float, Add> : nullptr;
+    case Type::f64:
+      return adds ? &update<double, Add> : nullptr;
+    case Type::f16:
+      return adds ? &update<std::uint16_t, AddHalf<&add_f16>> : nullptr;
+    case Type::bf16:
+      return adds ? &update<std::uint16_t, AddHalf<&add_bf16>> : nullptr;
+    case Type::f16x2:
+      return adds ? &update<std::uint32_t, AddPair<&add_f16>> : nullptr;
+    case Type::bf16x2:
+      return adds ? &update<std::uint32_t, AddPair<&add_bf16>> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace kiln::emulated

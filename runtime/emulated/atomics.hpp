@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "runtime/emulated/ptx_module.hpp"
+
+namespace kiln::emulated {
+
+/// Updates `memory` with `value`, and stores what it held in `old`. For cas, `value` is what is
+/// compared with and `swap` what is stored if equal. Atomic among the emulator's host threads.
+using AtomicFunction = void (*)(std::byte* memory, const std::byte* value, const std::byte* swap,
+                                std::byte* old);
+
+/// The function of "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc" or "dec" for a
+/// type, or null when PTX has none.
+[[nodiscard]] AtomicFunction find_atomic(std::string_view operation, ptx::Type type);
+
+}  // namespace kiln::emulated

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/cluster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace kiln::emulated {
+namespace {
+
+/// A warp runs so long before the next of its block has its turn.
+constexpr std::uint64_t kWarpQuantum = 1 << 16;
+/// So many rounds in which every warp tried in vain, nothing changed and nothing is pending mean
+/// that it never will.
+constexpr int kIdleRounds = 3;
+
+}  // namespace
+
+Block::Block(Cluster& cluster, const LaunchState& launch, std::uint32_t rank, Extent place)
+    : cluster_(cluster),
+      launch_(launch),
+      rank_(rank),
+      place_(place),
+      threads_(static_cast<std::uint32_t>(launch.block.count())),
+      live_threads_(threads_),
+      shared_(launch.program->static_smem_bytes + launch.dynamic_smem_bytes, std::byte{0xcd}) {
+  const int warps = static_cast<int>((threads_ + kLanes - 1) / kLanes);
+  warps_.reserve(static_cast<std::size_t>(warps));
+  for (int i = 0; i < warps; ++i)
+    warps_.push_back(std::make_unique<Warp>(*this, i, *launch.program));
+}
+
+std::byte* Block::local(std::uint32_t thread) {
+  if (local_.empty()) {
+    local_.resize(std::size_t{threads_} * launch_.program->local_bytes, std::byte{0xcd});
+  }
+  return local_.data() + std::size_t{thread} * launch_.program->local_bytes;
+}
+
+std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMask lanes,
+                          bool waits, LaneMask vote) {
+  Barrier& at = barriers_[index(barrier)];
+  const bool all = threads == 0;
+  const std::uint32_t expected = all ? threads_ : threads;
+  const auto arriving = static_cast<std::uint32_t>(std::popcount(lanes));
+  if (!all && expected % kLanes != 0) {
+    return fmt::format("barrier {} is given {} threads, which is no multiple of {}", barrier,
+                       expected, kLanes);
+  }
+  if (at.arrived != 0 && (at.expected != expected || at.all != all)) {
+    return fmt::format("barrier {} waits for {} threads, but others arrived for {}", barrier,
+                       expected, at.expected);
+  }
+  at.expected = expected;
+  at.all = all;
+  // Warps arrive as a whole: the hardware counts a warp's exited lanes, too.
+  at.arrived += all ? arriving : kLanes;
+  at.voted += static_cast<std::uint32_t>(std::popcount(vote));
+  if (!all && at.arrived > expected) {
+    return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
+                       barrier);
+  }
+  if (Observer* observer = cluster_.observer()) {
+    observer->synchronise(warp, static_cast<std::uint64_t>(barrier) | std::uint64_t{rank_} << 32,
+                          lanes, waits ? Order::both : Order::release);
+  }
+  if (waits) warp.wait_at_barrier(barrier);
+  open_if_complete(barrier);
+  return {};
+}
+
+void Block::open_if_complete(int barrier) {
+  Barrier& at = barriers_[index(barrier)];
+  const std::uint32_t needed = at.all ? live_threads_ : at.expected;
+  if (at.arrived == 0 || at.arrived < needed) return;
+  at.last = at.voted;
+  at.last_threads = at.arrived;
+  at.arrived = 0;
+  at.voted = 0;
+  for (const auto& warp : warps_) warp->release(barrier);
+  cluster_.progress();
+}
+
+void Block::exited(std::uint32_t threads) {
+  live_threads_ -= threads;
+  for (int i = 0; i < static_cast<int>(barriers_.size()); ++i) {
+    if (barriers_[index(i)].all) open_if_complete(i);
+  }
+  cluster_.open_cluster_barrier();
+  cluster_.progress();
+}
+
+std::string Block::barrier_text() const {
+  std::string text;
+  for (std::size_t i = 0; i < barriers_.size(); ++i) {
+    const Barrier& at = barriers_[i];
+    if (at.arrived == 0) continue;
+    text += fmt::format("{}barrier {} has {} of {} threads", text.empty() ? "" : "; ", i,
+                        at.arrived, at.all ? live_threads_ : at.expected);
+  }
+  return text;
+}
+
+Cluster::Cluster(const LaunchState& launch, Extent first, Observer* observer)
+    : launch_(launch), observer_(observer) {
+  std::uint32_t rank = 0;
+  for (std::uint32_t z = 0; z < launch.cluster.z; ++z) {
+    for (std::uint32_t y = 0; y < launch.cluster.y; ++y) {
+      for (std::uint32_t x = 0; x < launch.cluster.x; ++x) {
+        const Extent place{first.x + x, first.y + y, first.z + z};
+        blocks_.push_back(std::make_unique<Block>(*this, launch, rank++, place));
+      }
+    }
+  }
+  if (observer_ != nullptr) observer_->begin(*this);
+}
+
+Cluster::~Cluster() {
+  if (observer_ != nullptr) observer_->end(*this);
+}
+
+bool Cluster::run(std::uint64_t& budget) {
+  int idle = 0;
+  while (budget > 0) {
+    bool alive = false;
+    bool ran = false;
+    const std::uint64_t before = progress_;
+    for (const auto& block : blocks_) {
+      for (const auto& warp : block->warps()) {
+        if (warp->live() == 0) continue;
+        alive = true;
+        std::uint64_t turn = std::min(budget, kWarpQuantum);
+        const std::uint64_t granted = turn;
+        const Warp::State state = warp->run(turn);
+        budget -= granted - turn;
+        if (state == Warp::State::ready || state == Warp::State::exited) ran = true;
+        if (budget == 0) break;
+      }
+      if (budget == 0) break;
+    }
+    if (!alive) {
+      // Copies that nobody waited for still reach global memory.
+      while (!pending_.empty()) fulfil(pending_.front().token);
+      return true;
+    }
+    if (ran || progress_ != before) {
+      idle = 0;
+    } else if (!pending_.empty()) {
+      fulfil(pending_.front().token);
+    } else if (++idle >= kIdleRounds) {
+      deadlock();
+    }
+  }
+  return false;
+}
+
+std::uint64_t Cluster::promise(std::function<void()> complete) {
+  pending_.push_back({next_token_, std::move(complete)});
+  return next_token_++;
+}
+
+void Cluster::fulfil(std::uint64_t token) {
+  const auto at = std::find_if(pending_.begin(), pending_.end(),
+                               [&](const Pending& pending) { return pending.token == token; });
+  if (at == pending_.end()) return;
+  const Pending pending = std::move(*at);
+  pending_.erase(at);
+  pending.complete();
+  if (observer_ != nullptr) observer_->async_end(token);
+  progress();
+}
+
+void Cluster::cluster_arrive(Warp& warp, LaneMask lanes) {
+  if (observer_ != nullptr) {
+    observer_->synchronise(warp, ~std::uint64_t{0}, lanes, Order::release);
+  }
+  warp.set_cluster_phase(cluster_phase_);
+  cluster_arrived_ += static_cast<std::uint32_t>(std::popcount(lanes));
+  open_cluster_barrier();
+}
+
+void Cluster::cluster_wait(Warp& warp) {
+  if (observer_ != nullptr) {
+    observer_->synchronise(warp, ~std::uint64_t{0}, warp.together(), Order::acquire);
+  }
+  if (warp.cluster_phase() == cluster_phase_) warp.wait_at_barrier(Warp::kClusterBarrier);
+}
+
+void Cluster::open_cluster_barrier() {
+  std::uint32_t live = 0;
+  for (const auto& block : blocks_) live += block->live_threads();
+  if (cluster_arrived_ == 0 || cluster_arrived_ < live) return;
+  cluster_arrived_ = 0;
+  ++cluster_phase_;
+  for (const auto& block : blocks_) {
+    for (const auto& warp : block->warps()) warp->release(Warp::kClusterBarrier);
+  }
+  progress();
+}
+
+void Cluster::deadlock() {
+  for (const auto& block : blocks_) {
+    for (const auto& warp : block->warps()) {
+      LaneMask lanes = 0;
+      const Instr* instr = warp->gathering(lanes);
+      if (instr == nullptr) continue;
+      warp->fail(
+          *instr, lanes, Finding::divergent,
+          fmt::format("is reached by lanes {:08x}, but never by the others of the warp", lanes));
+    }
+  }
+  fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text());
+}
+
+void Cluster::time_out(double seconds) {
+  fail_anywhere(Finding::timed_out, fmt::format("runs after {} s: {}", seconds, waiting_text()));
+}
+
+std::string Cluster::waiting_text() const {
+  constexpr std::size_t kLongest = 1000;
+  std::string text;
+  for (const auto& block : blocks_) {
+    for (const auto& warp : block->warps()) {
+      if (warp->live() == 0 || text.size() > kLongest) continue;
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", warp->waiting_text());
+    }
+    const std::string barriers = block->barrier_text();
+    if (!barriers.empty()) text += fmt::format("; {}", barriers);
+  }
+  return text;
+}
+
+void Cluster::fail_anywhere(Finding finding, const std::string& text) {
+  for (const auto& block : blocks_) {
+    for (const auto& warp : block->warps()) {
+      if (warp->live() == 0) continue;
+      warp->fail(launch_.program->code[warp->place()], warp->live(), finding, text);
+    }
+  }
+  throw KernelFault({finding, launch_.program->name, {}, {}, 0, 0, "", text, 1});
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/emulated/global_memory.hpp"
+#include "runtime/emulated/observer.hpp"
+#include "runtime/emulated/program.hpp"
+#include "runtime/emulated/report.hpp"
+#include "runtime/emulated/warp.hpp"
+
+namespace kiln::emulated {
+
+struct Extent {
+  std::uint32_t x = 1;
+  std::uint32_t y = 1;
+  std::uint32_t z = 1;
+  [[nodiscard]] std::uint64_t count() const { return std::uint64_t{x} * y * z; }
+};
+
+/// What all blocks of one launch share.
+struct LaunchState {
+  std::shared_ptr<const Program> program;
+  GlobalMemory* memory = nullptr;
+  Extent grid;
+  Extent block;
+  Extent cluster;
+  std::uint32_t dynamic_smem_bytes = 0;
+  std::vector<std::byte> parameters;
+  std::uint32_t sm_count = 1;
+  /// Takes findings that do not end the launch; called from several host threads.
+  std::function<void(Report)> report;
+};
+
+class Cluster;
+
+/// One thread block: its shared and local memory, its warps and its barriers.
+class Block {
+ public:
+  Block(Cluster& cluster, const LaunchState& launch, std::uint32_t rank, Extent place);
+
+  [[nodiscard]] Cluster& cluster() { return cluster_; }
+  [[nodiscard]] const LaunchState& launch() const { return launch_; }
+  [[nodiscard]] std::uint32_t rank() const { return rank_; }    ///< in the cluster
+  [[nodiscard]] const Extent& place() const { return place_; }  ///< %ctaid
+  [[nodiscard]] std::uint32_t threads() const { return threads_; }
+  [[nodiscard]] std::uint32_t live_threads() const { return live_threads_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Warp>>& warps() { return warps_; }
+
+  /// Shared memory, static variables first. Offsets count from kSharedBase on.
+  [[nodiscard]] std::byte* shared(std::uint32_t offset) {
+    return shared_.data() + (offset - kSharedBase);
+  }
+  [[nodiscard]] std::uint32_t shared_bytes() const {
+    return static_cast<std::uint32_t>(shared_.size());
+  }
+  [[nodiscard]] bool shared_holds(std::uint64_t offset, std::uint64_t bytes) const {
+    return offset >= kSharedBase && offset + bytes <= kSharedBase + shared_.size();
+  }
+  /// Local memory of one thread of this block.
+  [[nodiscard]] std::byte* local(std::uint32_t thread);
+
+  /// Lanes of a warp arrive at barrier 0 to 15. `threads` 0: all of the block. `waits` is false for
+  /// bar.arrive. `vote` are the lanes whose predicate holds, for bar.red. Returns a text that says
+  /// what is wrong, or "".
+  [[nodiscard]] std::string arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMask lanes,
+                                   bool waits, LaneMask vote = 0);
+  /// How many threads voted in the last completed round of a barrier.
+  [[nodiscard]] std::uint32_t votes(int barrier) const { return barriers_[index(barrier)].last; }
+  [[nodiscard]] std::uint32_t voters(int barrier) const {
+    return barriers_[index(barrier)].last_threads;
+  }
+  /// Threads have exited: a barrier that waits for all of the block no longer waits for them.
+  void exited(std::uint32_t threads);
+  /// What is open at its barriers, for the report of a deadlock.
+  [[nodiscard]] std::string barrier_text() const;
+
+ private:
+  struct Barrier {
+    std::uint32_t expected = 0;
+    std::uint32_t arrived = 0;
+    std::uint32_t voted = 0;
+    std::uint32_t last = 0;
+    std::uint32_t last_threads = 0;
+    bool all = false;  ///< waits for every thread of the block
+  };
+  static std::size_t index(int barrier) { return static_cast<std::size_t>(barrier); }
+  void open_if_complete(int barrier);
+
+  Cluster& cluster_;
+  const LaunchState& launch_;
+  std::uint32_t rank_;
+  Extent place_;
+  std::uint32_t threads_;
+  std::uint32_t live_threads_;
+  std::vector<std::byte> shared_;
+  std::vector<std::byte> local_;
+  std::array<Barrier, 16> barriers_;
+  std::vector<std::unique_ptr<Warp>> warps_;
+};
+
+/// Blocks that run together on one host thread: a cluster, or a single block. Can be left and gone
+/// on with, so that clusters that wait for each other through memory all advance.
+class Cluster {
+ public:
+  /// `first` is the place of its first block in the grid.
+  Cluster(const LaunchState& launch, Extent first, Observer* observer);
+  ~Cluster();
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  [[nodiscard]] const LaunchState& launch() const { return launch_; }
+  [[nodiscard]] Observer* observer() { return observer_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Block>>& blocks() { return blocks_; }
+
+  /// Runs until all warps have exited (true) or the budget of instructions is used up (false).
+  /// Throws KernelFault.
+  [[nodiscard]] bool run(std::uint64_t& budget);
+
+  /// Ends the launch because it took longer than `seconds`; says where its warps stand.
+  [[noreturn]] void time_out(double seconds);
+
+  /// barrier.cluster.arrive and wait.
+  void cluster_arrive(Warp& warp, LaneMask lanes);
+  /// Waits unless the phase that the warp arrived in is complete.
+  void cluster_wait(Warp& warp);
+
+  /// Work that an asynchronous instruction has promised. It is done as late as possible: when a
+  /// wait demands it, or when no warp of the cluster can go on without it.
+  struct Pending {
+    std::uint64_t token = 0;
+    std::function<void()> complete;
+  };
+  std::uint64_t promise(std::function<void()> complete);
+  /// Numbers for asynchronous accesses that are not promises.
+  [[nodiscard]] std::uint64_t new_tokens(std::uint64_t count) {
+    return std::exchange(next_token_, next_token_ + count);
+  }
+  /// Does one promise now; nothing if it is done already.
+  void fulfil(std::uint64_t token);
+  /// Something happened that others may wait for (an mbarrier changed, a barrier opened).
+  void progress() { ++progress_; }
+
+ private:
+  [[noreturn]] void deadlock();
+  /// Ends the launch with a finding about whatever warp still lives.
+  [[noreturn]] void fail_anywhere(Finding finding, const std::string& text);
+  [[nodiscard]] std::string waiting_text() const;
+  void open_cluster_barrier();
+
+  const LaunchState& launch_;
+  Observer* observer_;
+  std::vector<std::unique_ptr<Block>> blocks_;
+  std::vector<Pending> pending_;
+  std::uint64_t next_token_ = 1;
+  std::uint64_t progress_ = 0;
+  std::uint32_t cluster_arrived_ = 0;
+  std::uint64_t cluster_phase_ = 0;
+  friend class Block;
+};
+
+}  // namespace kiln::emulated

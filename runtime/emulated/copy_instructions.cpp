@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// cp.async: copies from global to shared memory in the background, and the groups that they are
+// waited for in.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/copy_queue.hpp"
+#include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/warp.hpp"
+
+namespace kiln::emulated {
+
+void CopyQueue::start(Copy copy) {
+  copy.group = closed_;
+  copies_.push_back(copy);
+}
+
+void CopyQueue::commit(LaneMask lanes) {
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    ++closed_[static_cast<std::size_t>(std::countr_zero(left))];
+  }
+}
+
+void CopyQueue::wait(LaneMask lanes, std::uint32_t pending) {
+  for (Copy& copy : copies_) {
+    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const auto at = static_cast<std::size_t>(lane);
+      if (copy.group[at] + pending < closed_[at]) complete(copy, lane);
+    }
+  }
+  std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
+}
+
+void CopyQueue::wait_all(LaneMask lanes) {
+  for (Copy& copy : copies_) {
+    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
+      complete(copy, std::countr_zero(left));
+    }
+  }
+  std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
+}
+
+void CopyQueue::complete(Copy& copy, int lane) {
+  const auto at = static_cast<std::size_t>(lane);
+  const auto bytes = static_cast<std::size_t>(copy.bytes);
+  const std::size_t from = copy.source_bytes[at];
+  if (from > 0) std::memcpy(copy.to[at], copy.from[at], from);
+  std::memset(copy.to[at] + from, 0, bytes - from);
+  copy.lanes &= ~(LaneMask{1} << lane);
+  if (Observer* observer = warp_.block().cluster().observer()) {
+    observer->async_end(copy.token + at);
+  }
+}
+
+namespace {
+
+using ptx::Type;
+
+/// `a` and `b` are the rows of the shared and the global address, `c` of the number of source
+/// bytes; `e` a predicate that drops the source.
+struct CopyDetail {
+  AddressOperand to;
+  AddressOperand from;
+  int bytes = 16;
+  bool ignores = false;
+};
+
+std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane) {
+  const auto offset = static_cast<std::uint64_t>(operand.offset);
+  if (operand.row == kNoRow) return offset;
+  if (operand.lane_bytes == 4) {
+    return get<std::uint32_t>(warp.row(operand.row), lane) + static_cast<std::uint32_t>(offset);
+  }
+  return get<std::uint64_t>(warp.row(operand.row), lane) + offset;
+}
+
+void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto& detail = *static_cast<const CopyDetail*>(instr.detail);
+  CopyQueue::Copy copy;
+  copy.instr = &instr;
+  copy.lanes = active;
+  copy.bytes = detail.bytes;
+  LaneMask reading = 0;
+  for (LaneMask left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    std::uint32_t bytes = static_cast<std::uint32_t>(detail.bytes);
+    if (instr.c != kNoRow) {
+      bytes = get<std::uint32_t>(warp.row(instr.c), lane);
+      if (bytes > static_cast<std::uint32_t>(detail.bytes)) {
+        warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
+                  fmt::format("takes {} source bytes of {}", bytes, detail.bytes));
+      }
+    }
+    if (detail.ignores && (warp.predicate(instr.e) >> lane & 1U) != 0) bytes = 0;
+    copy.source_bytes[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(bytes);
+    if (bytes > 0) reading |= LaneMask{1} << lane;
+  }
+  // Global memory is checked as the copy begins: whole pieces, even where part of one is zeros,
+  // must be aligned, but only the bytes that are read must exist.
+  WarpAccess source;
+  source.space = ptx::Space::global;
+  source.kind = AccessKind::load;
+  for (const int bytes : {16, 12, 8, 4, 2, 1}) {
+    // Lanes that read fewer bytes than a whole piece are seldom; they go in pieces of their own.
+    LaneMask lanes = 0;
+    for (LaneMask left = reading; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (copy.source_bytes[static_cast<std::size_t>(lane)] == bytes) lanes |= LaneMask{1} << lane;
+    }
+    if (lanes == 0) continue;
+    reading &= ~lanes;
+    source.lanes = lanes;
+    source.bytes = bytes;
+    source.alignment = detail.bytes;
+    for (LaneMask left = lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      source.address[lane] = address_at(warp, detail.from, lane);
+    }
+    warp.resolve(instr, source);
+    for (LaneMask left = lanes; left != 0; left &= left - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+      copy.from[lane] = source.host[lane];
+    }
+  }
+  if (reading != 0) {
+    warp.fail(instr, reading, Finding::unsupported, "reads an odd number of bytes");
+  }
+  WarpAccess target;
+  target.space = ptx::Space::shared;
+  target.kind = AccessKind::async_store;
+  target.bytes = detail.bytes;
+  target.lanes = active;
+  for (LaneMask left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    target.address[lane] = address_at(warp, detail.to, lane);
+  }
+  target.token = copy.token = warp.block().cluster().new_tokens(kLanes);
+  warp.resolve(instr, target);
+  std::copy(std::begin(target.host), std::end(target.host), copy.to.begin());
+  warp.copies().start(copy);
+}
+
+void execute_commit(Warp& warp, const Instr&, LaneMask active) {
+  warp.copies().commit(active);
+}
+
+void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
+  if (instr.variant != 0) {
+    warp.copies().wait_all(active);
+  } else {
+    warp.copies().wait(active, static_cast<std::uint32_t>(instr.immediate));
+  }
+}
+
+void decode_copy(DecodeContext& context, Instr& out) {
+  if (!context.take("async")) context.fail("is known as cp.async only");
+  out.unit = Unit::async_copy;
+  if (context.take("commit_group")) {
+    context.expect_operands(0);
+    out.execute = &execute_commit;
+    return;
+  }
+  if (context.take("wait_group")) {
+    context.expect_operands(1);
+    out.immediate = context.immediate(0);
+    out.unit = Unit::barrier;
+    out.execute = &execute_wait;
+    return;
+  }
+  if (context.take("wait_all")) {
+    context.expect_operands(0);
+    out.variant = 1;
+    out.unit = Unit::barrier;
+    out.execute = &execute_wait;
+    return;
+  }
+  const std::string_view cache = context.take_one_of({"ca", "cg"});
+  if (context.take_one_of({"shared", "shared::cta"}).empty() || !context.take("global") ||
+      cache.empty()) {
+    context.fail("is a copy that the emulator does not know");
+  }
+  context.take_one_of({"L2::cache_hint"});
+  context.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
+  CopyDetail detail;
+  detail.to = context.address(0);
+  detail.from = context.address(1);
+  detail.bytes = static_cast<int>(context.immediate(2));
+  const bool known =
+      detail.bytes == 16 || (cache == "ca" && (detail.bytes == 4 || detail.bytes == 8));
+  if (!known) context.fail(fmt::format("copies {} bytes", detail.bytes));
+  // Then come, if at all, the number of source bytes or a predicate, and a cache policy.
+  if (context.operands() > 3) {
+    const auto& extra = context.operand(3);
+    if (context.register_type(extra) == Type::pred) {
+      out.e = context.predicate(extra);
+      detail.ignores = true;
+    } else if (context.is_immediate(extra) || lane_bytes(context.register_type(extra)) == 4) {
+      out.c = context.source(3, Type::u32);
+    }
+  }
+  out.detail = context.keep(detail);
+  out.execute = &execute_copy;
+}
+
+constexpr Opcode kOpcodes[] = {{"cp", &decode_copy}};
+
+}  // namespace
+
+std::span<const Opcode> copy_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace kiln::emulated

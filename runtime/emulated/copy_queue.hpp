@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/emulated/program.hpp"
+
+namespace kiln::emulated {
+
+class Warp;
+
+/// The cp.async copies of one warp that nobody has waited for yet. A copy happens when a wait
+/// demands it and not before, so that a kernel which forgets to wait reads old data. Groups are
+/// each thread's own; the records of an instruction serve all its lanes.
+class CopyQueue {
+ public:
+  struct Copy {
+    const Instr* instr = nullptr;
+    LaneMask lanes = 0;  ///< whose copies are still to come
+    int bytes = 0;
+    std::array<std::byte*, kLanes> to{};
+    std::array<const std::byte*, kLanes> from{};
+    std::array<std::uint8_t, kLanes> source_bytes{};  ///< the rest is zero
+    std::array<std::uint32_t, kLanes> group{};
+    std::uint64_t token = 0;  ///< of lane 0; each lane has the next
+  };
+
+  explicit CopyQueue(Warp& warp) : warp_(warp) {}
+
+  /// Adds a copy to the open groups of its lanes.
+  void start(Copy copy);
+  /// Closes the lanes' groups.
+  void commit(LaneMask lanes);
+  /// Does the lanes' copies but for those of the `pending` newest closed groups.
+  void wait(LaneMask lanes, std::uint32_t pending);
+  /// Does all the lanes' copies, of open groups too.
+  void wait_all(LaneMask lanes);
+
+ private:
+  void complete(Copy& copy, int lane);
+
+  Warp& warp_;
+  std::vector<Copy> copies_;
+  std::array<std::uint32_t, kLanes> closed_{};  ///< how many groups each lane has closed
+};
+
+}  // namespace kiln::emulated

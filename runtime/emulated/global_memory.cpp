@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/global_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// What fresh memory holds: a signalling pattern in most types, so that results made from it show.
+constexpr int kFreshByte = 0xcd;
+
+}  // namespace
+
+const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignment,
+                                         const std::string& name, bool read_only) {
+  const std::unique_lock lock(mutex_);
+  if (bytes < 0 || bytes > limit_bytes_ - used_bytes_) {
+    throw Error(ErrorKind::device,
+                fmt::format("the emulated GPU has {} of {} bytes left, {} are wanted. Next: use a "
+                            "smaller problem, or an emulated device with more memory.",
+                            limit_bytes_ - used_bytes_, limit_bytes_, bytes));
+  }
+  Allocation piece;
+  piece.bytes = bytes;
+  piece.read_only = read_only;
+  piece.name = name;
+  const auto total = static_cast<std::size_t>(bytes + 2 * kRedZoneBytes + alignment);
+  try {
+    piece.block = std::make_unique_for_overwrite<std::byte[]>(total);
+    piece.written = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::device,
+                fmt::format("the host has no {} bytes left for the emulated GPU. Next: use a "
+                            "smaller problem.",
+                            bytes));
+  }
+  std::memset(piece.block.get(), kFreshByte, total);
+  const auto begin = reinterpret_cast<std::uintptr_t>(piece.block.get()) +
+                     static_cast<std::uintptr_t>(kRedZoneBytes);
+  const auto step = static_cast<std::uintptr_t>(alignment);
+  piece.address = (begin + step - 1) / step * step;
+  used_bytes_ += bytes;
+  const std::uint64_t address = piece.address;
+  return allocations_.emplace(address, std::move(piece)).first->second;
+}
+
+void GlobalMemory::free(std::uint64_t address) noexcept {
+  const std::unique_lock lock(mutex_);
+  const auto at = allocations_.find(address);
+  if (at == allocations_.end()) return;
+  used_bytes_ -= at->second.bytes;
+  allocations_.erase(at);
+}
+
+const Allocation* GlobalMemory::find(std::uint64_t address) const {
+  const Allocation* near = nearest(address);
+  return near != nullptr && near->holds(address, 1) ? near : nullptr;
+}
+
+const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
+  const std::shared_lock lock(mutex_);
+  const auto above = allocations_.upper_bound(address);
+  return above == allocations_.begin() ? nullptr : &std::prev(above)->second;
+}
+
+std::int64_t GlobalMemory::free_bytes() const {
+  const std::shared_lock lock(mutex_);
+  return limit_bytes_ - used_bytes_;
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+
+namespace kiln::emulated {
+
+/// One piece of device memory. `address` is what kernels see; it is the host's address too.
+struct Allocation {
+  std::uint64_t address = 0;
+  std::int64_t bytes = 0;
+  bool read_only = false;              ///< a __constant__ variable
+  std::string name;                    ///< of a module's variable; "" for plain memory
+  std::unique_ptr<std::byte[]> block;  ///< with the red zones around the memory
+  /// One byte for each byte of memory: not 0 once it was written. Bytes and not bits, because
+  /// blocks on several host threads write neighbours at the same time.
+  std::unique_ptr<std::uint8_t[]> written;
+
+  [[nodiscard]] bool holds(std::uint64_t at, std::int64_t length) const {
+    return at >= address && length <= bytes &&
+           at - address <= static_cast<std::uint64_t>(bytes - length);
+  }
+  [[nodiscard]] std::byte* host(std::uint64_t at) const {
+    return block.get() + (at - reinterpret_cast<std::uintptr_t>(block.get()));
+  }
+};
+
+/// The device memory of an emulated GPU: the host's memory, in pieces with gaps between them, so
+/// that an access just outside one never lies in the next. Thread-safe.
+class GlobalMemory {
+ public:
+  /// Distance kept free on both sides of an allocation.
+  static constexpr std::int64_t kRedZoneBytes = 4096;
+
+  explicit GlobalMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+
+  /// 256-byte aligned, uninitialised for checks (and filled with a pattern that shows). Throws
+  /// Error(device) when the limit or the host's memory is reached.
+  const Allocation& allocate(std::int64_t bytes, std::int64_t alignment = 256,
+                             const std::string& name = "", bool read_only = false);
+  void free(std::uint64_t address) noexcept;
+  /// The allocation that holds the address, or null. It stays valid until it is freed.
+  [[nodiscard]] const Allocation* find(std::uint64_t address) const;
+  /// The nearest allocation below or at the address, for messages; or null.
+  [[nodiscard]] const Allocation* nearest(std::uint64_t address) const;
+  [[nodiscard]] std::int64_t free_bytes() const;
+
+ private:
+  std::int64_t limit_bytes_;
+  std::int64_t used_bytes_ = 0;
+  std::map<std::uint64_t, Allocation> allocations_;
+  mutable std::shared_mutex mutex_;
+};
+
+}  // namespace kiln::emulated

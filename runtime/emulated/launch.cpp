@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "kiln/error.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// A cluster runs so many instructions before another, perhaps one that it waits for, has a turn.
+constexpr std::uint64_t kTurn = 1'000'000;
+/// More places than this are not worth reading.
+constexpr std::size_t kMostReports = 200;
+
+/// Shared by the host threads of one launch.
+class GridRun {
+ public:
+  GridRun(LaunchState state, const LaunchOptions& options)
+      : state_(std::move(state)),
+        options_(options),
+        deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(options.timeout_s))) {
+    state_.report = [this](Report report) { add(std::move(report)); };
+    clusters_ = options.clusters.empty() ? state_.grid.count() / state_.cluster.count()
+                                         : static_cast<std::uint64_t>(options.clusters.size());
+  }
+
+  LaunchResult run() {
+    auto threads = static_cast<std::uint64_t>(
+        options_.host_threads > 0 ? options_.host_threads
+                                  : std::max(1U, std::thread::hardware_concurrency()));
+    threads = std::min(threads, clusters_);
+    std::vector<std::thread> helpers;
+    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    for (auto& [key, report] : reports_) result_.reports.push_back(std::move(report));
+    return std::move(result_);
+  }
+
+ private:
+  struct Running {
+    std::unique_ptr<Observer> observer;
+    std::unique_ptr<Cluster> cluster;
+  };
+
+  /// A cluster to go on with: a new one as long as there are any, then those that were left.
+  /// Waiting clusters come again only after everybody else had a turn.
+  std::optional<Running> next() {
+    const std::scoped_lock lock(mutex_);
+    if (started_ < clusters_) {
+      const std::uint64_t index = started_++;
+      ++open_;
+      Running running;
+      if (options_.make_observer) running.observer = options_.make_observer();
+      running.cluster = std::make_unique<Cluster>(state_, place_of(index), running.observer.get());
+      return running;
+    }
+    if (left_.empty()) return std::nullopt;
+    Running running = std::move(left_.front());
+    left_.pop_front();
+    return running;
+  }
+
+  Extent place_of(std::uint64_t index) const {
+    if (!options_.clusters.empty()) return options_.clusters[static_cast<std::size_t>(index)];
+    const auto x = static_cast<std::uint64_t>(state_.grid.x / state_.cluster.x);
+    const auto y = static_cast<std::uint64_t>(state_.grid.y / state_.cluster.y);
+    return {static_cast<std::uint32_t>(index % x) * state_.cluster.x,
+            static_cast<std::uint32_t>(index / x % y) * state_.cluster.y,
+            static_cast<std::uint32_t>(index / x / y) * state_.cluster.z};
+  }
+
+  void work() {
+    while (!stop_) {
+      std::optional<Running> running;
+      try {
+        running = next();
+        if (!running) {
+          if (open_ == 0) return;
+          std::this_thread::sleep_for(std::chrono::microseconds(50));
+          continue;
+        }
+        std::uint64_t budget = kTurn;
+        const bool done = running->cluster->run(budget);
+        instructions_ += kTurn - budget;
+        if (!done && Clock::now() > deadline_) running->cluster->time_out(options_.timeout_s);
+        finish(std::move(*running), done);
+      } catch (const KernelFault& fault) {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+        if (!result_.fault) result_.fault = fault.report();
+      } catch (...) {
+        const std::scoped_lock lock(mutex_);
+        stop_ = true;
+        if (!error_) error_ = std::current_exception();
+      }
+    }
+  }
+
+  void finish(Running running, bool done) {
+    const std::scoped_lock lock(mutex_);
+    if (done) {
+      --open_;
+    } else {
+      left_.push_back(std::move(running));
+    }
+  }
+
+  void add(Report report) {
+    const std::scoped_lock lock(report_mutex_);
+    const auto key = std::make_pair(report.finding, report.instruction);
+    const auto at = reports_.find(key);
+    if (at != reports_.end()) {
+      ++at->second.times;
+    } else if (reports_.size() < kMostReports) {
+      reports_.emplace(key, std::move(report));
+    }
+  }
+
+ public:
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+  std::uint64_t instructions() const { return instructions_; }
+
+ private:
+  LaunchState state_;
+  const LaunchOptions& options_;
+  Clock::time_point deadline_;
+  std::uint64_t clusters_ = 0;
+
+  std::mutex mutex_;
+  std::uint64_t started_ = 0;
+  std::deque<Running> left_;
+  LaunchResult result_;
+  std::exception_ptr error_;
+  std::atomic<std::uint64_t> open_ = 0;
+  std::atomic<std::uint64_t> instructions_ = 0;
+  std::atomic<bool> stop_ = false;
+
+  std::mutex report_mutex_;
+  std::map<std::pair<Finding, std::uint32_t>, Report> reports_;
+};
+
+std::string shape_problem(const LaunchState& state) {
+  const Program& program = *state.program;
+  const auto threads = state.block.count();
+  if (threads == 0 || threads > 1024 || state.grid.count() == 0) {
+    return fmt::format("a launch of {} blocks of {} threads", state.grid.count(), threads);
+  }
+  const auto most = static_cast<std::uint64_t>(program.max_threads[0]) *
+                    static_cast<std::uint64_t>(std::max(1, program.max_threads[1])) *
+                    static_cast<std::uint64_t>(std::max(1, program.max_threads[2]));
+  if (most != 0 && threads > most) {
+    return fmt::format("{} threads in a block, but the kernel is bound to {}", threads, most);
+  }
+  if (state.grid.x % state.cluster.x != 0 || state.grid.y % state.cluster.y != 0 ||
+      state.grid.z % state.cluster.z != 0) {
+    return "a grid that is no multiple of its cluster";
+  }
+  const std::array<std::uint32_t, 3> block{state.block.x, state.block.y, state.block.z};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const int required = program.required_threads[i];
+    if (program.required_threads[0] != 0 && required != 0 &&
+        block[i] != static_cast<std::uint32_t>(required)) {
+      return fmt::format("{} threads along axis {}, but the kernel requires {}", block[i], i,
+                         required);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
+  const Program& program = *state.program;
+  if (state.parameters.size() != program.parameter_bytes) {
+    throw Error(ErrorKind::device,
+                fmt::format("kernel {} takes {} bytes of parameters, {} were given. Next: this is "
+                            "a mistake of the caller.",
+                            program.name, program.parameter_bytes, state.parameters.size()));
+  }
+  if (const std::string problem = shape_problem(state); !problem.empty()) {
+    LaunchResult refused;
+    refused.fault =
+        Report{Finding::invalid_operand, program.name, {}, {}, 0, 0, program.name, problem, 1};
+    return refused;
+  }
+  GridRun run(std::move(state), options);
+  LaunchResult result = run.run();
+  run.rethrow();
+  result.instructions = run.instructions();
+  return result;
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/observer.hpp"
+#include "runtime/emulated/report.hpp"
+
+namespace kiln::emulated {
+
+struct LaunchOptions {
+  int host_threads = 0;     ///< 0: one per processor
+  double timeout_s = 60.0;  ///< of the whole launch
+  /// Makes what watches one host thread's clusters; null: nothing does.
+  std::function<std::unique_ptr<Observer>()> make_observer;
+  /// The first blocks of the clusters to run; empty: all of the grid.
+  std::vector<Extent> clusters;
+};
+
+struct LaunchResult {
+  std::optional<Report> fault;     ///< what ended the launch, if anything did
+  std::vector<Report> reports;     ///< other findings, each place and kind once
+  std::uint64_t instructions = 0;  ///< executed by warps
+};
+
+/// Runs a grid on the host's processors and waits for it. `state.report` is set here. The shape is
+/// checked: Error(device) for parameters of the wrong size; a launch that a GPU would refuse (more
+/// threads than the kernel allows, too much shared memory is the caller's to know) is a fault of
+/// kind invalid_operand.
+[[nodiscard]] LaunchResult run_grid(LaunchState state, const LaunchOptions& options);
+
+}  // namespace kiln::emulated

@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Fragments between registers and memory: wmma.load and wmma.store, ldmatrix and stmatrix.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/emulated/matrix_operands.hpp"
+#include "runtime/emulated/memory_operands.hpp"
+#include "runtime/emulated/warp.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+using ptx::Space;
+using ptx::Type;
+
+struct WmmaDetail {
+  Space space = Space::generic;
+  MatrixOperand matrix;
+  bool row_major = true;
+};
+
+Space take_matrix_space(DecodeContext& context) {
+  const std::string_view name =
+      context.take_one_of({"global", "shared", "shared::cta", "shared::cluster"});
+  if (name.empty()) return Space::generic;
+  return name == "global" ? Space::global : Space::shared;
+}
+
+/// Bytes from the matrix's first element to an element, for a stride in elements.
+std::int64_t byte_offset(const WmmaDetail& detail, FragmentLayout::Place place, std::int64_t stride,
+                         int bits) {
+  const std::int64_t major = detail.row_major ? place.row : place.col;
+  const std::int64_t minor = detail.row_major ? place.col : place.row;
+  return (major * stride + minor) * bits / 8;
+}
+
+/// Loads or stores every element that a lane holds, in pieces as large as neighbours in a register
+/// are neighbours in memory.
+void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind) {
+  if (!warp.gather_all(instr, active)) return;
+  const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
+  const FragmentLayout& layout = *detail.matrix.layout;
+  const int bits = bits_of(detail.matrix.type);
+  const int per_register = layout.elements_per_register;
+  const int first = std::countr_zero(active);
+  const std::int64_t stride = instr.b == kNoRow ? (detail.row_major ? layout.cols : layout.rows)
+                                                : get<std::int32_t>(warp.row(instr.b), first);
+  std::uint64_t base[kLanes] = {};
+  fill_addresses(warp, instr, active, base);
+  const auto next = [&](int element) {
+    return byte_offset(detail, layout.at(0, element), stride, bits);
+  };
+  const bool joined = per_register == 1 || bits < 8 || next(1) - next(0) == bits / 8;
+  const int step = joined ? per_register : 1;
+  WarpAccess access;
+  access.space = detail.space;
+  access.kind = kind;
+  access.bytes = step * bits / 8;
+  access.lanes = active;
+  const int distinct = layout.elements() / layout.copies;
+  const auto element_bytes = static_cast<std::size_t>(access.bytes);
+  const std::size_t register_bytes = bits == 64 ? 8 : 4;
+  for (int element = 0; element < distinct; element += step) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      // All lanes name one matrix; PTX wants their addresses equal.
+      access.address[lane] = base[lane] + static_cast<std::uint64_t>(byte_offset(
+                                              detail, layout.at(lane, element), stride, bits));
+    }
+    warp.resolve(instr, access);
+    const auto at = static_cast<std::size_t>(element / per_register);
+    const std::size_t inner = static_cast<std::size_t>(element % per_register * bits / 8);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::size_t place = static_cast<std::size_t>(lane) * register_bytes + inner;
+      if (kind == AccessKind::load) {
+        for (int copy = 0; copy < layout.copies; ++copy) {
+          const std::size_t distance =
+              static_cast<std::size_t>(copy * (layout.registers / layout.copies));
+          std::memcpy(warp.row(instr.rows[at + distance]) + place, access.host[lane],
+                      element_bytes);
+        }
+      } else {
+        std::memcpy(access.host[lane], warp.row(instr.rows[at]) + place, element_bytes);
+      }
+    }
+  }
+}
+
+void execute_wmma_load(Warp& warp, const Instr& instr, LaneMask active) {
+  execute_wmma_move(warp, instr, active, AccessKind::load);
+}
+
+void execute_wmma_store(Warp& warp, const Instr& instr, LaneMask active) {
+  execute_wmma_move(warp, instr, active, AccessKind::store);
+}
+
+void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
+  WmmaDetail detail;
+  const std::string_view which = context.take_one_of({"a", "b", "c", "d"});
+  context.take("sync");
+  context.take("aligned");
+  const std::string_view order = context.take_one_of({"row", "col"});
+  if (which.empty() || order.empty()) context.fail("does not say which matrix in which order");
+  detail.row_major = order == "row";
+  const MatrixShape shape = take_shape(context);
+  detail.space = take_matrix_space(context);
+  const auto type = matrix_type_of(context.take_next());
+  if (!type) context.fail("has no type");
+  detail.matrix.type = *type;
+  const MatrixRole role = which == "a"   ? MatrixRole::a
+                          : which == "b" ? MatrixRole::b
+                                         : MatrixRole::accumulator;
+  detail.matrix.layout = wmma_layout(shape, role, *type);
+  if (detail.matrix.layout == nullptr) context.fail("has no such shape for its type");
+  const std::size_t values = loads ? 0 : 1;
+  context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));
+  const Space named = decode_address(context, loads ? 1 : 0, out);
+  if (detail.space == Space::generic) detail.space = named;
+  if (context.operands() > 2) out.b = context.source(2, Type::b32);
+  out.unit = unit_of(detail.space);
+  out.detail = context.keep(detail);
+  out.execute = loads ? &execute_wmma_load : &execute_wmma_store;
+}
+
+struct MatrixRowsDetail {
+  const FragmentLayout* layout = nullptr;
+  int matrices = 1;
+};
+
+/// The 16-byte rows of 8 x 8 matrices that the lanes' addresses name.
+void fill_rows_access(Warp& warp, const Instr& instr, AccessKind kind, WarpAccess& access) {
+  const auto& detail = *static_cast<const MatrixRowsDetail*>(instr.detail);
+  access.space = static_cast<Space>(instr.bytes);
+  access.kind = kind;
+  access.bytes = 16;
+  const int rows = 8 * detail.matrices;
+  access.lanes = rows == kLanes ? kAllLanes : (LaneMask{1} << rows) - 1;
+  fill_addresses(warp, instr, access.lanes, access.address);
+  warp.resolve(instr, access);
+}
+
+void execute_ldmatrix(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  const FragmentLayout& layout = *static_cast<const MatrixRowsDetail*>(instr.detail)->layout;
+  WarpAccess access;
+  fill_rows_access(warp, instr, AccessKind::load, access);
+  for (int element = 0; element < layout.elements(); ++element) {
+    std::byte* const row = warp.row(instr.rows[element / 2]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const auto place = layout.at(lane, element);
+      std::memcpy(row + lane * 4 + element % 2 * 2, access.host[place.row] + place.col * 2, 2);
+    }
+  }
+}
+
+void execute_stmatrix(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  const FragmentLayout& layout = *static_cast<const MatrixRowsDetail*>(instr.detail)->layout;
+  WarpAccess access;
+  fill_rows_access(warp, instr, AccessKind::store, access);
+  for (int element = 0; element < layout.elements(); ++element) {
+    const std::byte* const row = warp.row(instr.rows[element / 2]);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const auto place = layout.at(lane, element);
+      std::memcpy(access.host[place.row] + place.col * 2, row + lane * 4 + element % 2 * 2, 2);
+    }
+  }
+}
+
+void decode_matrix_rows(DecodeContext& context, Instr& out, bool loads) {
+  context.take("sync");
+  context.take("aligned");
+  if (!context.take("m8n8")) context.fail("is known for .m8n8 only");
+  const std::string_view number = context.take_one_of({"x1", "x2", "x4"});
+  if (number.empty()) context.fail("does not say how many matrices");
+  MatrixRowsDetail detail;
+  detail.matrices = number[1] - '0';
+  detail.layout = ldmatrix_fragment(detail.matrices, context.take("trans"));
+  Space space = take_matrix_space(context);
+  if (!context.take("b16")) context.fail("is known for .b16 only");
+  const auto& values = context.operand(loads ? 0 : 1);
+  const auto rows =
+      loads ? context.destinations(values, Type::b32) : context.sources(values, Type::b32);
+  if (rows.size() != static_cast<std::size_t>(detail.matrices)) {
+    context.fail(fmt::format("has {} registers for {} matrices", rows.size(), detail.matrices));
+  }
+  context.set_rows(out, rows);
+  const Space named = decode_address(context, loads ? 1 : 0, out);
+  if (space == Space::generic) space = named;
+  out.bytes = static_cast<std::uint8_t>(space);
+  out.unit = Unit::shared;
+  out.detail = context.keep(detail);
+  out.execute = loads ? &execute_ldmatrix : &execute_stmatrix;
+}
+
+void execute_movmatrix(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  const FragmentLayout& layout = *static_cast<const FragmentLayout*>(instr.detail);
+  std::uint16_t matrix[64];
+  std::uint32_t result[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const auto both = get<std::uint32_t>(warp.row(instr.a), lane);
+    for (int i = 0; i < 2; ++i) {
+      const auto place = layout.at(lane, i);
+      matrix[place.col * 8 + place.row] = static_cast<std::uint16_t>(both >> (16 * i));
+    }
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const auto low = layout.at(lane, 0);
+    const auto high = layout.at(lane, 1);
+    result[lane] = matrix[low.row * 8 + low.col] |
+                   static_cast<std::uint32_t>(matrix[high.row * 8 + high.col]) << 16U;
+  }
+  std::memcpy(warp.row(instr.d), result, sizeof result);
+}
+
+}  // namespace
+
+void decode_wmma(DecodeContext& context, Instr& out) {
+  const std::string_view what = context.take_one_of({"load", "store", "mma"});
+  if (what.empty()) context.fail("is no wmma instruction that the emulator knows");
+  if (what == "mma") {
+    decode_wmma_multiply(context, out);
+  } else {
+    decode_wmma_move(context, out, what == "load");
+  }
+}
+
+void decode_ldmatrix(DecodeContext& context, Instr& out) {
+  decode_matrix_rows(context, out, true);
+}
+
+void decode_stmatrix(DecodeContext& context, Instr& out) {
+  decode_matrix_rows(context, out, false);
+}
+
+void decode_movmatrix(DecodeContext& context, Instr& out) {
+  context.take("sync");
+  context.take("aligned");
+  if (!context.take("m8n8") || !context.take("trans") || !context.take("b16")) {
+    context.fail("is known as movmatrix.sync.aligned.m8n8.trans.b16 only");
+  }
+  context.expect_operands(2);
+  out.d = context.destination(0, Type::b32);
+  out.a = context.source(1, Type::b32);
+  out.detail = ldmatrix_fragment(1, false);
+  out.unit = Unit::shuffle;
+  out.execute = &execute_movmatrix;
+}
+
+MatrixShape take_shape(DecodeContext& context) {
+  for (const std::string_view part : context.left()) {
+    int sizes[3] = {0, 0, 0};
+    constexpr std::string_view kLetters = "mnk";
+    std::size_t at = 0;
+    int found = 0;
+    for (; found < 3; ++found) {
+      if (at >= part.size() || part[at] != kLetters[static_cast<std::size_t>(found)]) break;
+      ++at;
+      while (at < part.size() && part[at] >= '0' && part[at] <= '9' && sizes[found] < 1000) {
+        sizes[found] = sizes[found] * 10 + (part[at++] - '0');
+      }
+    }
+    if (found != 3 || at != part.size()) continue;
+    context.take(part);
+    return {sizes[0], sizes[1], sizes[2]};
+  }
+  context.fail("has no shape");
+}
+
+std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operand& operand,
+                                       const MatrixOperand& matrix, bool writes) {
+  const Type type = register_type_of(matrix.type);
+  auto rows = writes ? context.destinations(operand, type) : context.sources(operand, type);
+  if (rows.size() != static_cast<std::size_t>(matrix.layout->registers)) {
+    context.fail(fmt::format("has {} registers where the fragment has {}", rows.size(),
+                             matrix.layout->registers));
+  }
+  return rows;
+}
+
+const FragmentLayout* wmma_layout(const MatrixShape& shape, MatrixRole role, MatrixType type) {
+  const bool padded = type == MatrixType::f16 && role != MatrixRole::accumulator;
+  return wmma_fragment(shape, role, bits_of(type), padded);
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/warp.hpp"
+
+/// \file
+/// Address operands, as instructions that touch memory keep them: row `a` (kNoRow for a constant
+/// address) plus `immediate`, with `variant` telling the width of the row.
+
+namespace kiln::emulated {
+
+/// Decodes operand `i` into `a`, `immediate` and `variant`; the space of the variable it names.
+ptx::Space decode_address(DecodeContext& context, std::size_t i, Instr& out);
+
+/// The addresses of the active lanes; others are left alone.
+void fill_addresses(Warp& warp, const Instr& instr, LaneMask active,
+                    std::uint64_t (&addresses)[kLanes]);
+
+/// Which unit an access to a space occupies.
+[[nodiscard]] Unit unit_of(ptx::Space space);
+
+}  // namespace kiln::emulated

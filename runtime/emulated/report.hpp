@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kiln::emulated {
+
+/// What the emulated GPU found wrong with a kernel.
+enum class Finding : std::uint8_t {
+  out_of_bounds,     ///< an access outside every allocation, array or window
+  misaligned,        ///< an address that is no multiple of what the instruction needs
+  uninitialised,     ///< a value read from memory that nobody wrote
+  race,              ///< two accesses that nothing orders, one of them a write
+  missing_wait,      ///< memory used that an unfinished asynchronous copy or wgmma owns
+  missing_fence,     ///< memory used by another proxy without a proxy fence
+  divergent,         ///< a warp-wide instruction that not all its lanes reached together
+  barrier_mismatch,  ///< a barrier that threads left, or reached with other counts
+  deadlock,          ///< everybody waits
+  invalid_operand,   ///< an operand value that the instruction forbids
+  trap,              ///< the kernel's own trap or failed assertion
+  unsupported,       ///< an instruction or use that the emulator does not know
+  timed_out,         ///< more instructions or time than allowed
+};
+
+[[nodiscard]] std::string_view name_of(Finding finding);
+
+/// One finding, with where it was made. A place is reported once per instruction and kind.
+struct Report {
+  Finding finding = Finding::unsupported;
+  std::string kernel;
+  std::array<std::uint32_t, 3> block{0, 0, 0};
+  std::array<std::uint32_t, 3> thread{0, 0, 0};
+  std::uint64_t address = 0;
+  std::uint32_t instruction = 0;  ///< index in the program
+  std::string place;              ///< "kernel.cu:37"
+  std::string text;               ///< one sentence that says what and why
+  std::uint64_t times = 1;        ///< how often the same was seen
+
+  /// "out_of_bounds at kernel.cu:37 in gemm_tiled, block (0,0,0), thread (5,0,0): ..."
+  [[nodiscard]] std::string describe() const;
+};
+
+/// Ends a launch. Carries the finding that ended it.
+class KernelFault : public std::exception {
+ public:
+  explicit KernelFault(Report report) : report_(std::move(report)) {}
+  [[nodiscard]] const Report& report() const noexcept { return report_; }
+  [[nodiscard]] const char* what() const noexcept override { return report_.text.c_str(); }
+
+ private:
+  Report report_;
+};
+
+}  // namespace kiln::emulated

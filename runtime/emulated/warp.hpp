@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/emulated/access.hpp"
+#include "runtime/emulated/copy_queue.hpp"
+#include "runtime/emulated/program.hpp"
+#include "runtime/emulated/report.hpp"
+
+namespace kiln::emulated {
+
+class Block;
+struct Allocation;
+
+/// Element `lane` of a row.
+template <class T>
+[[nodiscard]] inline T get(const std::byte* row, int lane) {
+  T value;
+  std::memcpy(&value, row + static_cast<std::size_t>(lane) * sizeof(T), sizeof(T));
+  return value;
+}
+template <class T>
+inline void put(std::byte* row, int lane, T value) {
+  std::memcpy(row + static_cast<std::size_t>(lane) * sizeof(T), &value, sizeof(T));
+}
+
+/// 32 threads. Lanes that stand at the same place are a *group* and execute together; where they
+/// part, a *join* notes who has to meet where again. This is how GPUs since Volta work: every group
+/// makes progress by itself, and compilers place the meeting points at the nearest place that all
+/// paths lead to (the immediate post-dominator).
+class Warp {
+ public:
+  Warp(Block& block, int index, const Program& program);
+
+  // Operands.
+  [[nodiscard]] std::byte* row(std::uint32_t offset) { return registers_.get() + offset; }
+  [[nodiscard]] LaneMask predicate(std::uint32_t offset) const {
+    LaneMask mask = 0;
+    std::memcpy(&mask, registers_.get() + offset, sizeof mask);
+    return mask;
+  }
+  void set_predicate(std::uint32_t offset, LaneMask value, LaneMask active) {
+    const LaneMask merged = (predicate(offset) & ~active) | (value & active);
+    std::memcpy(registers_.get() + offset, &merged, sizeof merged);
+  }
+  [[nodiscard]] Block& block() { return block_; }
+  [[nodiscard]] const Program& program() const { return program_; }
+  [[nodiscard]] int index() const { return index_; }
+  /// Lanes that have not exited.
+  [[nodiscard]] LaneMask live() const { return live_; }
+  /// Lanes that execute together now.
+  [[nodiscard]] LaneMask together() const { return mask_; }
+
+  // Memory.
+  /// Finds the host's bytes of every lane, checks bounds and alignment, and tells the observer.
+  /// Throws KernelFault.
+  void resolve(const Instr& instr, WarpAccess& access);
+
+  [[nodiscard]] CopyQueue& copies() { return copies_; }
+
+  // What instructions that decide about control call.
+  void jump(std::uint32_t target) { pc_ = target; }
+  /// Sends the lanes of `taken` to the instruction's target and lets the others go on.
+  void branch(const Instr& instr, LaneMask taken);
+  /// The same with a target for each lane, kept in `targets`.
+  void branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]);
+  void exit(LaneMask lanes);
+  /// Whether all of `wanted` that have not exited execute this instruction together. If not, the
+  /// group waits here for the others, and the instruction comes again.
+  [[nodiscard]] bool gather(const Instr& instr, LaneMask wanted);
+  /// The same for an instruction that the whole warp has to execute: all lanes that have not
+  /// exited, with one guard. Throws KernelFault if the guard parts them.
+  [[nodiscard]] bool gather_all(const Instr& instr, LaneMask active);
+  /// bar.warp.sync: waits until all of `members` are at one, wherever it stands.
+  void sync_lanes(LaneMask members);
+  /// The group waits for a barrier of the block (0 to 15) or, with kClusterBarrier, of the cluster.
+  void wait_at_barrier(int barrier);
+  static constexpr int kClusterBarrier = 16;
+  /// The phase of the cluster's barrier in which this warp last arrived.
+  void set_cluster_phase(std::uint64_t phase) { cluster_phase_ = phase; }
+  [[nodiscard]] std::uint64_t cluster_phase() const { return cluster_phase_; }
+  /// The group tried something in vain and would try again at once: others should run first.
+  void yield() { yielded_ = stop_ = true; }
+  /// Called by the block when a barrier opens; true if any group waited at it.
+  bool release(int barrier);
+
+  enum class State : std::uint8_t { ready, waiting, yielded, exited };
+  /// Runs until nothing can go on, all exited, it yields, or `budget` instructions are done; the
+  /// budget is reduced by what was executed.
+  State run(std::uint64_t& budget);
+
+  /// Ends the launch with a finding about the first lane of `lanes`.
+  [[noreturn]] void fail(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
+                         std::uint64_t address = 0) const;
+  /// A finding that does not end the launch.
+  void report(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
+              std::uint64_t address = 0) const;
+  /// What the groups wait for, for the report of a deadlock: "lanes ffff0000 at kernel.cu:12 ...".
+  [[nodiscard]] std::string waiting_text() const;
+  /// If lanes wait for others of their warp at a warp-wide instruction: that instruction and those
+  /// lanes. Else null.
+  [[nodiscard]] const Instr* gathering(LaneMask& lanes) const;
+  /// Where one of its groups stands.
+  [[nodiscard]] std::uint32_t place() const { return mask_ != 0 ? pc_ : groups_.front().pc; }
+
+ private:
+  enum class Wait : std::uint8_t { none, gather, lanes, barrier };
+  struct Group {
+    LaneMask mask = 0;
+    std::uint32_t pc = 0;
+    int join = -1;
+    Wait wait = Wait::none;
+    LaneMask wanted = 0;  ///< of gather and lanes
+    int barrier = 0;
+  };
+  struct Join {
+    std::uint32_t pc = 0;
+    int parent = -1;
+    LaneMask expected = 0;
+    LaneMask arrived = 0;
+    bool used = false;
+  };
+
+  [[nodiscard]] int make_join(std::uint32_t pc, int parent, LaneMask expected);
+  void enter(const Group& group);
+  void leave();
+  void set_join(int join);
+  void arrive();
+  void settle(int join);
+  void drop_lanes(int join, int until, LaneMask lanes);
+  [[nodiscard]] bool pick();
+  [[nodiscard]] bool merge_waiting();
+  [[nodiscard]] int common_join(int left, int right) const;
+  [[nodiscard]] Report describe(const Instr& instr, LaneMask lanes, Finding finding,
+                                std::string text, std::uint64_t address) const;
+  void resolve_lane(const Instr& instr, WarpAccess& access, int lane);
+  [[noreturn]] void fail_global(const Instr& instr, const WarpAccess& access, int lane) const;
+  [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
+
+  Block& block_;
+  const Program& program_;
+  int index_;
+  CopyQueue copies_;
+  std::unique_ptr<std::byte[]> registers_;
+  LaneMask live_ = 0;
+
+  // The group that runs; the others lie in groups_.
+  LaneMask mask_ = 0;
+  std::uint32_t pc_ = 0;
+  int join_ = -1;
+  std::uint32_t join_pc_ = 0xffffffffU;
+  bool stop_ = false;  ///< the running group has to leave its place
+  bool yielded_ = false;
+  std::uint64_t cluster_phase_ = 0;
+  const Allocation* last_ = nullptr;  ///< that a global access hit
+  std::vector<Group> groups_;
+  std::vector<Join> joins_;
+};
+
+}  // namespace kiln::emulated

@@ -1,0 +1,320 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a warp does with addresses: from every space to the host's bytes, and the words of a
+// finding.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/warp.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+Extent thread_place(const Extent& block, std::uint32_t thread) {
+  return {thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
+}
+
+std::string_view verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::load:
+      return "reads";
+    case AccessKind::store:
+      return "writes";
+    case AccessKind::async_store:
+      return "copies to";
+    case AccessKind::atomic:
+      return "updates";
+  }
+  return "touches";
+}
+
+/// What a value of the shared space means: the block of the cluster and the offset in it.
+struct SharedPlace {
+  std::uint32_t rank;
+  std::uint32_t offset;
+};
+
+SharedPlace shared_place(std::uint64_t address, std::uint32_t own_rank) {
+  const auto above = static_cast<std::uint32_t>(address >> kSharedRankShift);
+  const auto offset = static_cast<std::uint32_t>(address & ((1U << kSharedRankShift) - 1));
+  return {above == 0 ? own_rank : above - 1, offset};
+}
+
+}  // namespace
+
+Warp::Warp(Block& block, int index, const Program& program)
+    : block_(block),
+      program_(program),
+      index_(index),
+      copies_(*this),
+      registers_(std::make_unique<std::byte[]>(program.register_bytes)) {
+  const auto first = static_cast<std::uint32_t>(index) * kLanes;
+  const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);
+  live_ = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
+  groups_.push_back({live_, 0, -1, Wait::none, 0, 0});
+  for (const ConstantRow& constant : program.constants) {
+    std::byte* const to = row(constant.row);
+    if (constant.lane_bytes == 0) {
+      set_predicate(constant.row, constant.low != 0 ? kAllLanes : 0, kAllLanes);
+      continue;
+    }
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      std::memcpy(to + lane * constant.lane_bytes, &constant.low,
+                  std::min<std::size_t>(8, constant.lane_bytes));
+      if (constant.lane_bytes == 16) std::memcpy(to + lane * 16 + 8, &constant.high, 8);
+    }
+  }
+  for (const SpecialRow& special : program.specials) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::uint32_t value = special_value(special.special, lane);
+      std::byte* const to = row(special.row);
+      switch (special.lane_bytes) {
+        case 0:
+          set_predicate(special.row, value != 0 ? kAllLanes : 0, kAllLanes);
+          break;
+        case 2:
+          put(to, lane, static_cast<std::uint16_t>(value));
+          break;
+        case 4:
+          put(to, lane, value);
+          break;
+        default:
+          put(to, lane, std::uint64_t{value});
+          break;
+      }
+    }
+  }
+}
+
+std::uint32_t Warp::special_value(Special special, int lane) const {
+  const LaunchState& launch = block_.launch();
+  const Extent thread =
+      thread_place(launch.block, static_cast<std::uint32_t>(index_ * kLanes + lane));
+  const Extent place = block_.place();
+  const Extent& cluster = launch.cluster;
+  const LaneMask bit = LaneMask{1} << lane;
+  const auto smem = static_cast<std::uint32_t>(block_.shared_bytes());
+  switch (special) {
+    case Special::tid_x:
+      return thread.x;
+    case Special::tid_y:
+      return thread.y;
+    case Special::tid_z:
+      return thread.z;
+    case Special::ntid_x:
+      return launch.block.x;
+    case Special::ntid_y:
+      return launch.block.y;
+    case Special::ntid_z:
+      return launch.block.z;
+    case Special::ctaid_x:
+      return place.x;
+    case Special::ctaid_y:
+      return place.y;
+    case Special::ctaid_z:
+      return place.z;
+    case Special::nctaid_x:
+      return launch.grid.x;
+    case Special::nctaid_y:
+      return launch.grid.y;
+    case Special::nctaid_z:
+      return launch.grid.z;
+    case Special::laneid:
+      return static_cast<std::uint32_t>(lane);
+    case Special::warpid:
+      return static_cast<std::uint32_t>(index_);
+    case Special::nwarpid:
+      return (block_.threads() + kLanes - 1) / kLanes;
+    case Special::smid: {
+      const std::uint64_t flat = place.x + std::uint64_t{launch.grid.x} *
+                                               (place.y + std::uint64_t{launch.grid.y} * place.z);
+      return static_cast<std::uint32_t>(flat % launch.sm_count);
+    }
+    case Special::nsmid:
+      return launch.sm_count;
+    case Special::gridid:
+      return 1;
+    case Special::lanemask_eq:
+      return bit;
+    case Special::lanemask_lt:
+      return bit - 1;
+    case Special::lanemask_le:
+      return bit | (bit - 1);
+    case Special::lanemask_gt:
+      return ~(bit | (bit - 1));
+    case Special::lanemask_ge:
+      return ~(bit - 1);
+    case Special::clusterid_x:
+      return place.x / cluster.x;
+    case Special::clusterid_y:
+      return place.y / cluster.y;
+    case Special::clusterid_z:
+      return place.z / cluster.z;
+    case Special::nclusterid_x:
+      return launch.grid.x / cluster.x;
+    case Special::nclusterid_y:
+      return launch.grid.y / cluster.y;
+    case Special::nclusterid_z:
+      return launch.grid.z / cluster.z;
+    case Special::cluster_ctaid_x:
+      return place.x % cluster.x;
+    case Special::cluster_ctaid_y:
+      return place.y % cluster.y;
+    case Special::cluster_ctaid_z:
+      return place.z % cluster.z;
+    case Special::cluster_nctaid_x:
+      return cluster.x;
+    case Special::cluster_nctaid_y:
+      return cluster.y;
+    case Special::cluster_nctaid_z:
+      return cluster.z;
+    case Special::cluster_ctarank:
+      return block_.rank();
+    case Special::cluster_nctarank:
+      return static_cast<std::uint32_t>(cluster.count());
+    case Special::is_explicit_cluster:
+      return cluster.count() > 1 ? 1 : 0;
+    case Special::dynamic_smem_size:
+      return launch.dynamic_smem_bytes;
+    case Special::total_smem_size:
+      return smem;
+    case Special::aggr_smem_size:
+      return smem + kSharedBase;
+  }
+  return 0;
+}
+
+void Warp::resolve(const Instr& instr, WarpAccess& access) {
+  for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+    resolve_lane(instr, access, std::countr_zero(left));
+  }
+  if (Observer* observer = block_.cluster().observer()) observer->access(*this, instr, access);
+}
+
+void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
+  const std::uint64_t address = access.address[lane];
+  const auto bytes = static_cast<std::uint64_t>(access.bytes);
+  const LaneMask bit = LaneMask{1} << lane;
+  const std::uint64_t alignment =
+      access.alignment != 0 ? static_cast<std::uint64_t>(access.alignment) : bytes;
+  if (address % alignment != 0) {
+    fail(instr, bit, Finding::misaligned,
+         fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb_of(access.kind),
+                     bytes, address, alignment),
+         address);
+  }
+  ptx::Space space = access.space;
+  std::uint64_t within = address;
+  if (space == ptx::Space::generic) {
+    const std::uint64_t window = address & kWindowMask;
+    within = address & ~kWindowMask;
+    space = window == kSharedWindow  ? ptx::Space::shared
+            : window == kLocalWindow ? ptx::Space::local
+            : window == kParamWindow ? ptx::Space::param
+                                     : ptx::Space::global;
+  }
+  const auto outside = [&](std::string_view what, std::string_view of, std::uint64_t size) {
+    fail(instr, bit, Finding::out_of_bounds,
+         fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access.kind),
+                     bytes, what, within, size, of),
+         address);
+  };
+  switch (space) {
+    case ptx::Space::shared: {
+      const SharedPlace at = shared_place(within, block_.rank());
+      auto& blocks = block_.cluster().blocks();
+      if (at.rank >= blocks.size())
+        outside("shared address", "its cluster's blocks", blocks.size());
+      Block& owner = *blocks[at.rank];
+      if (!owner.shared_holds(at.offset, bytes)) {
+        within = std::uint64_t{at.offset} - kSharedBase;
+        outside("offset", "shared memory", owner.shared_bytes());
+      }
+      access.host[lane] = owner.shared(at.offset);
+      return;
+    }
+    case ptx::Space::local: {
+      if (within + bytes > program_.local_bytes) {
+        outside("offset", "the thread's local memory", program_.local_bytes);
+      }
+      const auto thread = static_cast<std::uint32_t>(index_ * kLanes + lane);
+      access.host[lane] = block_.local(thread) + within;
+      return;
+    }
+    case ptx::Space::param: {
+      const auto& parameters = block_.launch().parameters;
+      if (within + bytes > parameters.size()) {
+        outside("offset", "the kernel's parameters", parameters.size());
+      }
+      // Reading only: the reader of PTX refuses stores to an entry's parameters.
+      access.host[lane] = const_cast<std::byte*>(parameters.data()) + within;
+      return;
+    }
+    case ptx::Space::generic:
+    case ptx::Space::constant:
+    case ptx::Space::global:
+      break;
+  }
+  const auto length = static_cast<std::int64_t>(bytes);
+  if (last_ == nullptr || !last_->holds(address, length)) {
+    last_ = block_.launch().memory->find(address);
+    if (last_ == nullptr || !last_->holds(address, length)) fail_global(instr, access, lane);
+  }
+  if (last_->read_only && access.kind != AccessKind::load) {
+    fail(instr, bit, Finding::out_of_bounds,
+         fmt::format("{} the constant '{}'", verb_of(access.kind), last_->name), address);
+  }
+  access.host[lane] = last_->host(address);
+}
+
+void Warp::fail_global(const Instr& instr, const WarpAccess& access, int lane) const {
+  const std::uint64_t address = access.address[lane];
+  std::string text =
+      fmt::format("{} {} bytes at {:#x}, ", verb_of(access.kind), access.bytes, address);
+  const Allocation* near = block_.launch().memory->nearest(address);
+  const std::uint64_t beyond =
+      near == nullptr ? 0 : address - near->address - static_cast<std::uint64_t>(near->bytes);
+  if (address < GlobalMemory::kRedZoneBytes) {
+    text += "a null pointer";
+  } else if (near != nullptr && address - near->address < static_cast<std::uint64_t>(near->bytes)) {
+    text += fmt::format("across the end of an allocation of {} bytes", near->bytes);
+  } else if (near != nullptr && beyond < GlobalMemory::kRedZoneBytes) {
+    text += fmt::format("{} bytes past the end of an allocation of {} bytes", beyond, near->bytes);
+  } else {
+    text += "which lies in no allocation";
+  }
+  fail(instr, LaneMask{1} << lane, Finding::out_of_bounds, std::move(text), address);
+}
+
+Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
+                      std::uint64_t address) const {
+  const Extent place = block_.place();
+  const int lane = lanes == 0 ? 0 : std::countr_zero(lanes);
+  const Extent thread =
+      thread_place(block_.launch().block, static_cast<std::uint32_t>(index_ * kLanes + lane));
+  return {finding,
+          program_.name,
+          {place.x, place.y, place.z},
+          {thread.x, thread.y, thread.z},
+          address,
+          instr.index,
+          program_.place_of(instr.index),
+          fmt::format("{} {}", program_.opcodes[instr.index], text),
+          1};
+}
+
+void Warp::fail(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
+                std::uint64_t address) const {
+  throw KernelFault(describe(instr, lanes, finding, std::move(text), address));
+}
+
+void Warp::report(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
+                  std::uint64_t address) const {
+  block_.launch().report(describe(instr, lanes, finding, std::move(text), address));
+}
+
+}  // namespace kiln::emulated
