@@ -42,7 +42,7 @@ struct FragmentLayout {
 
   [[nodiscard]] int elements() const { return registers * elements_per_register; }
   [[nodiscard]] Place at(int lane, int element) const {
-    return places[static_cast<std::size_t>(element * 32 + lane)];
+    return places[static_cast<std::size_t>(element) * 32 + static_cast<std::size_t>(lane)];
   }
 };
 

@@ -193,10 +193,16 @@ inline constexpr FloatFormat kE5m2{2, 15, 0x80U, 0x7BU, 0x7CU, 0x7FU};
   return static_cast<std::uint16_t>((all & 0x7FFFFFFFU) > kF32.infinity ? kBf16.nan : rounded);
 }
 
-/// cvt.rna.tf32.f32 (and .rn, .rz) as a register's 32 bits: the lower 13 are zero, those of NaN
-/// excepted, which is 0x7FFFFFFF.
-[[nodiscard]] constexpr std::uint32_t tf32_of_f32(float value,
-                                                  Rounding rounding = Rounding::nearest_away,
+/// cvt.rna.tf32.f32 as a register's 32 bits, of which the lower 13 are zero. The compiler makes
+/// integer instructions of it, which drop the lower bits of a NaN's payload too; so does this.
+[[nodiscard]] constexpr std::uint32_t tf32_of_f32(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool finite = (bits & kF32.infinity) != kF32.infinity;
+  return (bits + (finite ? 0x1000U : 0U)) & 0xFFFFE000U;
+}
+
+/// The other forms of cvt to tf32. NaN becomes 0x7FFFFFFF.
+[[nodiscard]] constexpr std::uint32_t tf32_of_f32(float value, Rounding rounding,
                                                   Overflow overflow = Overflow::ieee) {
   const std::uint32_t bits = encode(kTf32, value, rounding, overflow);
   return is_nan(kTf32, bits) ? kF32.nan : bits << 13U;

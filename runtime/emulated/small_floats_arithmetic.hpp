@@ -63,7 +63,7 @@ template <class T, class Bits>
   const float product = f32_of_f16(a) * f32_of_f16(b);
   const float addend = f32_of_f16(c);
   const float sum = product + addend;
-  const float odd = add_to_odd<float, std::uint32_t>(product, addend);
+  const auto odd = add_to_odd<float, std::uint32_t>(product, addend);
   const std::uint32_t bits = choose(std::fabs(sum) <= 0x1p34F, std::bit_cast<std::uint32_t>(odd),
                                     std::bit_cast<std::uint32_t>(sum));
   return f16_of_f32(std::bit_cast<float>(bits));
@@ -143,7 +143,7 @@ enum class Comparison : std::uint8_t {
 /// Decoded values compare as the formats do, because decoding is exact.
 template <class T>
 [[nodiscard]] constexpr bool compare(Comparison comparison, T a, T b) {
-  const bool unordered = a != a || b != b;
+  const bool unordered = !(a <= b || a >= b);
   switch (comparison) {
     case Comparison::eq:
       return a == b;

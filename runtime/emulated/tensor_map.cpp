@@ -223,8 +223,8 @@ DecodedTensorMap decode_tensor_map(const TensorMap& map) {
 
 std::uint64_t box_bytes(const TensorSpec& spec) {
   const auto size = static_cast<std::uint64_t>(bytes_of(spec.type));
-  if (spec.mode == TensorMode::im2col) return spec.pixels * spec.channels * size;
-  std::uint64_t bytes = spec.box[0] * size;
+  if (spec.mode == TensorMode::im2col) return size * spec.pixels * spec.channels;
+  std::uint64_t bytes = size * spec.box[0];
   for (std::size_t d = 1; d < static_cast<std::size_t>(spec.rank); ++d) {
     bytes *= (spec.box[d] + spec.element_strides[d] - 1) / spec.element_strides[d];
   }

@@ -140,7 +140,7 @@ void visit_row(const TensorSpec& spec, std::int64_t first, std::int64_t count, b
       std::int64_t next = bounds[part];
       if (spec.swizzle != Swizzle::none && next > at / 16 * 16 + 16) next = at / 16 * 16 + 16;
       const bool inside = part == 1;
-      const std::uint64_t offset = static_cast<std::uint64_t>(first * size + at);
+      const auto offset = static_cast<std::uint64_t>(first * size + at);
       visit(TensorPiece{inside ? row_global + offset : 0,
                         swizzled(spec.swizzle, shared + static_cast<std::uint32_t>(at)),
                         static_cast<std::uint32_t>(next - at), inside});

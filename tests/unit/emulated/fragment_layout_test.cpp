@@ -22,7 +22,7 @@ void expect_covers(const FragmentLayout* layout, int rows, int cols, int registe
   EXPECT_EQ(layout->cols, cols) << name;
   EXPECT_EQ(layout->registers, registers) << name;
   EXPECT_EQ(layout->copies, copies) << name;
-  std::vector<int> seen(static_cast<std::size_t>(rows * cols), 0);
+  std::vector<int> seen(layout->offsets.size() / static_cast<std::size_t>(copies), 0);
   for (int e = 0; e < layout->elements(); ++e) {
     for (int lane = 0; lane < 32; ++lane) {
       const auto [row, col] = layout->at(lane, e);

@@ -103,11 +103,10 @@ TEST(SmallFloatArithmetic, Bf16RoundsOnce) {
     ASSERT_EQ(add_bf16(a, b), encode(kBf16, wide_a + wide_b));
     ASSERT_EQ(sub_bf16(a, b), encode(kBf16, wide_a - wide_b));
     ASSERT_EQ(mul_bf16(a, b), encode(kBf16, wide_a * wide_b));
-    // At most 24 + 24 exponents and 16 bits: 64 hold it; what f64 loses then is below a tie, so
-    // rounding toward each side tells whether the value lies between.
+    // 64 bits hold the sum. Rounded to odd in f64, it still lies on its side of every tie.
     const auto exact =
         static_cast<long double>(wide_a * wide_b) + static_cast<long double>(f32_of_bf16(c));
-    double to_odd = static_cast<double>(exact);
+    auto to_odd = static_cast<double>(exact);
     if (static_cast<long double>(to_odd) != exact &&
         (std::bit_cast<std::uint64_t>(to_odd) & 1U) == 0) {
       to_odd = std::nextafter(to_odd, static_cast<long double>(to_odd) < exact ? 1e300 : -1e300);

@@ -152,7 +152,7 @@ TEST(SmallFloats, EncodingAgreesWithASearchForTheNeighbours) {
 TEST(SmallFloats, ToF32RoundsAsTheHostDoes) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 200000; ++i) {
-    const double value = std::bit_cast<double>((random() & 0xBFFFFFFFFFFFFFFFU) + (0x30ULL << 56U));
+    const auto value = std::bit_cast<double>((random() & 0xBFFFFFFFFFFFFFFFU) + (0x30ULL << 56U));
     if (std::isnan(value)) continue;
     ASSERT_EQ(encode(kF32, value), std::bit_cast<std::uint32_t>(static_cast<float>(value)));
   }
@@ -200,8 +200,17 @@ TEST(SmallFloats, Tf32LiesInTheUpperBitsOfARegister) {
   EXPECT_EQ(tf32_of_f32(-Limits::infinity()), 0xFF800000U);
   EXPECT_EQ(tf32_of_f32(Limits::max()), 0x7F800000U);
   EXPECT_EQ(tf32_of_f32(Limits::max(), Rounding::toward_zero), 0x7F7FE000U);
-  EXPECT_EQ(tf32_of_f32(Limits::quiet_NaN()), 0x7FFFFFFFU);
+  EXPECT_EQ(tf32_of_f32(Limits::max(), Rounding::nearest_away, Overflow::saturate), 0x7F7FE000U);
+  EXPECT_EQ(tf32_of_f32(std::bit_cast<float>(0xFFFFFFFFU)), 0xFFFFE000U);
+  EXPECT_EQ(tf32_of_f32(Limits::quiet_NaN(), Rounding::nearest_even), 0x7FFFFFFFU);
   EXPECT_EQ(f32_of_tf32(0x3F801FFFU), 1.0F);
+  for (std::uint32_t high = 0; high < 0x10000U; ++high) {
+    for (const std::uint32_t low : {0x0000U, 0x0FFFU, 0x1000U, 0x1FFFU, 0xF000U, 0xFFFFU}) {
+      const auto value = std::bit_cast<float>((high << 16U) | low);
+      if (std::isnan(value)) continue;
+      ASSERT_EQ(tf32_of_f32(value), tf32_of_f32(value, Rounding::nearest_away));
+    }
+  }
 }
 
 TEST(SmallFloats, BytesSaturateAndKeepOneNan) {

@@ -41,7 +41,7 @@ TensorSpec image_of_bf16() {  // rank 4: C, W, H, N
   spec.rank = 4;
   spec.address = 0x10000;
   spec.dims = {64, 9, 14, 64};
-  spec.strides = {128, 128 * 9, 128 * 9 * 14};
+  spec.strides = {128, 1152, 16128};
   spec.lower = {-1, -1};
   spec.upper = {-1, -1};
   spec.channels = 8;
