@@ -66,8 +66,7 @@ class FunctionReader {
   OperandReader operands_;
 };
 
-/// Skips "( .. ) _ ( .. ) .noreturn" of a prototype, or reads a .pragma's strings: forms that a
-/// module and a function share.
+/// The strings of a .pragma, which are advice to the code generator, up to its semicolon.
 void skip_pragma(Lexer& lexer);
 
 }  // namespace kiln::ptx
