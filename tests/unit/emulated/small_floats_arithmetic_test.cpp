@@ -173,21 +173,10 @@ TEST(SmallFloatArithmetic, ComparisonsEndingInUAreTrueOfNan) {
   }
 }
 
-TEST(SmallFloatArithmetic, WarpFmaIsTheHostsFmaBitForBit) {
-  std::mt19937 random(9);
-  float a[kWarpLanes];
-  float b[kWarpLanes];
-  float c[kWarpLanes];
-  float d[kWarpLanes];
-  for (int round = 0; round < 60000; ++round) {
-    for (int i = 0; i < kWarpLanes; ++i) {
-      // Few mantissa bits make ties frequent; every third round is anything at all.
-      const std::uint32_t mask = round % 3 == 0 ? ~0U : 0x8FFFF000U | (random() & 1U);
-      const std::uint32_t base = round % 3 == 0 ? 0U : round % 3 == 1 ? 0x30000000U : 0x18000000U;
-      a[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
-      b[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
-      c[i] = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
-    }
+class WarpFma : public ::testing::Test {
+ protected:
+  void expect_as_the_host() const {
+    float d[kWarpLanes];
     fma_f32(a, b, c, d);
     for (int i = 0; i < kWarpLanes; ++i) {
       ASSERT_EQ(std::bit_cast<std::uint32_t>(d[i]),
@@ -195,6 +184,46 @@ TEST(SmallFloatArithmetic, WarpFmaIsTheHostsFmaBitForBit) {
           << std::hexfloat << a[i] << " " << b[i] << " " << c[i];
     }
   }
+  float a[kWarpLanes]{};
+  float b[kWarpLanes]{};
+  float c[kWarpLanes]{};
+  std::mt19937 random{9};
+};
+
+TEST_F(WarpFma, IsTheHostsFmaOnAnyBits) {
+  for (int round = 0; round < 40000; ++round) {
+    for (int i = 0; i < kWarpLanes; ++i) {
+      // Anything at all, or exponents that let the addend matter.
+      const std::uint32_t mask = round % 2 == 0 ? ~0U : 0x83FFFFFFU;
+      const std::uint32_t base = round % 2 == 0 ? 0U : 0x3C000000U;
+      for (float* operand : {&a[i], &b[i], &c[i]}) {
+        *operand = std::bit_cast<float>((static_cast<std::uint32_t>(random()) & mask) | base);
+      }
+    }
+    expect_as_the_host();
+  }
+}
+
+TEST_F(WarpFma, SeesWhatIsBeyondF64BesideATie) {
+  for (int round = 0; round < 2000; ++round) {
+    for (int i = 0; i < kWarpLanes; ++i) {
+      // (1 + k 2^-12)^2 with odd k ends in 2^-24, half a place; the addend is far below.
+      a[i] = 1.0F + static_cast<float>(random() % 800 * 2 + 1) * 0x1p-12F;
+      b[i] = a[i];
+      c[i] = std::ldexp(random() % 2 == 0 ? 1.0F : -1.0F, -60 - static_cast<int>(random() % 60));
+    }
+    expect_as_the_host();
+  }
+}
+
+TEST_F(WarpFma, SeesItAmongSubnormalsToo) {
+  for (int i = 0; i < kWarpLanes; ++i) {
+    // A hair less or more than half of 2^-149, beside an odd or even number of them.
+    a[i] = std::ldexp(1.0F + 0x1p-23F, -75);
+    b[i] = std::ldexp(i % 2 == 0 ? 1.0F - 0x1p-23F : 1.0F, -75);
+    c[i] = std::bit_cast<float>(0x00400000U + static_cast<std::uint32_t>(i / 2));
+  }
+  expect_as_the_host();
 }
 
 /// f32 operations in every rounding against f64, where sums of neighbours, products and remainders
