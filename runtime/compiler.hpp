@@ -11,6 +11,7 @@
 
 #include "cache/cubin_store.hpp"
 #include "cache/records.hpp"
+#include "runtime/code_kind.hpp"
 
 namespace kiln {
 
@@ -22,12 +23,13 @@ struct CompileRequest {
   std::vector<std::string> plain_names;       ///< extern "C" functions wanted
   std::string arch;                           ///< "sm_90a"
   bool line_info = false;
+  CodeKind code = CodeKind::cubin;
 };
 
 /// What compiling one candidate gave. Never thrown, never printed.
 struct CompileResult {
   bool ok = false;
-  std::vector<std::byte> cubin;
+  std::vector<std::byte> cubin;            ///< or PTX text, as the request says
   std::vector<std::string> lowered_names;  ///< name_expressions, then plain_names
   KernelResources resources;               ///< maximum over the kernels; occupancy not filled
   std::vector<std::string> warnings;       ///< ptxas warning codes with text, "C7508 ..."

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cache/records.hpp"
+#include "runtime/code_kind.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/kernel_template.hpp"
 
@@ -24,6 +25,8 @@ struct DeviceInfo {
   std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or the CUDA part alone
   std::string uuid;    ///< for people; never in a key
   std::int64_t total_memory_bytes = 0;
+  CodeKind code = CodeKind::cubin;               ///< what load() takes
+  Provenance provenance = Provenance::measured;  ///< of the times that replay() gives
 };
 
 /// An address in device memory.
@@ -75,7 +78,8 @@ class TimedBatch {
   [[nodiscard]] virtual DeviceStatus replay(double& total_ns) = 0;
 };
 
-/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), and a fake one for tests.
+/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), one that is emulated
+/// (runtime/emulated), and a fake one for tests.
 ///
 /// Streams: every device object has one stream of its own. Copies, fills and synchronize() are
 /// ordered with that stream and have finished when they return; record() enqueues on it. launch()
@@ -101,8 +105,9 @@ class Device {
   virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;
   virtual void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) = 0;
 
-  /// Loads a cubin and finds its functions. The status tells a candidate's fault (a cubin that does
-  /// not fit the device); then the result is null. Thread-safe.
+  /// Loads code of the kind that info() names and finds its functions. The status tells a
+  /// candidate's fault (a cubin that does not fit the device); then the result is null.
+  /// Thread-safe.
   [[nodiscard]] virtual std::unique_ptr<LoadedModule> load(std::span<const std::byte> cubin,
                                                            const std::vector<std::string>& names,
                                                            DeviceStatus& status) = 0;
@@ -132,7 +137,8 @@ class Device {
       DeviceStatus& status) = 0;
 };
 
-/// Opens "cuda:N" or "N" (throws Error(device) that says what is missing and how to get it).
+/// Opens "cuda:N" or "N", or "emulated:h200". Throws Error(device) that says what is missing and
+/// how to get it.
 [[nodiscard]] std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace kiln

@@ -47,6 +47,7 @@ KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
   request.source_digest = rendered.digest;
   request.name_expressions = rendered.name_expressions;
   request.arch = device_.info().limits.arch;
+  request.code = device_.info().code;
   // The very code that was measured, if it is still there, whatever compiler is installed now; and
   // no compiler needs to be loaded to find it. What the device refuses counts as not there.
   if (!toolkit.empty()) {

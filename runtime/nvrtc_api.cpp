@@ -28,6 +28,8 @@ bool resolve_all(const SharedObject& library, NvrtcApi& api) {
          library.resolve("nvrtcCompileProgram", api.compile_program) &&
          library.resolve("nvrtcGetCUBINSize", api.get_cubin_size) &&
          library.resolve("nvrtcGetCUBIN", api.get_cubin) &&
+         library.resolve("nvrtcGetPTXSize", api.get_ptx_size) &&
+         library.resolve("nvrtcGetPTX", api.get_ptx) &&
          library.resolve("nvrtcGetProgramLogSize", api.get_program_log_size) &&
          library.resolve("nvrtcGetProgramLog", api.get_program_log) &&
          library.resolve("nvrtcGetLoweredName", api.get_lowered_name);

@@ -24,6 +24,8 @@ struct NvrtcApi {
   int (*compile_program)(Program program, int option_count, const char* const* options) = nullptr;
   int (*get_cubin_size)(Program program, std::size_t* bytes) = nullptr;
   int (*get_cubin)(Program program, char* cubin) = nullptr;
+  int (*get_ptx_size)(Program program, std::size_t* bytes) = nullptr;
+  int (*get_ptx)(Program program, char* ptx) = nullptr;
   int (*get_program_log_size)(Program program, std::size_t* bytes) = nullptr;
   int (*get_program_log)(Program program, char* log) = nullptr;
   int (*get_lowered_name)(Program program, const char* expression, const char** name) = nullptr;

@@ -29,10 +29,15 @@ class ScopedProgram {
   NvrtcApi::Program program_ = nullptr;
 };
 
+/// The emulated GPU names source lines in what it reports.
+bool wants_lines(const CompileRequest& request) {
+  return request.line_info || request.code == CodeKind::ptx;
+}
+
 std::vector<std::string> key_options(const CompileRequest& request) {
   std::vector<std::string> options{fmt::format("--gpu-architecture={}", request.arch),
                                    "--std=c++20"};
-  if (request.line_info) options.emplace_back("--generate-line-info");
+  if (wants_lines(request)) options.emplace_back("--generate-line-info");
   return options;
 }
 
@@ -43,6 +48,8 @@ std::string nvrtc_options_text(const CompileRequest& request) {
   for (const std::string& option : key_options(request)) {
     text += (text.empty() ? "" : " ") + option;
   }
+  // No option of NVRTC, which always makes both: which of them was kept.
+  if (request.code == CodeKind::ptx) text += " ptx";
   return text;
 }
 
@@ -136,15 +143,20 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   }
   result.lowered_names.insert(result.lowered_names.end(), request.plain_names.begin(),
                               request.plain_names.end());
+  const bool ptx = request.code == CodeKind::ptx;
+  const auto get_size = ptx ? api_.get_ptx_size : api_.get_cubin_size;
+  const auto get_code = ptx ? api_.get_ptx : api_.get_cubin;
   std::size_t bytes = 0;
-  int status = api_.get_cubin_size(program, &bytes);
+  int status = get_size(program, &bytes);
   result.cubin.resize(bytes);
-  if (status == 0) status = api_.get_cubin(program, reinterpret_cast<char*>(result.cubin.data()));
+  if (status == 0) status = get_code(program, reinterpret_cast<char*>(result.cubin.data()));
   if (status != 0) {
-    result.log +=
-        fmt::format("{}: no machine code: {}\n", identity(), api_.get_error_string(status));
+    result.log += fmt::format("{}: no {}: {}\n", identity(), ptx ? "PTX" : "machine code",
+                              api_.get_error_string(status));
     return;
   }
+  // The text counts the zero at its end.
+  if (ptx && !result.cubin.empty()) result.cubin.pop_back();
   CompilerLog log = parse_compiler_log(result.log);
   result.resources = log.resources;
   result.warnings = std::move(log.warnings);

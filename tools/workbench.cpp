@@ -53,7 +53,8 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   const DeviceInfo& info = bench.evaluator->info();
   const EvaluationSetup setup = make_setup(request, catalog, *bench.compiler, info);
   Contest contest;
-  auto prepared = prepare_candidate(candidate, catalog, *bench.compiler, info.limits, setup.cases);
+  auto prepared = prepare_candidate(candidate, catalog, *bench.compiler, info.limits, setup.cases,
+                                    Admission::runnable, info.code);
   contest.outcome = prepared.outcome;
   contest.message = prepared.message;
   if (prepared.outcome != Outcome::ok) return contest;

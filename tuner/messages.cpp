@@ -21,6 +21,14 @@ struct LastEnumerator<Outcome> {
   static constexpr Outcome value = Outcome::crashed;
 };
 template <>
+struct LastEnumerator<CodeKind> {
+  static constexpr CodeKind value = CodeKind::ptx;
+};
+template <>
+struct LastEnumerator<Provenance> {
+  static constexpr Provenance value = Provenance::compiled;
+};
+template <>
 struct LastEnumerator<ErrorKind> {
   static constexpr ErrorKind value = ErrorKind::internal;
 };
@@ -104,7 +112,8 @@ void fields(Archive& archive, T& x) {
 }
 template <class Archive, Either<DeviceInfo> T>
 void fields(Archive& archive, T& x) {
-  archive(x.spec, x.limits, x.device_class, x.driver, x.uuid, x.total_memory_bytes);
+  archive(x.spec, x.limits, x.device_class, x.driver, x.uuid, x.total_memory_bytes, x.code,
+          x.provenance);
 }
 template <class Archive, Either<ErrorMessage> T>
 void fields(Archive& archive, T& x) {

@@ -119,7 +119,7 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
   const auto admission =
       proposal.origin == Proposal::Origin::standard ? Admission::runnable : Admission::competitive;
   return prepare_candidate(proposal.candidate, context_.catalog, compiler_, context_.limits, cases_,
-                           admission);
+                           admission, context_.code);
 }
 
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
@@ -182,7 +182,8 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
       .limits = device.limits,
       .device = device.device_class,
       .environment = {device.driver, compiler->identity(), request.policy.canonical()},
-      .provenance = Provenance::measured,
+      .provenance = device.provenance,
+      .code = device.code,
       .session_id = random_id()};
   return DeviceSession(context, *compiler, evaluator).run();
 }

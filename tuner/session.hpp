@@ -121,6 +121,7 @@ struct PreparedCandidate {
                                                   const Catalog& catalog, Compiler& compiler,
                                                   const DeviceLimits& limits,
                                                   const std::vector<GemmCase>& cases,
-                                                  Admission admission = Admission::runnable);
+                                                  Admission admission = Admission::runnable,
+                                                  CodeKind code = CodeKind::cubin);
 
 }  // namespace kiln

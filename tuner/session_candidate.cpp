@@ -108,13 +108,15 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
   }
 }
 
-CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimits& limits) {
+CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimits& limits,
+                               CodeKind code) {
   CompileRequest request;
   request.source = rendered.text;
   request.source_name = fmt::format("{}.cu", rendered.template_name);
   request.source_digest = rendered.digest;
   request.name_expressions = rendered.name_expressions;
   request.arch = limits.arch;
+  request.code = code;
   return request;
 }
 
@@ -145,7 +147,8 @@ void inspect(PreparedCandidate& prepared, const DeviceLimits& limits, Admission 
 
 PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
                                     Compiler& compiler, const DeviceLimits& limits,
-                                    const std::vector<GemmCase>& cases, Admission admission) {
+                                    const std::vector<GemmCase>& cases, Admission admission,
+                                    CodeKind code) {
   PreparedCandidate prepared;
   prepared.candidate = candidate;
   const KernelTemplate& kernel_template = catalog.at(candidate.template_name);
@@ -156,7 +159,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
         render(catalog, kernel_template, candidate.config, to_problem(cases.front().gemm), limits);
     at_fault = Outcome::out_of_resources;
     plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
-    prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits));
+    prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits, code));
     inspect(prepared, limits, admission);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;

@@ -22,6 +22,7 @@ struct SessionContext {
   DeviceClass device;
   Environment environment;
   Provenance provenance = Provenance::measured;
+  CodeKind code = CodeKind::cubin;
   std::string session_id;
 
   [[nodiscard]] CandidateKey key_of(const Candidate& candidate) const {

@@ -73,7 +73,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     if (job == jobs_.end()) {
       // Known from an earlier session. It compiled then; where it no longer does it has no place.
       auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
-                                        cases, Admission::runnable);
+                                        cases, Admission::runnable, context_.code);
       if (prepared.outcome != Outcome::ok) continue;
       job = jobs_.emplace(candidate, std::move(prepared.job)).first;
     }

@@ -74,7 +74,7 @@ CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request)
   return {std::move(result.cubin), std::move(result.lowered_names)};
 }
 
-CompiledUnit compile_support(Compiler& compiler, const std::string& arch) {
+CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {
   const auto source = embedded_files().find(kSupportPath);
   if (source == embedded_files().end()) {
     throw Error(ErrorKind::internal, fmt::format("{} is not part of this build", kSupportPath));
@@ -84,7 +84,8 @@ CompiledUnit compile_support(Compiler& compiler, const std::string& arch) {
   request.source_name = "verify.cu";
   request.source_digest = digest_hex(request.source);
   request.plain_names.assign(kSupportKernels.begin(), kSupportKernels.end());
-  request.arch = arch;
+  request.arch = device.limits.arch;
+  request.code = device.code;
   return compile_or_throw(compiler, request);
 }
 
@@ -113,7 +114,7 @@ EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler&
   setup.cases = verification_cases(request.gemm, request.alpha, request.beta);
   setup.policy = request.policy;
   setup.seed = request.seed;
-  setup.support = compile_support(compiler, device.limits.arch);
+  setup.support = compile_support(compiler, device);
 
   // The oracle is always the built-in one: a user's template of its name is a candidate, not a
   // judge.
@@ -138,6 +139,7 @@ EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler&
   compile.source_digest = rendered.digest;
   compile.name_expressions = rendered.name_expressions;
   compile.arch = device.limits.arch;
+  compile.code = device.code;
   setup.reference = compile_or_throw(compiler, compile);
   for (const auto& one : setup.cases) {
     const auto launches = naive.geometry(*config, reference_problem(one.gemm), device.limits);

@@ -63,10 +63,7 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
     return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
                        barrier);
   }
-  if (Observer* observer = cluster_.observer()) {
-    observer->synchronise(warp, static_cast<std::uint64_t>(barrier) | std::uint64_t{rank_} << 32,
-                          lanes, waits ? Order::both : Order::release);
-  }
+  if (Observer* observer = cluster_.observer()) observer->barrier_arrive(warp, barrier, lanes);
   if (waits) warp.wait_at_barrier(barrier);
   open_if_complete(barrier);
   return {};
@@ -80,6 +77,7 @@ void Block::open_if_complete(int barrier) {
   at.last_threads = at.arrived;
   at.arrived = 0;
   at.voted = 0;
+  if (Observer* observer = cluster_.observer()) observer->barrier_open(*this, barrier);
   for (const auto& warp : warps_) warp->release(barrier);
   cluster_.progress();
 }
@@ -169,24 +167,23 @@ void Cluster::fulfil(std::uint64_t token) {
   const Pending pending = std::move(*at);
   pending_.erase(at);
   pending.complete();
-  if (observer_ != nullptr) observer_->async_end(token);
+  if (observer_ != nullptr) observer_->async_end(token, 0);
   progress();
 }
 
 void Cluster::cluster_arrive(Warp& warp, LaneMask lanes) {
-  if (observer_ != nullptr) {
-    observer_->synchronise(warp, ~std::uint64_t{0}, lanes, Order::release);
-  }
+  if (observer_ != nullptr) observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes);
   warp.set_cluster_phase(cluster_phase_);
   cluster_arrived_ += static_cast<std::uint32_t>(std::popcount(lanes));
   open_cluster_barrier();
 }
 
 void Cluster::cluster_wait(Warp& warp) {
-  if (observer_ != nullptr) {
-    observer_->synchronise(warp, ~std::uint64_t{0}, warp.together(), Order::acquire);
+  if (warp.cluster_phase() == cluster_phase_) {
+    warp.wait_at_barrier(Warp::kClusterBarrier);
+  } else if (observer_ != nullptr) {
+    observer_->barrier_pass(warp, Warp::kClusterBarrier);
   }
-  if (warp.cluster_phase() == cluster_phase_) warp.wait_at_barrier(Warp::kClusterBarrier);
 }
 
 void Cluster::open_cluster_barrier() {
@@ -196,6 +193,7 @@ void Cluster::open_cluster_barrier() {
   cluster_arrived_ = 0;
   ++cluster_phase_;
   for (const auto& block : blocks_) {
+    if (observer_ != nullptr) observer_->barrier_open(*block, Warp::kClusterBarrier);
     for (const auto& warp : block->warps()) warp->release(Warp::kClusterBarrier);
   }
   progress();

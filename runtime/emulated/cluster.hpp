@@ -78,6 +78,8 @@ class Block {
   [[nodiscard]] std::uint32_t voters(int barrier) const {
     return barriers_[index(barrier)].last_threads;
   }
+  /// Whether the barrier's last arrivals were for all threads of the block.
+  [[nodiscard]] bool waits_for_all(int barrier) const { return barriers_[index(barrier)].all; }
   /// Threads have exited: a barrier that waits for all of the block no longer waits for them.
   void exited(std::uint32_t threads);
   /// What is open at its barriers, for the report of a deadlock.

@@ -56,7 +56,7 @@ void CopyQueue::complete(Copy& copy, int lane) {
   std::memset(copy.to[at] + from, 0, bytes - from);
   copy.lanes &= ~(LaneMask{1} << lane);
   if (Observer* observer = warp_.block().cluster().observer()) {
-    observer->async_end(copy.token + at);
+    observer->async_end(copy.token + at, 0);
   }
 }
 

@@ -210,7 +210,11 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
     }
   }
   if (Observer* observer = warp.block().cluster().observer()) {
-    observer->synchronise(warp, access.address[std::countr_zero(active)], active, Order::both);
+    for (LaneMask left = active; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      const auto object = reinterpret_cast<std::uintptr_t>(access.host[lane]);
+      observer->synchronise(warp, instr, object, LaneMask{1} << lane, Order::both);
+    }
   }
 }
 

@@ -33,20 +33,25 @@ class Observer {
   virtual void issue(Warp&, const Instr&, LaneMask /*active*/) {}
   /// Memory is about to be read or written by a warp; `host` is filled.
   virtual void access(Warp&, const Instr&, const WarpAccess&) {}
-  /// The asynchronous proxy reads or writes `bytes` of shared memory of a block, on behalf of an
-  /// instruction of `warp` that was issued earlier.
-  virtual void async_access(Warp&, const Instr&, Block& /*owner*/, std::uint32_t /*offset*/,
-                            std::uint32_t /*bytes*/, AccessKind) {}
-  /// Bytes of shared memory that an asynchronous operation will write (or, for a store's source and
-  /// wgmma's operands, still reads) until `async_end` is called with the same token.
+  /// An operation of the asynchronous proxy begins that writes bytes of a block's shared memory
+  /// (a bulk copy; kind store) or reads them (a bulk store's source, wgmma's operands; kind load),
+  /// any time until `async_end` with the same token.
   virtual void async_begin(Warp&, const Instr&, Block& /*owner*/, std::uint32_t /*offset*/,
                            std::uint32_t /*bytes*/, AccessKind, std::uint64_t /*token*/) {}
-  virtual void async_end(std::uint64_t /*token*/) {}
+  /// The operation, or the copy of one lane of an async_store, has ended. `object` is the address
+  /// of the mbarrier that it reports to, as for synchronise(); 0: none.
+  virtual void async_end(std::uint64_t /*token*/, std::uint64_t /*object*/) {}
   /// Lanes of a warp have synchronised with each other (bar.warp.sync).
   virtual void warp_sync(Warp&, LaneMask) {}
-  /// Lanes have arrived at a synchronising object (a barrier of the block or cluster, an mbarrier
-  /// or atomic at an address) or have been let through by it. `object` tells objects apart.
-  virtual void synchronise(Warp&, std::uint64_t /*object*/, LaneMask, Order) {}
+  /// Lanes have arrived at a barrier of their block (0 to 15) or of the cluster (kClusterBarrier).
+  virtual void barrier_arrive(Warp&, int /*barrier*/, LaneMask) {}
+  /// A barrier has opened; warps that wait at it go on. A warp that waits for the cluster's barrier
+  /// after it opened goes on at once, and is told here alone.
+  virtual void barrier_open(Block&, int /*barrier*/) {}
+  virtual void barrier_pass(Warp&, int /*barrier*/) {}
+  /// An atomic operation, or a load that acquires or store that releases, at a global or shared
+  /// address; `object` is that address and for mbarriers the parity of the phase.
+  virtual void synchronise(Warp&, const Instr&, std::uint64_t /*object*/, LaneMask, Order) {}
   /// A memory fence; for Proxy::async it orders generic before asynchronous accesses.
   virtual void fence(Warp&, LaneMask, Proxy) {}
 };

@@ -14,6 +14,7 @@ namespace kiln::ptx {
 
 namespace {
 
+// Those of C, with its precedences; a higher one binds tighter.
 struct Operator {
   std::string_view mark;
   int precedence;
@@ -81,6 +82,7 @@ bool compared(std::string_view mark, T a, T b) {
   return mark == "<=" ? a <= b : a >= b;
 }
 
+// All of them are doubles: f32 exists only as the result of an instruction.
 Constant combined_reals(const Token& op, double a, double b) {
   if (op.text == "+") return of_real(a + b);
   if (op.text == "-") return of_real(a - b);
@@ -96,6 +98,7 @@ Constant combined_reals(const Token& op, double a, double b) {
   return truth(compared(op.text, a, b));
 }
 
+// Sums and products wrap as two's complement, so that the sign matters only where it is asked for.
 Constant combined(const Token& op, const Constant& a, const Constant& b) {
   if (a.real || b.real) return combined_reals(op, real_of(a), real_of(b));
   const bool is_unsigned = a.is_unsigned || b.is_unsigned;
@@ -118,6 +121,7 @@ class ConstantReader {
  public:
   explicit ConstantReader(Lexer& lexer) : lexer_(lexer) {}
 
+  /// Both sides are evaluated, which only matters for a division by zero in the other one.
   Constant conditional() {
     const Nesting nesting(depth_, lexer_.peek());
     const Constant condition = binary(1);
@@ -129,6 +133,7 @@ class ConstantReader {
   }
 
  private:
+  /// Precedence climbing: operators of at least this precedence, from left to right.
   Constant binary(int lowest) {
     Constant left = unary();
     for (int precedence = 0; (precedence = precedence_of(lexer_.peek())) >= lowest;) {

@@ -30,6 +30,7 @@ FunctionReader::Parameter FunctionReader::read_parameter() {
     read.type = type.type;
     read.name = lexer_.expect(Token::Kind::word, "the name of a parameter");
     if (type.lanes > 0) fail_at(read.name, "a vector in a register cannot be a parameter");
+    // It takes its place among the parameters all the same, so that calls can count them.
     read.variable.name = read.name.text;
     read.variable.space = Space::param;
     read.variable.bytes = (bits_of(type.type) + 7) / 8;
@@ -75,6 +76,7 @@ Token FunctionReader::read_head(bool entry) {
     lexer_.expect("(");
     lexer_.skip_to_closing("(", ")");
   }
+  // Return values stand before the name, but after the parameters in Function::variables.
   std::vector<Parameter> returned;
   if (!entry) returned = read_parameters();
   const Token name = lexer_.expect(Token::Kind::word, "the name of a function");
@@ -90,7 +92,7 @@ Token FunctionReader::read_head(bool entry) {
 }
 
 void FunctionReader::read_dimensions(int (&out)[3], std::string_view what) {
-  for (int& each : out) each = 1;
+  for (int& each : out) each = 1;  // dimensions that are not given
   for (int i = 0; i < 3; ++i) {
     out[i] = lexer_.expect_count(what);
     if (!lexer_.accept(",")) return;
@@ -120,6 +122,7 @@ void FunctionReader::read_directives() {
   }
 }
 
+// With its own stack: the text's depth must not become that of the host's stack.
 void FunctionReader::read_body() {
   function_.defined = true;
   state_.lines.begin_function();
@@ -152,6 +155,7 @@ void FunctionReader::read_statement() {
     negated = lexer_.accept("!");
     guard = operands_.read_guard();
   }
+  // A label and an opcode look alike until the colon.
   const Token word = lexer_.expect(Token::Kind::word, "an instruction");
   if (guard < 0 && lexer_.accept(":")) return read_labelled(word);
   read_instruction(first, word, guard, negated);
@@ -170,6 +174,7 @@ void FunctionReader::read_labelled(const Token& label) {
   if (lexer_.accept(".branchtargets")) {
     names_.declare_table(label, read_names());
   } else if (lexer_.accept(".calltargets")) {
+    // Which function is called shows when it is; the list only has to make sense.
     for (const Token& name : read_names()) {
       const auto symbol = state_.symbols.find(name.text);
       if (symbol == state_.symbols.end() || !symbol->second.is_function) {

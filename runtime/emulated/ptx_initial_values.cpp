@@ -47,6 +47,8 @@ std::int64_t VariableReader::stride(std::size_t level) const {
 }
 
 void VariableReader::read_initial(const Shape& shape, Type type, Variable& variable) {
+  // NVRTC writes most arrays flat, as bytes; people nest braces. Both count elements from the
+  // start of the variable.
   shape_ = shape;
   type_ = type;
   variable_ = &variable;
@@ -82,6 +84,7 @@ std::int64_t VariableReader::read_list(std::size_t level, std::int64_t first) {
   std::int64_t used = 0;
   while (!lexer_.accept("}")) {
     const bool nested = lexer_.peek().is("{");
+    // A list begins at the next row, whatever the values before it left open.
     if (nested) used = (used + inner - 1) / std::max<std::int64_t>(inner, 1) * inner;
     const std::int64_t taken = nested ? inner : 1;
     if (used + taken > (unlimited ? kMaxVariableBytes / shape_.element_bytes : room)) {
@@ -123,6 +126,7 @@ void VariableReader::read_element(std::int64_t element) {
   if (first.kind == Token::Kind::word && first.text != "WARP_SZ") {
     return read_address(element, first);
   }
+  // No operator of constants is written as "(", so that 0xFF(name) shows itself after the number.
   const Constant value = read_constant(lexer_);
   if (lexer_.peek().is("(")) return read_masked(element, first, value.bits);
   const bool wants_real = type_ == Type::f32 || type_ == Type::f64;
@@ -186,6 +190,7 @@ Relocation VariableReader::read_symbol() {
     fail_at(name, fmt::format("no variable or function '{}' is declared", name.text));
   }
   read.symbol = name.text;
+  // generic(name)+8 and generic(name+8) are the same.
   const auto read_addend = [&] {
     if (lexer_.peek().is("+") || lexer_.peek().is("-")) {
       const auto more = static_cast<std::uint64_t>(read_integer_constant(lexer_));

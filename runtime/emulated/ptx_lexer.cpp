@@ -133,6 +133,7 @@ void Lexer::finish(Token::Kind kind, std::size_t length) {
   position_ += length;
 }
 
+// One token at a time and none copied: a text is read once, front to back.
 void Lexer::advance() {
   skip_blanks();
   token_ = Token{};
@@ -141,6 +142,7 @@ void Lexer::advance() {
   if (position_ >= text_.size()) return;
 
   const char c = text_[position_];
+  // A percent sign before a name belongs to it; before a number it is a remainder.
   const bool is_word = starts_word(c) || (c == '%' && starts_word(at(1)));
   if (is_word || (c == '.' && continues_word(at(1)))) {
     std::size_t length = 1;
@@ -187,6 +189,7 @@ std::uint64_t Lexer::read_digits(std::size_t prefix, unsigned base) {
   return value;
 }
 
+// from_chars: independent of the locale, and exact.
 void Lexer::read_decimal() {
   const char* const begin = text_.data() + position_;
   std::size_t length = 0;
@@ -226,6 +229,7 @@ void Lexer::read_number() {
     if (at(length) == '.' || at(length) == 'e' || at(length) == 'E') {
       read_decimal();
     } else {
+      // As in C, a leading 0 means octal.
       token_.bits = read_digits(0, at(0) == '0' ? 8 : 10);
     }
   }

@@ -14,6 +14,8 @@ void Names::open_scope() {
   scopes_.back().number = ++scopes_opened_;
 }
 
+// A label may stand after its uses, and the same name in each of many pieces of inline assembly;
+// so every use waits until its scope is complete.
 void Names::close_scope() {
   Scope& scope = scopes_.back();
   std::vector<Use> left;
@@ -36,6 +38,7 @@ void Names::close_scope() {
 
 void Names::resolve(const Use& use, const Target& target) {
   using Kind = Target::Kind;
+  // A table lists places to go, not other tables.
   if (use.of_table) {
     if (target.kind != Kind::instruction) {
       fail_at(use.name, fmt::format("'{}' is no label of an instruction", use.name.text));
@@ -66,6 +69,7 @@ void Names::declare(const Token& name, const Name& meaning) {
 Name Names::add_registers(Scope& scope, std::string_view name, Type type, int lanes) {
   constexpr std::string_view kLanes = "xyzw";
   const Name added{Name::Kind::registers, static_cast<int>(function_.registers.size()), lanes};
+  // Registers of two pieces of inline assembly must look different in messages.
   const std::string suffix = scope.number > 0 ? fmt::format("@{}", scope.number) : "";
   if (lanes == 0) function_.registers.push_back({std::string(name) + suffix, type});
   for (int i = 0; i < lanes; ++i) {

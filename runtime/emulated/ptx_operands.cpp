@@ -22,36 +22,28 @@ constexpr std::size_t kNested = ~std::size_t{0};
 // Four values each: .x .y .z .w; without a component, all of them.
 constexpr std::array<std::string_view, 8> kVectorSpecials{
     "tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
-constexpr std::array<std::string_view, 30> kSpecials{"laneid",
-                                                     "warpid",
-                                                     "nwarpid",
-                                                     "smid",
-                                                     "nsmid",
-                                                     "gridid",
-                                                     "is_explicit_cluster",
-                                                     "cluster_ctarank",
-                                                     "cluster_nctarank",
-                                                     "lanemask_eq",
-                                                     "lanemask_le",
-                                                     "lanemask_lt",
-                                                     "lanemask_ge",
-                                                     "lanemask_gt",
-                                                     "clock",
-                                                     "clock_hi",
-                                                     "clock64",
-                                                     "globaltimer",
-                                                     "globaltimer_lo",
-                                                     "globaltimer_hi",
-                                                     "reserved_smem_offset_begin",
-                                                     "reserved_smem_offset_end",
-                                                     "reserved_smem_offset_cap",
-                                                     "reserved_smem_offset_0",
-                                                     "reserved_smem_offset_1",
-                                                     "total_smem_size",
-                                                     "aggr_smem_size",
-                                                     "dynamic_smem_size",
-                                                     "current_graph_exec",
-                                                     "warpsize"};
+// One value each. Those with a number in their name are told by is_special.
+constexpr std::array<std::string_view, 14> kCounterSpecials{"clock",
+                                                            "clock_hi",
+                                                            "clock64",
+                                                            "globaltimer",
+                                                            "globaltimer_lo",
+                                                            "globaltimer_hi",
+                                                            "total_smem_size",
+                                                            "aggr_smem_size",
+                                                            "dynamic_smem_size",
+                                                            "reserved_smem_offset_begin",
+                                                            "reserved_smem_offset_end",
+                                                            "reserved_smem_offset_cap",
+                                                            "current_graph_exec",
+                                                            "gridid"};
+constexpr std::array<std::string_view, 13> kPlaceSpecials{"laneid",          "warpid",
+                                                          "nwarpid",         "smid",
+                                                          "nsmid",           "is_explicit_cluster",
+                                                          "cluster_ctarank", "cluster_nctarank",
+                                                          "lanemask_eq",     "lanemask_le",
+                                                          "lanemask_lt",     "lanemask_ge",
+                                                          "lanemask_gt"};
 
 template <class List>
 bool is_one_of(std::string_view name, const List& list) {
@@ -75,8 +67,9 @@ bool is_numbered(std::string_view name, std::string_view prefix, std::string_vie
 }
 
 bool is_special(std::string_view name) {
-  return is_one_of(name, kSpecials) || is_numbered(name, "envreg", "", 32) ||
-         is_numbered(name, "pm", "", 8) || is_numbered(name, "pm", "_64", 8);
+  return is_one_of(name, kPlaceSpecials) || is_one_of(name, kCounterSpecials) ||
+         is_numbered(name, "envreg", "", 32) || is_numbered(name, "pm", "", 8) ||
+         is_numbered(name, "pm", "_64", 8) || is_numbered(name, "reserved_smem_offset_", "", 2);
 }
 
 /// Which lane of a vector ".y" or ".g" is; -1 for others.
@@ -106,6 +99,7 @@ Operand register_operand(int index) {
 }  // namespace
 
 void OperandReader::read_all(Instruction& instruction) {
+  // Only there do parentheses enclose a list and not a constant.
   in_call_ = instruction.parts.front() == "call";
   if (lexer_.accept(";")) return;
   do {
@@ -125,6 +119,7 @@ int OperandReader::read_guard() {
   return operand.index;
 }
 
+// A predicate besides a value, or two predicates: p|q. In a constant, | is an operator.
 Operand OperandReader::read(std::size_t position) {
   const Nesting nesting(depth_, lexer_.peek());
   Operand first = read_primary(position);
@@ -166,6 +161,7 @@ Operand OperandReader::read_word(std::size_t position) {
     if (position != kNested) read_offset(operand);
     return operand;
   }
+  // After the declared names: those may hide a special register.
   if (token.text.front() == '%') return read_special(token);
   if (const auto symbol = symbols_.find(token.text); symbol != symbols_.end()) {
     const std::size_t index = symbol->second.index;
@@ -180,6 +176,7 @@ Operand OperandReader::read_word(std::size_t position) {
     if (position != kNested) read_offset(operand);
     return operand;
   }
+  // A label further down the text, or a mistake: known when its scope ends.
   if (position == kNested) fail_at(token, fmt::format("unknown name '{}'", token.text));
   names_.use_label(token, position);
   Operand operand = of_kind(Operand::Kind::label);
@@ -198,6 +195,7 @@ Operand OperandReader::read_register(const Token& token, const Name& name) {
     return register_operand(name.index + lane);
   }
   if (name.lanes == 0) return register_operand(name.index);
+  // A vector register as a whole is the list of its lanes.
   Operand whole = of_kind(Operand::Kind::vector);
   for (int lane = 0; lane < name.lanes; ++lane) {
     whole.elements.push_back(register_operand(name.index + lane));
@@ -252,6 +250,7 @@ Operand OperandReader::read_address() {
   return address;
 }
 
+// A constant swallows its own "+ 8"; the offset of others is read after them.
 Operand OperandReader::read_address_base() {
   const Token token = lexer_.peek();
   if (starts_constant(token)) {

@@ -60,6 +60,7 @@ void ModuleReader::read_target() {
   while (lexer_.accept(",")) lexer_.expect(Token::Kind::word, "an option of .target");
 }
 
+// DWARF. What Kiln needs of it, .file and .loc say.
 void ModuleReader::skip_section() {
   // Its name: .debug_str, a word or a string.
   lexer_.take();
@@ -142,6 +143,8 @@ void ModuleReader::read_function(bool entry) {
   Function read;
   FunctionReader reader(state_, read);
   const Token name = reader.read_head(entry);
+  // Known before its body, which may call it. The place in the list is that of the first
+  // declaration; the function itself stays here while it is read, because the list may not.
   auto& functions = state_.module.functions;
   const auto [found, added] = state_.symbols.try_emplace(name.text, Symbol{true, functions.size()});
   if (added) functions.emplace_back();

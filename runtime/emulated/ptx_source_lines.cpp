@@ -41,6 +41,7 @@ void SourceLines::read_loc(Lexer& lexer) {
   origin_ = Origin{};
   origin_.file = place.file;
   origin_.line = place.line;
+  // The same place may have been inlined before and now be reached by itself.
   outermost_.erase(place);
   while (lexer.accept(",")) {
     if (lexer.accept("function_name")) {
@@ -48,6 +49,8 @@ void SourceLines::read_loc(Lexer& lexer) {
       if (lexer.accept("+")) lexer.expect(Token::Kind::integer, "an offset");
     } else if (lexer.accept("inlined_at")) {
       Place outer = read_place(lexer);
+      // Links were written before this one and hold their own ends: no chain is walked, no cycle
+      // can arise. Of several callers of one place the last one written counts.
       const auto link = outermost_.find(outer);
       if (link != outermost_.end()) outer = link->second;
       origin_.outer_file = outer.file;

@@ -22,7 +22,7 @@ std::int64_t product(const Token& where, std::int64_t a, std::int64_t b) {
 
 VariableType VariableReader::read_type() {
   VariableType read;
-  bool of_pointee = false;
+  bool of_pointee = false;  // what follows .ptr describes the memory that a parameter points to
   while (lexer_.at_directive()) {
     const Token token = lexer_.take();
     const std::string_view name = token.name();
@@ -63,6 +63,7 @@ DeclaredVariable VariableReader::read_declarator(const VariableType& type, Space
   variable.space = space;
   variable.external = external && space != Space::param;
   const Shape shape = read_shape(type);
+  // A vector is aligned as a whole, an array as its elements.
   const std::int64_t natural = shape.element_bytes * std::max(type.lanes, 1);
   variable.alignment = type.alignment != 0 ? type.alignment : natural;
 

@@ -105,6 +105,12 @@ bool Warp::release(int barrier) {
   return any;
 }
 
+bool Warp::waits_at(int barrier) const {
+  return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
+    return group.wait == Wait::barrier && group.barrier == barrier;
+  });
+}
+
 int Warp::make_join(std::uint32_t pc, int parent, LaneMask expected) {
   const auto free =
       std::find_if(joins_.begin(), joins_.end(), [](const Join& j) { return !j.used; });

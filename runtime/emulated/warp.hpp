@@ -63,6 +63,8 @@ class Warp {
   /// Throws KernelFault.
   void resolve(const Instr& instr, WarpAccess& access);
 
+  /// The allocation that the last global access of a lane hit; may be null.
+  [[nodiscard]] const Allocation* allocation() const { return last_; }
   [[nodiscard]] CopyQueue& copies() { return copies_; }
 
   // What instructions that decide about control call.
@@ -90,6 +92,7 @@ class Warp {
   void yield() { yielded_ = stop_ = true; }
   /// Called by the block when a barrier opens; true if any group waited at it.
   bool release(int barrier);
+  [[nodiscard]] bool waits_at(int barrier) const;
 
   enum class State : std::uint8_t { ready, waiting, yielded, exited };
   /// Runs until nothing can go on, all exited, it yields, or `budget` instructions are done; the

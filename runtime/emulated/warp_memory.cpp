@@ -269,6 +269,9 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
          fmt::format("{} the constant '{}'", verb_of(access.kind), last_->name), address);
   }
   access.host[lane] = last_->host(address);
+  if (access.kind != AccessKind::load) {
+    std::memset(last_->written.get() + (address - last_->address), 1, bytes);
+  }
 }
 
 void Warp::fail_global(const Instr& instr, const WarpAccess& access, int lane) const {

@@ -24,7 +24,7 @@ const std::vector<std::string> kModules{
     R"(.version 9.0
 .target sm_90a, debug
 .address_size 64
-	// .weak	kernel
+  // .weak  kernel
 .extern .func  (.param .b32 func_retval0) vprintf
 (.param .b64 vprintf_param_0, .param .b64 vprintf_param_1) ;
 .func (.reg .f32 out) twice(.reg .f32 in) { add.f32 out, in, in; ret; }
@@ -34,46 +34,46 @@ const std::vector<std::string> kModules{
 .global .f64 reals[2] = {0d3FB999999999999A, -1.5e3};
 .extern .shared .align 128 .b8 shared_memory[];
 .weak .entry kernel(
-	.param .align 8 .b8 kernel_param_0[104],
-	.param .u64 .ptr .global .align 16 kernel_param_1
+  .param .align 8 .b8 kernel_param_0[104],
+  .param .u64 .ptr .global .align 16 kernel_param_1
 )
 .maxntid 256, 1, 1
 .minnctapersm 1
 {
-	.reg .pred 	%p<3>;
-	.reg .b32 	%r<6>;
-	.reg .f32 	%f<5>;
-	.reg .b64 	%rd<5>;
-	.shared .align 16 .b8 tile[512];
-	.loc	1 54 0
-	ld.param.v2.u32 	{%r1, %r2}, [kernel_param_0+88];
-	.loc	2 37 3, function_name $L__info_string0, inlined_at 1 58 3
-	mov.u32 	%r3, %tid.x;
-	setp.ge.u32 	%p1|%p2, %r1, (1+2)*4;
-	@!%p1 bra 	$L__BB0_2;
-	{ // callseq 0, 0
-	.param .b64 param0;
-	st.param.b64 	[param0+0], %rd2;
-	.param .b32 retval0;
-	call.uni (retval0),
-	vprintf,
-	(
-	param0,
-	param0
-	);
-	}
+  .reg .pred   %p<3>;
+  .reg .b32   %r<6>;
+  .reg .f32   %f<5>;
+  .reg .b64   %rd<5>;
+  .shared .align 16 .b8 tile[512];
+  .loc  1 54 0
+  ld.param.v2.u32   {%r1, %r2}, [kernel_param_0+88];
+  .loc  2 37 3, function_name $L__info_string0, inlined_at 1 58 3
+  mov.u32   %r3, %tid.x;
+  setp.ge.u32   %p1|%p2, %r1, (1+2)*4;
+  @!%p1 bra   $L__BB0_2;
+  { // callseq 0, 0
+  .param .b64 param0;
+  st.param.b64   [param0+0], %rd2;
+  .param .b32 retval0;
+  call.uni (retval0),
+  vprintf,
+  (
+  param0,
+  param0
+  );
+  }
 $L__BB0_2:
-	ld.shared.v4.f32 {%f1, %f2, _, %f4}, [tile+-8];
-	mov.f32 %f3, 0f3F800000;
-	ret;
+  ld.shared.v4.f32 {%f1, %f2, _, %f4}, [tile+-8];
+  mov.f32 %f3, 0f3F800000;
+  ret;
 }
-	.file	1 "kernel.cu"
-	.file	2 "tile.cuh"
-	.section	.debug_str
-	{
+  .file  1 "kernel.cu"
+  .file  2 "tile.cuh"
+  .section  .debug_str
+  {
 $L__info_string0:
 .b8 95,90,78,0
-	}
+  }
 )",
     R"(.version 8.7 .target sm_90 .address_size 64
 .func helper();

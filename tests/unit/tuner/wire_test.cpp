@@ -89,11 +89,15 @@ TEST(Messages, SurviveTheTrip) {
   EXPECT_EQ(reply_back->evaluation.timing, reply.evaluation.timing);
   EXPECT_TRUE(reply_back->device_lost);
 
-  const DeviceInfo info = testing::fake_device_info();
+  DeviceInfo info = testing::fake_device_info();
+  info.code = CodeKind::ptx;
+  info.provenance = Provenance::modelled;
   const auto info_back = decode_message<DeviceInfo>(encode_message(info));
   ASSERT_TRUE(info_back);
   EXPECT_EQ(info_back->device_class, info.device_class);
   EXPECT_EQ(info_back->limits.smem_optin, info.limits.smem_optin);
+  EXPECT_EQ(info_back->code, info.code);
+  EXPECT_EQ(info_back->provenance, info.provenance);
 }
 
 TEST(Messages, AnyTruncationIsNoticed) {

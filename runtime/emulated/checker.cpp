@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/checker.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+#include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/warp.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+std::uint32_t flat(const Extent& place, const Extent& grid) {
+  return place.x + grid.x * (place.y + grid.y * place.z);
+}
+
+}  // namespace
+
+Checker::Checker(std::shared_ptr<GlobalShadow> shadow) : shadow_(std::move(shadow)) {}
+Checker::~Checker() = default;
+
+void Checker::begin(Cluster& cluster) {
+  cluster_ = &cluster;
+  const auto& blocks = cluster.blocks();
+  warps_per_block_ = blocks.front()->warps().size();
+  const std::size_t agents = blocks.size() * warps_per_block_;
+  clocks_.assign(agents, VectorClock(agents + 1));
+  async_clocks_ = clocks_;
+  for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
+  barriers_.assign(blocks.size() * 16 + 1, VectorClock(agents + 1));
+  async_barriers_ = barriers_;
+  for (const auto& block : blocks) {
+    cells_.emplace_back(block->shared_bytes());
+    GlobalShadow::BlockState state;
+    state.block = flat(block->place(), cluster.launch().grid);
+    blocks_.push_back(std::move(state));
+  }
+}
+
+std::size_t Checker::agent_of(Warp& warp) const {
+  return warp.block().rank() * warps_per_block_ + static_cast<std::size_t>(warp.index());
+}
+
+std::size_t Checker::barrier_index(Block& block, int barrier) const {
+  return barrier == Warp::kClusterBarrier
+             ? barriers_.size() - 1
+             : block.rank() * std::size_t{16} + static_cast<std::size_t>(barrier);
+}
+
+void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
+  Toucher by;
+  by.warp = &warp;
+  by.instr = &instr;
+  by.reads = access.kind == AccessKind::load;
+  by.writes = access.kind == AccessKind::store || access.kind == AccessKind::async_store;
+  auto& blocks = cluster_->blocks();
+  for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    const std::byte* const host = access.host[lane];
+    by.lane = lane;
+    by.token = access.token == 0 ? 0 : access.token + static_cast<std::uint64_t>(lane);
+    bool shared = false;
+    for (std::size_t i = 0; i < blocks.size() && !shared; ++i) {
+      const std::byte* const begin = blocks[i]->shared(kSharedBase);
+      shared = host >= begin && host < begin + blocks[i]->shared_bytes();
+      // Atomic operations order themselves; the value they meet must still have been written.
+      if (shared && !access.synchronises) {
+        touch(by, i, static_cast<std::uint32_t>(host - begin),
+              static_cast<std::uint32_t>(access.bytes));
+      }
+    }
+    const bool elsewhere = access.space == ptx::Space::local || access.space == ptx::Space::param ||
+                           (access.address[lane] & kWindowMask) != 0;
+    if (!shared && !elsewhere) check_global(warp, instr, access, lane);
+  }
+}
+
+void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane) {
+  const Allocation* at = warp.allocation();
+  const std::uint64_t address = access.address[lane];
+  if (at == nullptr || !at->holds(address, access.bytes))
+    at = cluster_->launch().memory->find(address);
+  if (at == nullptr) return;
+  const LaneMask bit = LaneMask{1} << lane;
+  const std::uint8_t* const written = at->written.get() + (address - at->address);
+  if (access.kind == AccessKind::load && !at->read_only && at->name.empty()) {
+    for (int i = 0; i < access.bytes; ++i) {
+      if (written[i] != 0) continue;
+      warp.report(instr, bit, Finding::uninitialised,
+                  fmt::format("reads global memory that nobody wrote, {} bytes into an allocation "
+                              "of {} bytes",
+                              address - at->address + static_cast<std::uint64_t>(i), at->bytes),
+                  address);
+      break;
+    }
+  }
+  if (access.synchronises || at->read_only) return;
+  GlobalShadow::Conflict conflict;
+  const auto& state = blocks_[warp.block().rank()];
+  if (shadow_->access(state, *at, address, access.bytes, access.kind == AccessKind::store,
+                      instr.index, conflict)) {
+    warp.report(instr, bit, Finding::race,
+                fmt::format("{} global memory that block {} {} at {}, and nothing orders the two",
+                            access.kind == AccessKind::store ? "writes" : "reads", conflict.block,
+                            conflict.wrote ? "writes" : "reads",
+                            warp.program().place_of(conflict.instruction)),
+                address);
+  }
+}
+
+void Checker::async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
+                          std::uint32_t bytes, AccessKind kind, std::uint64_t token) {
+  Toucher by;
+  by.warp = &warp;
+  by.instr = &instr;
+  by.async = true;
+  by.reads = kind == AccessKind::load;
+  by.writes = !by.reads;
+  by.token = token;
+  touch(by, owner.rank(), offset - kSharedBase, bytes);
+}
+
+void Checker::async_end(std::uint64_t token, std::uint64_t object) {
+  const auto [first, last] = pending_.equal_range(token);
+  if (first == last) return;
+  ++async_clock_;
+  for (auto at = first; at != last; ++at) {
+    const Pending& pending = at->second;
+    const std::size_t agent = pending.by.async ? async_agent() : agent_of(*pending.by.warp);
+    const std::uint32_t clock = pending.by.async ? async_clock_ : clocks_[agent][agent];
+    for (std::uint32_t i = 0; i < pending.bytes; ++i) {
+      Cell& cell = cells_[pending.block][pending.offset + i];
+      if (pending.by.reads) {
+        if (cell.sources > 0) --cell.sources;
+        continue;
+      }
+      cell.owner = 0;
+      cell.writer = static_cast<std::uint16_t>(agent + 1);
+      cell.write_lane = static_cast<std::uint8_t>(pending.by.lane);
+      cell.write_clock = clock;
+      cell.write_instruction = pending.by.instr->index;
+      cell.readers = ReaderSets::kNone;
+    }
+  }
+  pending_.erase(first, last);
+  if (object == 0) return;
+  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size() + 1);
+  clock->second.set(async_agent(), async_clock_);
+}
+
+void Checker::warp_sync(Warp& warp, LaneMask) {
+  const std::size_t agent = agent_of(warp);
+  clocks_[agent].tick(agent);
+}
+
+void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask) {
+  const std::size_t agent = agent_of(warp);
+  const std::size_t at = barrier_index(warp.block(), barrier);
+  barriers_[at].join(clocks_[agent]);
+  async_barriers_[at].join(async_clocks_[agent]);
+  clocks_[agent].tick(agent);
+}
+
+void Checker::barrier_open(Block& block, int barrier) {
+  const std::size_t at = barrier_index(block, barrier);
+  for (const auto& warp : block.warps()) {
+    if (!warp->waits_at(barrier)) continue;
+    acquire(agent_of(*warp), barriers_[at], async_barriers_[at]);
+    if (barrier != Warp::kClusterBarrier && block.live_threads() < block.threads() &&
+        block.waits_for_all(barrier)) {
+      const Instr& instr = warp->program().code[warp->place() - 1];
+      warp->report(instr, warp->live(), Finding::barrier_mismatch,
+                   fmt::format("opens although {} of the block's {} threads have exited",
+                               block.threads() - block.live_threads(), block.threads()));
+    }
+  }
+}
+
+void Checker::barrier_pass(Warp& warp, int barrier) {
+  const std::size_t at = barrier_index(warp.block(), barrier);
+  acquire(agent_of(warp), barriers_[at], async_barriers_[at]);
+}
+
+void Checker::acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock) {
+  const std::uint32_t own = clocks_[agent][agent];
+  clocks_[agent].join(clock);
+  clocks_[agent].set(agent, own);
+  async_clocks_[agent].join(async_clock);
+}
+
+void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask, Order order) {
+  const std::size_t agent = agent_of(warp);
+  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size() + 1);
+  auto [async_clock, async_fresh] = async_objects_.try_emplace(object, clocks_.size() + 1);
+  if (order != Order::release) acquire(agent, clock->second, async_clock->second);
+  if (order != Order::acquire) {
+    clock->second.join(clocks_[agent]);
+    async_clock->second.join(async_clocks_[agent]);
+    clocks_[agent].tick(agent);
+  }
+  shadow_->atomic(blocks_[warp.block().rank()], object);
+}
+
+void Checker::fence(Warp& warp, LaneMask, Proxy proxy) {
+  const std::size_t agent = agent_of(warp);
+  if (proxy == Proxy::generic) {
+    GlobalShadow::fence(blocks_[warp.block().rank()]);
+    return;
+  }
+  async_clocks_[agent].join(clocks_[agent]);
+  clocks_[agent].tick(agent);
+}
+
+}  // namespace kiln::emulated

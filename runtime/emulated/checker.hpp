@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/emulated/global_shadow.hpp"
+#include "runtime/emulated/observer.hpp"
+#include "runtime/emulated/race_clocks.hpp"
+
+namespace kiln::emulated {
+
+/// Finds what a kernel does wrong without any fault: reads of memory that nobody wrote, races
+/// between the threads of a block in shared memory and between blocks in global memory, use of
+/// memory that an asynchronous copy owns, barriers that threads have left.
+///
+/// Shared memory: each byte remembers its last writer and, since then, its readers. An access is
+/// ordered behind another of the same thread; behind another of the same warp once its lanes have
+/// synchronised (bar.warp.sync, any barrier); behind another warp's if the vector clocks say so,
+/// which barriers and mbarriers carry from warp to warp.
+class Checker : public Observer {
+ public:
+  /// `shadow` is shared by all checkers of one launch.
+  explicit Checker(std::shared_ptr<GlobalShadow> shadow);
+  ~Checker() override;
+
+  void begin(Cluster& cluster) override;
+  void access(Warp& warp, const Instr& instr, const WarpAccess& access) override;
+  void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
+                   std::uint32_t bytes, AccessKind kind, std::uint64_t token) override;
+  void async_end(std::uint64_t token, std::uint64_t object) override;
+  void warp_sync(Warp& warp, LaneMask lanes) override;
+  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes) override;
+  void barrier_open(Block& block, int barrier) override;
+  void barrier_pass(Warp& warp, int barrier) override;
+  void synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
+                   Order order) override;
+  void fence(Warp& warp, LaneMask lanes, Proxy proxy) override;
+
+ private:
+  /// A byte of shared memory.
+  struct Cell {
+    std::uint32_t write_clock = 0;
+    std::uint32_t write_instruction = 0;
+    std::uint32_t readers = ReaderSets::kNone;
+    std::uint32_t owner = 0;    ///< token of the unfinished operation that writes it
+    std::uint32_t sources = 0;  ///< how many unfinished operations read it
+    std::uint16_t writer = 0;   ///< agent + 1; 0: nobody
+    std::uint8_t write_lane = 0;
+  };
+  /// Who touches memory: a lane of a warp, or the asynchronous proxy for it.
+  struct Toucher {
+    Warp* warp = nullptr;
+    const Instr* instr = nullptr;
+    int lane = 0;
+    bool async = false;
+    bool reads = false;
+    bool writes = false;
+    /// Of the operation that begins with this access and ends later; 0: the access ends at once.
+    std::uint64_t token = 0;
+  };
+  struct Pending {
+    Toucher by;
+    std::size_t block = 0;
+    std::uint32_t offset = 0;
+    std::uint32_t bytes = 0;
+  };
+
+  [[nodiscard]] std::size_t agent_of(Warp& warp) const;
+  [[nodiscard]] std::size_t async_agent() const { return clocks_.size(); }
+  void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
+  [[nodiscard]] bool touch_byte(const Toucher& by, std::size_t block, std::uint32_t offset,
+                                Cell& cell);
+  [[nodiscard]] bool follows_write(const Toucher& by, const Cell& cell) const;
+  [[nodiscard]] bool fenced(const Toucher& by, const Cell& cell) const;
+  [[nodiscard]] const ReaderSets::Reader* unordered_reader(const Toucher& by,
+                                                           const Cell& cell) const;
+  void report(const Toucher& by, Finding finding, std::uint32_t offset, std::string text) const;
+  [[nodiscard]] std::string agent_text(std::size_t agent, int lane,
+                                       std::uint32_t instruction) const;
+  void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane);
+  void acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock);
+  [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;
+
+  std::shared_ptr<GlobalShadow> shadow_;
+  Cluster* cluster_ = nullptr;
+  std::size_t warps_per_block_ = 1;
+  std::vector<VectorClock> clocks_;        ///< of each warp of the cluster
+  std::vector<VectorClock> async_clocks_;  ///< what each warp has fenced for the other proxy
+  std::unordered_map<std::uint64_t, VectorClock> objects_;
+  std::unordered_map<std::uint64_t, VectorClock> async_objects_;
+  std::vector<VectorClock> barriers_;  ///< 16 for each block, then the cluster's
+  std::vector<VectorClock> async_barriers_;
+  std::vector<std::vector<Cell>> cells_;  ///< of each block
+  ReaderSets readers_;
+  std::unordered_multimap<std::uint64_t, Pending> pending_;
+  std::uint32_t async_clock_ = 0;  ///< steps of the asynchronous proxy
+  std::vector<GlobalShadow::BlockState> blocks_;
+};
+
+}  // namespace kiln::emulated

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/emulated_device.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/checker.hpp"
+#include "runtime/emulated/emulated_module.hpp"
+#include "runtime/emulated/launch.hpp"
+
+namespace kiln {
+namespace {
+
+DeviceInfo info_of(const std::string& model, const EmulationOptions& options) {
+  if (model != "h200") {
+    throw Error(ErrorKind::device,
+                fmt::format("there is no emulated GPU '{}'. Next: use emulated:h200.", model));
+  }
+  DeviceInfo info;
+  info.spec = "emulated:" + model;
+  info.limits = *limits_of_arch("sm_90a");
+  info.device_class = {"NVIDIA H200", info.limits.arch, info.limits.sm_count, info.limits.l2_bytes,
+                       ""};
+  info.driver = "emulated";
+  info.total_memory_bytes = options.memory_bytes;
+  info.code = CodeKind::ptx;
+  info.provenance = Provenance::modelled;
+  return info;
+}
+
+DeviceStatus faulted(const emulated::Report& report) {
+  return {DeviceStatus::Code::faulted, report.describe(), false};
+}
+
+}  // namespace
+
+EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions& options)
+    : options_(options), info_(info_of(model, options)), memory_(options.memory_bytes) {}
+
+EmulatedDevice::~EmulatedDevice() = default;
+
+DevicePtr EmulatedDevice::allocate(std::int64_t bytes) {
+  return memory_.allocate(bytes > 0 ? bytes : 1).address;
+}
+
+void EmulatedDevice::free(DevicePtr address) noexcept {
+  memory_.free(address);
+}
+
+const emulated::Allocation& EmulatedDevice::piece(DevicePtr address, std::int64_t bytes,
+                                                  const char* what) const {
+  const emulated::Allocation* at = memory_.find(address);
+  if (at == nullptr || !at->holds(address, bytes)) {
+    throw Error(ErrorKind::device,
+                fmt::format("{} {} bytes at {:#x} of {}, which no allocation holds. Next: check "
+                            "the address and the size.",
+                            what, bytes, address, info_.spec));
+  }
+  return *at;
+}
+
+void EmulatedDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const emulated::Allocation& at = piece(to, bytes, "copying to");
+  std::memcpy(at.host(to), from, static_cast<std::size_t>(bytes));
+  std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+}
+
+void EmulatedDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(to, piece(from, bytes, "copying from").host(from), static_cast<std::size_t>(bytes));
+}
+
+void EmulatedDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const emulated::Allocation& at = piece(to, bytes, "filling");
+  std::memset(at.host(to), value, static_cast<std::size_t>(bytes));
+  std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+}
+
+std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> code,
+                                                   const std::vector<std::string>& names,
+                                                   DeviceStatus& status) {
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+    auto module = std::make_unique<emulated::EmulatedModule>(text, names, memory_);
+    status = {};
+    return module;
+  } catch (const Error& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return nullptr;
+  }
+}
+
+DeviceStatus EmulatedDevice::prepare(const DeviceFunction&, std::uint32_t smem_bytes) {
+  if (smem_bytes <= static_cast<std::uint32_t>(info_.limits.smem_optin)) return {};
+  return {DeviceStatus::Code::out_of_resources,
+          fmt::format("{} bytes of shared memory are more than a block can get here", smem_bytes),
+          false};
+}
+
+DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void*) noexcept {
+  try {
+    return launch_or_throw(request);
+  } catch (const std::exception& error) {
+    return {DeviceStatus::Code::launch_failed, error.what(), false};
+  }
+}
+
+DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
+  const auto& program =
+      *static_cast<const std::shared_ptr<const emulated::Program>*>(request.function.handle);
+  const auto& geometry = request.geometry;
+  emulated::LaunchState state;
+  state.program = program;
+  state.memory = &memory_;
+  state.grid = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+  state.block = {geometry.block[0], geometry.block[1], geometry.block[2]};
+  state.cluster = {geometry.cluster[0], geometry.cluster[1], geometry.cluster[2]};
+  state.dynamic_smem_bytes = geometry.smem_bytes;
+  state.sm_count = static_cast<std::uint32_t>(info_.limits.sm_count);
+  const auto* const arguments = static_cast<const std::byte*>(request.arguments);
+  state.parameters.assign(arguments, arguments + program->parameter_bytes);
+  const std::uint32_t smem = program->static_smem_bytes + geometry.smem_bytes;
+  if (smem > static_cast<std::uint32_t>(info_.limits.smem_optin)) {
+    return {DeviceStatus::Code::out_of_resources,
+            fmt::format("{} bytes of shared memory are more than a block can get here", smem),
+            false};
+  }
+  emulated::LaunchOptions options;
+  options.host_threads = options_.host_threads;
+  options.timeout_s = options_.timeout_s;
+  if (options_.checks) {
+    const auto shadow = std::make_shared<emulated::GlobalShadow>();
+    options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
+  }
+  emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
+  DeviceStatus status;
+  if (result.fault) {
+    status = faulted(*result.fault);
+    result.reports.insert(result.reports.begin(), *result.fault);
+  } else if (!result.reports.empty()) {
+    status = faulted(result.reports.front());
+  }
+  const std::scoped_lock lock(reports_mutex_);
+  for (auto& report : result.reports) reports_.push_back(std::move(report));
+  return status;
+}
+
+std::unique_ptr<TimedBatch> EmulatedDevice::record(
+    const std::function<DeviceStatus(int run, void* stream)>&, int, DeviceStatus& status) {
+  status = {DeviceStatus::Code::launch_failed, "the emulated GPU does not time kernels", false};
+  return nullptr;
+}
+
+std::vector<emulated::Report> EmulatedDevice::take_reports() {
+  const std::scoped_lock lock(reports_mutex_);
+  return std::exchange(reports_, {});
+}
+
+}  // namespace kiln

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/global_shadow.hpp"
+
+#include <algorithm>
+
+namespace kiln::emulated {
+namespace {
+
+void join(GlobalShadow::Clocks& into, const GlobalShadow::Clocks& from) {
+  for (const auto& [block, clock] : from) {
+    auto& at = into[block];
+    at = std::max(at, clock);
+  }
+}
+
+}  // namespace
+
+bool GlobalShadow::ordered(const BlockState& state, std::uint32_t block, std::uint32_t clock) {
+  if (block == state.block) return true;
+  const auto at = state.known.find(block);
+  return at != state.known.end() && at->second >= clock;
+}
+
+bool GlobalShadow::access(const BlockState& state, const Allocation&, std::uint64_t address,
+                          int bytes, bool writes, std::uint32_t instruction, Conflict& conflict) {
+  // Accesses are aligned to their size, so that they never cross a page.
+  const std::uint64_t page = address / kPage;
+  Shard& shard = shards_[page % shards_.size()];
+  const std::scoped_lock lock(shard.mutex);
+  std::vector<Cell>& cells = shard.pages[page];
+  if (cells.empty()) cells.resize(kPage);
+  bool found = false;
+  for (int i = 0; i < bytes; ++i) {
+    Cell& cell = cells[address % kPage + static_cast<std::uint64_t>(i)];
+    if (!found && cell.writer != 0 && !ordered(state, cell.writer - 1, cell.write_clock)) {
+      conflict = {cell.writer - 1, cell.write_instruction, true};
+      found = true;
+    }
+    if (!found && writes && cell.reader != 0 && !ordered(state, cell.reader - 1, cell.read_clock)) {
+      conflict = {cell.reader - 1, cell.read_instruction, false};
+      found = true;
+    }
+    if (writes) {
+      cell.writer = state.block + 1;
+      cell.write_clock = state.clock;
+      cell.write_instruction = instruction;
+      cell.reader = 0;
+    } else {
+      cell.reader = state.block + 1;
+      cell.read_clock = state.clock;
+      cell.read_instruction = instruction;
+    }
+  }
+  return found;
+}
+
+void GlobalShadow::fence(BlockState& state) {
+  state.published = state.clock++;
+  join(state.known, state.seen);
+}
+
+void GlobalShadow::atomic(BlockState& state, std::uint64_t object) {
+  const std::scoped_lock lock(objects_mutex_);
+  Clocks& at = objects_[object];
+  join(state.seen, at);
+  join(at, state.known);
+  auto& own = at[state.block];
+  own = std::max(own, state.published);
+}
+
+}  // namespace kiln::emulated

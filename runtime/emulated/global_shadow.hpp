@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/emulated/global_memory.hpp"
+
+namespace kiln::emulated {
+
+/// What blocks did to global memory in one launch: who wrote and read each byte last. Blocks are
+/// ordered only by what they tell each other through atomic operations between fences. One object
+/// serves all host threads of a launch.
+class GlobalShadow {
+ public:
+  using Clocks = std::map<std::uint32_t, std::uint32_t>;  ///< by block; absent: 0
+
+  /// One block's knowledge, kept by its checker.
+  struct BlockState {
+    std::uint32_t block = 0;  ///< flat index in the grid
+    std::uint32_t clock = 1;
+    std::uint32_t published = 0;  ///< its clock at its last fence
+    Clocks known;                 ///< what others had published when it last fenced
+    Clocks seen;                  ///< what atomics told it since
+  };
+
+  struct Conflict {
+    std::uint32_t block = 0;  ///< of the earlier access
+    std::uint32_t instruction = 0;
+    bool wrote = false;
+  };
+
+  /// Notes an access; true and the conflict if an unordered access of another block was there.
+  [[nodiscard]] bool access(const BlockState& state, const Allocation& allocation,
+                            std::uint64_t address, int bytes, bool writes,
+                            std::uint32_t instruction, Conflict& conflict);
+  static void fence(BlockState& state);
+  /// An atomic operation at an address: takes what others published there and publishes.
+  void atomic(BlockState& state, std::uint64_t object);
+
+ private:
+  struct Cell {
+    std::uint32_t writer = 0;  ///< block + 1
+    std::uint32_t write_clock = 0;
+    std::uint32_t write_instruction = 0;
+    std::uint32_t reader = 0;  ///< block + 1 of the last reader
+    std::uint32_t read_clock = 0;
+    std::uint32_t read_instruction = 0;
+  };
+  static constexpr std::uint64_t kPage = 4096;
+  struct Shard {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::vector<Cell>> pages;
+  };
+  static bool ordered(const BlockState& state, std::uint32_t block, std::uint32_t clock);
+
+  std::array<Shard, 64> shards_;
+  std::mutex objects_mutex_;
+  std::unordered_map<std::uint64_t, Clocks> objects_;
+};
+
+}  // namespace kiln::emulated

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/emulated/checker.hpp"
+#include "runtime/emulated/emulated_module.hpp"
+#include "runtime/emulated/global_memory.hpp"
+#include "runtime/emulated/launch.hpp"
+
+namespace kiln::emulated::test {
+
+/// PTX around the body of a kernel `k` with parameters p0, p1, ... of 64 bits.
+inline std::string kernel_text(std::string_view body, int parameters,
+                               std::string_view before = "") {
+  std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n";
+  text += std::string(before) + "\n.visible .entry k(";
+  for (int i = 0; i < parameters; ++i) {
+    text += (i == 0 ? "" : ", ") + std::string(".param .u64 p") + std::to_string(i);
+  }
+  return text + ")\n{\n" + std::string(body) + "\n}\n";
+}
+
+/// One kernel on an emulated GPU, with checks on unless told otherwise.
+class PtxRunner {
+ public:
+  explicit PtxRunner(const std::string& text, const std::string& name = "k", bool checks = true)
+      : checks_(checks), module_(text, {name}, memory_) {}
+
+  template <class T>
+  std::uint64_t buffer(const std::vector<T>& values) {
+    const Allocation& at = raw_buffer(values.size() * sizeof(T));
+    std::memcpy(at.host(at.address), values.data(), values.size() * sizeof(T));
+    std::memset(at.written.get(), 1, values.size() * sizeof(T));
+    return at.address;
+  }
+  /// Memory that nobody wrote.
+  std::uint64_t fresh_buffer(std::size_t bytes) { return raw_buffer(bytes).address; }
+
+  template <class T>
+  std::vector<T> read(std::uint64_t address, std::size_t count) {
+    std::vector<T> values(count);
+    const Allocation* at = memory_.find(address);
+    std::memcpy(values.data(), at->host(address), count * sizeof(T));
+    return values;
+  }
+
+  template <class... Arguments>
+  LaunchResult launch(Extent grid, Extent block, Arguments... arguments) {
+    LaunchState state;
+    state.program =
+        *static_cast<const std::shared_ptr<const Program>*>(module_.functions().front().handle);
+    state.memory = &memory_;
+    state.grid = grid;
+    state.block = block;
+    state.cluster = cluster;
+    state.dynamic_smem_bytes = smem_bytes;
+    (append(state.parameters, static_cast<std::uint64_t>(arguments)), ...);
+    LaunchOptions options;
+    options.host_threads = 1;
+    options.timeout_s = timeout_s;
+    const auto shadow = std::make_shared<GlobalShadow>();
+    if (checks_) options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
+    return run_grid(std::move(state), options);
+  }
+
+  /// The same, expecting that nothing is found.
+  template <class... Arguments>
+  void launch_clean(Extent grid, Extent block, Arguments... arguments) {
+    const LaunchResult result = launch(grid, block, arguments...);
+    EXPECT_FALSE(result.fault) << result.fault->describe();
+    for (const Report& report : result.reports) ADD_FAILURE() << report.describe();
+  }
+
+  Extent cluster{1, 1, 1};
+  std::uint32_t smem_bytes = 0;
+  double timeout_s = 20.0;
+
+ private:
+  const Allocation& raw_buffer(std::size_t bytes) {
+    return memory_.allocate(static_cast<std::int64_t>(bytes));
+  }
+  static void append(std::vector<std::byte>& to, std::uint64_t value) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    to.insert(to.end(), bytes, bytes + sizeof value);
+  }
+
+  bool checks_;
+  GlobalMemory memory_{std::int64_t{1} << 30};
+  EmulatedModule module_;
+};
+
+/// The kinds of everything that a launch found, the fault first.
+inline std::vector<Finding> findings(const LaunchResult& result) {
+  std::vector<Finding> found;
+  if (result.fault) found.push_back(result.fault->finding);
+  for (const Report& report : result.reports) found.push_back(report.finding);
+  return found;
+}
+
+}  // namespace kiln::emulated::test
