@@ -208,6 +208,8 @@ void FunctionReader::read_directive() {
     read_variables(Space::local);
   } else if (name == "shared") {
     read_variables(Space::shared);
+  } else if (name == "global" || name == "const") {
+    read_statics(name == "global" ? Space::global : Space::constant);
   } else if (name == "pragma") {
     skip_pragma(lexer_);
   } else if (name == "file") {
@@ -237,6 +239,20 @@ void FunctionReader::read_variables(Space space) {
   do {
     DeclaredVariable declared = state_.variables.read_declarator(type, space, false);
     names_.declare_variable(declared.name, std::move(declared.variable));
+  } while (lexer_.accept(","));
+  lexer_.expect(";");
+}
+
+// They live as long as the module, which gets them under a name that no other can have.
+void FunctionReader::read_statics(Space space) {
+  const VariableType type = state_.variables.read_type();
+  auto& all = state_.module.variables;
+  do {
+    DeclaredVariable declared = state_.variables.read_declarator(type, space, false);
+    declared.variable.name =
+        fmt::format("{}@{}@{}", declared.name.text, function_.name, all.size());
+    names_.declare_static(declared.name, declared.variable, static_cast<int>(all.size()));
+    all.push_back(std::move(declared.variable));
   } while (lexer_.accept(","));
   lexer_.expect(";");
 }

@@ -56,6 +56,7 @@ class FunctionReader {
   void read_directive();
   void read_registers();
   void read_variables(Space space);
+  void read_statics(Space space);
   void read_instruction(const Token& first, const Token& opcode, int guard, bool negated);
   [[nodiscard]] std::vector<Token> read_names();
 

@@ -101,6 +101,17 @@ int Names::declare_variable(const Token& name, Variable variable) {
 int Names::import_variable(std::string_view name, const Variable& variable, int module_index) {
   const auto index = static_cast<int>(function_.variables.size());
   scopes_.front().names.emplace(name, Name{Name::Kind::variable, index, 0});
+  add_of_module(variable, module_index);
+  return index;
+}
+
+void Names::declare_static(const Token& name, const Variable& variable, int module_index) {
+  const auto index = static_cast<int>(function_.variables.size());
+  declare(name, {Name::Kind::variable, index, 0});
+  add_of_module(variable, module_index);
+}
+
+void Names::add_of_module(const Variable& variable, int module_index) {
   // Not its contents: many functions may name one large table.
   Variable copy;
   copy.name = variable.name;
@@ -110,7 +121,6 @@ int Names::import_variable(std::string_view name, const Variable& variable, int 
   copy.external = variable.external;
   copy.module_index = module_index;
   function_.variables.push_back(std::move(copy));
-  return index;
 }
 
 void Names::declare_target(const Token& name, const Target& target) {

@@ -37,6 +37,8 @@ class Names {
   /// name0 to name<count - 1>.
   void declare_registers(const Token& name, Type type, int lanes, int count);
   int declare_variable(const Token& name, Variable variable);
+  /// A variable of the module that only the innermost scope knows.
+  void declare_static(const Token& name, const Variable& variable, int module_index);
   /// A variable of the module, known in the whole function from now on.
   int import_variable(std::string_view name, const Variable& variable, int module_index);
   /// Labels the instruction that comes next.
@@ -75,6 +77,7 @@ class Names {
   };
 
   void declare(const Token& name, const Name& meaning);
+  void add_of_module(const Variable& variable, int module_index);
   void declare_target(const Token& name, const Target& target);
   Name add_registers(Scope& scope, std::string_view name, Type type, int lanes);
   std::optional<Name> find_in_ranges(Scope& scope, std::string_view name);

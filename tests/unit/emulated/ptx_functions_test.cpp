@@ -161,7 +161,7 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { .reg .b32 a<2>; .reg .b32 a<2>; }", "'a' is declared twice"},
       {".entry f() { A: A: }", "the label 'A' stands twice"},
       {".entry f() { .reg .b32 _; }", "'_' cannot be declared"},
-      {".entry f() { .global .u32 x; }", "'.global' is not known in the body of a function"},
+      {".entry f() { .weak .u32 x; }", "'.weak' is not known in the body of a function"},
       {".entry f() .fastest { ret; }", "'.fastest' is not known before the body"},
       {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "expected three numbers at most"},
       {".entry f() .maxntid 9999999999 { ret; }", "too large for a number of threads"},

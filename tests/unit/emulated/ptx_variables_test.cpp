@@ -139,6 +139,26 @@ TEST(PtxVariables, AFunctionListsThoseOfTheModuleThatItNames) {
   EXPECT_TRUE(variables[2].initial.empty());
 }
 
+TEST(PtxVariables, StaticsOfAFunctionBelongToTheModule) {
+  const auto module = read_declarations(
+      ".global .u32 x = 1; .func f() { .reg .b64 r; .global .u32 x = 2; mov.u64 r, x;\n"
+      "{ .const .u32 x[2] = {3, 4}; mov.u64 r, x; } mov.u64 r, x; } .func g() { .reg .b64 r;\n"
+      "mov.u64 r, x; }");
+  ASSERT_EQ(module.variables.size(), 3U);
+  EXPECT_EQ(module.variables[1].name, "x@f@1");
+  EXPECT_THAT(values_of<int>(module.variables[1]), ElementsAre(2));
+  EXPECT_EQ(module.variables[2].space, Space::constant);
+  const auto named = [&](const char* function, std::size_t instruction) {
+    const auto& in = module.find(function)->body.at(instruction);
+    const auto index = static_cast<std::size_t>(in.operands.at(1).index);
+    return module.find(function)->variables.at(index).module_index;
+  };
+  EXPECT_EQ(named("f", 0), 1);
+  EXPECT_EQ(named("f", 1), 2);
+  EXPECT_EQ(named("f", 2), 1);
+  EXPECT_EQ(named("g", 0), 0);
+}
+
 TEST(PtxVariables, WhatCannotBeIsRefused) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {".global .u32 a; .global .u32 a;", "PTX:2:30: 'a' is declared twice"},
