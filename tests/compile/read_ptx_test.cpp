@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads the PTX that NVRTC makes of the catalog: each template and type row, and the verification
+// kernels. Needs NVRTC, but no GPU.
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/emulated/ptx_module.hpp"
+#include "templates/catalog.hpp"
+#include "templates/renderer.hpp"
+#include "tests/support/row_gemm.hpp"
+
+namespace kiln {
+namespace {
+
+class ReadPtx : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      compiler_ = make_nvrtc_compiler();
+    } catch (const Error& error) {
+      GTEST_SKIP() << "no NVRTC here: " << error.what();
+    }
+  }
+
+  /// Compiles to PTX, reads it, and expects all kernels, with most of their lines known.
+  void read(CompileRequest request) {
+    request.code = CodeKind::ptx;
+    const CompileResult result = compiler_->compile(request);
+    ASSERT_TRUE(result.ok) << request.source_name << "\n" << result.log;
+    // The C string that NVRTC gives may come with its end.
+    std::string_view text(reinterpret_cast<const char*>(result.cubin.data()), result.cubin.size());
+    text = text.substr(0, text.find('\0'));
+    const ptx::Module module = ptx::read_module(text);
+    EXPECT_FALSE(module.target.empty());
+    for (const std::string& name : result.lowered_names) {
+      const ptx::Function* kernel = module.find(name);
+      ASSERT_NE(kernel, nullptr) << name;
+      EXPECT_TRUE(kernel->entry && kernel->defined) << name;
+      ASSERT_FALSE(kernel->body.empty()) << name;
+      // NVRTC gives line 0 to code that belongs to no line, the merged tails of branches say.
+      std::size_t placed = 0;
+      for (const auto& in : kernel->body) {
+        EXPECT_GT(in.origin.file, 0) << name << ": " << ptx::text_of(*kernel, in);
+        placed += in.origin.line > 0 ? 1U : 0U;
+      }
+      EXPECT_GT(placed * 4, kernel->body.size() * 3) << name;
+    }
+    ++kernels_;
+  }
+
+  std::unique_ptr<Compiler> compiler_;
+  int kernels_ = 0;
+};
+
+TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
+  const auto limits = limits_of_arch("sm_90a");
+  ASSERT_TRUE(limits);
+  std::size_t turn = 0;
+  for (const auto& kernel : Catalog::builtin().templates()) {
+    for (const auto& row : kernel.type_rows()) {
+      Gemm gemm = testing::gemm_of_row(row, turn++, Storage::n, Storage::n, 16, true);
+      gemm.m = 992;
+      gemm.n = 704;
+      gemm.k = 320;
+      const Problem problem = to_problem(gemm);
+      ASSERT_FALSE(kernel.why_unsupported(problem, *limits)) << kernel.name();
+      const auto config = kernel.space(problem, *limits).default_config();
+      ASSERT_TRUE(config) << kernel.name();
+      const auto rendered = render(Catalog::builtin(), kernel, *config, problem, *limits);
+      CompileRequest request;
+      request.source = rendered.text;
+      request.source_name = kernel.file();
+      request.source_digest = rendered.digest;
+      request.name_expressions = rendered.name_expressions;
+      request.arch = limits->arch;
+      read(std::move(request));
+    }
+  }
+  RecordProperty("read", kernels_);
+  EXPECT_GE(kernels_, 3);
+}
+
+TEST_F(ReadPtx, VerificationKernels) {
+  const auto& files = embedded_files();
+  const auto source = files.find("support/verify.cu");
+  ASSERT_NE(source, files.end());
+  CompileRequest request;
+  request.source = inline_headers(files, "support/verify.cu", source->second);
+  request.source_name = "verify.cu";
+  request.plain_names = {"kiln_fill_random", "kiln_absolute", "kiln_compare"};
+  request.arch = "sm_90a";
+  read(std::move(request));
+}
+
+}  // namespace
+}  // namespace kiln
