@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "runtime/emulated/convert_decode.hpp"
+#include "runtime/emulated/data_types.hpp"
 #include "runtime/emulated/lane_loops.hpp"
 
 namespace kiln::emulated::converts {
@@ -156,6 +157,8 @@ Execute quick_form(const Conversion& conversion, int to_bytes, int from_bytes) {
   if (const Execute number = find(kNumbers, conversion.to, to_bytes, conversion.from, from_bytes)) {
     return number;
   }
+  const auto is_integer = [](Type type) { return is_signed(type) || is_unsigned(type); };
+  if (!is_integer(conversion.to) || !is_integer(conversion.from)) return nullptr;
   const int to_bits = ptx::bits_of(conversion.to);
   const int from_bits = ptx::bits_of(conversion.from);
   Type to = conversion.to;
@@ -166,9 +169,8 @@ Execute quick_form(const Conversion& conversion, int to_bytes, int from_bytes) {
     from = unsigned_of(from);
   } else if (to_bits == 8 * to_bytes) {
     // Extended as the source says: give the result the same signedness to find the form.
-    const bool from_signed = from == Type::s8 || from == Type::s16 || from == Type::s32;
     to = unsigned_of(to);
-    if (from_signed) to = to_bits == 16 ? Type::s16 : to_bits == 32 ? Type::s32 : Type::s64;
+    if (is_signed(from)) to = to_bits == 16 ? Type::s16 : to_bits == 32 ? Type::s32 : Type::s64;
   }
   return find(kIntegers, to, to_bytes, from, from_bytes);
 }
