@@ -105,7 +105,8 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
     const bool known = form.rounding == Rounding::nearest_away ||
                        form.rounding == Rounding::nearest_even ||
                        form.rounding == Rounding::toward_zero;
-    return known && !form.integral ? "" : "needs .rna, .rn or .rz";
+    if (!known || form.integral) return "needs .rna, .rn or .rz";
+    return form.relu && form.rounding == Rounding::nearest_away ? ".relu needs .rn or .rz" : "";
   }
   if (form.rounding == Rounding::nearest_away) return ".rna exists for tf32 only";
   if (form.integral) {

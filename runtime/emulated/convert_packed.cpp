@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -74,6 +75,26 @@ void execute_quick_pack(Warp& warp, const Instr& instr, LaneMask active) {
     out[i] = (upper << 16U) | round(get<float>(b, i));
   }
   store_lanes<4>(warp.row(instr.d), reinterpret_cast<const std::byte*>(out), active);
+}
+
+/// The f16 of every e4m3 or e5m2; all are exact.
+constexpr std::array<std::uint16_t, 256> halves_of(const FloatFormat& format) {
+  std::array<std::uint16_t, 256> halves{};
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const auto value = static_cast<double>(decode(format, i));
+    halves[i] = static_cast<std::uint16_t>(encode(kF16, value));
+  }
+  return halves;
+}
+constexpr std::array<std::uint16_t, 256> kE4m3Halves = halves_of(kE4m3);
+constexpr std::array<std::uint16_t, 256> kE5m2Halves = halves_of(kE5m2);
+
+template <const std::array<std::uint16_t, 256>& halves>
+void execute_widen(Warp& warp, const Instr& instr, LaneMask active) {
+  for_active(active, [&](int lane) {
+    const auto bytes = get<std::uint16_t>(warp.row(instr.a), lane);
+    store_parts(warp.row(instr.d), lane, 16, halves[bytes >> 8U], halves[bytes & 0xFFU]);
+  });
 }
 
 /// Part by part from one packed type to another.
@@ -150,6 +171,10 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
     out.d = context.destination(0, register_of(form.to));
     out.a = context.source(1, register_of(form.from));
     out.execute = execute_repack;
+    if (!narrow_result && !form.relu) {
+      out.execute =
+          form.from.format == &kE4m3 ? execute_widen<kE4m3Halves> : execute_widen<kE5m2Halves>;
+    }
   }
   out.detail = context.keep(form);
 }

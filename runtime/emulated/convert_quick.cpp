@@ -53,16 +53,44 @@ struct F32ToF16 {
 struct F32ToBf16 {
   static uint16_t of(float a) { return bf16_of_f32(a); }
 };
-/// .rzi.s32.f32. The limits come by choice and not by conversion, which would be undefined.
-struct TruncateToS32 {
+/// .s32.f32 in all roundings. The limits come by choice and not by conversion, which would be
+/// undefined.
+template <Rounding rounding>
+struct RoundToS32 {
   static int32_t of(float a) {
-    const bool above = a >= 0x1p31F;
     const bool inside = a >= -0x1p31F && a < 0x1p31F;
-    const int32_t limit = above ? INT32_MAX : a == a ? INT32_MIN : 0;
-    const auto value = static_cast<int32_t>(inside ? a : 0.0F);
+    const int32_t limit = a > 0 ? INT32_MAX : a == a ? INT32_MIN : 0;
+    const float number = inside ? a : 0.0F;
+    auto value = static_cast<int32_t>(number);
+    const auto whole = static_cast<float>(value);
+    if constexpr (rounding == Rounding::down) value -= whole > number ? 1 : 0;
+    if constexpr (rounding == Rounding::up) value += whole < number ? 1 : 0;
+    if constexpr (rounding == Rounding::nearest_even) {
+      // The distance is exact, and not zero only for numbers with few bits before the point.
+      const float rest = number - whole;
+      const int32_t odd = value & 1;
+      value += (rest > 0.5F) | ((rest == 0.5F) & (odd != 0)) ? 1 : 0;
+      value -= (rest < -0.5F) | ((rest == -0.5F) & (odd != 0)) ? 1 : 0;
+    }
     return inside ? value : limit;
   }
 };
+struct Tf32Away {
+  static uint32_t of(float a) { return tf32_of_f32(a); }
+};
+
+Execute round_to_s32(Rounding rounding) {
+  switch (rounding) {
+    case Rounding::toward_zero:
+      return execute_unary<RoundToS32<Rounding::toward_zero>, int32_t, float>;
+    case Rounding::down:
+      return execute_unary<RoundToS32<Rounding::down>, int32_t, float>;
+    case Rounding::up:
+      return execute_unary<RoundToS32<Rounding::up>, int32_t, float>;
+    default:
+      return execute_unary<RoundToS32<Rounding::nearest_even>, int32_t, float>;
+  }
+}
 
 struct Quick {
   Type to;
@@ -149,9 +177,10 @@ Execute quick_form(const Conversion& conversion, int to_bytes, int from_bytes) {
   if (conversion.flush || conversion.saturate || conversion.saturate_finite || conversion.relu) {
     return nullptr;
   }
-  if (conversion.rounding == Rounding::toward_zero && conversion.to == Type::s32 &&
-      conversion.from == Type::f32 && to_bytes == 4 && from_bytes == 4) {
-    return execute_unary<TruncateToS32, int32_t, float>;
+  if (conversion.from == Type::f32 && to_bytes == 4 && from_bytes == 4) {
+    if (conversion.to == Type::s32) return round_to_s32(conversion.rounding);
+    const bool away = conversion.rounding == Rounding::nearest_away;
+    if (conversion.to == Type::tf32 && away) return execute_unary<Tf32Away, uint32_t, float>;
   }
   if (conversion.integral || conversion.rounding != Rounding::nearest_even) return nullptr;
   if (const Execute number = find(kNumbers, conversion.to, to_bytes, conversion.from, from_bytes)) {

@@ -163,6 +163,7 @@ TEST(ConvertPacked, EveryNarrowValueWidensExactly) {
   const auto bf16 = lane_test::run("cvt.f32.bf16 %rd, %ha;", 'r', rows);
   const auto f64 = lane_test::run("cvt.f64.f16 %ld, %ha;", 'l', rows);
   const auto e4m3 = lane_test::run("cvt.rn.f16x2.e4m3x2 %rd, %ha;", 'r', rows);
+  const auto plain = lane_test::run("cvt.rn.f16x2.e5m2x2 %rd, %ha;", 'r', rows);
   const auto e5m2 = lane_test::run("cvt.rn.relu.f16x2.e5m2x2 %rd, %ha;", 'r', rows);
   for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
     const float value = decode(kF16, bits);
@@ -179,6 +180,7 @@ TEST(ConvertPacked, EveryNarrowValueWidensExactly) {
       };
       ASSERT_EQ(bits_of(half(e4m3[bits])), bits_of(decode(kE4m3, byte)));
       const float wide = decode(kE5m2, byte);
+      ASSERT_EQ(bits_of(half(plain[bits])), bits_of(wide));
       ASSERT_EQ(bits_of(half(e5m2[bits])), bits_of(std::signbit(wide) ? 0.0F : wide));
     }
   }
@@ -196,6 +198,14 @@ TEST(ConvertPacked, Tf32KeepsTenBitsOfMantissa) {
     ASSERT_EQ(even[i], (bits + 0xFFFU + ((bits >> 13U) & 1U)) & ~0x1FFFU);
     ASSERT_EQ(cut[i], (bits >> 31U) != 0 ? 0U : bits & ~0x1FFFU);
   }
+}
+
+TEST(ConvertPacked, Tf32KeepsTheUpperBitsOfNan) {
+  EXPECT_EQ(run_one("cvt.rna.tf32.f32 %rd, %ra;", 'r', {0x7F812345U, 0, 0, 0}), 0x7F812000U);
+  EXPECT_EQ(run_one("cvt.rna.tf32.f32 %rd, %ra;", 'r', {0x7F7FFFFFU, 0, 0, 0}), 0x7F800000U);
+  EXPECT_EQ(run_one("cvt.rna.satfinite.tf32.f32 %rd, %ra;", 'r', {0x7F7FFFFFU, 0, 0, 0}),
+            0x7F7FE000U);
+  EXPECT_NE(lane_test::refusal("cvt.rna.relu.tf32.f32 %rd, %ra;"), "");
 }
 
 TEST(ConvertPacked, IntegersAndHalvesConvertBothWays) {
