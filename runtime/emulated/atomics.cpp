@@ -125,6 +125,19 @@ struct AddHalf {
   }
 };
 
+/// The smaller or larger of two halves as min.f16 says it: a number rather than NaN, -0 below +0.
+template <float (*kLoad)(std::uint16_t), bool kLarger>
+struct ChooseHalf {
+  std::uint16_t operator()(std::uint16_t old, std::uint16_t value, std::uint16_t) const {
+    const float left = kLoad(old);
+    const float right = kLoad(value);
+    if (left != left) return right != right ? std::uint16_t{0x7fff} : value;
+    if (right != right) return old;
+    const bool less = left < right || (left == right && (old & 0x8000U) != 0);
+    return less == kLarger ? value : old;
+  }
+};
+
 struct Pair128 {
   std::uint64_t low;
   std::uint64_t high;
@@ -192,6 +205,20 @@ AtomicFunction find_atomic(std::string_view operation, ptx::Type type) {
     default:
       return nullptr;
   }
+}
+
+AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type) {
+  using ptx::Type;
+  const bool larger = operation == "max";
+  if (type == Type::f16 && (larger || operation == "min")) {
+    return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_f16, true>>
+                  : &update<std::uint16_t, ChooseHalf<&f32_of_f16, false>>;
+  }
+  if (type == Type::bf16 && (larger || operation == "min")) {
+    return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_bf16, true>>
+                  : &update<std::uint16_t, ChooseHalf<&f32_of_bf16, false>>;
+  }
+  return find_atomic(operation, type);
 }
 
 }  // namespace kiln::emulated

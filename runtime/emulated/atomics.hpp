@@ -18,4 +18,7 @@ using AtomicFunction = void (*)(std::byte* memory, const std::byte* value, const
 /// type, or null when PTX has none.
 [[nodiscard]] AtomicFunction find_atomic(std::string_view operation, ptx::Type type);
 
+/// The same for cp.reduce.async.bulk, which has min and max of halves besides.
+[[nodiscard]] AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type);
+
 }  // namespace kiln::emulated

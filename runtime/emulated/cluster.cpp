@@ -99,6 +99,8 @@ std::string Block::barrier_text() const {
     text += fmt::format("{}barrier {} has {} of {} threads", text.empty() ? "" : "; ", i,
                         at.arrived, at.all ? live_threads_ : at.expected);
   }
+  const std::string waiters = mbarriers_.waiting_text();
+  if (!waiters.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", waiters);
   return text;
 }
 

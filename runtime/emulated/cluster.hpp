@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/emulated/global_memory.hpp"
+#include "runtime/emulated/mbarrier.hpp"
 #include "runtime/emulated/observer.hpp"
 #include "runtime/emulated/program.hpp"
 #include "runtime/emulated/report.hpp"
@@ -65,6 +66,7 @@ class Block {
   [[nodiscard]] bool shared_holds(std::uint64_t offset, std::uint64_t bytes) const {
     return offset >= kSharedBase && offset + bytes <= kSharedBase + shared_.size();
   }
+  [[nodiscard]] MbarrierTable& mbarriers() { return mbarriers_; }
   /// Local memory of one thread of this block.
   [[nodiscard]] std::byte* local(std::uint32_t thread);
 
@@ -106,6 +108,7 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   std::array<Barrier, 16> barriers_;
+  MbarrierTable mbarriers_;
   std::vector<std::unique_ptr<Warp>> warps_;
 };
 

@@ -151,7 +151,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void execute_exit(Warp& warp, const Instr&, LaneMask active) {
-  warp.exit(active);
+  warp.retire(active);
 }
 
 void execute_trap(Warp& warp, const Instr& instr, LaneMask active) {

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <utility>
 
+#include "runtime/emulated/async_instructions.hpp"
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/copy_queue.hpp"
 #include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/memory_operands.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -48,6 +50,16 @@ void CopyQueue::wait_all(LaneMask lanes) {
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
+void CopyQueue::complete_before(LaneMask lanes, std::uint64_t token) {
+  for (Copy& copy : copies_) {
+    if (copy.token >= token) continue;
+    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
+      complete(copy, std::countr_zero(left));
+    }
+  }
+  std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
+}
+
 void CopyQueue::complete(Copy& copy, int lane) {
   const auto at = static_cast<std::size_t>(lane);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
@@ -72,15 +84,6 @@ struct CopyDetail {
   int bytes = 16;
   bool ignores = false;
 };
-
-std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane) {
-  const auto offset = static_cast<std::uint64_t>(operand.offset);
-  if (operand.row == kNoRow) return offset;
-  if (operand.lane_bytes == 4) {
-    return get<std::uint32_t>(warp.row(operand.row), lane) + static_cast<std::uint32_t>(offset);
-  }
-  return get<std::uint64_t>(warp.row(operand.row), lane) + offset;
-}
 
 void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& detail = *static_cast<const CopyDetail*>(instr.detail);
@@ -161,7 +164,16 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void decode_copy(DecodeContext& context, Instr& out) {
+  const bool reduces = context.take("reduce");
   if (!context.take("async")) context.fail("is known as cp.async only");
+  if (context.take("bulk")) {
+    decode_bulk(context, out, reduces);
+    return;
+  }
+  if (context.take("mbarrier")) {
+    decode_copy_arrival(context, out);
+    return;
+  }
   out.unit = Unit::async_copy;
   if (context.take("commit_group")) {
     context.expect_operands(0);

@@ -39,6 +39,8 @@ class CopyQueue {
   void wait(LaneMask lanes, std::uint32_t pending);
   /// Does all the lanes' copies, of open groups too.
   void wait_all(LaneMask lanes);
+  /// Does the lanes' copies that began before `token` was given out.
+  void complete_before(LaneMask lanes, std::uint64_t token);
 
  private:
   void complete(Copy& copy, int lane);

@@ -137,5 +137,8 @@ struct Opcode {
 [[nodiscard]] std::span<const Opcode> copy_opcodes();    ///< cp.async and its groups
 [[nodiscard]] std::span<const Opcode> warp_opcodes();    ///< shfl, vote, match, redux, barriers
 [[nodiscard]] std::span<const Opcode> matrix_opcodes();  ///< wmma, mma, ldmatrix, stmatrix
+[[nodiscard]] std::span<const Opcode> mbarrier_opcodes();
+[[nodiscard]] std::span<const Opcode> wgmma_opcodes();
+[[nodiscard]] std::span<const Opcode> cluster_opcodes();  ///< mapa, getctarank, setmaxnreg
 
 }  // namespace kiln::emulated

@@ -64,7 +64,8 @@ std::shared_ptr<const Program> decode(const ptx::Module& module, const std::stri
 FunctionDecoder::FunctionDecoder(const ptx::Module& module, const SymbolAddress& address_of)
     : module_(module), address_of_(address_of), program_(std::make_shared<Program>()) {
   for (const auto family : {integer_opcodes(), float_opcodes(), convert_opcodes(), data_opcodes(),
-                            memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes()}) {
+                            memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes(),
+                            mbarrier_opcodes(), wgmma_opcodes(), cluster_opcodes()}) {
     for (const Opcode& opcode : family) opcodes_.emplace(opcode.name, opcode.decode);
   }
 }
@@ -119,6 +120,9 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   emit(end, exit);
 
   program_->local_bytes = static_cast<std::uint32_t>(align_up(local_bytes_, 16));
+  auto& moved = program_->moved_rows;
+  std::sort(moved.begin(), moved.end());
+  moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
   place_joins(*program_);
   return std::move(program_);
 }
@@ -173,12 +177,10 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
     context.take("uni");
     context.expect_operands(2);
     const auto& lists = frame_->function->branch_tables;
-    const auto list = std::find_if(lists.begin(), lists.end(), [&](const auto& table) {
-      return table.name == context.operand(1).name;
-    });
-    if (list == lists.end()) context.fail("names no list of targets");
-    context.set_rows(out, std::vector<std::uint32_t>(list->targets.size()));
-    tables.push_back({program_->lists.back().get(), &list->targets});
+    const auto list = static_cast<std::size_t>(context.operand(1).index);
+    if (list >= lists.size()) context.fail("names no list of targets");
+    context.set_rows(out, std::vector<std::uint32_t>(lists[list].targets.size()));
+    tables.push_back({program_->lists.back().get(), &lists[list].targets});
     out.a = context.source(0, ptx::Type::u32);
     out.execute = &execute_branch_table;
   } else if (name == "exit" || (name == "ret" && entry)) {
@@ -213,6 +215,8 @@ void FunctionDecoder::emit(const ptx::Instruction& in, Instr out) {
     out.guard_negated = in.guard_negated;
   }
   out.index = static_cast<std::uint32_t>(program_->code.size());
+  const bool moves_words = in.parts.front() == "mov" && in.parts.back().ends_with("32");
+  if (moves_words && out.d != kNoRow) program_->moved_rows.push_back(out.d);
   program_->code.push_back(out);
   program_->origins.push_back(in.origin);
   program_->opcodes.push_back(in.opcode());

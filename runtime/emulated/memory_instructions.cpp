@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "runtime/emulated/async_instructions.hpp"
 #include "runtime/emulated/atomics.hpp"
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/decoder.hpp"
@@ -177,6 +178,10 @@ void decode_ld(DecodeContext& context, Instr& out) {
 }
 
 void decode_st(DecodeContext& context, Instr& out) {
+  if (context.take("async")) {
+    decode_async_store(context, out);
+    return;
+  }
   decode_access(context, out, 0, 1, false);
 }
 
@@ -249,7 +254,10 @@ void decode_atom(DecodeContext& context, Instr& out) {
 }
 
 void decode_red(DecodeContext& context, Instr& out) {
-  context.take("async");
+  if (context.take("async")) {
+    decode_async_reduction(context, out);
+    return;
+  }
   decode_atomic(context, out, false);
 }
 

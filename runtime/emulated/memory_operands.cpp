@@ -35,6 +35,15 @@ void fill_addresses(Warp& warp, const Instr& instr, LaneMask active,
   }
 }
 
+std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane) {
+  const auto offset = static_cast<std::uint64_t>(operand.offset);
+  if (operand.row == kNoRow) return offset;
+  if (operand.lane_bytes == 4) {
+    return get<std::uint32_t>(warp.row(operand.row), lane) + static_cast<std::uint32_t>(offset);
+  }
+  return get<std::uint64_t>(warp.row(operand.row), lane) + offset;
+}
+
 Unit unit_of(ptx::Space space) {
   switch (space) {
     case ptx::Space::shared:

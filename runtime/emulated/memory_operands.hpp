@@ -18,6 +18,9 @@ ptx::Space decode_address(DecodeContext& context, std::size_t i, Instr& out);
 void fill_addresses(Warp& warp, const Instr& instr, LaneMask active,
                     std::uint64_t (&addresses)[kLanes]);
 
+/// The address that an operand kept by itself names in a lane.
+[[nodiscard]] std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane);
+
 /// Which unit an access to a space occupies.
 [[nodiscard]] Unit unit_of(ptx::Space space);
 

@@ -144,6 +144,9 @@ struct Program {
   std::uint32_t register_bytes = 0;  ///< of one warp
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
+  /// Rows of 32-bit values that some mov writes, sorted: where unfinished accumulators of wgmma may
+  /// have gone.
+  std::vector<std::uint32_t> moved_rows;
   std::uint32_t parameter_bytes = 0;  ///< that a launch must give
   std::uint32_t static_smem_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread

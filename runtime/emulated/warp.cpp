@@ -53,7 +53,7 @@ void Warp::branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kL
   enter({same, targets[first], join, Wait::none, 0, 0});
 }
 
-void Warp::exit(LaneMask lanes) {
+void Warp::retire(LaneMask lanes) {
   live_ &= ~lanes;
   mask_ &= ~lanes;
   block_.exited(static_cast<std::uint32_t>(std::popcount(lanes)));

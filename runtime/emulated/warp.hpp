@@ -10,9 +10,11 @@
 #include <vector>
 
 #include "runtime/emulated/access.hpp"
+#include "runtime/emulated/bulk_groups.hpp"
 #include "runtime/emulated/copy_queue.hpp"
 #include "runtime/emulated/program.hpp"
 #include "runtime/emulated/report.hpp"
+#include "runtime/emulated/wgmma_queue.hpp"
 
 namespace kiln::emulated {
 
@@ -66,6 +68,11 @@ class Warp {
   /// The allocation that the last global access of a lane hit; may be null.
   [[nodiscard]] const Allocation* allocation() const { return last_; }
   [[nodiscard]] CopyQueue& copies() { return copies_; }
+  [[nodiscard]] BulkGroups& bulk() { return bulk_; }
+  [[nodiscard]] WgmmaQueue& wgmma() { return wgmma_; }
+  /// Registers per thread as setmaxnreg left them; 0: as the launch gave them.
+  [[nodiscard]] int register_limit() const { return register_limit_; }
+  void set_register_limit(int registers) { register_limit_ = registers; }
 
   // What instructions that decide about control call.
   void jump(std::uint32_t target) { pc_ = target; }
@@ -73,7 +80,7 @@ class Warp {
   void branch(const Instr& instr, LaneMask taken);
   /// The same with a target for each lane, kept in `targets`.
   void branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]);
-  void exit(LaneMask lanes);
+  void retire(LaneMask lanes);
   /// Whether all of `wanted` that have not exited execute this instruction together. If not, the
   /// group waits here for the others, and the instruction comes again.
   [[nodiscard]] bool gather(const Instr& instr, LaneMask wanted);
@@ -151,6 +158,9 @@ class Warp {
   const Program& program_;
   int index_;
   CopyQueue copies_;
+  BulkGroups bulk_;
+  WgmmaQueue wgmma_;
+  int register_limit_ = 0;
   std::unique_ptr<std::byte[]> registers_;
   LaneMask live_ = 0;
 

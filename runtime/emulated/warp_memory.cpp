@@ -51,6 +51,8 @@ Warp::Warp(Block& block, int index, const Program& program)
       program_(program),
       index_(index),
       copies_(*this),
+      bulk_(*this),
+      wgmma_(*this),
       registers_(std::make_unique<std::byte[]>(program.register_bytes)) {
   const auto first = static_cast<std::uint32_t>(index) * kLanes;
   const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/emulated/async_memory.hpp"
+#include "runtime/emulated/mbarrier.hpp"
+
+/// \file
+/// mbarriers as instructions reach them: by address, with findings for what is wrong.
+
+namespace kiln::emulated {
+
+struct BarrierRef {
+  SharedSpot at;
+  Mbarrier* state = nullptr;
+
+  /// What Observer::synchronise() and async_end() are told of the phase that is going on.
+  [[nodiscard]] std::uint64_t object() const { return object(state->parity()); }
+  [[nodiscard]] std::uint64_t object(std::uint32_t parity) const {
+    return reinterpret_cast<std::uintptr_t>(at.host()) * 2 + parity;
+  }
+};
+
+/// The mbarrier at an address. Ends the launch if there is none.
+[[nodiscard]] BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane,
+                                    std::uint64_t address);
+[[nodiscard]] BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane,
+                                    const SharedSpot& spot);
+
+/// Ends the launch if `wrong`, which an operation on the mbarrier returned, says anything.
+void require(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
+             const std::string& wrong);
+
+/// One arrival of a thread, with its synchronisation.
+struct Arrival {
+  std::uint32_t count = 1;
+  bool drops = false;
+  bool completes = true;
+  bool releases = true;
+};
+void arrive(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
+            const Arrival& arrival);
+
+/// An asynchronous operation reports bytes to the mbarrier at a place.
+void complete_bytes(Warp& warp, const Instr& instr, int lane, const SharedSpot& spot,
+                    std::uint32_t bytes);
+
+}  // namespace kiln::emulated

@@ -1,0 +1,337 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/wgmma_queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "runtime/emulated/async_memory.hpp"
+#include "runtime/emulated/small_floats.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// The upper half of a mark: a signalling NaN as an f32 and, for pairs, in the upper f16.
+/// Arithmetic makes a quiet one of it, which is no mark.
+constexpr std::uint32_t kMark = 0x7FB50000U;
+constexpr std::uint32_t kMarks = 1U << 16U;
+
+bool is_mark(std::uint32_t word) {
+  return (word & 0xFFFF0000U) == kMark;
+}
+
+/// Chains that are remembered to see their registers changed without a fence.
+constexpr std::size_t kMostFinished = 8;
+
+const WgmmaDetail& detail_of(const Instr& instr) {
+  return *static_cast<const WgmmaDetail*>(instr.detail);
+}
+
+std::uint32_t marks_of(const FragmentLayout& layout) {
+  return static_cast<std::uint32_t>(layout.registers);
+}
+
+void add_integers(const std::int32_t* products, std::int32_t* sums, std::size_t count,
+                  bool saturates) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t sum = std::int64_t{sums[i]} + products[i];
+    sums[i] =
+        saturates
+            ? static_cast<std::int32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()))
+            : static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
+  }
+}
+
+/// Ones that both have, of rows of bytes.
+void multiply_bits(int n, int k, const std::int32_t* a, const std::int32_t* b, std::int32_t* d) {
+  for (int row = 0; row < kWgmmaRows; ++row) {
+    for (int i = 0; i < k; ++i) {
+      const auto left = static_cast<std::uint32_t>(a[row * k + i]);
+      if (left == 0) continue;
+      for (int col = 0; col < n; ++col) {
+        d[row * n + col] += std::popcount(left & static_cast<std::uint32_t>(b[i * n + col]));
+      }
+    }
+  }
+}
+
+WgmmaTile tile_of_a(const WgmmaDetail& detail, std::uint64_t descriptor, int warp) {
+  return {descriptor, detail.a_type, warp % 4 * kWgmmaRows, kWgmmaRows, !detail.a_along_m};
+}
+
+WgmmaTile tile_of_b(const WgmmaDetail& detail, std::uint64_t descriptor) {
+  return {descriptor, detail.b_type, 0, detail.n, !detail.b_along_n};
+}
+
+}  // namespace
+
+void WgmmaQueue::fence() {
+  fenced_ = true;
+  finished_.clear();
+}
+
+void WgmmaQueue::start(const Instr& instr) {
+  const WgmmaDetail& detail = detail_of(instr);
+  check_fence(instr, detail);
+  Operation operation;
+  operation.instr = &instr;
+  operation.group = group_;
+  operation.accumulates = (warp_.predicate(instr.c) & 1U) != 0;
+  operation.b = get<std::uint64_t>(warp_.row(instr.b), 0);
+  if (detail.a_layout == nullptr) {
+    operation.a = get<std::uint64_t>(warp_.row(instr.a), 0);
+  } else {
+    const std::uint32_t* const rows = instr.rows + detail.d_layout->registers;
+    const auto count = static_cast<std::size_t>(kWgmmaRows * detail.k);
+    if (is_float(detail.a_type)) {
+      operation.a_real.resize(count);
+      gather_matrix(warp_, rows, *detail.a_layout, detail.a_type, operation.a_real.data());
+    } else {
+      operation.a_whole.resize(count);
+      gather_matrix(warp_, rows, *detail.a_layout, detail.a_type, operation.a_whole.data());
+    }
+  }
+  operation.chain = chain_of(instr, detail);
+  operation.chain->rows = instr.rows;
+  ++operation.chain->unfinished;
+  begin_reads(operation, detail);
+  operations_.push_back(std::move(operation));
+}
+
+void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
+  if (!fenced_) {
+    warp_.report(instr, warp_.live(), Finding::missing_fence,
+                 "comes before any wgmma.fence, which orders its registers");
+    fenced_ = true;
+  }
+  for (const Chain& chain : finished_) {
+    if (chain.layout != detail.d_layout ||
+        !std::equal(instr.rows, instr.rows + chain.layout->registers, chain.rows)) {
+      continue;
+    }
+    std::vector<float> real(chain.real.size());
+    std::vector<std::int32_t> whole(chain.whole.size());
+    if (!real.empty()) {
+      gather_matrix(warp_, instr.rows, *chain.layout, chain.type, real.data());
+    } else {
+      gather_matrix(warp_, instr.rows, *chain.layout, chain.type, whole.data());
+    }
+    const bool same = whole == chain.whole &&
+                      std::memcmp(real.data(), chain.real.data(), real.size() * sizeof(float)) == 0;
+    if (!same) {
+      warp_.report(instr, warp_.live(), Finding::missing_fence,
+                   "uses accumulators that were changed since the last wgmma.fence");
+    }
+  }
+}
+
+bool WgmmaQueue::holds_mark(std::uint32_t row, LaneMask lanes) const {
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const auto word = get<std::uint32_t>(warp_.row(row), std::countr_zero(left));
+    if (!is_mark(word)) continue;
+    const std::uint32_t id = word & ~kMark;
+    const bool ours = std::any_of(operations_.begin(), operations_.end(), [&](const auto& at) {
+      return id - at.chain->first_mark < marks_of(*at.chain->layout);
+    });
+    if (ours) return true;
+  }
+  return false;
+}
+
+std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
+                                                        const WgmmaDetail& detail) {
+  const FragmentLayout& layout = *detail.d_layout;
+  const std::uint32_t registers = marks_of(layout);
+  const auto holds = [&](const Chain& chain) {
+    for (std::uint32_t r = 0; r < registers; ++r) {
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (get<std::uint32_t>(warp_.row(instr.rows[r]), lane) != (kMark | (chain.first_mark + r)))
+          return false;
+      }
+    }
+    return true;
+  };
+  for (const Operation& operation : operations_) {
+    const Chain& chain = *operation.chain;
+    if (chain.layout == &layout && chain.type == detail.d_type && holds(chain)) {
+      return operation.chain;
+    }
+  }
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    if (!holds_mark(instr.rows[r], kAllLanes)) continue;
+    warp_.report(instr, kAllLanes, Finding::missing_wait,
+                 "takes accumulators of an unfinished wgmma of another shape or order");
+    break;
+  }
+  auto chain = std::make_shared<Chain>();
+  chain->layout = &layout;
+  chain->type = detail.d_type;
+  const auto count = static_cast<std::size_t>(kWgmmaRows * detail.n);
+  if (is_float(detail.d_type)) {
+    chain->real.resize(count);
+    gather_matrix(warp_, instr.rows, layout, detail.d_type, chain->real.data());
+  } else {
+    chain->whole.resize(count);
+    gather_matrix(warp_, instr.rows, layout, detail.d_type, chain->whole.data());
+  }
+  const auto taken = [&](const Operation& at) {
+    return at.chain->first_mark < next_mark_ + registers &&
+           next_mark_ < at.chain->first_mark + marks_of(*at.chain->layout);
+  };
+  do {
+    if (next_mark_ + registers > kMarks) next_mark_ = 0;
+    chain->first_mark = next_mark_;
+    if (std::none_of(operations_.begin(), operations_.end(), taken)) break;
+    next_mark_ += registers;
+  } while (true);
+  next_mark_ += registers;
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      put(warp_.row(instr.rows[r]), lane, kMark | (chain->first_mark + r));
+    }
+  }
+  return chain;
+}
+
+void WgmmaQueue::begin_reads(Operation& operation, const WgmmaDetail& detail) {
+  Cluster& cluster = warp_.block().cluster();
+  if (cluster.observer() == nullptr) return;
+  const Instr& instr = *operation.instr;
+  operation.token = cluster.new_tokens(1);
+  std::vector<SharedRun> runs;
+  if (detail.a_layout == nullptr) {
+    runs = tile_chunks(warp_, instr, tile_of_a(detail, operation.a, warp_.index()));
+  }
+  // All four warps read the same B; one of them stands for all.
+  if (warp_.index() % 4 == 0) {
+    const auto more = tile_chunks(warp_, instr, tile_of_b(detail, operation.b));
+    runs.insert(runs.end(), more.begin(), more.end());
+  }
+  begin_async(warp_, instr, warp_.block(), std::move(runs), AccessKind::load, operation.token);
+}
+
+void WgmmaQueue::wait(std::uint32_t pending) {
+  const auto end = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& at) {
+    return std::uint64_t{at.group} + pending >= group_;
+  });
+  for (auto at = operations_.begin(); at != end; ++at) finish(*at);
+  operations_.erase(operations_.begin(), end);
+}
+
+void WgmmaQueue::finish(const Operation& operation) {
+  const WgmmaDetail& detail = detail_of(*operation.instr);
+  Chain& chain = *operation.chain;
+  if (is_float(detail.d_type)) {
+    multiply(operation, detail, chain.real);
+  } else {
+    multiply(operation, detail, chain.whole);
+  }
+  Observer* const observer = warp_.block().cluster().observer();
+  if (observer != nullptr) observer->async_end(operation.token, 0);
+  if (--chain.unfinished > 0) return;
+  publish(operation, chain);
+  if (finished_.size() == kMostFinished) finished_.erase(finished_.begin());
+  finished_.push_back(std::move(chain));
+}
+
+template <class T>
+void WgmmaQueue::multiply(const Operation& operation, const WgmmaDetail& detail,
+                          std::vector<T>& sums) {
+  const Instr& instr = *operation.instr;
+  const std::vector<T>* given = nullptr;
+  if constexpr (std::is_same_v<T, float>) {
+    given = &operation.a_real;
+  } else {
+    given = &operation.a_whole;
+  }
+  const T* a = given->data();
+  if (detail.a_layout == nullptr) {
+    a = read_tile<T>(warp_, instr, tile_of_a(detail, operation.a, warp_.index()), false);
+  }
+  const T* const b = read_tile<T>(warp_, instr, tile_of_b(detail, operation.b), true);
+  if (!operation.accumulates) std::fill(sums.begin(), sums.end(), T{});
+  if constexpr (std::is_same_v<T, float>) {
+    std::vector<float> negative;
+    if (detail.negates) {
+      negative.resize(static_cast<std::size_t>(kWgmmaRows * detail.k));
+      std::transform(a, a + negative.size(), negative.begin(), [](float value) { return -value; });
+      a = negative.data();
+    }
+    multiply_dense(kWgmmaRows, detail.n, detail.k, a, b, sums.data());
+    if (detail.d_type == MatrixType::f16) {
+      for (float& sum : sums) sum = f32_of_f16(f16_of_f32(sum));
+    }
+  } else {
+    std::vector<std::int32_t> products(sums.size());
+    if (detail.bits) {
+      multiply_bits(detail.n, detail.k, a, b, products.data());
+    } else {
+      multiply_dense(kWgmmaRows, detail.n, detail.k, a, b, products.data());
+    }
+    add_integers(products.data(), sums.data(), sums.size(), detail.saturates);
+  }
+}
+
+void WgmmaQueue::publish(const Operation& last, const Chain& chain) {
+  const std::uint32_t registers = marks_of(*chain.layout);
+  const auto mark = [&](std::uint32_t r) { return kMark | (chain.first_mark + r); };
+  LaneMask changed = 0;
+  for (std::uint32_t r = 0; r < registers; ++r) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const bool same = get<std::uint32_t>(warp_.row(chain.rows[r]), lane) == mark(r);
+      if (!same) changed |= LaneMask{1} << lane;
+    }
+  }
+  if (changed != 0) {
+    warp_.report(*last.instr, changed, Finding::missing_wait,
+                 "has accumulators that were written before wgmma.wait_group");
+  }
+  if (is_float(chain.type)) {
+    scatter_matrix(warp_, chain.rows, *chain.layout, chain.type, chain.real.data());
+  } else {
+    scatter_matrix(warp_, chain.rows, *chain.layout, chain.type, chain.whole.data());
+  }
+  for (const std::uint32_t row : warp_.program().moved_rows) {
+    std::byte* const words = warp_.row(row);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const auto word = get<std::uint32_t>(words, lane);
+      const std::uint32_t r = (word & ~kMark) - chain.first_mark;
+      if (!is_mark(word) || r >= registers) continue;
+      put(words, lane, get<std::uint32_t>(warp_.row(chain.rows[r]), lane));
+    }
+  }
+}
+
+void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
+  const std::string_view opcode = warp_.program().opcodes[instr.index];
+  if (opcode.starts_with("mov") || opcode.starts_with("wgmma")) return;
+  const auto& moved = warp_.program().moved_rows;
+  const auto check = [&](std::uint32_t row) {
+    if (row == kNoRow) return false;
+    bool known = std::binary_search(moved.begin(), moved.end(), row);
+    for (const Operation& at : operations_) {
+      const std::uint32_t* const rows = at.chain->rows;
+      known = known || std::find(rows, rows + at.chain->layout->registers, row) !=
+                           rows + at.chain->layout->registers;
+    }
+    if (!known || !holds_mark(row, active)) return false;
+    warp_.report(instr, active, Finding::missing_wait,
+                 "uses an accumulator of a wgmma that nobody has waited for");
+    return true;
+  };
+  for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {
+    if (check(row)) return;
+  }
+  for (std::uint32_t i = 0; i < instr.count; ++i) {
+    if (check(instr.rows[i])) return;
+  }
+}
+
+}  // namespace kiln::emulated
