@@ -129,6 +129,8 @@ Type type_named(const DecodeContext& context, std::string_view name, bool is_res
   return type;
 }
 
+// cvt{.ROUNDING}{.ftz}{.sat}{.satfinite}{.relu}.TO.FROM d, a, and the forms of the other
+// functions here.
 void decode_cvt(DecodeContext& context, Instr& out) {
   if (context.take("pack")) return decode_pack(context, out);
   const RoundingName* const rounding = take_rounding(context);

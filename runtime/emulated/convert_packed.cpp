@@ -134,6 +134,9 @@ bool works_on_packed(const DecodeContext& context) {
                      [](std::string_view part) { return find_packed(part) != nullptr; });
 }
 
+// cvt.{rn,rz}{.relu}{.satfinite}.{f16x2,bf16x2}.f32 d, upper, lower;
+// cvt.rn.satfinite{.relu}.{e4m3x2,e5m2x2}.f32 d, upper, lower, or .f16x2 d, a;
+// cvt.rn{.relu}.f16x2.{e4m3x2,e5m2x2} d, a.
 void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool rounding_given) {
   PackedConversion form;
   form.rounding = rounding;
@@ -179,6 +182,7 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   out.detail = context.keep(form);
 }
 
+// cvt.pack.sat.{u16,s16}.s32 d, a, b; cvt.pack.sat.{u2,s2,u4,s4,u8,s8}.s32.b32 d, a, b, c.
 void decode_pack(DecodeContext& context, Instr& out) {
   struct Name {
     std::string_view name;

@@ -134,6 +134,7 @@ uint32_t truth(Type result, int parts) {
 
 }  // namespace
 
+// setp.COMPARISON{.and,.or,.xor}{.ftz}.TYPE p{|q}, a, b{, {!}c}.
 void decode_setp(DecodeContext& context, Instr& out) {
   Comparing form;
   bool flush = false;
@@ -150,6 +151,7 @@ void decode_setp(DecodeContext& context, Instr& out) {
   out.execute = execute_setp;
 }
 
+// set.COMPARISON{.and,.or,.xor}{.ftz}.RESULT.TYPE d, a, b{, {!}c}.
 void decode_set(DecodeContext& context, Instr& out) {
   Comparing form;
   bool flush = false;

@@ -48,6 +48,7 @@ void execute_mode(Warp& warp, const Instr& instr, LaneMask active) {
 
 }  // namespace
 
+// prmt.b32{.MODE} d, a, b, c.
 void decode_prmt(DecodeContext& context, Instr& out) {
   static_cast<void>(take_type_of(context, {ptx::Type::b32}));
   take_operands(context, out, 3, ptx::Type::b32);

@@ -96,6 +96,7 @@ void decode_logic(DecodeContext& context, Instr& out) {
 
 }  // namespace
 
+// selp.TYPE d, a, b, p.
 void decode_selp(DecodeContext& context, Instr& out) {
   const Type type = take_selected(context);
   context.expect_operands(4);
@@ -111,6 +112,7 @@ void decode_selp(DecodeContext& context, Instr& out) {
       by_width(bits, execute_selp<uint16_t>, execute_selp<uint32_t>, execute_selp<uint64_t>);
 }
 
+// slct{.ftz}.TYPE.{s32,f32} d, a, b, c.
 void decode_slct(DecodeContext& context, Instr& out) {
   const bool flush = context.take("ftz");
   const Type type = take_selected(context);
@@ -128,6 +130,7 @@ void decode_slct(DecodeContext& context, Instr& out) {
                                   : slct_of<float, false>(bits);
 }
 
+// and.pred p, a, b; or, xor and not likewise.
 void decode_and_predicates(DecodeContext& context, Instr& out) {
   decode_logic<Logic::conjunction>(context, out);
 }

@@ -120,6 +120,7 @@ void set_rounded(DecodeContext& context, Instr& out, Execute plain, std::string_
   out.execute = execute_rounded;
 }
 
+// add{.ROUNDING}{.ftz}{.sat}.f32 and .f64 d, a, b; sub and mul likewise.
 void decode_add(DecodeContext& context, Instr& out) {
   decode_binary<Add>(context, out, HalfOperation::add);
 }
@@ -132,6 +133,7 @@ void decode_mul(DecodeContext& context, Instr& out) {
   decode_binary<Mul>(context, out, HalfOperation::mul);
 }
 
+// fma.ROUNDING{.ftz}{.sat}.f32 and .f64 d, a, b, c.
 void decode_fma(DecodeContext& context, Instr& out) {
   if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::fma);
   const Modifiers modifiers = take_modifiers(context);
@@ -141,6 +143,7 @@ void decode_fma(DecodeContext& context, Instr& out) {
   set_rounded(context, out, fma_of(type, modifiers), modifiers.rounding);
 }
 
+// div.{approx,full}{.ftz}.f32, div.ROUNDING{.ftz}.f32 and .f64 d, a, b.
 void decode_div(DecodeContext& context, Instr& out) {
   const bool approx = context.take("approx");
   const bool full = !approx && context.take("full");

@@ -126,6 +126,7 @@ void execute_testp(Warp& warp, const Instr& instr, LaneMask active) {
 
 }  // namespace
 
+// abs{.ftz}.f32 and .f64 d, a; neg likewise.
 void decode_abs(DecodeContext& context, Instr& out) {
   decode_sign<Abs>(context, out, HalfOperation::abs);
 }
@@ -134,6 +135,7 @@ void decode_neg(DecodeContext& context, Instr& out) {
   decode_sign<Neg>(context, out, HalfOperation::neg);
 }
 
+// min{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b; min{.ftz}{.NaN}{.abs}.f32 d, a, b, c; min.f64.
 void decode_min(DecodeContext& context, Instr& out) {
   decode_choice<false>(context, out);
 }
@@ -142,6 +144,7 @@ void decode_max(DecodeContext& context, Instr& out) {
   decode_choice<true>(context, out);
 }
 
+// copysign.{f32,f64} d, a, b: the sign of a.
 void decode_copysign(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::f32, Type::f64});
   take_operands(context, out, 2, type);
@@ -150,6 +153,7 @@ void decode_copysign(DecodeContext& context, Instr& out) {
                                   : execute_binary<CopySign, float, float>;
 }
 
+// testp.PROPERTY.{f32,f64} p, a.
 void decode_testp(DecodeContext& context, Instr& out) {
   constexpr std::string_view kNames[] = {"finite",     "infinite", "number",
                                          "notanumber", "normal",   "subnormal"};

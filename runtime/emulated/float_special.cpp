@@ -70,6 +70,7 @@ void decode_exact(DecodeContext& context, Instr& out) {
 
 }  // namespace
 
+// rcp.approx{.ftz}.f32, rcp.ROUNDING{.ftz}.f32 and .f64, rcp.approx.ftz.f64 d, a.
 void decode_rcp(DecodeContext& context, Instr& out) {
   if (!context.take("approx")) return decode_exact<Rcp>(context, out);
   const bool flush = context.take("ftz");
@@ -82,6 +83,7 @@ void decode_rcp(DecodeContext& context, Instr& out) {
   out.execute = quick_single_of<Rcp>(flush);
 }
 
+// sqrt.approx{.ftz}.f32, sqrt.ROUNDING{.ftz}.f32 and .f64 d, a.
 void decode_sqrt(DecodeContext& context, Instr& out) {
   if (!context.take("approx")) return decode_exact<Sqrt>(context, out);
   const bool flush = context.take("ftz");
@@ -90,6 +92,7 @@ void decode_sqrt(DecodeContext& context, Instr& out) {
   out.execute = quick_single_of<Sqrt>(flush);
 }
 
+// rsqrt.approx{.ftz}.f32 and .f64 d, a.
 void decode_rsqrt(DecodeContext& context, Instr& out) {
   if (!is_f64(context)) return decode_approx<approx_rsqrt>(context, out);
   if (!context.take("approx")) context.fail("needs .approx");
@@ -97,11 +100,13 @@ void decode_rsqrt(DecodeContext& context, Instr& out) {
   take_approx_f64<approx_rsqrt>(context, out);
 }
 
+// ex2.approx{.ftz}.f32 d, a, and on halves.
 void decode_ex2(DecodeContext& context, Instr& out) {
   if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::ex2);
   decode_approx<approx_ex2>(context, out);
 }
 
+// tanh.approx.f32 d, a, and on halves.
 void decode_tanh(DecodeContext& context, Instr& out) {
   if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::tanh);
   if (!context.take("approx")) context.fail("needs .approx");

@@ -99,6 +99,7 @@ void decode_choice(DecodeContext& context, Instr& out) {
 
 }  // namespace
 
+// add.TYPE d, a, b with u16 to s64; add.sat.s32; add.u16x2 and .s16x2.
 void decode_add(DecodeContext& context, Instr& out) {
   bool signed_pair = false;
   if (take_pair(context, &signed_pair)) {
@@ -110,34 +111,42 @@ void decode_add(DecodeContext& context, Instr& out) {
   decode_sum<Add, AddSaturated>(context, out);
 }
 
+// sub.TYPE d, a, b with u16 to s64; sub.sat.s32.
 void decode_sub(DecodeContext& context, Instr& out) {
   decode_sum<Sub, SubSaturated>(context, out);
 }
 
+// div.TYPE d, a, b. The hardware has no divider: some twenty instructions, hence its unit.
 void decode_div(DecodeContext& context, Instr& out) {
   decode_quotient<Div>(context, out);
 }
 
+// rem.TYPE d, a, b, with the sign of a.
 void decode_rem(DecodeContext& context, Instr& out) {
   decode_quotient<Rem>(context, out);
 }
 
+// abs.TYPE d, a with s16, s32, s64; the smallest number stays as it is.
 void decode_abs(DecodeContext& context, Instr& out) {
   decode_sign<Abs>(context, out);
 }
 
+// neg.TYPE d, a with s16, s32, s64.
 void decode_neg(DecodeContext& context, Instr& out) {
   decode_sign<Neg>(context, out);
 }
 
+// min.TYPE d, a, b with u16 to s64, u16x2, s16x2; min.relu with s32 and s16x2.
 void decode_min(DecodeContext& context, Instr& out) {
   decode_choice<Min>(context, out);
 }
 
+// max, in the forms of min.
 void decode_max(DecodeContext& context, Instr& out) {
   decode_choice<Max>(context, out);
 }
 
+// sad.TYPE d, a, b, c.
 void decode_sad(DecodeContext& context, Instr& out) {
   const Type type = take_any(context);
   take_operands(context, out, 3, type);

@@ -98,14 +98,17 @@ constexpr Execute kMadCarry = execute_carry<AddStep, ProductLeft<Product, Factor
 
 }  // namespace
 
+// add.cc, addc and addc.cc.
 void decode_add_carry(DecodeContext& context, Instr& out) {
   decode_step<AddStep>(context, out);
 }
 
+// sub.cc, subc and subc.cc.
 void decode_sub_carry(DecodeContext& context, Instr& out) {
   decode_step<SubStep>(context, out);
 }
 
+// mad.{lo,hi}.cc, madc.{lo,hi} and madc.{lo,hi}.cc.
 void decode_mad_carry(DecodeContext& context, Instr& out) {
   const bool high = context.take("hi");
   if (!high && !context.take("lo")) context.fail("needs .lo or .hi");

@@ -66,14 +66,17 @@ bool take_wrap(DecodeContext& context) {
 
 }  // namespace
 
+// popc.{b32,b64} d, a. The result has 32 bits, as that of clz and bfind.
 void decode_popc(DecodeContext& context, Instr& out) {
   decode_count<Popc>(context, out);
 }
 
+// clz.{b32,b64} d, a.
 void decode_clz(DecodeContext& context, Instr& out) {
   decode_count<Clz>(context, out);
 }
 
+// bfind{.shiftamt}.{u32,u64,s32,s64} d, a.
 void decode_bfind(DecodeContext& context, Instr& out) {
   const bool shift = context.take("shiftamt");
   const Type type = take_type_of(context, {Type::u32, Type::u64, Type::s32, Type::s64});
@@ -81,12 +84,14 @@ void decode_bfind(DecodeContext& context, Instr& out) {
   out.execute = shift ? bfind_of<BfindShift>(type) : bfind_of<Bfind>(type);
 }
 
+// fns.b32 d, mask, base, offset.
 void decode_fns(DecodeContext& context, Instr& out) {
   take_operands(context, out, 3, take_type_of(context, {Type::b32}));
   out.unit = Unit::integer;
   out.execute = execute_ternary_each<Fns, uint32_t, uint32_t>;
 }
 
+// brev.{b32,b64} d, a.
 void decode_brev(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::b32, Type::b64});
   take_operands(context, out, 1, type);
@@ -95,6 +100,7 @@ void decode_brev(DecodeContext& context, Instr& out) {
                                   : execute_unary<Brev, uint64_t, uint64_t>;
 }
 
+// bfe.{u32,u64,s32,s64} d, a, start, length.
 void decode_bfe(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::u32, Type::u64, Type::s32, Type::s64});
   context.expect_operands(4);
@@ -111,6 +117,7 @@ void decode_bfe(DecodeContext& context, Instr& out) {
   }
 }
 
+// bfi.{b32,b64} d, field, into, start, length.
 void decode_bfi(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::b32, Type::b64});
   context.expect_operands(5);
@@ -123,6 +130,7 @@ void decode_bfi(DecodeContext& context, Instr& out) {
   out.execute = type == Type::b32 ? execute_bfi<uint32_t> : execute_bfi<uint64_t>;
 }
 
+// bmsk.{clamp,wrap}.b32 d, start, width.
 void decode_bmsk(DecodeContext& context, Instr& out) {
   const bool wrap = take_wrap(context);
   take_operands(context, out, 2, take_type_of(context, {Type::b32}));
@@ -131,6 +139,7 @@ void decode_bmsk(DecodeContext& context, Instr& out) {
                      : execute_binary<Bmsk<false>, uint32_t, uint32_t>;
 }
 
+// szext.{clamp,wrap}.{u32,s32} d, a, width.
 void decode_szext(DecodeContext& context, Instr& out) {
   const bool wrap = take_wrap(context);
   const Type type = take_type_of(context, {Type::u32, Type::s32});

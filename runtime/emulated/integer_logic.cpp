@@ -98,6 +98,7 @@ void execute_lop3_test(Warp& warp, const Instr& instr, LaneMask active) {
 
 }  // namespace
 
+// shl.{b16,b32,b64} d, a, amount.
 void decode_shl(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64});
   const bool uniform = take_shift(context, out, type);
@@ -105,6 +106,7 @@ void decode_shl(DecodeContext& context, Instr& out) {
                          shift_of<Shl, uint32_t>(uniform), shift_of<Shl, uint64_t>(uniform));
 }
 
+// shr.TYPE d, a, amount; signed types copy the sign.
 void decode_shr(DecodeContext& context, Instr& out) {
   const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32,
                                            Type::u64, Type::s16, Type::s32, Type::s64});
@@ -119,6 +121,7 @@ void decode_shr(DecodeContext& context, Instr& out) {
   }
 }
 
+// shf.{l,r}.{clamp,wrap}.b32 d, low, high, amount.
 void decode_shf(DecodeContext& context, Instr& out) {
   const bool left = context.take("l");
   if (!left && !context.take("r")) context.fail("needs .l or .r");
@@ -155,6 +158,7 @@ void decode_cnot(DecodeContext& context, Instr& out) {
   decode_unary<Cnot>(context, out);
 }
 
+// lop3.b32 d, a, b, c, table; lop3.{and,or}.b32 d|p, a, b, c, table, q.
 void decode_lop3(DecodeContext& context, Instr& out) {
   const bool conjunction = context.take("and");
   const bool tests = conjunction || context.take("or");

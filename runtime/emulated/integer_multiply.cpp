@@ -138,6 +138,7 @@ Execute dp2a_of(DotTypes types) {
 
 }  // namespace
 
+// mul.{lo,hi,wide}.TYPE d, a, b; .wide has a result of twice the width.
 void decode_mul(DecodeContext& context, Instr& out) {
   const Half half = take_half(context, true);
   const Type type = take_factor(context, half);
@@ -145,6 +146,7 @@ void decode_mul(DecodeContext& context, Instr& out) {
   out.execute = product_of(half, type);
 }
 
+// mad.{lo,hi,wide}.TYPE d, a, b, c; mad.hi.sat.s32. With .wide, c is as wide as the result.
 void decode_mad(DecodeContext& context, Instr& out) {
   const Half half = take_half(context, true);
   const bool saturate = context.take("sat");
@@ -155,6 +157,7 @@ void decode_mad(DecodeContext& context, Instr& out) {
       saturate ? execute_ternary<MadSaturated<MulHi>, int32_t, int32_t> : mad_of(half, type);
 }
 
+// mul24.{lo,hi}.{u32,s32} d, a, b: bits 0 to 31, or 16 to 47, of the product.
 void decode_mul24(DecodeContext& context, Instr& out) {
   const Half half = take_half(context, false);
   const Type type = take_type_of(context, {Type::u32, Type::s32});
@@ -168,6 +171,7 @@ void decode_mul24(DecodeContext& context, Instr& out) {
   }
 }
 
+// mad24.{lo,hi}.{u32,s32} d, a, b, c; mad24.hi.sat.s32.
 void decode_mad24(DecodeContext& context, Instr& out) {
   const Half half = take_half(context, false);
   const bool saturate = context.take("sat");
@@ -184,6 +188,7 @@ void decode_mad24(DecodeContext& context, Instr& out) {
   }
 }
 
+// dp4a.ATYPE.BTYPE d, a, b, c with u32 or s32 each.
 void decode_dp4a(DecodeContext& context, Instr& out) {
   const DotTypes types = take_dot(context, out);
   if (types.a_signed) {
@@ -193,6 +198,7 @@ void decode_dp4a(DecodeContext& context, Instr& out) {
   }
 }
 
+// dp2a.{lo,hi}.ATYPE.BTYPE d, a, b, c.
 void decode_dp2a(DecodeContext& context, Instr& out) {
   const bool upper = take_half(context, false) == Half::hi;
   const DotTypes types = take_dot(context, out);
