@@ -86,8 +86,10 @@ GlobalTraffic::GlobalTraffic(Warp& warp, const Instr& instr, AccessKind kind)
 
 void GlobalTraffic::add(std::uint64_t address, std::byte* host, std::uint64_t bytes) {
   if (warp_.block().cluster().observer() == nullptr) return;
-  for (std::uint64_t at = 0; at < bytes; at += kPart) {
-    const auto part = static_cast<int>(std::min(kPart, bytes - at));
+  int part = 0;
+  for (std::uint64_t at = 0; at < bytes; at += static_cast<std::uint64_t>(part)) {
+    // Parts end where 16-byte units of memory do: rows of a tensor may begin anywhere.
+    part = static_cast<int>(std::min(kPart - (address + at) % kPart, bytes - at));
     if (lanes_ == kLanes || (lanes_ > 0 && access_.bytes != part)) flush();
     access_.bytes = part;
     access_.address[lanes_] = address + at;

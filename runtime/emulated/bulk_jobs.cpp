@@ -62,7 +62,11 @@ void finish_load(const BulkLoad& load, std::uint64_t tokens) {
   Observer* const observer = load.warp->block().cluster().observer();
   if (load.source.owner != nullptr) {
     check_owner_lives(*load.warp, *load.instr, load.lane, *load.source.owner);
-    if (observer != nullptr) observer->async_end(tokens + load.targets.size(), 0);
+    const SharedSpot spot{load.targets.front(), load.barrier};
+    const auto barrier = barrier_at(*load.warp, *load.instr, load.lane, spot);
+    if (observer != nullptr) {
+      observer->async_end(tokens + load.targets.size(), barrier.object());
+    }
   }
   for (std::size_t i = 0; i < load.targets.size(); ++i) {
     Block& target = *load.targets[i];

@@ -123,18 +123,30 @@ void Checker::async_begin(Warp& warp, const Instr& instr, Block& owner, std::uin
   touch(by, owner.rank(), offset - kSharedBase, bytes);
 }
 
+std::size_t Checker::async_agent(std::uint64_t object) {
+  const auto [at, fresh] = async_agents_.try_emplace(object / 2, async_steps_.size());
+  if (fresh) async_steps_.push_back(0);
+  return clocks_.size() + at->second;
+}
+
 void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   const auto [first, last] = pending_.equal_range(token);
   if (first == last) return;
-  ++async_clock_;
+  const std::size_t proxy = async_agent(object);
+  const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
   for (auto at = first; at != last; ++at) {
     const Pending& pending = at->second;
-    const std::size_t agent = pending.by.async ? async_agent() : agent_of(*pending.by.warp);
-    const std::uint32_t clock = pending.by.async ? async_clock_ : clocks_[agent][agent];
+    // What reports to nothing is waited for by the warp that began it, which is here now.
+    const bool own = !pending.by.async || (pending.by.reads && object == 0);
+    const std::size_t agent = own ? agent_of(*pending.by.warp) : proxy;
+    const std::uint32_t clock = own ? clocks_[agent][agent] : step;
+    const auto lane = static_cast<unsigned>(pending.by.lane);
     for (std::uint32_t i = 0; i < pending.bytes; ++i) {
       Cell& cell = cells_[pending.block][pending.offset + i];
       if (pending.by.reads) {
         if (cell.sources > 0) --cell.sources;
+        cell.readers = readers_.with(cell.readers, {static_cast<std::uint16_t>(agent), clock,
+                                                    LaneMask{1} << lane, pending.by.instr->index});
         continue;
       }
       cell.owner = 0;
@@ -147,8 +159,12 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   }
   pending_.erase(first, last);
   if (object == 0) return;
-  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size() + 1);
-  clock->second.set(async_agent(), async_clock_);
+  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size());
+  clock->second.set(proxy, step);
+}
+
+void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
+  if (active != 0 && warp.wgmma().unfinished()) warp.wgmma().check_use(instr, active);
 }
 
 void Checker::warp_sync(Warp& warp, LaneMask) {

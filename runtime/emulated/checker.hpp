@@ -30,6 +30,7 @@ class Checker : public Observer {
   ~Checker() override;
 
   void begin(Cluster& cluster) override;
+  void issue(Warp& warp, const Instr& instr, LaneMask active) override;
   void access(Warp& warp, const Instr& instr, const WarpAccess& access) override;
   void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
                    std::uint32_t bytes, AccessKind kind, std::uint64_t token) override;
@@ -72,7 +73,10 @@ class Checker : public Observer {
   };
 
   [[nodiscard]] std::size_t agent_of(Warp& warp) const;
-  [[nodiscard]] std::size_t async_agent() const { return clocks_.size(); }
+  /// The asynchronous proxy is an agent for each thing that its operations report to, so that
+  /// waiting for one of these says nothing about the others. Phases of an mbarrier count as one.
+  [[nodiscard]] std::size_t async_agent(std::uint64_t object);
+  [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
   [[nodiscard]] bool touch_byte(const Toucher& by, std::size_t block, std::uint32_t offset,
                                 Cell& cell);
@@ -99,7 +103,8 @@ class Checker : public Observer {
   std::vector<std::vector<Cell>> cells_;  ///< of each block
   ReaderSets readers_;
   std::unordered_multimap<std::uint64_t, Pending> pending_;
-  std::uint32_t async_clock_ = 0;  ///< steps of the asynchronous proxy
+  std::unordered_map<std::uint64_t, std::size_t> async_agents_;
+  std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent
   std::vector<GlobalShadow::BlockState> blocks_;
 };
 

@@ -87,7 +87,7 @@ bool Checker::follows_write(const Toucher& by, const Cell& cell) const {
 
 bool Checker::fenced(const Toucher& by, const Cell& cell) const {
   const std::size_t writer = cell.writer - std::size_t{1};
-  if (writer == async_agent()) return true;
+  if (is_async(writer)) return true;
   return async_clocks_[agent_of(*by.warp)][writer] >= cell.write_clock;
 }
 
@@ -112,7 +112,7 @@ void Checker::report(const Toucher& by, Finding finding, std::uint32_t offset,
 
 std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instruction) const {
   const Program& program = *cluster_->launch().program;
-  if (agent == async_agent()) {
+  if (is_async(agent)) {
     return fmt::format("an asynchronous copy from {}", program.place_of(instruction));
   }
   return fmt::format("warp {} lane {} at {}", agent % warps_per_block_, lane,

@@ -63,7 +63,7 @@ void Mbarrier::settle() {
 
 std::string Mbarrier::text() const {
   const auto bytes = bytes_ < 0 ? fmt::format("has {} bytes too many", -std::int64_t{bytes_})
-                                : fmt::format("misses {} bytes", bytes_);
+                                : fmt::format("{} bytes", bytes_);
   return fmt::format("phase {} (parity {}) misses {} of {} arrivals and {}", phase_, parity(),
                      pending_, expected_, bytes);
 }

@@ -23,7 +23,10 @@ class VectorClock {
   [[nodiscard]] std::uint32_t operator[](std::size_t agent) const {
     return agent < at_.size() ? at_[agent] : 0;
   }
-  void set(std::size_t agent, std::uint32_t clock) { at_[agent] = clock; }
+  void set(std::size_t agent, std::uint32_t clock) {
+    if (agent >= at_.size()) at_.resize(agent + 1, 0);
+    at_[agent] = clock;
+  }
   void tick(std::size_t agent) { ++at_[agent]; }
   void join(const VectorClock& other) {
     if (at_.size() < other.at_.size()) at_.resize(other.at_.size(), 0);

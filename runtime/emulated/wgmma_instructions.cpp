@@ -26,9 +26,9 @@ void execute_commit(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
-  if (warp.gather_all(instr, active)) {
-    warp.wgmma().wait(static_cast<std::uint32_t>(instr.immediate));
-  }
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().wait(static_cast<std::uint32_t>(instr.immediate));
+  if (Observer* observer = warp.block().cluster().observer()) observer->warp_sync(warp, active);
 }
 
 void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
