@@ -175,8 +175,10 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
                           to.owner->rank(), barrier.at.owner->rank()));
   }
   for (Block* target : targets) {
-    // Every target needs one; whoever lacks it is named.
-    (void)barrier_at(warp, instr, lane, SharedSpot{target, barrier.at.offset});
+    // Every target needs one, and this thread must know of it.
+    BarrierTouches touches(AccessKind::atomic);
+    touches.add(lane, barrier_at(warp, instr, lane, SharedSpot{target, barrier.at.offset}).at);
+    touches.tell(warp, instr);
   }
   return barrier.at.offset;
 }

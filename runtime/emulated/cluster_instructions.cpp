@@ -139,6 +139,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
   access.bytes = detail.element_bytes * detail.count;
   access.lanes = active;
   access.token = cluster.new_tokens(kLanes);
+  BarrierTouches touches(AccessKind::atomic);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const auto at = static_cast<std::size_t>(lane);
@@ -154,12 +155,14 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
                             to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
+    touches.add(lane, barrier.at);
     for (int i = 0; i < detail.count; ++i) {
       std::memcpy(store->values[at].data() + i * detail.element_bytes,
                   warp.row(instr.rows[i]) + lane * detail.element_bytes,
                   static_cast<std::size_t>(detail.element_bytes));
     }
   }
+  touches.tell(warp, instr);
   warp.resolve(instr, access);
   std::copy(std::begin(access.host), std::end(access.host), store->to.begin());
   cluster.promise(

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <utility>
 
 #include "runtime/emulated/access.hpp"
 
@@ -97,14 +97,17 @@ void MbarrierTable::forget_wait(int warp, LaneMask lanes) {
 }
 
 std::string MbarrierTable::waiting_text() const {
-  std::string text;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::string> warps;
   for (const Waiter& waiter : waiters_) {
-    const auto at = barriers_.find(waiter.offset);
-    text += fmt::format(
-        "{}warp {} lanes {:08x} wait for parity {} of the mbarrier at offset {}, "
-        "whose {}",
-        text.empty() ? "" : "; ", waiter.warp, waiter.lanes, waiter.parity,
-        waiter.offset - kSharedBase, at == barriers_.end() ? "state is gone" : at->second.text());
+    std::string& text = warps[{waiter.offset, waiter.parity}];
+    text += fmt::format("{}{}", text.empty() ? "warp " : ", ", waiter.warp);
+  }
+  std::string text;
+  for (const auto& [what, who] : warps) {
+    const auto at = barriers_.find(what.first);
+    text += fmt::format("{}{} wait for parity {} of the mbarrier at offset {}, whose {}",
+                        text.empty() ? "" : "; ", who, what.second, what.first - kSharedBase,
+                        at == barriers_.end() ? "state is gone" : at->second.text());
   }
   return text;
 }

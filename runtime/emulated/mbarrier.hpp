@@ -58,7 +58,7 @@ class MbarrierTable {
   // Who waits, for the report of a deadlock.
   void note_wait(int warp, LaneMask lanes, std::uint32_t offset, std::uint32_t parity);
   void forget_wait(int warp, LaneMask lanes);
-  /// "warp 0 lanes 00000001 wait for parity 1 of the mbarrier at offset 64, whose phase ..."
+  /// "warp 0, 2 wait for parity 1 of the mbarrier at offset 64, whose phase ..."
   [[nodiscard]] std::string waiting_text() const;
 
  private:

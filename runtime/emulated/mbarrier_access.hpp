@@ -29,6 +29,30 @@ struct BarrierRef {
 [[nodiscard]] BarrierRef barrier_at(Warp& warp, const Instr& instr, int lane,
                                     const SharedSpot& spot);
 
+/// Tells the observer that lanes touch mbarriers, so that it sees one that is used before its
+/// initialisation is known to the thread.
+class BarrierTouches {
+ public:
+  explicit BarrierTouches(AccessKind kind) {
+    access_.space = ptx::Space::shared;
+    access_.kind = kind;
+    access_.bytes = 8;
+  }
+  /// One for each lane.
+  void add(int lane, const SharedSpot& spot) {
+    access_.lanes |= LaneMask{1} << lane;
+    access_.address[lane] = spot.offset;
+    access_.host[lane] = spot.host();
+  }
+  void tell(Warp& warp, const Instr& instr) {
+    Observer* const observer = warp.block().cluster().observer();
+    if (observer != nullptr && access_.lanes != 0) observer->access(warp, instr, access_);
+  }
+
+ private:
+  WarpAccess access_;
+};
+
 /// Ends the launch if `wrong`, which an operation on the mbarrier returned, says anything.
 void require(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
              const std::string& wrong);

@@ -31,29 +31,6 @@ std::uint64_t state_of(const Mbarrier& barrier) {
   return (std::uint64_t{barrier.phase()} << 32U) | barrier.pending();
 }
 
-/// Tells the observer that lanes touch an mbarrier, so that it sees one that is used before its
-/// initialisation is known to the thread.
-class BarrierTouches {
- public:
-  explicit BarrierTouches(AccessKind kind) {
-    access_.space = ptx::Space::shared;
-    access_.kind = kind;
-    access_.bytes = 8;
-  }
-  void add(int lane, const SharedSpot& spot) {
-    access_.lanes |= LaneMask{1} << lane;
-    access_.address[lane] = spot.offset;
-    access_.host[lane] = spot.host();
-  }
-  void tell(Warp& warp, const Instr& instr) {
-    Observer* const observer = warp.block().cluster().observer();
-    if (observer != nullptr && access_.lanes != 0) observer->access(warp, instr, access_);
-  }
-
- private:
-  WarpAccess access_;
-};
-
 const BarrierDetail& detail_of(const Instr& instr) {
   return *static_cast<const BarrierDetail*>(instr.detail);
 }

@@ -102,7 +102,8 @@ TEST(BulkCopy, WrongByteCountsNeverCompleteAPhase) {
       run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers()), run.fresh_buffer(512));
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->finding, Finding::deadlock);
-  EXPECT_NE(result.fault->text.find("misses 16 bytes"), std::string::npos) << result.fault->text;
+  EXPECT_NE(result.fault->text.find("arrivals and 16 bytes"), std::string::npos)
+      << result.fault->text;
 }
 
 TEST(BulkCopy, SizesAndAddressesAreChecked) {
