@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -140,13 +141,20 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
     const bool own = !pending.by.async || (pending.by.reads && object == 0);
     const std::size_t agent = own ? agent_of(*pending.by.warp) : proxy;
     const std::uint32_t clock = own ? clocks_[agent][agent] : step;
-    const auto lane = static_cast<unsigned>(pending.by.lane);
+    const ReaderSets::Reader reader{static_cast<std::uint16_t>(agent), clock,
+                                    LaneMask{1} << pending.by.lane, pending.by.instr->index};
+    // Neighbours have the same readers nearly always.
+    std::uint32_t before = ReaderSets::kNone;
+    std::uint32_t after = readers_.with(before, reader);
     for (std::uint32_t i = 0; i < pending.bytes; ++i) {
       Cell& cell = cells_[pending.block][pending.offset + i];
       if (pending.by.reads) {
         if (cell.sources > 0) --cell.sources;
-        cell.readers = readers_.with(cell.readers, {static_cast<std::uint16_t>(agent), clock,
-                                                    LaneMask{1} << lane, pending.by.instr->index});
+        if (cell.readers != before) {
+          before = cell.readers;
+          after = readers_.with(before, reader);
+        }
+        cell.readers = after;
         continue;
       }
       cell.owner = 0;
@@ -217,6 +225,15 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
     async_clock->second.join(async_clocks_[agent]);
     clocks_[agent].tick(agent);
   }
+  // Of shared memory, or an mbarrier in it: nothing to other clusters.
+  const auto is_shared = [&](std::uint64_t address) {
+    const auto& blocks = cluster_->blocks();
+    return std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
+      const auto begin = reinterpret_cast<std::uintptr_t>(block->shared(kSharedBase));
+      return address - begin < block->shared_bytes();
+    });
+  };
+  if (is_shared(object) || is_shared(object / 2)) return;
   shadow_->atomic(blocks_[warp.block().rank()], object);
 }
 

@@ -134,6 +134,17 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   BarrierTouches touches(AccessKind::atomic);
   LaneMask passed = 0;
   LaneMask noted = 0;
+  // Lanes that pass the same phase acquire it together.
+  LaneMask acquiring = 0;
+  std::uint64_t object = 0;
+  const auto acquire = [&](LaneMask bit, std::uint64_t of) {
+    if (acquiring != 0 && of != object) {
+      observer->synchronise(warp, instr, object, acquiring, Order::acquire);
+      acquiring = 0;
+    }
+    acquiring |= bit;
+    object = of;
+  };
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const LaneMask bit = LaneMask{1} << lane;
@@ -161,9 +172,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
     }
     if (done) {
       passed |= bit;
-      if (detail.acquires && observer != nullptr) {
-        observer->synchronise(warp, instr, barrier.object(parity), bit, Order::acquire);
-      }
+      if (detail.acquires && observer != nullptr) acquire(bit, barrier.object(parity));
     } else if ((noted & bit) == 0) {
       // Lanes wait alike nearly always; one note serves all that are still to be looked at.
       noted = left;
@@ -171,6 +180,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
     }
   }
   touches.tell(warp, instr);
+  if (acquiring != 0) observer->synchronise(warp, instr, object, acquiring, Order::acquire);
   warp.set_predicate(instr.d, passed, active);
   if (passed != 0) table.forget_wait(warp.index(), passed);
   if (passed != active) warp.yield();

@@ -448,10 +448,12 @@ void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
 void decode_fence(DecodeContext& context, Instr& out) {
   const bool proxy = context.take("proxy");
   if (proxy) {
-    if (context.take_one_of({"async", "async::generic"}).empty()) {
+    // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
+    const bool tensor_maps = context.take("tensormap::generic");
+    if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
       context.fail("is for a proxy that the emulator does not know");
     }
-    out.variant = 1;
+    out.variant = tensor_maps ? 0 : 1;
     while (!context
                 .take_one_of({"global", "shared::cta", "shared::cluster", "acquire", "release",
                               "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})

@@ -37,6 +37,20 @@ std::uint32_t marks_of(const FragmentLayout& layout) {
   return static_cast<std::uint32_t>(layout.registers);
 }
 
+/// Lanes whose word is another than `word`.
+LaneMask other_than(const std::byte* row, std::uint32_t word) {
+  std::uint32_t words[kLanes];
+  std::memcpy(words, row, sizeof words);
+  std::uint32_t any = 0;
+  for (const std::uint32_t at : words) any |= at ^ word;
+  if (any == 0) return 0;
+  LaneMask lanes = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    if (words[lane] != word) lanes |= LaneMask{1} << lane;
+  }
+  return lanes;
+}
+
 void add_integers(const std::int32_t* products, std::int32_t* sums, std::size_t count,
                   bool saturates) {
   using Limits = std::numeric_limits<std::int32_t>;
@@ -151,10 +165,7 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   const std::uint32_t registers = marks_of(layout);
   const auto holds = [&](const Chain& chain) {
     for (std::uint32_t r = 0; r < registers; ++r) {
-      for (int lane = 0; lane < kLanes; ++lane) {
-        if (get<std::uint32_t>(warp_.row(instr.rows[r]), lane) != (kMark | (chain.first_mark + r)))
-          return false;
-      }
+      if (other_than(warp_.row(instr.rows[r]), kMark | (chain.first_mark + r)) != 0) return false;
     }
     return true;
   };
@@ -164,7 +175,7 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
       return operation.chain;
     }
   }
-  for (std::uint32_t r = 0; r < registers; ++r) {
+  for (std::uint32_t r = 0; unfinished() && r < registers; ++r) {
     if (!holds_mark(instr.rows[r], kAllLanes)) continue;
     warp_.report(instr, kAllLanes, Finding::missing_wait,
                  "takes accumulators of an unfinished wgmma of another shape or order");
@@ -281,13 +292,9 @@ void WgmmaQueue::multiply(const Operation& operation, const WgmmaDetail& detail,
 
 void WgmmaQueue::publish(const Operation& last, const Chain& chain) {
   const std::uint32_t registers = marks_of(*chain.layout);
-  const auto mark = [&](std::uint32_t r) { return kMark | (chain.first_mark + r); };
   LaneMask changed = 0;
   for (std::uint32_t r = 0; r < registers; ++r) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const bool same = get<std::uint32_t>(warp_.row(chain.rows[r]), lane) == mark(r);
-      if (!same) changed |= LaneMask{1} << lane;
-    }
+    changed |= other_than(warp_.row(chain.rows[r]), kMark | (chain.first_mark + r));
   }
   if (changed != 0) {
     warp_.report(*last.instr, changed, Finding::missing_wait,
