@@ -57,26 +57,41 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
   by.instr = &instr;
   by.reads = access.kind == AccessKind::load;
   by.writes = access.kind == AccessKind::store || access.kind == AccessKind::async_store;
-  auto& blocks = cluster_->blocks();
-  for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+  LaneMask left = access.lanes;
+  while (left != 0) {
     const int lane = std::countr_zero(left);
-    const std::byte* const host = access.host[lane];
     by.lane = lane;
+    by.lanes = LaneMask{1} << lane;
+    // Lanes that read the same bytes are looked at together: broadcasts are frequent.
+    for (LaneMask others = left & (left - 1); by.reads && others != 0; others &= others - 1) {
+      const int other = std::countr_zero(others);
+      if (access.host[other] == access.host[lane]) by.lanes |= LaneMask{1} << other;
+    }
+    left &= ~by.lanes;
     by.token = access.token == 0 ? 0 : access.token + static_cast<std::uint64_t>(lane);
-    bool shared = false;
-    for (std::size_t i = 0; i < blocks.size() && !shared; ++i) {
-      const std::byte* const begin = blocks[i]->shared(kSharedBase);
-      shared = host >= begin && host < begin + blocks[i]->shared_bytes();
-      // Atomic operations order themselves; the value they meet must still have been written.
-      if (shared && !access.synchronises) {
-        touch(by, i, static_cast<std::uint32_t>(host - begin),
-              static_cast<std::uint32_t>(access.bytes));
+    if (const auto place = shared_place(access.host[lane])) {
+      // Atomic operations order themselves.
+      if (!access.synchronises) {
+        touch(by, place->first, place->second, static_cast<std::uint32_t>(access.bytes));
       }
+      continue;
     }
     const bool elsewhere = access.space == ptx::Space::local || access.space == ptx::Space::param ||
                            (access.address[lane] & kWindowMask) != 0;
-    if (!shared && !elsewhere) check_global(warp, instr, access, lane);
+    if (!elsewhere) check_global(warp, instr, access, lane);
   }
+}
+
+std::optional<std::pair<std::size_t, std::uint32_t>> Checker::shared_place(
+    const std::byte* host) const {
+  const auto& blocks = cluster_->blocks();
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::byte* const begin = blocks[i]->shared(kSharedBase);
+    if (host >= begin && host < begin + blocks[i]->shared_bytes()) {
+      return std::pair(i, static_cast<std::uint32_t>(host - begin));
+    }
+  }
+  return std::nullopt;
 }
 
 void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane) {
@@ -141,29 +156,23 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
     const bool own = !pending.by.async || (pending.by.reads && object == 0);
     const std::size_t agent = own ? agent_of(*pending.by.warp) : proxy;
     const std::uint32_t clock = own ? clocks_[agent][agent] : step;
-    const ReaderSets::Reader reader{static_cast<std::uint16_t>(agent), clock,
-                                    LaneMask{1} << pending.by.lane, pending.by.instr->index};
-    // Neighbours have the same readers nearly always.
-    std::uint32_t before = ReaderSets::kNone;
-    std::uint32_t after = readers_.with(before, reader);
-    for (std::uint32_t i = 0; i < pending.bytes; ++i) {
-      Cell& cell = cells_[pending.block][pending.offset + i];
+    const auto lane = static_cast<unsigned>(pending.by.lane);
+    const auto finish = [&](ShadowCell& cell, std::uint32_t) {
       if (pending.by.reads) {
         if (cell.sources > 0) --cell.sources;
-        if (cell.readers != before) {
-          before = cell.readers;
-          after = readers_.with(before, reader);
-        }
-        cell.readers = after;
-        continue;
+        readers_.add(cell.readers, {clock, LaneMask{1} << lane, pending.by.instr->index,
+                                    static_cast<std::uint16_t>(agent)});
+        return true;
       }
       cell.owner = 0;
       cell.writer = static_cast<std::uint16_t>(agent + 1);
       cell.write_lane = static_cast<std::uint8_t>(pending.by.lane);
       cell.write_clock = clock;
       cell.write_instruction = pending.by.instr->index;
-      cell.readers = ReaderSets::kNone;
-    }
+      readers_.clear(cell.readers);
+      return true;
+    };
+    cells_[pending.block].visit(readers_, pending.offset, pending.bytes, finish);
   }
   pending_.erase(first, last);
   if (object == 0) return;

@@ -5,13 +5,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/emulated/global_shadow.hpp"
 #include "runtime/emulated/observer.hpp"
 #include "runtime/emulated/race_clocks.hpp"
+#include "runtime/emulated/shared_shadow.hpp"
 
 namespace kiln::emulated {
 
@@ -44,21 +47,12 @@ class Checker : public Observer {
   void fence(Warp& warp, LaneMask lanes, Proxy proxy) override;
 
  private:
-  /// A byte of shared memory.
-  struct Cell {
-    std::uint32_t write_clock = 0;
-    std::uint32_t write_instruction = 0;
-    std::uint32_t readers = ReaderSets::kNone;
-    std::uint32_t owner = 0;    ///< token of the unfinished operation that writes it
-    std::uint32_t sources = 0;  ///< how many unfinished operations read it
-    std::uint16_t writer = 0;   ///< agent + 1; 0: nobody
-    std::uint8_t write_lane = 0;
-  };
   /// Who touches memory: a lane of a warp, or the asynchronous proxy for it.
   struct Toucher {
     Warp* warp = nullptr;
     const Instr* instr = nullptr;
     int lane = 0;
+    LaneMask lanes = 1;  ///< all that touch the same bytes at once; `lane` is the first
     bool async = false;
     bool reads = false;
     bool writes = false;
@@ -72,18 +66,19 @@ class Checker : public Observer {
     std::uint32_t bytes = 0;
   };
 
+  /// The block whose shared memory holds the byte, and its offset there.
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::uint32_t>> shared_place(
+      const std::byte* host) const;
   [[nodiscard]] std::size_t agent_of(Warp& warp) const;
   /// The asynchronous proxy is an agent for each thing that its operations report to, so that
   /// waiting for one of these says nothing about the others. Phases of an mbarrier count as one.
   [[nodiscard]] std::size_t async_agent(std::uint64_t object);
   [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
-  [[nodiscard]] bool touch_byte(const Toucher& by, std::size_t block, std::uint32_t offset,
-                                Cell& cell);
-  [[nodiscard]] bool follows_write(const Toucher& by, const Cell& cell) const;
-  [[nodiscard]] bool fenced(const Toucher& by, const Cell& cell) const;
-  [[nodiscard]] const ReaderSets::Reader* unordered_reader(const Toucher& by,
-                                                           const Cell& cell) const;
+  [[nodiscard]] bool touch_cell(const Toucher& by, std::uint32_t offset, ShadowCell& cell);
+  [[nodiscard]] bool follows_write(const Toucher& by, const ShadowCell& cell) const;
+  [[nodiscard]] bool fenced(const Toucher& by, const ShadowCell& cell) const;
+  [[nodiscard]] const Reader* unordered_reader(const Toucher& by, const ShadowCell& cell) const;
   void report(const Toucher& by, Finding finding, std::uint32_t offset, std::string text) const;
   [[nodiscard]] std::string agent_text(std::size_t agent, int lane,
                                        std::uint32_t instruction) const;
@@ -100,8 +95,8 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, VectorClock> async_objects_;
   std::vector<VectorClock> barriers_;  ///< 16 for each block, then the cluster's
   std::vector<VectorClock> async_barriers_;
-  std::vector<std::vector<Cell>> cells_;  ///< of each block
-  ReaderSets readers_;
+  std::vector<SharedShadow> cells_;  ///< of each block
+  ReaderLists readers_;
   std::unordered_multimap<std::uint64_t, Pending> pending_;
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;
   std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent

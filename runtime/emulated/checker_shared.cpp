@@ -14,14 +14,13 @@ namespace kiln::emulated {
 
 void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
                     std::uint32_t bytes) {
-  for (std::uint32_t i = 0; i < bytes; ++i) {
-    // One finding for an access is enough.
-    if (!touch_byte(by, block, offset + i, cells_[block][offset + i])) break;
-  }
+  // One finding for an access is enough.
+  cells_[block].visit(readers_, offset, bytes,
+                      [&](ShadowCell& cell, std::uint32_t at) { return touch_cell(by, at, cell); });
   if (by.token != 0) pending_.emplace(by.token, Pending{by, block, offset, bytes});
 }
 
-bool Checker::touch_byte(const Toucher& by, std::size_t, std::uint32_t offset, Cell& cell) {
+bool Checker::touch_cell(const Toucher& by, std::uint32_t offset, ShadowCell& cell) {
   bool good = true;
   const auto complain = [&](Finding finding, std::string text) {
     if (good) report(by, finding, offset, std::move(text));
@@ -68,32 +67,32 @@ bool Checker::touch_byte(const Toucher& by, std::size_t, std::uint32_t offset, C
     cell.write_lane = static_cast<std::uint8_t>(by.lane);
     cell.write_clock = clocks_[agent][agent];
     cell.write_instruction = by.instr->index;
-    cell.readers = ReaderSets::kNone;
+    readers_.clear(cell.readers);
   } else if (by.reads) {
-    cell.readers =
-        readers_.with(cell.readers, {static_cast<std::uint16_t>(agent), clocks_[agent][agent],
-                                     LaneMask{1} << by.lane, by.instr->index});
+    readers_.add(cell.readers, {clocks_[agent][agent], by.lanes, by.instr->index,
+                                static_cast<std::uint16_t>(agent)});
   }
   return good;
 }
 
-bool Checker::follows_write(const Toucher& by, const Cell& cell) const {
+bool Checker::follows_write(const Toucher& by, const ShadowCell& cell) const {
   const std::size_t agent = agent_of(*by.warp);
   const std::size_t writer = cell.writer - std::size_t{1};
   if (writer != agent) return clocks_[agent][writer] >= cell.write_clock;
   // Of the same warp: the same thread, or before the lanes synchronised.
-  return by.async || cell.write_lane == by.lane || cell.write_clock < clocks_[agent][agent];
+  return by.async || by.lanes == LaneMask{1} << cell.write_lane ||
+         cell.write_clock < clocks_[agent][agent];
 }
 
-bool Checker::fenced(const Toucher& by, const Cell& cell) const {
+bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
   const std::size_t writer = cell.writer - std::size_t{1};
   if (is_async(writer)) return true;
   return async_clocks_[agent_of(*by.warp)][writer] >= cell.write_clock;
 }
 
-const ReaderSets::Reader* Checker::unordered_reader(const Toucher& by, const Cell& cell) const {
+const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cell) const {
   const std::size_t agent = agent_of(*by.warp);
-  for (const ReaderSets::Reader& reader : readers_[cell.readers]) {
+  for (const Reader& reader : readers_.all(cell.readers)) {
     const bool own = reader.agent == agent;
     const bool others = (reader.lanes & ~(LaneMask{1} << by.lane)) != 0;
     if (own ? !by.async && others && reader.clock >= clocks_[agent][agent]

@@ -111,14 +111,14 @@ void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
   WarpAccess source;
   source.space = ptx::Space::global;
   source.kind = AccessKind::load;
-  for (const int bytes : {16, 12, 8, 4, 2, 1}) {
-    // Lanes that read fewer bytes than a whole piece are seldom; they go in pieces of their own.
+  // Lanes that read only part of a piece are seldom; they go in accesses of their own.
+  while (reading != 0) {
+    const int bytes = copy.source_bytes[static_cast<std::size_t>(std::countr_zero(reading))];
     LaneMask lanes = 0;
     for (LaneMask left = reading; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       if (copy.source_bytes[static_cast<std::size_t>(lane)] == bytes) lanes |= LaneMask{1} << lane;
     }
-    if (lanes == 0) continue;
     reading &= ~lanes;
     source.lanes = lanes;
     source.bytes = bytes;
@@ -132,9 +132,6 @@ void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
       copy.from[lane] = source.host[lane];
     }
-  }
-  if (reading != 0) {
-    warp.fail(instr, reading, Finding::unsupported, "reads an odd number of bytes");
   }
   WarpAccess target;
   target.space = ptx::Space::shared;

@@ -72,7 +72,10 @@ FunctionDecoder::FunctionDecoder(const ptx::Module& module, const SymbolAddress&
 
 std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) {
   program_->name = entry.name;
-  program_->files = module_.files;
+  // Compilers write whole paths; the name tells enough, and does not depend on the machine.
+  for (const std::string& file : module_.files) {
+    program_->files.push_back(file.substr(file.rfind('/') + 1));
+  }
   std::copy(std::begin(entry.max_threads), std::end(entry.max_threads),
             program_->max_threads.begin());
   std::copy(std::begin(entry.required_threads), std::end(entry.required_threads),

@@ -140,6 +140,7 @@ void fill_rows_access(Warp& warp, const Instr& instr, AccessKind kind, WarpAcces
   access.space = static_cast<Space>(instr.bytes);
   access.kind = kind;
   access.bytes = 16;
+  access.matrix_rows = true;
   const int rows = 8 * detail.matrices;
   access.lanes = rows == kLanes ? kAllLanes : (LaneMask{1} << rows) - 1;
   fill_addresses(warp, instr, access.lanes, access.address);

@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <tuple>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 /// \file
-/// Vector clocks: which accesses of others a warp is known to come after (Mattern, 1989), and the
-/// economical form of them for readers that FastTrack uses (Flanagan and Freund, 2009).
+/// Vector clocks: which accesses of others a warp is known to come after (Mattern, 1989), with a
+/// place remembering one reader as long as one is enough, as in FastTrack (Flanagan and Freund,
+/// 2009).
 
 namespace kiln::emulated {
 
@@ -37,46 +36,79 @@ class VectorClock {
   std::vector<std::uint32_t> at_;
 };
 
-/// Who has read a place since it was written. Places that the same threads read share one set, so
-/// that a set is a number and adding a reader is looking it up.
-class ReaderSets {
- public:
-  struct Reader {
-    std::uint16_t agent = 0;
-    std::uint32_t clock = 0;
-    std::uint32_t lanes = 0;
-    std::uint32_t instruction = 0;  ///< the last that read
-  };
-  static constexpr std::uint32_t kNone = 0;
+/// An agent that has read a place since it was written. Empty if `lanes` is 0.
+struct Reader {
+  std::uint32_t clock = 0;
+  std::uint32_t lanes = 0;
+  std::uint32_t instruction = 0;  ///< the last that read
+  std::uint16_t agent = 0;
 
-  ReaderSets() : sets_(1) {}
-  [[nodiscard]] const std::vector<Reader>& operator[](std::uint32_t set) const {
-    return sets_[set];
+  /// Adds a reading by the same agent.
+  void add(const Reader& later) {
+    lanes = clock == later.clock ? lanes | later.lanes : later.lanes;
+    clock = later.clock;
+    instruction = later.instruction;
   }
-  [[nodiscard]] std::uint32_t with(std::uint32_t set, const Reader& reader) {
-    const auto [at, fresh] =
-        next_.try_emplace({set, reader.agent, reader.clock, reader.lanes, reader.instruction}, 0);
-    if (!fresh) return at->second;
-    std::vector<Reader> readers = sets_[set];
-    const auto own = std::find_if(readers.begin(), readers.end(),
-                                  [&](const Reader& r) { return r.agent == reader.agent; });
-    if (own == readers.end()) {
-      readers.push_back(reader);
-    } else if (own->clock == reader.clock) {
-      own->lanes |= reader.lanes;
-      own->instruction = reader.instruction;
-    } else {
-      *own = reader;
+};
+
+/// All readers of a place. Nearly always that is one, which the place itself holds; only where
+/// several agents read does it own a list here.
+struct Readers {
+  Reader first;
+  std::uint32_t list = 0;  ///< 0: no other than the first
+};
+
+class ReaderLists {
+ public:
+  ReaderLists() : lists_(1) {}
+
+  void add(Readers& readers, const Reader& reader) {
+    if (readers.list == 0) {
+      if (readers.first.lanes == 0) {
+        readers.first = reader;
+        return;
+      }
+      if (readers.first.agent == reader.agent) {
+        readers.first.add(reader);
+        return;
+      }
+      readers.list = make();
+      lists_[readers.list].push_back(readers.first);
     }
-    sets_.push_back(std::move(readers));
-    at->second = static_cast<std::uint32_t>(sets_.size()) - 1;
-    return at->second;
+    std::vector<Reader>& list = lists_[readers.list];
+    const auto own = std::find_if(list.begin(), list.end(),
+                                  [&](const Reader& r) { return r.agent == reader.agent; });
+    if (own == list.end()) {
+      list.push_back(reader);
+    } else {
+      own->add(reader);
+    }
+  }
+  void clear(Readers& readers) {
+    readers.first.lanes = 0;
+    if (readers.list == 0) return;
+    lists_[readers.list].clear();
+    free_.push_back(readers.list);
+    readers.list = 0;
+  }
+  [[nodiscard]] std::span<const Reader> all(const Readers& readers) const {
+    if (readers.list != 0) return lists_[readers.list];
+    return {&readers.first, readers.first.lanes != 0 ? std::size_t{1} : std::size_t{0}};
   }
 
  private:
-  using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-  std::vector<std::vector<Reader>> sets_;
-  std::map<Key, std::uint32_t> next_;
+  std::uint32_t make() {
+    if (free_.empty()) {
+      lists_.emplace_back();
+      return static_cast<std::uint32_t>(lists_.size()) - 1;
+    }
+    const std::uint32_t list = free_.back();
+    free_.pop_back();
+    return list;
+  }
+
+  std::vector<std::vector<Reader>> lists_;
+  std::vector<std::uint32_t> free_;  ///< lists that no place owns
 };
 
 }  // namespace kiln::emulated

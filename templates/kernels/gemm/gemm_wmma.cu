@@ -345,8 +345,10 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
         wait_async_groups<C.stages - 2>();
         __syncthreads();
       }
-      // After the last tile this reads a stage that holds old data, which nothing uses.
-      warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
+      // After the last tile there is no next one; its place may never have been written.
+      if (step < kSteps - 1 || tile + 1 < tiles) {
+        warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
+      }
       if (kBuffers == 2) warp.multiply(step % 2);
     }
   }

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "runtime/emulated/observer.hpp"
+#include "runtime/emulated/program.hpp"
+
+namespace kiln::emulated {
+
+/// What one instruction did, summed over all warps that were watched.
+struct InstructionFacts {
+  std::uint64_t issues = 0;  ///< by warps, those guarded off for all lanes included
+  std::uint64_t lanes = 0;   ///< that executed it
+  std::uint64_t shared_requests = 0;
+  std::uint64_t shared_wavefronts = 0;
+  std::uint64_t shared_fewest = 0;  ///< wavefronts if no bank were wanted twice
+  std::uint64_t global_requests = 0;
+  std::uint64_t global_sectors = 0;
+  std::uint64_t global_fewest = 0;  ///< sectors if the lanes' bytes lay side by side
+  std::uint64_t global_bytes = 0;   ///< that lanes read or wrote
+
+  InstructionFacts& operator+=(const InstructionFacts& other);
+};
+
+/// A profile without a GPU: what a launch, or some of its blocks, executed.
+struct FactSheet {
+  std::shared_ptr<const Program> program;
+  std::vector<InstructionFacts> instructions;  ///< as in Program::code
+  std::uint64_t blocks = 0;                    ///< that were watched
+  std::uint64_t warps = 0;
+
+  [[nodiscard]] InstructionFacts total() const;
+  /// Issues by unit.
+  [[nodiscard]] std::array<std::uint64_t, kUnits> issues_by_unit() const;
+};
+
+/// Collects the facts of a launch; its observers add to it. Thread-safe.
+class FactCollector {
+ public:
+  explicit FactCollector(std::shared_ptr<const Program> program);
+  /// Watches one cluster, and passes everything on to `next`, which may be null.
+  [[nodiscard]] std::unique_ptr<Observer> watch(std::unique_ptr<Observer> next = nullptr);
+  [[nodiscard]] FactSheet take();
+  void add(const std::vector<InstructionFacts>& instructions, std::uint64_t blocks,
+           std::uint64_t warps);
+
+ private:
+  std::mutex mutex_;
+  FactSheet sheet_;
+};
+
+}  // namespace kiln::emulated
