@@ -16,6 +16,9 @@ constexpr std::uint64_t kWarpQuantum = 1 << 16;
 /// So many rounds in which every warp tried in vain, nothing changed and nothing is pending mean
 /// that it never will.
 constexpr int kIdleRounds = 3;
+/// After so many rounds in which warps ran without anything happening that others wait for, they
+/// may be spinning on memory that only a pending operation leads to.
+constexpr int kSpinningRounds = 8;
 
 }  // namespace
 
@@ -146,8 +149,10 @@ bool Cluster::run(std::uint64_t& budget) {
       while (!pending_.empty()) fulfil(pending_.front().token);
       return true;
     }
+    spinning_ = progress_ == before ? spinning_ + 1 : 0;
     if (ran || progress_ != before) {
       idle = 0;
+      if (spinning_ >= kSpinningRounds && !pending_.empty()) fulfil(pending_.front().token);
     } else if (!pending_.empty()) {
       fulfil(pending_.front().token);
     } else if (++idle >= kIdleRounds) {

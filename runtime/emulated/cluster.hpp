@@ -167,6 +167,7 @@ class Cluster {
   std::vector<Pending> pending_;
   std::uint64_t next_token_ = 1;
   std::uint64_t progress_ = 0;
+  int spinning_ = 0;  ///< rounds without progress
   std::uint32_t cluster_arrived_ = 0;
   std::uint64_t cluster_phase_ = 0;
   friend class Block;

@@ -150,7 +150,10 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
   warp.branch_indirect(instr, targets);
 }
 
-void execute_exit(Warp& warp, const Instr&, LaneMask active) {
+void execute_exit(Warp& warp, const Instr& instr, LaneMask active) {
+  if (warp.wgmma().unfinished()) {
+    warp.report(instr, active, Finding::missing_wait, "leaves a wgmma that nobody has waited for");
+  }
   warp.retire(active);
 }
 

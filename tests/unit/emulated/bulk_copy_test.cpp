@@ -296,5 +296,39 @@ TEST(BulkRing, AConsumerThatReleasesTooEarlyIsFound) {
   EXPECT_TRUE(found(result, Finding::race) || found(result, Finding::missing_wait));
 }
 
+TEST(BulkRing, WarpsThatSpinOnMemoryDoNotHoldCopiesUp) {
+  // The second warp spins on a flag that the first sets once its copy has come.
+  PtxRunner run(kernel_text(R"(
+    .reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
+    .shared .align 8 .b64 full;
+    .shared .align 16 .b8 tile[512];
+    mov.u32 %r1, %tid.x;
+    ld.param.u64 %rd1, [p0];
+    ld.param.u64 %rd2, [p1];
+    setp.gt.u32 %p1, %r1, 31;
+    @%p1 bra SPIN;
+    setp.ne.u32 %p2, %r1, 0;
+    @%p2 bra DONE;
+    mbarrier.init.shared.b64 [full], 1;
+    mbarrier.arrive.expect_tx.shared.b64 _, [full], 512;
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 512, [full];
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+    @!%p3 bra WAIT;
+    ld.shared.u32 %r2, [tile+4];
+    st.release.gpu.global.u32 [%rd2], %r2;
+    bra.uni DONE;
+  SPIN:
+    ld.acquire.gpu.global.u32 %r3, [%rd2];
+    setp.eq.u32 %p4, %r3, 0;
+    @%p4 bra SPIN;
+  DONE:
+    ret;)",
+                            2));
+  const auto flag = run.buffer(std::vector<std::uint32_t>(1, 0));
+  run.launch_clean({1, 1, 1}, {64, 1, 1}, run.buffer(tiles()), flag);
+  EXPECT_EQ(run.read<std::uint32_t>(flag, 1)[0], 6U);
+}
+
 }  // namespace
 }  // namespace kiln::emulated

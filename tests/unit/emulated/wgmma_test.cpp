@@ -421,6 +421,12 @@ TEST(Wgmma, GenericWritesNeedAProxyFence) {
   expect_clean(run_body(operands, write + "fence.proxy.async;\n" + rest), operands.expected(1));
 }
 
+TEST(Wgmma, AWarpThatEndsWithoutWaitingIsFound) {
+  const Operands operands(Case{"f32.f16.f16"});
+  EXPECT_TRUE(
+      only(run_body(operands, operands.instruction() + kCommit + "ret;\n"), Finding::missing_wait));
+}
+
 TEST(Wgmma, BadDescriptorsAreFaults) {
   Operands operands(Case{"f32.f16.f16"});
   operands.b_descriptor.start = kSharedBase + kImage;
