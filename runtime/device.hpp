@@ -137,8 +137,7 @@ class Device {
       DeviceStatus& status) = 0;
 };
 
-/// Opens "cuda:N" or "N", or "emulated:h200". Throws Error(device) that says what is missing and
-/// how to get it.
+/// Opens "cuda:N" or "N" (throws Error(device) that says what is missing and how to get it).
 [[nodiscard]] std::unique_ptr<Device> open_device(const std::string& spec);
 
 }  // namespace kiln

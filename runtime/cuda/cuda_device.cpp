@@ -146,4 +146,13 @@ std::unique_ptr<TimedBatch> CudaDevice::record(
   return GraphBatch::record(enqueue, runs, context_, stream_, status);
 }
 
+std::unique_ptr<Device> open_device(const std::string& spec) {
+  const auto ordinal = parse_device_spec(spec);
+  if (!ordinal) {
+    throw Error(ErrorKind::usage,
+                fmt::format("device '{}' is not understood: write cuda:0 or 0", spec));
+  }
+  return std::make_unique<CudaDevice>(*ordinal);
+}
+
 }  // namespace kiln

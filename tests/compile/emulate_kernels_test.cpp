@@ -25,8 +25,8 @@
 namespace kiln {
 namespace {
 
-constexpr int kProblems = 6;
-constexpr int kConfigsPerProblem = 4;
+constexpr int kProblems = 4;
+constexpr int kConfigsPerProblem = 6;
 
 class EmulateKernels : public ::testing::TestWithParam<std::string> {
  protected:

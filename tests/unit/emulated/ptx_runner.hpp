@@ -10,10 +10,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/emulated/checker.hpp"
 #include "runtime/emulated/emulated_module.hpp"
+#include "runtime/emulated/facts.hpp"
 #include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/launch.hpp"
 
@@ -56,21 +58,21 @@ class PtxRunner {
 
   template <class... Arguments>
   LaunchResult launch(Extent grid, Extent block, Arguments... arguments) {
-    LaunchState state;
-    state.program =
-        *static_cast<const std::shared_ptr<const Program>*>(module_.functions().front().handle);
-    state.memory = &memory_;
-    state.grid = grid;
-    state.block = block;
-    state.cluster = cluster;
-    state.dynamic_smem_bytes = smem_bytes;
-    (append(state.parameters, static_cast<std::uint64_t>(arguments)), ...);
-    LaunchOptions options;
-    options.host_threads = 1;
-    options.timeout_s = timeout_s;
+    LaunchOptions options = one_thread();
     const auto shadow = std::make_shared<GlobalShadow>();
     if (checks_) options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
-    return run_grid(std::move(state), options);
+    return run_grid(state_of(grid, block, arguments...), options);
+  }
+
+  template <class... Arguments>
+  FactSheet facts(Extent grid, Extent block, Arguments... arguments) {
+    LaunchState state = state_of(grid, block, arguments...);
+    FactCollector collector(state.program);
+    LaunchOptions options = one_thread();
+    options.make_observer = [&collector] { return collector.watch(); };
+    const LaunchResult result = run_grid(std::move(state), options);
+    EXPECT_FALSE(result.fault) << result.fault->describe();
+    return collector.take();
   }
 
   /// The same, expecting that nothing is found.
@@ -86,6 +88,25 @@ class PtxRunner {
   double timeout_s = 20.0;
 
  private:
+  [[nodiscard]] LaunchOptions one_thread() const {
+    LaunchOptions options;
+    options.host_threads = 1;
+    options.timeout_s = timeout_s;
+    return options;
+  }
+  template <class... Arguments>
+  LaunchState state_of(Extent grid, Extent block, Arguments... arguments) {
+    LaunchState state;
+    state.program =
+        *static_cast<const std::shared_ptr<const Program>*>(module_.functions().front().handle);
+    state.memory = &memory_;
+    state.grid = grid;
+    state.block = block;
+    state.cluster = cluster;
+    state.dynamic_smem_bytes = smem_bytes;
+    (append(state.parameters, static_cast<std::uint64_t>(arguments)), ...);
+    return state;
+  }
   const Allocation& raw_buffer(std::size_t bytes) {
     return memory_.allocate(static_cast<std::int64_t>(bytes));
   }

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/emulated/ptx_runner.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// The facts of the one instruction with this opcode.
+InstructionFacts of(const FactSheet& sheet, const std::string& opcode) {
+  const auto at = std::find(sheet.program->opcodes.begin(), sheet.program->opcodes.end(), opcode);
+  return sheet.instructions.at(static_cast<std::size_t>(at - sheet.program->opcodes.begin()));
+}
+
+TEST(Facts, CountWhatALaunchDid) {
+  // Each thread of two warps stores to shared memory with a stride of 8 bytes, and 16 of them load
+  // from global memory with a stride of 32.
+  const std::string text = test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    .shared .align 8 .b8 place[512];
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, place;
+    shl.b32 %r3, %r1, 3;
+    add.u32 %r3, %r2, %r3;
+    st.shared.u32 [%r3], %r1;
+    setp.lt.u32 %p1, %r1, 16;
+    mul.wide.u32 %rd2, %r1, 32;
+    add.u64 %rd3, %rd1, %rd2;
+    @%p1 ld.global.u32 %r4, [%rd3];
+    ret;
+  )",
+                                             1);
+  test::PtxRunner run(text);
+  const auto buffer = run.buffer(std::vector<std::uint32_t>(128, 1));
+  const FactSheet sheet = run.facts({3, 1, 1}, {64, 1, 1}, buffer);
+
+  EXPECT_EQ(sheet.blocks, 3U);
+  EXPECT_EQ(sheet.warps, 6U);
+  const InstructionFacts store = of(sheet, "st.shared.u32");
+  EXPECT_EQ(store.issues, 6U);
+  EXPECT_EQ(store.lanes, 192U);
+  EXPECT_EQ(store.shared_wavefronts, 12U) << "two for each, for the stride of two words";
+  EXPECT_EQ(store.shared_fewest, 6U);
+  const InstructionFacts load = of(sheet, "ld.global.u32");
+  EXPECT_EQ(load.issues, 6U) << "those guarded off for a whole warp take their turn, too";
+  EXPECT_EQ(load.lanes, 48U);
+  EXPECT_EQ(load.global_requests, 3U);
+  EXPECT_EQ(load.global_sectors, 48U);
+  EXPECT_EQ(load.global_fewest, 6U);
+  EXPECT_EQ(load.global_bytes, 192U);
+  EXPECT_EQ(sheet.issues_by_unit()[static_cast<std::size_t>(Unit::shared)], 6U);
+  EXPECT_EQ(sheet.total().global_sectors, 48U);
+}
+
+}  // namespace
+}  // namespace kiln::emulated
