@@ -21,8 +21,7 @@ namespace kiln::emulated {
 /// become the whole warp and quarters become halves, if everywhere in the warp the lanes i and
 /// i ^ 1 have the same address, or everywhere the lanes i and i ^ 2; a lane that takes no part
 /// agrees with any. Each part costs as many wavefronts as the fullest bank has words; the whole at
-/// least one. Measured on an
-/// H200: docs/emulation.md says how, and how well these rules fit.
+/// least one. docs/emulation.md says how this was measured on an H200, and how well it fits.
 [[nodiscard]] int shared_wavefronts(const std::uint64_t (&addresses)[kLanes], LaneMask lanes,
                                     int bytes, bool plain_load);
 
