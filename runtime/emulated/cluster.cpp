@@ -125,7 +125,7 @@ Cluster::~Cluster() {
   if (observer_ != nullptr) observer_->end(*this);
 }
 
-bool Cluster::run(std::uint64_t& budget) {
+Cluster::Turn Cluster::run(std::uint64_t& budget) {
   int idle = 0;
   while (budget > 0) {
     bool alive = false;
@@ -147,7 +147,7 @@ bool Cluster::run(std::uint64_t& budget) {
     if (!alive) {
       // Copies that nobody waited for still reach global memory.
       while (!pending_.empty()) fulfil(pending_.front().token);
-      return true;
+      return Turn::done;
     }
     spinning_ = progress_ == before ? spinning_ + 1 : 0;
     if (ran || progress_ != before) {
@@ -156,10 +156,10 @@ bool Cluster::run(std::uint64_t& budget) {
     } else if (!pending_.empty()) {
       fulfil(pending_.front().token);
     } else if (++idle >= kIdleRounds) {
-      deadlock();
+      return Turn::idle;
     }
   }
-  return false;
+  return Turn::more;
 }
 
 std::uint64_t Cluster::promise(std::function<void()> complete) {

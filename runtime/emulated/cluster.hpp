@@ -126,9 +126,15 @@ class Cluster {
   [[nodiscard]] Observer* observer() { return observer_; }
   [[nodiscard]] std::vector<std::unique_ptr<Block>>& blocks() { return blocks_; }
 
-  /// Runs until all warps have exited (true) or the budget of instructions is used up (false).
-  /// Throws KernelFault.
-  [[nodiscard]] bool run(std::uint64_t& budget);
+  enum class Turn : std::uint8_t {
+    done,  ///< all warps have exited
+    more,  ///< the budget of instructions is used up
+    idle,  ///< everybody waits, and only another cluster could change that
+  };
+  /// Runs as far as it can. Throws KernelFault.
+  [[nodiscard]] Turn run(std::uint64_t& budget);
+  /// Ends the launch because everybody waits and nobody else is left who could help.
+  [[noreturn]] void deadlock();
 
   /// Ends the launch because it took longer than `seconds`; says where its warps stand.
   [[noreturn]] void time_out(double seconds);
@@ -155,7 +161,6 @@ class Cluster {
   void progress() { ++progress_; }
 
  private:
-  [[noreturn]] void deadlock();
   /// Ends the launch with a finding about whatever warp still lives.
   [[noreturn]] void fail_anywhere(Finding finding, const std::string& text);
   [[nodiscard]] std::string waiting_text() const;

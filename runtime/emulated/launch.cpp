@@ -9,7 +9,9 @@
 #include <chrono>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -22,6 +24,8 @@ using Clock = std::chrono::steady_clock;
 
 /// A cluster runs so many instructions before another, perhaps one that it waits for, has a turn.
 constexpr std::uint64_t kTurn = 1'000'000;
+/// With so many clusters begun, new ones and begun ones take turns.
+constexpr std::size_t kManyLeft = 64;
 /// More places than this are not worth reading.
 constexpr std::size_t kMostReports = 200;
 
@@ -55,23 +59,28 @@ class GridRun {
   struct Running {
     std::unique_ptr<Observer> observer;
     std::unique_ptr<Cluster> cluster;
+    std::uint64_t idle_since = 0;  ///< the state of `changes_` when it last could not go on
+    int idle_turns = 0;            ///< how often since then
   };
 
-  /// A cluster to go on with: a new one as long as there are any, then those that were left.
-  /// Waiting clusters come again only after everybody else had a turn.
-  std::optional<Running> next() {
+  /// A cluster to go on with: a new one as long as there are any, then those that were left, each
+  /// when all others had a turn.
+  std::unique_ptr<Running> next() {
     const std::scoped_lock lock(mutex_);
-    if (started_ < clusters_) {
-      const std::uint64_t index = started_++;
+    std::unique_ptr<Running> running;
+    const bool turn_of_left = left_.size() >= kManyLeft && ++picks_ % 2 == 0;
+    if (started_ < clusters_ && !turn_of_left) {
+      running = std::make_unique<Running>();
+      if (options_.make_observer) running->observer = options_.make_observer();
+      running->cluster =
+          std::make_unique<Cluster>(state_, place_of(started_), running->observer.get());
+      ++started_;
       ++open_;
-      Running running;
-      if (options_.make_observer) running.observer = options_.make_observer();
-      running.cluster = std::make_unique<Cluster>(state_, place_of(index), running.observer.get());
-      return running;
+    } else if (!left_.empty()) {
+      running = std::move(left_.front());
+      left_.pop_front();
     }
-    if (left_.empty()) return std::nullopt;
-    Running running = std::move(left_.front());
-    left_.pop_front();
+    if (running) active_.insert(running.get());
     return running;
   }
 
@@ -86,7 +95,7 @@ class GridRun {
 
   void work() {
     while (!stop_) {
-      std::optional<Running> running;
+      std::unique_ptr<Running> running;
       try {
         running = next();
         if (!running) {
@@ -95,25 +104,48 @@ class GridRun {
           continue;
         }
         std::uint64_t budget = kTurn;
-        const bool done = running->cluster->run(budget);
+        const Cluster::Turn turn = running->cluster->run(budget);
         instructions_ += kTurn - budget;
-        if (!done && Clock::now() > deadline_) running->cluster->time_out(options_.timeout_s);
-        finish(std::move(*running), done);
+        if (turn != Cluster::Turn::done && Clock::now() > deadline_) {
+          running->cluster->time_out(options_.timeout_s);
+        }
+        finish(running, turn);
       } catch (const KernelFault& fault) {
         const std::scoped_lock lock(mutex_);
         stop_ = true;
+        active_.erase(running.get());
         if (!result_.fault) result_.fault = fault.report();
       } catch (...) {
         const std::scoped_lock lock(mutex_);
         stop_ = true;
+        active_.erase(running.get());
         if (!error_) error_ = std::current_exception();
       }
     }
   }
 
-  void finish(Running running, bool done) {
+  /// Whether the cluster could not go on in two turns since any other got on. One is not enough: in
+  /// it others may have done what it waits for.
+  [[nodiscard]] bool given_up(const Running& running) const {
+    return running.idle_since == changes_ && running.idle_turns >= 2;
+  }
+
+  void finish(std::unique_ptr<Running>& running, Cluster::Turn turn) {
     const std::scoped_lock lock(mutex_);
-    if (done) {
+    if (turn == Cluster::Turn::idle) {
+      running->idle_turns = running->idle_since == changes_ ? running->idle_turns + 1 : 1;
+      running->idle_since = changes_;
+      const bool hopeless = started_ == clusters_ &&
+                            std::all_of(active_.begin(), active_.end(),
+                                        [&](const Running* other) { return given_up(*other); }) &&
+                            std::all_of(left_.begin(), left_.end(),
+                                        [&](const auto& other) { return given_up(*other); });
+      if (hopeless) running->cluster->deadlock();
+    } else {
+      ++changes_;
+    }
+    active_.erase(running.get());
+    if (turn == Cluster::Turn::done) {
       --open_;
     } else {
       left_.push_back(std::move(running));
@@ -145,7 +177,10 @@ class GridRun {
 
   std::mutex mutex_;
   std::uint64_t started_ = 0;
-  std::deque<Running> left_;
+  std::deque<std::unique_ptr<Running>> left_;
+  std::set<const Running*> active_;  ///< those that a host thread runs now
+  std::uint64_t picks_ = 0;
+  std::uint64_t changes_ = 1;  ///< grows whenever a cluster got on
   LaunchResult result_;
   std::exception_ptr error_;
   std::atomic<std::uint64_t> open_ = 0;

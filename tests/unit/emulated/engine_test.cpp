@@ -212,6 +212,36 @@ TEST(Engine, BlocksThatWaitForEachOtherAdvance) {
   EXPECT_EQ(run.read<std::uint32_t>(out, 3)[2], 42U);
 }
 
+TEST(Engine, BlocksThatPollWithRestsAdvance) {
+  // As above, but the waiting block rests between looks, so that it never keeps its thread busy.
+  const auto kernel = [](const std::string& flag) {
+    return kernel_text(kOwnElement + R"(
+      mov.u32 %r2, %ctaid.x;
+      setp.eq.u32 %p1, %r2, 1;
+      @%p1 bra PRODUCE;
+    WAIT:
+      atom.global.add.u32 %r3, [%rd1], 0;
+      setp.ne.u32 %p2, %r3, 0;
+      @%p2 bra DONE;
+      nanosleep.u32 100;
+      bra.uni WAIT;
+    DONE:
+      ret;
+    PRODUCE:
+      atom.global.add.u32 %r6, [%rd1], )" +
+                           flag + R"(;
+      ret;
+    )",
+                       1);
+  };
+  PtxRunner run(kernel("1"));
+  run.launch_clean({2, 1, 1}, {1, 1, 1}, run.buffer(std::vector<std::uint32_t>{0}));
+  PtxRunner never(kernel("0"));
+  const auto out = never.buffer(std::vector<std::uint32_t>{0});
+  EXPECT_EQ(findings(never.launch({2, 1, 1}, {1, 1, 1}, out)),
+            std::vector<Finding>{Finding::deadlock});
+}
+
 TEST(Engine, BarriersThatNotEverybodyReachesAreDeadlocks) {
   PtxRunner run(kernel_text(kOwnElement + R"(
     setp.lt.u32 %p1, %r1, 32;
