@@ -340,15 +340,14 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
       if (step == 0) start_next();
       if (kBuffers == 1) warp.multiply(0);
       if (step == kSteps - 1) {
-        read += C.stage_elements;
+        // After the last tile this one is read again, for nothing: a branch around the loads would
+        // cost a tenth of the speed, and the next place may never have been written.
+        if (tile + 1 < tiles) read += C.stage_elements;
         if (read == end) read = stages;
         wait_async_groups<C.stages - 2>();
         __syncthreads();
       }
-      // After the last tile there is no next one; its place may never have been written.
-      if (step < kSteps - 1 || tile + 1 < tiles) {
-        warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
-      }
+      warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
       if (kBuffers == 2) warp.multiply(step % 2);
     }
   }
