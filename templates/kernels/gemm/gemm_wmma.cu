@@ -326,6 +326,13 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
     if (write == end) write = stages;
   };
 
+  // With fewer tiles than stages, the stage that is read last holds nothing yet.
+  if (tiles < C.stages) {
+    for (int i = static_cast<int>(threadIdx.x); i < C.stages * C.stage_elements; i += C.threads) {
+      stages[i] = static_cast<T>(0.0F);
+    }
+    __syncthreads();
+  }
 #pragma unroll
   for (int i = 0; i < C.stages - 1; ++i) start_next();
   wait_async_groups<C.stages - 2>();
@@ -340,13 +347,13 @@ KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
       if (step == 0) start_next();
       if (kBuffers == 1) warp.multiply(0);
       if (step == kSteps - 1) {
-        // After the last tile this one is read again, for nothing: a branch around the loads would
-        // cost a tenth of the speed, and the next place may never have been written.
-        if (tile + 1 < tiles) read += C.stage_elements;
+        read += C.stage_elements;
         if (read == end) read = stages;
         wait_async_groups<C.stages - 2>();
         __syncthreads();
       }
+      // After the last tile this reads a stage that holds old data, which nothing uses. A branch
+      // around it would cost a tenth of the speed.
       warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
       if (kBuffers == 2) warp.multiply(step % 2);
     }
