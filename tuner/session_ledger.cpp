@@ -40,7 +40,7 @@ SessionLedger::~SessionLedger() {
   try {
     close("failed");
   } catch (const Error&) {
-    // The database is what failed; the next run marks this session as interrupted.
+    // The database is what failed; the next run marks this one as interrupted.
   }
 }
 
@@ -81,7 +81,7 @@ void SessionLedger::close(const std::string& state) {
 TuneResult SessionLedger::conclude(const SearchSpace& space, const std::string& state) {
   close(state);
   TuneResult result;
-  // The last word: the database may know better than this session's own trials.
+  // The last word: the database may know better than the trials made here.
   result.best = best_in_space(context_, space);
   progress_.best = result.best;
   enter("done");
@@ -140,7 +140,7 @@ void SessionLedger::consider(const Trial& trial) {
   }
 }
 
-/// How much this session can still do, and how long that takes at the pace so far.
+/// How much can still be done, and how long that takes at the pace so far.
 void SessionLedger::estimate() {
   const std::uint64_t skipped = std::min(progress_.space, progress_.known + progress_.given_up);
   progress_.planned = std::max(progress_.done, progress_.space - skipped);

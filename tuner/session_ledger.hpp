@@ -44,7 +44,7 @@ class SessionLedger {
   [[nodiscard]] const SessionRecord& session() const { return session_; }
   /// Time of the fastest candidate so far, of one template or ("") of all; 0 when there is none.
   [[nodiscard]] double best_ns(const std::string& template_name = "") const;
-  /// Whether a candidate of this session itself came out well.
+  /// Whether a candidate tried here, not one known before, came out well.
   [[nodiscard]] bool found_any() const { return found_any_; }
   /// The best eligible trials, best first.
   [[nodiscard]] std::vector<Trial> leaders(std::size_t count) const;

@@ -116,8 +116,8 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   if (access.synchronises || at->read_only) return;
   GlobalShadow::Conflict conflict;
   const auto& state = blocks_[warp.block().rank()];
-  if (shadow_->access(state, *at, address, access.bytes, access.kind == AccessKind::store,
-                      instr.index, conflict)) {
+  if (shadow_->access(state, address, access.bytes, access.kind == AccessKind::store, instr.index,
+                      conflict)) {
     warp.report(instr, bit, Finding::race,
                 fmt::format("{} global memory that block {} {} at {}, and nothing orders the two",
                             access.kind == AccessKind::store ? "writes" : "reads", conflict.block,

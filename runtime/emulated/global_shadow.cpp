@@ -22,8 +22,8 @@ bool GlobalShadow::ordered(const BlockState& state, std::uint32_t block, std::ui
   return at != state.known.end() && at->second >= clock;
 }
 
-bool GlobalShadow::access(const BlockState& state, const Allocation&, std::uint64_t address,
-                          int bytes, bool writes, std::uint32_t instruction, Conflict& conflict) {
+bool GlobalShadow::access(const BlockState& state, std::uint64_t address, int bytes, bool writes,
+                          std::uint32_t instruction, Conflict& conflict) {
   // Accesses are aligned to their size, so that they never cross a page.
   const std::uint64_t page = address / kPage;
   Shard& shard = shards_[page % shards_.size()];

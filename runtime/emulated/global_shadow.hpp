@@ -7,11 +7,8 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 #include <vector>
-
-#include "runtime/emulated/global_memory.hpp"
 
 namespace kiln::emulated {
 
@@ -38,8 +35,7 @@ class GlobalShadow {
   };
 
   /// Notes an access; true and the conflict if an unordered access of another block was there.
-  [[nodiscard]] bool access(const BlockState& state, const Allocation& allocation,
-                            std::uint64_t address, int bytes, bool writes,
+  [[nodiscard]] bool access(const BlockState& state, std::uint64_t address, int bytes, bool writes,
                             std::uint32_t instruction, Conflict& conflict);
   static void fence(BlockState& state);
   /// An atomic operation at an address: takes what others published there and publishes.

@@ -119,6 +119,22 @@ TEST_F(NvrtcCompilerTest, OptionsTextHasNoPaths) {
   EXPECT_TRUE(compiler_->compile(lined).ok);
 }
 
+TEST_F(NvrtcCompilerTest, GivesPtxInPlaceOfMachineCode) {
+  CompileRequest request;
+  request.source = "extern \"C\" __global__ void k(float* x) { *x = 1.0F; }";
+  request.plain_names = {"k"};
+  request.arch = "sm_90a";
+  const std::string cubin_options = compiler_->options_text(request);
+  request.code = CodeKind::ptx;
+  EXPECT_NE(compiler_->options_text(request), cubin_options) << "one key would mix the two up";
+  const CompileResult result = compiler_->compile(request);
+  ASSERT_TRUE(result.ok) << result.log;
+  const std::string text(reinterpret_cast<const char*>(result.cubin.data()), result.cubin.size());
+  EXPECT_NE(text.find(".visible .entry k("), std::string::npos);
+  EXPECT_NE(text.find(".loc"), std::string::npos) << "findings name source lines";
+  EXPECT_EQ(text.find('\0'), std::string::npos);
+}
+
 TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {
   try {
     static_cast<void>(cuda_include_folders("/nonexistent/include", ""));
