@@ -11,7 +11,6 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/checker.hpp"
 #include "runtime/emulated/emulated_module.hpp"
-#include "runtime/emulated/launch.hpp"
 
 namespace kiln {
 namespace {
@@ -112,7 +111,7 @@ DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void*) noexcep
   }
 }
 
-DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
+emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   const auto& program =
       *static_cast<const std::shared_ptr<const emulated::Program>*>(request.function.handle);
   const auto& geometry = request.geometry;
@@ -126,12 +125,19 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   state.sm_count = static_cast<std::uint32_t>(info_.limits.sm_count);
   const auto* const arguments = static_cast<const std::byte*>(request.arguments);
   state.parameters.assign(arguments, arguments + program->parameter_bytes);
-  const std::uint32_t smem = program->static_smem_bytes + geometry.smem_bytes;
-  if (smem > static_cast<std::uint32_t>(info_.limits.smem_optin)) {
-    return {DeviceStatus::Code::out_of_resources,
-            fmt::format("{} bytes of shared memory are more than a block can get here", smem),
-            false};
-  }
+  return state;
+}
+
+DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) const {
+  const std::uint32_t smem = state.program->static_smem_bytes + state.dynamic_smem_bytes;
+  if (smem <= static_cast<std::uint32_t>(info_.limits.smem_optin)) return {};
+  return {DeviceStatus::Code::out_of_resources,
+          fmt::format("{} bytes of shared memory are more than a block can get here", smem), false};
+}
+
+DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
+  emulated::LaunchState state = state_of(request);
+  if (DeviceStatus refused = refusal_of(state); !refused.ok()) return refused;
   emulated::LaunchOptions options;
   options.host_threads = options_.host_threads;
   options.timeout_s = options_.timeout_s;
@@ -150,6 +156,27 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   const std::scoped_lock lock(reports_mutex_);
   for (auto& report : result.reports) reports_.push_back(std::move(report));
   return status;
+}
+
+emulated::FactSheet EmulatedDevice::count(const LaunchRequest& request, int clusters,
+                                          DeviceStatus& status) {
+  try {
+    emulated::LaunchState state = state_of(request);
+    status = refusal_of(state);
+    if (!status.ok()) return {};
+    emulated::FactCollector collector(state.program);
+    emulated::LaunchOptions options;
+    options.host_threads = options_.host_threads;
+    options.timeout_s = options_.timeout_s;
+    options.make_observer = [&collector] { return collector.watch(); };
+    options.clusters = emulated::spread_clusters(state, clusters);
+    const emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
+    if (result.fault) status = faulted(*result.fault);
+    return result.fault ? emulated::FactSheet{} : collector.take();
+  } catch (const std::exception& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return {};
+  }
 }
 
 std::unique_ptr<TimedBatch> EmulatedDevice::record(

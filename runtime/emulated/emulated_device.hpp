@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "runtime/device.hpp"
+#include "runtime/emulated/facts.hpp"
 #include "runtime/emulated/global_memory.hpp"
+#include "runtime/emulated/launch.hpp"
 #include "runtime/emulated/report.hpp"
 
 namespace kiln {
@@ -58,6 +60,12 @@ class EmulatedDevice : public Device {
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
       DeviceStatus& status) override;
 
+  /// Runs that many clusters of a launch, spread evenly over its grid (0: all of them), without
+  /// checks, and counts what they do. Their results are written to memory as ever. A status that is
+  /// not ok says why there are no facts.
+  [[nodiscard]] emulated::FactSheet count(const LaunchRequest& request, int clusters,
+                                          DeviceStatus& status);
+
   /// What the launches so far were found to do wrong, and forgets it.
   [[nodiscard]] std::vector<emulated::Report> take_reports();
 
@@ -65,6 +73,8 @@ class EmulatedDevice : public Device {
   [[nodiscard]] const emulated::Allocation& piece(DevicePtr address, std::int64_t bytes,
                                                   const char* what) const;
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
+  [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
+  [[nodiscard]] DeviceStatus refusal_of(const emulated::LaunchState& state) const;
 
   EmulationOptions options_;
   DeviceInfo info_;

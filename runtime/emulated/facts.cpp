@@ -7,29 +7,69 @@
 
 #include "runtime/emulated/bank_conflicts.hpp"
 #include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
 namespace {
 
+/// Numbers of 32-byte pieces, none of them 0, in a hash table with open addresses.
+class SectorSet {
+ public:
+  void insert(std::uint64_t sector) {
+    if (2 * count_ >= places_.size()) grow();
+    if (put(sector)) ++count_;
+  }
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+
+ private:
+  bool put(std::uint64_t sector) {
+    // Fibonacci hashing: neighbours, which come together, go far apart.
+    std::size_t at = static_cast<std::size_t>((sector * 0x9e3779b97f4a7c15U) >> shift_);
+    while (places_[at] != 0) {
+      if (places_[at] == sector) return false;
+      at = (at + 1) & (places_.size() - 1);
+    }
+    places_[at] = sector;
+    return true;
+  }
+  void grow() {
+    const std::vector<std::uint64_t> old = std::move(places_);
+    shift_ -= 1;
+    places_.assign(std::size_t{1} << (64 - shift_), 0);
+    for (const std::uint64_t sector : old) {
+      if (sector != 0) put(sector);
+    }
+  }
+
+  int shift_ = 55;
+  std::vector<std::uint64_t> places_;
+  std::uint64_t count_ = 0;
+};
+
 class FactObserver : public Observer {
  public:
   FactObserver(FactCollector& collector, std::size_t instructions, std::unique_ptr<Observer> next)
-      : collector_(collector), facts_(instructions), next_(std::move(next)) {}
+      : collector_(collector), next_(std::move(next)) {
+    sheet_.instructions.resize(instructions);
+  }
 
   void begin(Cluster& cluster) override {
+    memory_ = cluster.launch().memory;
     for (const auto& block : cluster.blocks()) {
-      ++blocks_;
-      warps_ += block->warps().size();
+      ++sheet_.blocks;
+      sheet_.warps += block->warps().size();
     }
     if (next_) next_->begin(cluster);
   }
   void end(Cluster& cluster) override {
-    collector_.add(facts_, blocks_, warps_);
+    sheet_.distinct_reads = read_.count();
+    sheet_.distinct_writes = written_.count();
+    collector_.add(sheet_, touched_);
     if (next_) next_->end(cluster);
   }
   void issue(Warp& warp, const Instr& instr, LaneMask active) override {
-    InstructionFacts& facts = facts_[instr.index];
+    InstructionFacts& facts = sheet_.instructions[instr.index];
     ++facts.issues;
     facts.lanes += static_cast<std::uint64_t>(std::popcount(active));
     if (next_) next_->issue(warp, instr, active);
@@ -74,7 +114,7 @@ class FactObserver : public Observer {
         (access.space == ptx::Space::generic && (first & kWindowMask) == kSharedWindow);
     const bool global = access.space == ptx::Space::global ||
                         (access.space == ptx::Space::generic && (first & kWindowMask) == 0);
-    InstructionFacts& facts = facts_[instr.index];
+    InstructionFacts& facts = sheet_.instructions[instr.index];
     if (shared) {
       ++facts.shared_requests;
       const bool plain_load = access.kind == AccessKind::load && !access.matrix_rows;
@@ -90,14 +130,37 @@ class FactObserver : public Observer {
                          static_cast<std::uint64_t>(access.bytes);
       facts.global_bytes += bytes;
       facts.global_fewest += (bytes + 31) / 32;
+      note_sectors(access);
     }
   }
 
+  void note_sectors(const WarpAccess& access) {
+    SectorSet& sectors = access.kind == AccessKind::load ? read_ : written_;
+    const auto bytes = static_cast<std::uint64_t>(access.bytes);
+    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+      const std::uint64_t address = access.address[std::countr_zero(left)];
+      for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at) {
+        if (at == last_sector_) continue;
+        last_sector_ = at;
+        sectors.insert(at);
+      }
+      if (last_touched_ == nullptr || !last_touched_->holds(address, access.bytes)) {
+        last_touched_ = memory_->find(address);
+        if (last_touched_ != nullptr) touched_.insert(last_touched_);
+      }
+    }
+    last_sector_ = 0;  // the next instruction may do the other thing with it
+  }
+
   FactCollector& collector_;
-  std::vector<InstructionFacts> facts_;
-  std::uint64_t blocks_ = 0;
-  std::uint64_t warps_ = 0;
+  FactSheet sheet_;  ///< of the cluster; its program stays empty
   std::unique_ptr<Observer> next_;
+  const GlobalMemory* memory_ = nullptr;
+  SectorSet read_;
+  SectorSet written_;
+  std::uint64_t last_sector_ = 0;
+  const Allocation* last_touched_ = nullptr;
+  std::set<const Allocation*> touched_;
 };
 
 }  // namespace
@@ -143,12 +206,19 @@ FactSheet FactCollector::take() {
   return std::move(sheet_);
 }
 
-void FactCollector::add(const std::vector<InstructionFacts>& instructions, std::uint64_t blocks,
-                        std::uint64_t warps) {
+void FactCollector::add(const FactSheet& cluster, const std::set<const Allocation*>& touched) {
   const std::scoped_lock lock(mutex_);
-  for (std::size_t i = 0; i < instructions.size(); ++i) sheet_.instructions[i] += instructions[i];
-  sheet_.blocks += blocks;
-  sheet_.warps += warps;
+  for (std::size_t i = 0; i < cluster.instructions.size(); ++i) {
+    sheet_.instructions[i] += cluster.instructions[i];
+  }
+  sheet_.blocks += cluster.blocks;
+  sheet_.warps += cluster.warps;
+  sheet_.distinct_reads += cluster.distinct_reads;
+  sheet_.distinct_writes += cluster.distinct_writes;
+  for (const Allocation* allocation : touched) {
+    if (!touched_.insert(allocation).second) continue;
+    sheet_.touched_bytes += static_cast<std::uint64_t>(allocation->bytes);
+  }
 }
 
 }  // namespace kiln::emulated

@@ -6,8 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
+#include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/observer.hpp"
 #include "runtime/emulated/program.hpp"
 
@@ -34,6 +36,12 @@ struct FactSheet {
   std::vector<InstructionFacts> instructions;  ///< as in Program::code
   std::uint64_t blocks = 0;                    ///< that were watched
   std::uint64_t warps = 0;
+  /// Pieces of 32 bytes of global memory that were read and written, each counted once for each
+  /// cluster: what a first-level cache without limits would ask the second level for.
+  std::uint64_t distinct_reads = 0;
+  std::uint64_t distinct_writes = 0;
+  /// Bytes of all allocations that were touched: the least that whole operands cost in DRAM.
+  std::uint64_t touched_bytes = 0;
 
   [[nodiscard]] InstructionFacts total() const;
   /// Issues by unit.
@@ -47,12 +55,13 @@ class FactCollector {
   /// Watches one cluster, and passes everything on to `next`, which may be null.
   [[nodiscard]] std::unique_ptr<Observer> watch(std::unique_ptr<Observer> next = nullptr);
   [[nodiscard]] FactSheet take();
-  void add(const std::vector<InstructionFacts>& instructions, std::uint64_t blocks,
-           std::uint64_t warps);
+  /// What one cluster did; `touched` are allocations of the launch.
+  void add(const FactSheet& cluster, const std::set<const Allocation*>& touched);
 
  private:
   std::mutex mutex_;
   FactSheet sheet_;
+  std::set<const Allocation*> touched_;
 };
 
 }  // namespace kiln::emulated

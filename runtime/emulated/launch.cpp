@@ -29,6 +29,15 @@ constexpr std::size_t kManyLeft = 64;
 /// More places than this are not worth reading.
 constexpr std::size_t kMostReports = 200;
 
+/// The first block of a cluster by its number.
+Extent cluster_place(const LaunchState& state, std::uint64_t index) {
+  const auto x = static_cast<std::uint64_t>(state.grid.x / state.cluster.x);
+  const auto y = static_cast<std::uint64_t>(state.grid.y / state.cluster.y);
+  return {static_cast<std::uint32_t>(index % x) * state.cluster.x,
+          static_cast<std::uint32_t>(index / x % y) * state.cluster.y,
+          static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
+}
+
 /// Shared by the host threads of one launch.
 class GridRun {
  public:
@@ -86,11 +95,7 @@ class GridRun {
 
   Extent place_of(std::uint64_t index) const {
     if (!options_.clusters.empty()) return options_.clusters[static_cast<std::size_t>(index)];
-    const auto x = static_cast<std::uint64_t>(state_.grid.x / state_.cluster.x);
-    const auto y = static_cast<std::uint64_t>(state_.grid.y / state_.cluster.y);
-    return {static_cast<std::uint32_t>(index % x) * state_.cluster.x,
-            static_cast<std::uint32_t>(index / x % y) * state_.cluster.y,
-            static_cast<std::uint32_t>(index / x / y) * state_.cluster.z};
+    return cluster_place(state_, index);
   }
 
   void work() {
@@ -220,6 +225,17 @@ std::string shape_problem(const LaunchState& state) {
 }
 
 }  // namespace
+
+std::vector<Extent> spread_clusters(const LaunchState& state, int count) {
+  const std::uint64_t all = state.grid.count() / state.cluster.count();
+  const auto wanted = static_cast<std::uint64_t>(std::max(0, count));
+  if (wanted == 0 || wanted >= all) return {};
+  std::vector<Extent> places;
+  for (std::uint64_t i = 0; i < wanted; ++i) {
+    places.push_back(cluster_place(state, (2 * i + 1) * all / (2 * wanted)));
+  }
+  return places;
+}
 
 LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   const Program& program = *state.program;

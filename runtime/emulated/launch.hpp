@@ -29,6 +29,10 @@ struct LaunchResult {
   std::uint64_t instructions = 0;  ///< executed by warps
 };
 
+/// The first blocks of `count` clusters of the launch that lie spread evenly over its grid, in the
+/// order in which a GPU begins them; all of them for 0 or when there are no more.
+[[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
+
 /// Runs a grid on the host's processors and waits for it. `state.report` is set here. The shape is
 /// checked: Error(device) for parameters of the wrong size; a launch that a GPU would refuse (more
 /// threads than the kernel allows, too much shared memory is the caller's to know) is a fault of

@@ -56,6 +56,54 @@ TEST(Facts, CountWhatALaunchDid) {
   EXPECT_EQ(load.global_bytes, 192U);
   EXPECT_EQ(sheet.issues_by_unit()[static_cast<std::size_t>(Unit::shared)], 6U);
   EXPECT_EQ(sheet.total().global_sectors, 48U);
+  EXPECT_EQ(sheet.distinct_reads, 48U) << "every block reads the same 16, and counts by itself";
+  EXPECT_EQ(sheet.distinct_writes, 0U);
+  EXPECT_EQ(sheet.touched_bytes, 512U);
+}
+
+TEST(Facts, DistinctSectorsAreCountedOnceForAManyTimesReadTable) {
+  // 40 rounds over the same 1,024 words, a warp at a time: 128 sectors.
+  const std::string text = test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<5>;
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, 0;
+  again:
+    and.b32 %r3, %r1, 1023;
+    mul.wide.u32 %rd2, %r3, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r4, [%rd3];
+    add.u32 %r1, %r1, 256;
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p1, %r2, 160;
+    @%p1 bra again;
+    st.global.u32 [%rd3], %r4;
+    ret;
+  )",
+                                             1);
+  test::PtxRunner run(text);
+  const auto buffer = run.buffer(std::vector<std::uint32_t>(2048, 1));
+  const FactSheet sheet = run.facts({1, 1, 1}, {256, 1, 1}, buffer);
+  EXPECT_EQ(sheet.total().global_sectors, 160U * 8 * 4 + 32);
+  EXPECT_EQ(sheet.distinct_reads, 128U);
+  EXPECT_EQ(sheet.distinct_writes, 32U);
+}
+
+TEST(Facts, SomeClustersStandForAll) {
+  LaunchState state;
+  state.grid = {10, 4, 1};
+  state.cluster = {2, 1, 1};
+  EXPECT_TRUE(spread_clusters(state, 0).empty()) << "all";
+  EXPECT_TRUE(spread_clusters(state, 20).empty()) << "all";
+  const std::vector<Extent> one = spread_clusters(state, 1);
+  ASSERT_EQ(one.size(), 1U);
+  EXPECT_EQ(one[0].x, 0U) << "cluster 10 of 20 is the first of the third row of 5";
+  EXPECT_EQ(one[0].y, 2U);
+  const std::vector<Extent> four = spread_clusters(state, 4);
+  ASSERT_EQ(four.size(), 4U);
+  EXPECT_EQ(four[0].x, 4U) << "cluster 2";
+  EXPECT_EQ(four[3].x, 4U) << "cluster 17";
+  EXPECT_EQ(four[3].y, 3U);
 }
 
 }  // namespace
