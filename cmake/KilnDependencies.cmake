@@ -9,6 +9,8 @@ find_package(nlohmann_json REQUIRED)
 find_library(KILN_SQLITE_LIBRARY NAMES libsqlite3.a REQUIRED)
 find_library(KILN_SQLITECPP_LIBRARY NAMES libSQLiteCpp.a REQUIRED)
 find_library(KILN_XXHASH_LIBRARY NAMES libxxhash.a REQUIRED)
+# Headers alone, so that nothing of it is needed where the program runs.
+find_path(KILN_TOML_INCLUDE NAMES toml++/toml.h REQUIRED)
 
 # Debian has {fmt} as a shared library only, and its header-only form costs 1.5 to 2.5 s in each
 # file. So its implementation is compiled here, once, from its own header.
@@ -21,6 +23,8 @@ else()
   target_link_libraries(kiln_fmt INTERFACE fmt::fmt-header-only)
 endif()
 
+add_library(kiln_toml INTERFACE)
+target_include_directories(kiln_toml SYSTEM INTERFACE ${KILN_TOML_INCLUDE})
 add_library(kiln_xxhash INTERFACE)
 target_link_libraries(kiln_xxhash INTERFACE ${KILN_XXHASH_LIBRARY})
 add_library(kiln_sqlite INTERFACE)

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <toml++/toml.h>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <type_traits>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/device_profile_keys.hpp"
+
+namespace kiln {
+namespace {
+
+/// Fills a profile from a parsed file and complains with its lines.
+class ProfileReader {
+ public:
+  ProfileReader(const toml::table& root, std::string source)
+      : root_(root), table_(&root), source_(std::move(source)) {}
+
+  void section(std::string_view name, std::string_view) {
+    finish_section();
+    section_ = name;
+    known_.clear();
+    sections_.emplace(name);
+    const toml::node* const node = root_.get(name);
+    if (node == nullptr) fail(root_, "", fmt::format("the section [{}] is missing", name));
+    table_ = node->as_table();
+    if (table_ == nullptr) fail(*node, "", fmt::format("{} must be a section", name));
+  }
+
+  void value(std::string_view key, std::string& text, std::string_view) {
+    const toml::node& node = at(key);
+    const auto* const string = node.as_string();
+    if (string == nullptr) fail(node, key, "must be a text in quotes");
+    text = string->get();
+  }
+
+  void value(std::string_view key, double& number, Range range, std::string_view) {
+    const toml::node& node = at(key);
+    if (!node.is_number()) fail(node, key, "must be a number");
+    number = *node.value<double>();
+    if (!std::isfinite(number)) fail(node, key, "must be a finite number");
+    check(node, key, number > 0.0, number == 0.0, range);
+  }
+
+  template <class Integer>
+  void value(std::string_view key, Integer& number, Range range, std::string_view) {
+    static_assert(std::is_integral_v<Integer>);
+    const toml::node& node = at(key);
+    const auto* const integer = node.as_integer();
+    if (integer == nullptr) fail(node, key, "must be a whole number");
+    check(node, key, integer->get() > 0, integer->get() == 0, range);
+    if (integer->get() > std::numeric_limits<Integer>::max()) fail(node, key, "is too large");
+    number = static_cast<Integer>(integer->get());
+  }
+
+  /// After the last key: those that nobody asked for are mistakes.
+  void finish() {
+    finish_section();
+    for (const auto& [key, node] : root_) {
+      if (node.is_table() && !sections_.contains(key.str())) {
+        section_.clear();
+        fail(key, key.str(), "is no section of a device profile");
+      }
+    }
+  }
+
+  /// Throws for a key of the section that came last.
+  [[noreturn]] void fail_at(std::string_view section, std::string_view key,
+                            const std::string& what) {
+    section_ = section;
+    fail(*root_.at_path(fmt::format("{}.{}", section, key)).node(), key, what);
+  }
+
+ private:
+  const toml::node& at(std::string_view key) {
+    known_.emplace(key);
+    const toml::node* const node = table_->get(key);
+    if (node == nullptr) fail(*table_, key, "is missing");
+    return *node;
+  }
+
+  void check(const toml::node& node, std::string_view key, bool positive, bool zero, Range range) {
+    if (positive || (zero && range == Range::not_negative)) return;
+    fail(node, key, range == Range::positive ? "must be greater than 0" : "must not be negative");
+  }
+
+  void finish_section() {
+    for (const auto& [key, node] : *table_) {
+      const bool section_of_root = table_ == &root_ && node.is_table();
+      if (!section_of_root && !known_.contains(key.str())) {
+        fail(key, key.str(), "is no key of a device profile");
+      }
+    }
+  }
+
+  template <class Place>
+  [[noreturn]] void fail(const Place& place, std::string_view key, const std::string& what) const {
+    const toml::source_position at = place.source().begin;
+    const std::string name =
+        section_.empty() || key.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}:{}: {}{}{}. Next: compare with what kiln doctor --save-profile "
+                            "writes.",
+                            source_, at.line, at.column, name, name.empty() ? "" : " ", what));
+  }
+
+  const toml::table& root_;
+  const toml::table* table_;
+  std::string source_;
+  std::string section_;
+  std::set<std::string, std::less<>> known_;
+  std::set<std::string, std::less<>> sections_;
+};
+
+toml::table parsed(std::string_view text, const std::string& source) {
+  try {
+    return toml::parse(text, source);
+  } catch (const toml::parse_error& error) {
+    const toml::source_position at = error.source().begin;
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}:{}: {}. Next: mend the file; a device profile is TOML.", source,
+                            at.line, at.column, error.description()));
+  }
+}
+
+}  // namespace
+
+DeviceProfile read_profile(std::string_view text, const std::string& source) {
+  const toml::table table = parsed(text, source);
+  ProfileReader reader(table, source);
+  DeviceProfile profile;
+  visit_profile(profile, reader);
+  reader.finish();
+
+  DeviceLimits& limits = profile.limits;
+  const auto known = limits_of_arch(limits.arch);
+  if (!known) {
+    std::string names;
+    for (const std::string& name : known_archs()) names += " " + name;
+    reader.fail_at("limits", "arch", "must be one of" + names);
+  }
+  limits.arch = known->arch;
+  limits.sm = known->sm;
+  profile.device_class.arch = limits.arch;
+  profile.device_class.sm_count = limits.sm_count;
+  profile.device_class.l2_bytes = limits.l2_bytes;
+  return profile;
+}
+
+}  // namespace kiln
