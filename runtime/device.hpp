@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/records.hpp"
@@ -19,7 +20,7 @@ namespace kiln {
 
 /// What a device is: its limits and its fingerprint.
 struct DeviceInfo {
-  std::string spec;  ///< how it was asked for: "cuda:0"
+  std::string spec;  ///< how it was asked for: "cuda:0", "emulated:h200"
   DeviceLimits limits;
   DeviceClass device_class;
   std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or the CUDA part alone
@@ -124,6 +125,10 @@ class Device {
   /// Waits for everything enqueued on own_stream(); faults of its kernels appear here.
   [[nodiscard]] virtual DeviceStatus synchronize() = 0;
 
+  /// Waits for everything that this process enqueued on the device, whatever the stream. Not while
+  /// a stream is being captured. Thread-safe.
+  [[nodiscard]] virtual DeviceStatus synchronize_all() { return synchronize(); }
+
   /// Runs `work` with this device current for the calling thread, for libraries that go by what is
   /// current (cuBLASLt). Thread-safe.
   virtual void with_current(const std::function<void()>& work) { work(); }
@@ -137,7 +142,11 @@ class Device {
       DeviceStatus& status) = 0;
 };
 
-/// Opens "cuda:N" or "N" (throws Error(device) that says what is missing and how to get it).
+/// Opens "cuda:N", "N" or "emulated:MODEL", the latter without checks. Throws Error(device) that
+/// says what is missing and how to get it or do without, Error(usage) for any other text.
 [[nodiscard]] std::unique_ptr<Device> open_device(const std::string& spec);
+
+/// Whether that is how an emulated GPU is asked for: "emulated:...".
+[[nodiscard]] bool names_emulated_device(std::string_view spec);
 
 }  // namespace kiln

@@ -88,8 +88,8 @@ std::string Library::device_description() const {
   const DeviceInfo& info = state_->device().info();
   const std::string part =
       info.device_class.mig_profile.empty() ? "" : " MIG " + info.device_class.mig_profile;
-  return fmt::format("{}{}, {}, {} SMs", info.device_class.name, part, info.limits.arch,
-                     info.limits.sm_count);
+  return fmt::format("{}{}{}, {}, {} SMs", is_emulated() ? "emulated " : "", info.device_class.name,
+                     part, info.limits.arch, info.limits.sm_count);
 }
 
 LibraryCounters Library::counters() const noexcept {

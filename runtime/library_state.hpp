@@ -32,7 +32,7 @@ namespace kiln::detail {
 /// What a library is made of: Library::open finds these in options and environment, tests bring
 /// their own.
 struct LibraryParts {
-  std::unique_ptr<Device> device;
+  std::shared_ptr<Device> device;  ///< shared with the memory that the application got from it
   CompilerSource compiler;
   std::shared_ptr<CubinStore> cubins = std::make_shared<CubinStore>();
   Catalog catalog = Catalog::builtin();
@@ -76,6 +76,7 @@ class LibraryState {
   }
 
   [[nodiscard]] const Device& device() const { return *parts_.device; }
+  [[nodiscard]] const std::shared_ptr<Device>& shared_device() const { return parts_.device; }
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
  private:

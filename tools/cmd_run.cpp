@@ -12,6 +12,7 @@
 
 #include "kiln/kiln.hpp"
 #include "runtime/cuda/device_info.hpp"
+#include "runtime/device.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -39,32 +40,11 @@ void check_cuda(cudaError_t status, const char* what) {
   throw Error(ErrorKind::device, fmt::format("{}: {}", what, cudaGetErrorString(status)));
 }
 
-/// Device memory with a copy of a host matrix.
-class DeviceCopy {
- public:
-  explicit DeviceCopy(const HostMatrix& matrix) {
-    const auto& bytes = matrix.bytes();
-    check_cuda(cudaMalloc(&address_, bytes.size()), "device memory for the operands");
-    const auto status = cudaMemcpy(address_, bytes.data(), bytes.size(), cudaMemcpyHostToDevice);
-    if (status != cudaSuccess) {
-      cudaFree(address_);
-      check_cuda(status, "copying an operand to the device");
-    }
-  }
-  ~DeviceCopy() { cudaFree(address_); }
-  DeviceCopy(const DeviceCopy&) = delete;
-  DeviceCopy& operator=(const DeviceCopy&) = delete;
-
-  void read_back(HostMatrix& matrix) const {
-    auto& bytes = matrix.bytes();
-    check_cuda(cudaMemcpy(bytes.data(), address_, bytes.size(), cudaMemcpyDeviceToHost),
-               "reading the result");
-  }
-  [[nodiscard]] void* get() const { return address_; }
-
- private:
-  void* address_ = nullptr;
-};
+DeviceMemory device_copy(const Library& library, const HostMatrix& matrix) {
+  DeviceMemory memory = library.allocate(matrix.bytes().size());
+  memory.copy_from_host(matrix.bytes().data(), memory.bytes());
+  return memory;
+}
 
 /// Milliseconds that `enqueue` takes on the device, by two events around it.
 template <class Enqueue>
@@ -101,8 +81,9 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
 struct RunReport {
   GemmRequest request;
   std::string device;
+  bool emulated = false;
   RunCheck check;
-  double first_launch_ms = 0.0;  ///< library open to first result
+  double first_launch_ms = 0.0;  ///< library open to first result, without the operands' way there
   std::vector<double> times_ns;
   LibraryCounters counters;
 };
@@ -112,6 +93,7 @@ Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) 
   const Problem problem = to_problem(report.request.gemm);
   document["problem"] = to_json(problem);
   document["device"] = report.device;
+  document["emulated"] = report.emulated;
   document["match"] = to_string(kernel.match());
   document["match_reason"] = kernel.match_reason();
   document["template"] = kernel.template_name();
@@ -122,7 +104,7 @@ Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) 
   document["worst_ratio"] = report.check.worst_ratio;
   document["first_result_ms"] = report.first_launch_ms;
   document["times_ns"] = report.times_ns;
-  document["tflops"] = tera_flops(problem, best_ns);
+  if (!report.times_ns.empty()) document["tflops"] = tera_flops(problem, best_ns);
   document["compiles"] = report.counters.compiles;
   document["cubin_hits"] = report.counters.cubin_hits;
   document["database_reads"] = report.counters.database_reads;
@@ -146,6 +128,9 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
                                   time_text(best_ns), report.times_ns.size()));
     facts.add("rate", rate_text(to_problem(report.request.gemm), best_ns));
   }
+  if (report.emulated) {
+    facts.add("time", "none: an emulated GPU has none of its own; `kiln inspect` predicts it");
+  }
   facts.add("start", fmt::format("{:.1f} ms from opening the library to the first result",
                                  report.first_launch_ms));
   facts.add("counters",
@@ -156,45 +141,53 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
                      facts.text());
 }
 
+/// Opens the CUDA device before the library does: its context is not the library's doing.
+void open_context(const Context& context) {
+  const auto spec = context.device().value;
+  // Says what is wrong with the name, or with the machine.
+  const auto ordinal = parse_device_spec(spec);
+  if (!ordinal) static_cast<void>(open_device(spec));
+  require_device(*ordinal);
+  check_cuda(cudaSetDevice(*ordinal), "choosing the device");
+  check_cuda(cudaFree(nullptr), "opening the device");
+}
+
 int run_problem(Context& context, const RunOptions& options) {
   RunReport report;
   report.request = options.problem.request();
   const auto& gemm = report.request.gemm;
-  const auto ordinal = parse_device_spec(context.device().value);
-  if (!ordinal) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--device {}: write it as cuda:0", context.device().value));
-  }
-  require_device(*ordinal);
-  check_cuda(cudaSetDevice(*ordinal), "choosing the device");
-  check_cuda(cudaFree(nullptr), "opening the device");  // its context is not the library's doing
+  if (!names_emulated_device(context.device().value)) open_context(context);
+
+  using Clock = std::chrono::steady_clock;
+  const auto opening = Clock::now();
+  const Library library = Library::open(library_options(context, options));
+  const Kernel kernel = library.get(gemm);
+  auto start_time = Clock::now() - opening;
+  report.device = library.device_description();
+  report.emulated = library.is_emulated();
 
   HostOperands host(report.request);
   host.a.fill_random(options.seed);
   host.b.fill_random(options.seed + 1);
   if (gemm.reads_c) host.c.fill_random(options.seed + 2);
   host.d.poison();
-  const DeviceCopy a(host.a);
-  const DeviceCopy b(host.b);
-  const DeviceCopy d(host.d);
-  const std::unique_ptr<DeviceCopy> c =
-      gemm.reads_c ? std::make_unique<DeviceCopy>(host.c) : nullptr;
+  const DeviceMemory a = device_copy(library, host.a);
+  const DeviceMemory b = device_copy(library, host.b);
+  const DeviceMemory c = gemm.reads_c ? device_copy(library, host.c) : DeviceMemory();
+  const DeviceMemory d = device_copy(library, host.d);
 
-  const auto start = std::chrono::steady_clock::now();
-  const Library library = Library::open(library_options(context, options));
-  const Kernel kernel = library.get(gemm);
+  const auto launching = Clock::now();
   const GemmOperands operands{
-      a.get(), b.get(), c ? c->get() : nullptr, d.get(), report.request.alpha, report.request.beta};
+      a.get(), b.get(), c.get(), d.get(), report.request.alpha, report.request.beta};
   kernel.launch(nullptr, operands);
-  check_cuda(cudaDeviceSynchronize(), "running the kernel");
-  report.first_launch_ms =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  report.device = library.device_description();
+  library.synchronize();
+  start_time += Clock::now() - launching;
+  report.first_launch_ms = std::chrono::duration<double, std::milli>(start_time).count();
 
-  d.read_back(host.d);
+  d.copy_to_host(host.d.bytes().data(), d.bytes());
   report.check = check_result(report.request, host,
                               std::max<std::int64_t>(64, kCheckedProducts / gemm.k), options.seed);
-  for (int i = 0; i < options.repeat; ++i) {
+  for (int i = 0; i < options.repeat && !report.emulated; ++i) {
     report.times_ns.push_back(1e6 * device_ms([&] { kernel.launch(nullptr, operands); }));
   }
   report.counters = library.counters();
@@ -213,7 +206,8 @@ void add_run(Program& program) {
   CLI::App* verb = program.add_verb(
       "run", "Get a kernel as an application does, run it on random data and check the result",
       {"kiln run gemm --m 4096 --n 4096 --k 4096 --dtype f16",
-       "kiln run gemm --m 300 --n 200 --k 100 --lda 104 --beta 1 --mode require"});
+       "kiln run gemm --m 300 --n 200 --k 100 --lda 104 --beta 1 --mode require",
+       "kiln run gemm --m 256 --n 256 --k 256 --device emulated:h200"});
   options->problem.add_to(*verb, ProblemFlags::Operation::required);
   verb->add_option("--mode", options->mode,
                    "use, tune_on_miss, require or default_only (KILN_MODE; default use)")

@@ -50,6 +50,13 @@ Finding check_device(const Context& context, Health& health) {
     const auto device = open_device(spec.value);
     const auto& info = device->info();
     health.device_found = true;
+    if (info.provenance == Provenance::modelled) {
+      return {"device", State::ok,
+              fmt::format("{}: an emulated {}; kernels run on this machine's processors, times are "
+                          "predictions",
+                          spec.value, device_text(info.device_class)),
+              ""};
+    }
     return {"device", State::ok,
             fmt::format("{}: {}, {}, driver {}", spec.value, device_text(info.device_class),
                         bytes_text(info.total_memory_bytes), info.driver),
@@ -57,8 +64,9 @@ Finding check_device(const Context& context, Health& health) {
   } catch (const Error& error) {
     const bool misspelt = error.kind() == ErrorKind::usage;
     return {"device", misspelt ? State::broken : State::warning, error.what(),
-            misspelt ? fmt::format("{} must be like cuda:0", spec.origin)
-                     : "tune, bench and run need one; everything else works without"};
+            misspelt ? fmt::format("{} must be like cuda:0 or emulated:h200", spec.origin)
+                     : "tune, bench and run need a GPU, or the emulated one (--device "
+                       "emulated:h200); everything else works without"};
   }
 }
 

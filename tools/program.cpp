@@ -57,7 +57,8 @@ Program::Program()
   auto& flags = context_.flags;
   app_.add_option("--db", flags.database, "Tuning database (KILN_DB)")->type_name("FILE");
   app_.add_option("--cubin-store", flags.cubin_store, "Compiled kernels")->type_name("FILE");
-  app_.add_option("--device", flags.device, "Device: cuda:0 (KILN_DEVICE)")->type_name("SPEC");
+  app_.add_option("--device", flags.device, "cuda:0 or emulated:h200 (KILN_DEVICE)")
+      ->type_name("SPEC");
   app_.add_option("--template-path", flags.template_path,
                   "Directories of your own templates (KILN_TEMPLATE_PATH)")
       ->type_name("DIR[:DIR...]");

@@ -2,32 +2,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// D = A B in half precision with the best kernel that is known for this GPU. Tune the problem with
-/// `kiln tune gemm --m 4096 --n 4096 --k 4096 --dtype f16` and run this again.
+/// D = A B in single precision with the best kernel that is known for this device, real or
+/// emulated (KILN_DEVICE=emulated:h200). Tune the problem with `kiln tune gemm --m 512 --n 512
+/// --k 512 --dtype f32` and run this again.
+/// usage: gemm [SIZE]
 
-#include <cuda_runtime_api.h>
-
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <kiln/kiln.hpp>
 #include <string>
+#include <vector>
 
-int main() try {
-  constexpr std::int64_t kSize = 4096;
-  void *a = nullptr, *b = nullptr, *d = nullptr;
-  for (void** matrix : {&a, &b, &d}) {
-    if (cudaMalloc(matrix, kSize * kSize * 2) != cudaSuccess) return 1;
-  }
-  cudaStream_t stream = nullptr;
-  if (cudaStreamCreate(&stream) != cudaSuccess) return 1;
-
+int main(int argc, char** argv) try {
+  const std::int64_t size = argc > 1 ? std::atoll(argv[1]) : 512;
   const kiln::Library library = kiln::Library::open();
-  const kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f16, kSize, kSize, kSize));
-  gemm.launch(stream, {.a = a, .b = b, .d = d});
+  const kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f32, size, size, size));
 
-  if (cudaStreamSynchronize(stream) != cudaSuccess) return 1;
+  // A program for CUDA alone may as well pass memory of cudaMalloc, and a stream of its own.
+  std::vector<float> host(static_cast<std::size_t>(size * size), 0.5F);
+  const std::size_t bytes = host.size() * sizeof(float);
+  kiln::DeviceMemory a = library.allocate(bytes);
+  kiln::DeviceMemory b = library.allocate(bytes);
+  const kiln::DeviceMemory d = library.allocate(bytes);
+  a.copy_from_host(host.data(), bytes);
+  b.copy_from_host(host.data(), bytes);
+  gemm.launch(nullptr, {.a = a.get(), .b = b.get(), .d = d.get()});
+  d.copy_to_host(host.data(), bytes);  // waits for the kernel
+
   std::printf("%s [%s] on %s: %s\n", std::string(gemm.template_name()).c_str(),
               std::string(gemm.config()).c_str(), library.device_description().c_str(),
               std::string(gemm.match_reason()).c_str());
+  const float expected = 0.25F * static_cast<float>(size);
+  for (const float value : host) {
+    if (std::fabs(value - expected) > 1e-5F * expected) {
+      std::fprintf(stderr, "%g instead of %g\n", static_cast<double>(value),
+                   static_cast<double>(expected));
+      return 1;
+    }
+  }
   return 0;
 } catch (const kiln::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

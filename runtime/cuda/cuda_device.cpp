@@ -134,6 +134,11 @@ DeviceStatus CudaDevice::synchronize() {
   return to_status(cudaStreamSynchronize(stream_));
 }
 
+DeviceStatus CudaDevice::synchronize_all() {
+  const CurrentDevice current(context_);
+  return to_status(cudaDeviceSynchronize());
+}
+
 void CudaDevice::with_current(const std::function<void()>& work) {
   const CurrentDevice current(context_);
   work();
@@ -144,15 +149,6 @@ std::unique_ptr<TimedBatch> CudaDevice::record(
     DeviceStatus& status) {
   const CurrentDevice current(context_);
   return GraphBatch::record(enqueue, runs, context_, stream_, status);
-}
-
-std::unique_ptr<Device> open_device(const std::string& spec) {
-  const auto ordinal = parse_device_spec(spec);
-  if (!ordinal) {
-    throw Error(ErrorKind::usage,
-                fmt::format("device '{}' is not understood: write cuda:0 or 0", spec));
-  }
-  return std::make_unique<CudaDevice>(*ordinal);
 }
 
 }  // namespace kiln

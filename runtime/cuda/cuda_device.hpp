@@ -39,6 +39,7 @@ class CudaDevice : public Device {
                                      std::uint32_t smem_bytes) override;
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override;
+  [[nodiscard]] DeviceStatus synchronize_all() override;
   void with_current(const std::function<void()>& work) override;
   [[nodiscard]] std::unique_ptr<TimedBatch> record(
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,

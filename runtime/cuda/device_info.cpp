@@ -51,6 +51,10 @@ std::string module_version() {
   return version;
 }
 
+/// A machine without a GPU is no dead end.
+constexpr const char* kWithoutGpu =
+    ". Without a GPU take the emulated one: --device emulated:h200, or KILN_DEVICE=emulated:h200";
+
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
   for (int i = 0; i < 16; ++i) {
@@ -117,16 +121,18 @@ void require_device(int ordinal) {
   if (error == cudaErrorInsufficientDriver) {
     // Drivers serve every older CUDA of their major version.
     constexpr int kDriver = CUDART_VERSION >= 13000 ? 580 : 570;
-    throw Error(ErrorKind::device,
-                fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA "
-                            "{}.{}. Install a driver of version {} or newer (in a container: start "
-                            "it with the GPU, for example `docker run --gpus all`)",
-                            CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("no usable NVIDIA driver: libcuda.so.1 is missing or too old for CUDA "
+                    "{}.{}. Install a driver of version {} or newer (in a container: start "
+                    "it with the GPU, for example `docker run --gpus all`){}",
+                    CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, kDriver, kWithoutGpu));
   }
   if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
     throw Error(ErrorKind::device,
-                "there is no CUDA device: check `nvidia-smi`, and that CUDA_VISIBLE_DEVICES does "
-                "not hide it");
+                fmt::format("there is no CUDA device: check `nvidia-smi`, and that "
+                            "CUDA_VISIBLE_DEVICES does not hide it{}",
+                            kWithoutGpu));
   }
   check_cuda(error, "counting CUDA devices");
   if (ordinal >= count) {

@@ -9,8 +9,9 @@
 ///     kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f16, 4096, 4096, 4096));
 ///     gemm.launch(stream, {.a = a, .b = b, .d = d});
 
-#include "kiln/error.hpp"    // IWYU pragma: export
-#include "kiln/gemm.hpp"     // IWYU pragma: export
-#include "kiln/library.hpp"  // IWYU pragma: export
-#include "kiln/types.hpp"    // IWYU pragma: export
-#include "kiln/version.hpp"  // IWYU pragma: export
+#include "kiln/device_memory.hpp"  // IWYU pragma: export
+#include "kiln/error.hpp"          // IWYU pragma: export
+#include "kiln/gemm.hpp"           // IWYU pragma: export
+#include "kiln/library.hpp"        // IWYU pragma: export
+#include "kiln/types.hpp"          // IWYU pragma: export
+#include "kiln/version.hpp"        // IWYU pragma: export

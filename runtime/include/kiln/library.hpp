@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/device_memory.hpp"
 #include "kiln/error.hpp"
 #include "kiln/export.hpp"
 #include "kiln/gemm.hpp"
@@ -17,9 +19,11 @@
 namespace kiln {
 
 /// A CUDA stream: a `cudaStream_t` or `CUstream` converts to it; null is the legacy default stream.
+/// An emulated device has no streams: it takes any, and a launch has ended when launch() returns.
 using Stream = void*;
 
-/// Operands of one launch, all addresses of device memory. `c` is read only when beta is not zero.
+/// Operands of one launch, all addresses of device memory (of cudaMalloc, or DeviceMemory). `c` is
+/// read only when beta is not zero.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -36,7 +40,7 @@ struct LibraryOptions {
   std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
   std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
-  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0")
+  std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::string mode;           ///< KILN_MODE: use | tune_on_miss | require | default_only
   std::string log;            ///< KILN_LOG: warning | info, to standard error; nothing
   std::string tuner_program;  ///< for tune_on_miss; "kiln" on PATH
@@ -69,7 +73,7 @@ class KILN_API Kernel {
   /// Throws Error(usage) when an operand breaks a promise of the problem (null, rows less aligned
   /// than its alignment and leading dimension say, beta where reads_c is false) or when alpha or
   /// beta is none that the accumulator's type holds (1e300 for f32, 0.5 for s32); Error(device)
-  /// when CUDA refuses the launch.
+  /// when CUDA refuses the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
   [[nodiscard]] Match match() const noexcept;
@@ -102,8 +106,18 @@ class KILN_API Library {
   /// or the mode requires a tuned kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// "NVIDIA H200, sm_90a, 132 SMs".
+  /// `bytes` of the device's memory, with whatever was in it. Thread-safe. Throws Error(device)
+  /// when memory is short.
+  [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
+  /// Waits for everything that this process launched on the device, whatever the stream. Throws
+  /// Error(device) when a kernel faulted.
+  void synchronize() const;
+
+  /// "NVIDIA H200, sm_90a, 132 SMs", "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
+  /// Whether kernels run on this machine's processors instead of a GPU: right, but slowly, and how
+  /// long they take says nothing.
+  [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
   Library(Library&&) noexcept;

@@ -49,6 +49,7 @@ TEST(DeviceInfoTest, BadSpecIsUsage) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_NE(std::string(error.what()).find("cuda:0"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("emulated:h200"), std::string::npos);
   }
 }
 

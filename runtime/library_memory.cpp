@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "kiln/device_memory.hpp"
+#include "kiln/library.hpp"
+#include "runtime/device.hpp"
+#include "runtime/library_state.hpp"
+
+namespace kiln {
+namespace {
+
+void wait_for(Device& device) {
+  const DeviceStatus status = device.synchronize_all();
+  if (!status.ok()) {
+    throw Error(ErrorKind::device,
+                fmt::format("an earlier launch on {}: {}", device.info().spec, status.message));
+  }
+}
+
+void check_range(const char* what, std::size_t count, std::size_t offset, std::size_t bytes) {
+  if (offset <= bytes && count <= bytes - offset) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: {} bytes from byte {} on are more than the {} bytes of this device "
+                          "memory",
+                          what, count, offset, bytes));
+}
+
+}  // namespace
+
+DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes)
+    : device_(std::move(device)), bytes_(bytes) {
+  if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
+    throw Error(ErrorKind::usage, fmt::format("allocate: {} bytes are more than there are", bytes));
+  }
+  address_ = reinterpret_cast<void*>(device_->allocate(static_cast<std::int64_t>(bytes)));
+}
+
+DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
+    : device_(std::move(other.device_)),
+      address_(std::exchange(other.address_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)) {}
+
+DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
+  std::swap(device_, other.device_);
+  std::swap(address_, other.address_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
+DeviceMemory::~DeviceMemory() {
+  if (address_ != nullptr) device_->free(reinterpret_cast<DevicePtr>(address_));
+}
+
+void DeviceMemory::copy_from_host(const void* from, std::size_t count, std::size_t offset) {
+  check_range("copy_from_host", count, offset, bytes_);
+  if (count == 0) return;
+  wait_for(*device_);
+  device_->copy_to_device(reinterpret_cast<DevicePtr>(address_) + offset, from,
+                          static_cast<std::int64_t>(count));
+}
+
+void DeviceMemory::copy_to_host(void* to, std::size_t count, std::size_t offset) const {
+  check_range("copy_to_host", count, offset, bytes_);
+  if (count == 0) return;
+  wait_for(*device_);
+  device_->copy_to_host(to, reinterpret_cast<DevicePtr>(address_) + offset,
+                        static_cast<std::int64_t>(count));
+}
+
+DeviceMemory Library::allocate(std::size_t bytes) const {
+  return {state_->shared_device(), bytes};
+}
+
+void Library::synchronize() const {
+  wait_for(*state_->shared_device());
+}
+
+bool Library::is_emulated() const noexcept {
+  return state_->device().info().provenance == Provenance::modelled;
+}
+
+}  // namespace kiln

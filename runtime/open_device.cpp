@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include "kiln/error.hpp"
+#include "runtime/cuda/cuda_device.hpp"
+#include "runtime/cuda/device_info.hpp"
+#include "runtime/device.hpp"
+#include "runtime/emulated/emulated_device.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kEmulatedPrefix = "emulated:";
+/// Of one launch. A whole problem of an application takes its time; a tuning run has time-outs of
+/// its own.
+constexpr double kEmulatedLaunchSeconds = 3600.0;
+
+}  // namespace
+
+bool names_emulated_device(std::string_view spec) {
+  return spec.starts_with(kEmulatedPrefix);
+}
+
+std::unique_ptr<Device> open_device(const std::string& spec) {
+  if (names_emulated_device(spec)) {
+    EmulationOptions options;
+    options.timeout_s = kEmulatedLaunchSeconds;
+    return std::make_unique<EmulatedDevice>(spec.substr(kEmulatedPrefix.size()), options);
+  }
+  const auto ordinal = parse_device_spec(spec);
+  if (!ordinal) {
+    throw Error(ErrorKind::usage,
+                fmt::format("device '{}' is not understood: write cuda:0 or 0, or emulated:h200 "
+                            "for a GPU that is emulated on this machine's processors",
+                            spec));
+  }
+  return std::make_unique<CudaDevice>(*ordinal);
+}
+
+}  // namespace kiln
