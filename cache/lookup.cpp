@@ -30,10 +30,12 @@ std::optional<double> distance_octaves(const Problem& wanted, const Problem& tun
   return sum <= kMaxOctaves ? std::optional(sum) : std::nullopt;
 }
 
-/// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"
-std::string environment_change(const Environment& then, const Environment& now) {
+/// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; no driver had a part in a
+/// prediction.
+std::string environment_change(const Trial& trial, const Environment& now) {
+  const Environment& then = trial.environment;
   std::string text;
-  if (then.driver != now.driver) {
+  if (then.driver != now.driver && trial.provenance == Provenance::measured) {
     text = fmt::format("driver {}, now {}", then.driver, now.driver);
   }
   if (then.toolkit != now.toolkit) {
@@ -51,8 +53,9 @@ struct Nearest {
 /// Asks one store at a time; remembers the first failure.
 class Inquiry {
  public:
-  explicit Inquiry(const LookupRequest& request) : request_(request) {
+  Inquiry(const LookupRequest& request, Provenance provenance) : request_(request) {
     query_.device = request.device;
+    query_.provenance = provenance;
     query_.admits_template = [&](std::string_view name, std::string_view digest) {
       return request_.current_digest && !digest.empty() && request_.current_digest(name) == digest;
     };
@@ -105,9 +108,18 @@ const char* how(const Trial& trial) {
   return trial.provenance == Provenance::modelled ? "predicted" : "tuned";
 }
 
+std::string reason_for_same_problem(const Trial& trial, const Environment& now) {
+  const std::string change = environment_change(trial, now);
+  std::string text = fmt::format("{} for this problem on this device class", how(trial));
+  if (!change.empty()) return fmt::format("{}, under {}", text, change);
+  if (trial.provenance == Provenance::modelled) return text + ", never measured";
+  return text + ", driver and toolkit";
+}
+
+/// Looks among trials of that provenance alone.
 LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& request,
-                 std::optional<Error>& failure) {
-  Inquiry inquiry(request);
+                 Provenance provenance, std::optional<Error>& failure) {
+  Inquiry inquiry(request, provenance);
   // A store that fails once is not asked again; the others may still answer.
   const auto first_of = [&](auto&& question) -> decltype(question(*stores.front())) {
     for (auto store = stores.begin(); store != stores.end();) {
@@ -123,16 +135,15 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
     return std::nullopt;
   };
 
-  if (auto trial = first_of([&](const TuningStore& s) { return inquiry.same_problem(s, true); })) {
-    std::string reason =
-        fmt::format("{} for this problem on this device class, driver and toolkit", how(*trial));
-    return found(Match::exact, std::move(*trial), std::move(reason));
-  }
-  if (auto trial = first_of([&](const TuningStore& s) { return inquiry.same_problem(s, false); })) {
-    std::string reason =
-        fmt::format("{} for this problem on this device class, under {}", how(*trial),
-                    environment_change(trial->environment, request.environment));
-    return found(Match::same_device_class, std::move(*trial), std::move(reason));
+  for (const bool same_environment : {true, false}) {
+    const auto best = [&](const TuningStore& s) {
+      return inquiry.same_problem(s, same_environment);
+    };
+    if (auto trial = first_of(best)) {
+      std::string reason = reason_for_same_problem(*trial, request.environment);
+      return found(same_environment ? Match::exact : Match::same_device_class, std::move(*trial),
+                   std::move(reason));
+    }
   }
   // Every store is asked: a nearer problem beats a nearer store.
   std::optional<Nearest> nearest;
@@ -145,7 +156,7 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
     std::string reason = fmt::format(
         "{} for {} on this device class; nearest to the requested size, distance {:.1f} octaves",
         how(nearest->trial), nearest->trial.key.problem.sizes_text(), nearest->octaves);
-    const std::string change = environment_change(nearest->trial.environment, request.environment);
+    const std::string change = environment_change(nearest->trial, request.environment);
     if (!change.empty()) reason += "; under " + change;
     return found(Match::nearest_problem, std::move(nearest->trial), std::move(reason));
   }
@@ -161,7 +172,10 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
 LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const LookupRequest& request) {
   std::vector<const TuningStore*> willing = stores;
   std::optional<Error> failure;
-  LookupAnswer answer = ask(willing, request, failure);
+  LookupAnswer answer = ask(willing, request, Provenance::measured, failure);
+  if (answer.match == Match::none) {
+    answer = ask(willing, request, Provenance::modelled, failure);
+  }
   if (failure) {
     if (answer.match == Match::none) throw *failure;
     answer.warning = failure->what();

@@ -31,11 +31,13 @@ struct LookupAnswer {
   std::string warning;  ///< why a store could not be asked, when another one answered
 };
 
-/// Best stored candidate for the request. A nearest problem is the one with the smallest sum of
-/// |log2(size/size')| over all sizes, at most 2 for any one size and 4 in all; a row beyond that
-/// never answers. The first store that has an exact answer wins, then the best class of match over
-/// all stores (the user's before the site's; of nearest problems the nearer). Ignores `compiled`
-/// rows. Throws Error(database) when a store fails and no other one answers.
+/// Best stored candidate for the request. Measured ones come first whatever the match: even a
+/// neighbour's is better known than what was only predicted. Among those of one provenance, a
+/// nearest problem is the one with the smallest sum of |log2(size/size')| over all sizes, at most 2
+/// for any one size and 4 in all; a row beyond that never answers. The first store that has an
+/// exact answer wins, then the best class of match over all stores (the user's before the site's;
+/// of nearest problems the nearer). Ignores `compiled` rows. Throws Error(database) when a store fails and no other one
+/// answers.
 [[nodiscard]] LookupAnswer look_up(const std::vector<const TuningStore*>& stores,
                                    const LookupRequest& request);
 

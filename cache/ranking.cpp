@@ -73,8 +73,9 @@ Standing standing_of(const std::vector<Trial>& trials) {
   using Moment = std::pair<std::int64_t, std::string>;
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
   // crash or a hang may have been the machine's doing; what came well afterwards makes up for it.
+  // And an emulated GPU, which takes its time, says nothing about hanging on a real one.
   std::set<Key> wrong;
-  std::map<Key, Moment> last_fault;
+  std::map<std::pair<Key, Provenance>, Moment> last_fault;
   const auto candidate = [](const Trial& trial) {
     return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical()};
   };
@@ -83,7 +84,7 @@ Standing standing_of(const std::vector<Trial>& trials) {
     if (trial.outcome == Outcome::wrong_result) {
       wrong.insert(candidate(trial));
     } else {
-      Moment& last = last_fault[candidate(trial)];
+      Moment& last = last_fault[{candidate(trial), trial.provenance}];
       last = std::max(last, Moment{trial.created_unix_ms, trial.id});
     }
   }
@@ -91,8 +92,10 @@ Standing standing_of(const std::vector<Trial>& trials) {
     if (!eligible(trial)) return false;
     const Key key = candidate(trial);
     if (wrong.contains(key)) return false;
-    const auto fault = last_fault.find(key);
-    return fault == last_fault.end() || fault->second < Moment{trial.created_unix_ms, trial.id};
+    const Moment moment{trial.created_unix_ms, trial.id};
+    const auto begin = last_fault.lower_bound({key, Provenance::measured});
+    const auto end = last_fault.upper_bound({key, trial.provenance});
+    return std::all_of(begin, end, [&](const auto& fault) { return fault.second < moment; });
   };
 
   const Trial* leader = nullptr;

@@ -49,6 +49,7 @@ struct BestQuery {
   std::function<bool(std::string_view name, std::string_view digest)> admits_template;
   std::function<bool(const Trial&)> admits;
   bool compiled_too = false;
+  std::optional<Provenance> provenance;  ///< of that one alone
 };
 
 /// What became of rows that were to be stored.
@@ -103,7 +104,8 @@ class TuningStore {
   /// Problems of that kind with any eligible, not `compiled` trial on that device.
   [[nodiscard]] std::vector<Problem> problems(const std::string& kind_text,
                                               const DeviceClass& device) const;
-  /// Latest trial of each candidate of that problem and device: what a resumed session skips.
+  /// Latest trial of each candidate and provenance of that problem and device: what a resumed
+  /// session skips.
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
                                                  const DeviceClass& device) const;
 
@@ -133,8 +135,9 @@ class TuningStore {
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
-/// gave a wrong result is never best. "Overlaps" is not transitive, so this is a property of the
-/// whole set, not of pairs.
+/// gave a wrong result is never best; one that crashed or hung counts by what came after, where
+/// what happened on an emulated device says nothing against a measured trial. "Overlaps" is not
+/// transitive, so this is a property of the whole set, not of pairs.
 [[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

@@ -63,6 +63,7 @@ constexpr const char* kTrusted =
     "NOT EXISTS (SELECT 1 FROM trials f WHERE f.outcome IN ('crashed', 'timed_out') AND "
     "f.problem_id = t.problem_id AND f.device_id = t.device_id AND "
     "f.template_id = t.template_id AND f.config = t.config AND "
+    "f.provenance_rank <= t.provenance_rank AND "
     "(f.created_unix_ms, f.trial_id) > (t.created_unix_ms, t.trial_id))";
 
 }  // namespace
@@ -131,6 +132,9 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   where.add(*templates, {});
   where.add(kTrusted, {});
   if (!query.compiled_too) where.add("t.provenance <> 'compiled'", {});
+  if (query.provenance) {
+    where.add("t.provenance = ?", {std::string(to_string(*query.provenance))});
+  }
   if (query.environment) {
     where.add("e.driver = ? AND e.toolkit = ?",
               {query.environment->driver, query.environment->toolkit});
@@ -199,10 +203,11 @@ std::vector<Trial> TuningStore::latest_trials(const Problem& problem,
   filter.device = device;
   std::vector<Trial> latest = trials(filter);
   // Keeping the last of each candidate means keeping the first of each from the back.
-  std::set<std::tuple<std::string, std::string, Config>> seen;
+  std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;
   std::reverse(latest.begin(), latest.end());
   std::erase_if(latest, [&](const Trial& trial) {
-    return !seen.emplace(trial.key.template_name, trial.key.template_digest, trial.key.config)
+    return !seen.emplace(trial.key.template_name, trial.key.template_digest, trial.key.config,
+                         trial.provenance)
                 .second;
   });
   std::reverse(latest.begin(), latest.end());

@@ -40,7 +40,7 @@ WITH able AS (
     AND NOT EXISTS (SELECT 1 FROM trials f
                     WHERE f.outcome IN ('crashed', 'timed_out') AND f.problem_id = t.problem_id
                       AND f.device_id = t.device_id AND f.template_id = t.template_id
-                      AND f.config = t.config
+                      AND f.config = t.config AND f.provenance_rank <= t.provenance_rank
                       AND (f.created_unix_ms, f.trial_id) > (t.created_unix_ms, t.trial_id))
 ), ordered AS (
   SELECT *, row_number() OVER (

@@ -82,8 +82,12 @@ std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::s
     warnings_.warn("look-up", fmt::format("a database is left out: {}", answer.warning));
   }
   if (!answer.trial) return std::nullopt;
-  return Choice{catalog_.find(answer.trial->key.template_name), answer.trial->key.config,
-                answer.match, answer.reason, answer.trial->environment.toolkit};
+  return Choice{catalog_.find(answer.trial->key.template_name),
+                answer.trial->key.config,
+                answer.match,
+                answer.reason,
+                answer.trial->environment.toolkit,
+                answer.trial->provenance};
 }
 
 std::optional<Choice> KernelChooser::fallback(const Problem& problem,
@@ -100,8 +104,12 @@ std::optional<Choice> KernelChooser::fallback(const Problem& problem,
   for (const KernelTemplate* kernel_template : order) {
     const auto config = kernel_template->space(problem, device_.limits).default_config();
     if (!config || refused.contains({kernel_template->name(), *config})) continue;
-    return Choice{kernel_template, *config, Match::default_config,
-                  fmt::format("default configuration of {}", kernel_template->name()), ""};
+    return Choice{kernel_template,
+                  *config,
+                  Match::default_config,
+                  fmt::format("default configuration of {}", kernel_template->name()),
+                  "",
+                  Provenance::measured};
   }
   return std::nullopt;
 }

@@ -25,6 +25,7 @@ struct Choice {
   Match match = Match::none;
   std::string reason;
   std::string toolkit;  ///< identity of the compiler it was measured with; "" for defaults
+  Provenance provenance = Provenance::measured;  ///< of a stored one
 };
 
 /// Candidates that turned out not to work here, by template name and configuration.

@@ -34,9 +34,9 @@ constexpr std::size_t kMostStoredTries = 8;
 void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
   if (choice.match != Match::exact || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
-  choice.reason =
-      fmt::format("tuned for this problem on this device class, under toolkit {}, now {}",
-                  choice.toolkit, toolkit);
+  choice.reason = fmt::format("{} for this problem on this device class, under toolkit {}, now {}",
+                              choice.provenance == Provenance::modelled ? "predicted" : "tuned",
+                              choice.toolkit, toolkit);
 }
 
 /// The bits of an address that must be zero for rows to start on multiples of `alignment` bytes.
@@ -104,8 +104,11 @@ std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& prob
   const std::string toolkit = compiler_.identity();
   std::optional<Choice> choice;
   if (refused.size() < kMostStoredTries) choice = chooser_.stored(problem, toolkit, refused);
+  // A prediction is better than nothing, but on a GPU that can measure it is no tuning.
+  const bool measures = parts_.device->info().provenance == Provenance::measured;
   const auto is_tuned = [&] {
-    return choice && (choice->match == Match::exact || choice->match == Match::same_device_class);
+    if (!choice || (measures && choice->provenance == Provenance::modelled)) return false;
+    return choice->match == Match::exact || choice->match == Match::same_device_class;
   };
   if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem)) {
     choice = chooser_.stored(problem, toolkit, refused);

@@ -38,7 +38,8 @@ enum class Storage : std::uint8_t { n, t };
 /// Why a look-up answered as it did, best first.
 enum class Match : std::uint8_t {
   exact,              ///< this problem, this device class, this driver and toolkit
-  same_device_class,  ///< this problem and device class, measured under another driver or toolkit
+  same_device_class,  ///< this problem and device class, under another driver or toolkit, or on its
+                      ///< emulated twin
   nearest_problem,    ///< another size of the same kind of problem on this device class
   default_config,     ///< nothing tuned fits: the template's default configuration
   none,               ///< no template can compute this problem
@@ -53,7 +54,8 @@ inline constexpr std::array<std::string_view, 5> kMatchNames{
 enum class Mode : std::uint8_t {
   use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
   tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
-  require,       ///< throw Error(not_found) unless the match is exact or same_device_class
+  require,       ///< throw Error(not_found) unless the match is exact or same_device_class; for
+                 ///< this and the above a prediction counts on an emulated device alone
   default_only,  ///< ignore the database; always the template's default configuration
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",

@@ -143,6 +143,7 @@ Trial random_trial(std::mt19937_64& random) {
   if (kind == 2) {
     trial.outcome = static_cast<Outcome>(1 + pick(7));
     trial.message = "line 1\nline 2";
+    if (pick(3) == 0) trial.provenance = Provenance::modelled;
     if (pick(2) == 0) trial.timing.reset();
     if (pick(2) == 0) trial.resources.reset();
     trial.verification = Verification{false, 17.25, "row 3 column 4"};

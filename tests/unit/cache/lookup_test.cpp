@@ -157,6 +157,43 @@ TEST_F(LookUp, ANearerProblemOfTheSiteBeatsAFartherOneOfTheUser) {
   EXPECT_EQ(ask().trial->timing->median_ns, 30) << "at the same distance the user's";
 }
 
+Trial predicted(Trial trial) {
+  trial.provenance = Provenance::modelled;
+  trial.environment.driver = "emulated";
+  return trial;
+}
+
+TEST_F(LookUp, APredictionAnswersWhereNothingWasMeasuredAndSaysSo) {
+  user.record(predicted(good_trial(1000)));
+  EXPECT_EQ(ask().match, Match::same_device_class) << "of the emulated device's real twin";
+  EXPECT_EQ(ask().reason, "predicted for this problem on this device class, never measured");
+  request.environment.driver = "emulated";
+  EXPECT_EQ(ask().match, Match::exact);
+  EXPECT_EQ(ask().reason, "predicted for this problem on this device class, never measured");
+  request.environment.toolkit = "nvrtc 13.1";
+  EXPECT_EQ(ask().match, Match::same_device_class);
+  EXPECT_EQ(ask().reason,
+            "predicted for this problem on this device class, under toolkit nvrtc 13.0, now nvrtc "
+            "13.1");
+  request.problem = gemm_problem(4096, 4096, 2048);
+  EXPECT_EQ(ask().match, Match::nearest_problem);
+  EXPECT_EQ(ask().reason.rfind("predicted for m=4096 n=4096 k=4096", 0), 0U) << ask().reason;
+}
+
+TEST_F(LookUp, APredictionLosesToEveryMeasurement) {
+  user.record(predicted(good_trial(10)));
+  site.record(trial_for(gemm_problem(1024, 4096, 4096), 5000));
+  EXPECT_EQ(ask().match, Match::nearest_problem) << "two octaves away, but measured";
+  EXPECT_EQ(ask().trial->timing->median_ns, 5000);
+  Trial old = good_trial(4000, 64);
+  old.environment.driver = "570";
+  site.record(old);
+  EXPECT_EQ(ask().match, Match::same_device_class);
+  EXPECT_EQ(ask().trial->timing->median_ns, 4000);
+  request.environment.driver = "emulated";
+  EXPECT_EQ(ask().trial->timing->median_ns, 4000) << "on the emulated device as well";
+}
+
 TEST_F(LookUp, AStoreThatFailsIsNamedWhenAnotherAnswers) {
   user.record(good_trial(1000));
   site.record(good_trial(2000));
@@ -178,13 +215,13 @@ struct Expected {
   Match match = Match::none;
   std::string id;
 };
-Expected expected_answer(const std::vector<std::vector<Trial>>& stores,
-                         const LookupRequest& request) {
-  const auto best_where = [](const std::vector<Trial>& trials, auto&& condition) {
-    // Evidence against a candidate counts whatever driver it was found under.
+Expected expected_among(Provenance provenance, const std::vector<std::vector<Trial>>& stores,
+                        const LookupRequest& request) {
+  const auto best_where = [provenance](const std::vector<Trial>& trials, auto&& condition) {
+    // Evidence against a candidate counts whatever driver or kind of device it was found on.
     std::vector<Trial> chosen;
     for (const Trial& trial : trials) {
-      if (trial.provenance != Provenance::compiled && (condition(trial) || speaks_against(trial))) {
+      if (speaks_against(trial) || (trial.provenance == provenance && condition(trial))) {
         chosen.push_back(trial);
       }
     }
@@ -236,6 +273,13 @@ Expected expected_answer(const std::vector<std::vector<Trial>>& stores,
     answer = {Match::nearest_problem, best.second.substr(best.second.find('#') + 1)};
   }
   return answer;
+}
+
+Expected expected_answer(const std::vector<std::vector<Trial>>& stores,
+                         const LookupRequest& request) {
+  const Expected measured = expected_among(Provenance::measured, stores, request);
+  if (measured.match != Match::none) return measured;
+  return expected_among(Provenance::modelled, stores, request);
 }
 
 RC_GTEST_FIXTURE_PROP(LookUp, AnswersByThePolicyForAnyContent, (std::uint64_t seed)) {

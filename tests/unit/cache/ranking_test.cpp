@@ -99,6 +99,19 @@ TEST(Ranking, ACandidateThatCrashedCountsOnlyByWhatCameAfter) {
   }
 }
 
+TEST(Ranking, AFaultOfAnEmulatedDeviceSpeaksAgainstNoMeasurement) {
+  std::vector<Trial> trials{good_trial(900, 64), good_trial(900, 64)};
+  trials[0].created_unix_ms = 100;
+  trials[1].created_unix_ms = 101;
+  trials[1].outcome = Outcome::timed_out;
+  trials[1].provenance = Provenance::modelled;
+  EXPECT_EQ(best_of(trials), &trials[0]);
+  trials[0].provenance = Provenance::modelled;
+  EXPECT_EQ(best_of(trials), nullptr);
+  trials[1].provenance = Provenance::measured;
+  EXPECT_EQ(best_of(trials), nullptr) << "what hangs for real is no good prediction";
+}
+
 TEST(Ranking, MeasuredBeatsModelledBeatsCompiled) {
   std::vector<Trial> trials{good_trial(10, 32), good_trial(20, 64), good_trial(30, 128)};
   trials[0].provenance = Provenance::compiled;

@@ -30,11 +30,13 @@ Library LibraryFixture::open() {
 }
 
 Trial LibraryFixture::store_trial(const Gemm& gemm, const std::string& template_name,
-                                  const Config& config, double time_ns, const std::string& driver) {
+                                  const Config& config, double time_ns, const std::string& driver,
+                                  Provenance provenance) {
   Trial trial;
   trial.key = {to_problem(gemm), fake_device_info().device_class, template_name,
                catalog_.digest(template_name), config};
   trial.environment = {driver, "nvrtc 99.0", "cold"};
+  trial.provenance = provenance;
   trial.resources = KernelResources{.registers = 64, .occupancy = 0.5};
   trial.verification = Verification{true, 0.1, ""};
   trial.timing = Timing{{time_ns, time_ns, time_ns}, time_ns, 0.001 * time_ns, 1755, 350.0, 45};

@@ -26,7 +26,8 @@ class LibraryFixture : public ::testing::Test {
   Library open();
   /// A verified, timed trial for the problem in the user's database, as the tuner leaves it.
   Trial store_trial(const Gemm& gemm, const std::string& template_name, const Config& config,
-                    double time_ns, const std::string& driver = "99.0");
+                    double time_ns, const std::string& driver = "99.0",
+                    Provenance provenance = Provenance::measured);
   /// A configuration of the template that is not its default.
   static Config other_config(const std::string& template_name, const Gemm& gemm);
 

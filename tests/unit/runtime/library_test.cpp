@@ -130,6 +130,22 @@ TEST_F(LibraryTest, RequireDoesNotTakeTheNearest) {
   EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
 }
 
+TEST_F(LibraryTest, APredictionIsUsedButIsNoTuningWhereTimesAreMeasured) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0, "emulated", Provenance::modelled);
+  {
+    const Library library = open();
+    EXPECT_EQ(library.get(gemm_).config(), config_.canonical());
+    EXPECT_THAT(std::string(library.get(gemm_).match_reason()), HasSubstr("predicted"));
+  }
+  mode_ = Mode::require;
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+  device_options_.info = fake_device_info();
+  device_options_.info.provenance = Provenance::modelled;
+  device_options_.info.driver = "emulated";
+  EXPECT_EQ(open().get(gemm_).match(), Match::exact);
+}
+
 TEST_F(LibraryTest, BrokenBestGivesWayToTheNextBestWithOneWarning) {
   const Config next = other_config("gemm_tiled", gemm_);
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
