@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -61,6 +62,11 @@ class GridRun {
     work();
     for (std::thread& helper : helpers) helper.join();
     for (auto& [key, report] : reports_) result_.reports.push_back(std::move(report));
+    std::stable_sort(result_.reports.begin(), result_.reports.end(),
+                     [](const Report& left, const Report& right) {
+                       return std::pair(left.finding, left.instruction) <
+                              std::pair(right.finding, right.instruction);
+                     });
     return std::move(result_);
   }
 
@@ -159,7 +165,7 @@ class GridRun {
 
   void add(Report report) {
     const std::scoped_lock lock(report_mutex_);
-    const auto key = std::make_pair(report.finding, report.instruction);
+    const auto key = std::make_pair(report.finding, report.place);
     const auto at = reports_.find(key);
     if (at != reports_.end()) {
       ++at->second.times;
@@ -193,7 +199,7 @@ class GridRun {
   std::atomic<bool> stop_ = false;
 
   std::mutex report_mutex_;
-  std::map<std::pair<Finding, std::uint32_t>, Report> reports_;
+  std::map<std::pair<Finding, std::string>, Report> reports_;
 };
 
 std::string shape_problem(const LaunchState& state) {

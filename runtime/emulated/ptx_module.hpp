@@ -53,9 +53,11 @@ enum class Space : std::uint8_t { generic, constant, global, local, param, share
 struct Origin {
   int ptx_line = 0;  ///< 1-based, in the PTX text
   int file = 0;      ///< index into Module::files
-  int line = 0;      ///< in that file, of the innermost inlined function
+  /// In that file, of the innermost inlined function that is not of a header of CUDA.
+  int line = 0;
   int outer_file = 0;
   int outer_line = 0;  ///< where the outermost inlined call stands; 0 when nothing was inlined
+  int caller = 0;      ///< of use to SourceLines alone
 };
 
 /// A register of a function. Registers of nested scopes have their scope's number in their name.

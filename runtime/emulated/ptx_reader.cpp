@@ -25,6 +25,9 @@ class ModuleReader {
     while (!lexer_.at_end()) read_directive();
     if (state_.module.target.empty()) lexer_.fail_expected("a .target directive somewhere");
     state_.module.files = state_.lines.files();
+    for (Function& function : state_.module.functions) {
+      for (Instruction& in : function.body) state_.lines.leave_headers(in.origin);
+    }
     return std::move(state_.module);
   }
 

@@ -5,7 +5,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 namespace kiln::ptx {
+namespace {
+
+/// More calls than this in each other, all in headers, are none that a compiler made.
+constexpr int kLongestChain = 64;
+
+/// Whether a file came with CUDA, by its place below the folder of its headers.
+bool is_header_of_cuda(std::string_view file) {
+  constexpr std::string_view kFolder = "/include/";
+  constexpr std::array<std::string_view, 10> kBelow{
+      "cccl/", "cooperative_groups", "crt/", "cub/", "cuda/", "cuda_", "device_", "math_", "mma.h",
+      "sm_"};
+  const auto at = file.rfind(kFolder);
+  if (at == std::string_view::npos) return false;
+  const std::string_view below = file.substr(at + kFolder.size());
+  return std::any_of(kBelow.begin(), kBelow.end(), [&](std::string_view start) {
+    return below.substr(0, start.size()) == start;
+  });
+}
+
+}  // namespace
 
 int SourceLines::index_of(int number, const Token& where) {
   const auto [found, added] = index_of_number_.try_emplace(number, static_cast<int>(files_.size()));
@@ -38,32 +62,46 @@ SourceLines::Place SourceLines::read_place(Lexer& lexer) {
 
 void SourceLines::read_loc(Lexer& lexer) {
   const Place place = read_place(lexer);
-  origin_ = Origin{};
-  origin_.file = place.file;
-  origin_.line = place.line;
+  // Line 0 is code of the compiler's own, which serves what stands around it.
+  const bool known = place.line != 0 || origin_.line == 0;
+  Origin origin;
+  origin.file = place.file;
+  origin.line = place.line;
   // The same place may have been inlined before and now be reached by itself.
-  outermost_.erase(place);
+  latest_.erase(place);
   while (lexer.accept(",")) {
     if (lexer.accept("function_name")) {
       lexer.expect(Token::Kind::word, "a label of .debug_str");
       if (lexer.accept("+")) lexer.expect(Token::Kind::integer, "an offset");
     } else if (lexer.accept("inlined_at")) {
-      Place outer = read_place(lexer);
-      // Links were written before this one and hold their own ends: no chain is walked, no cycle
-      // can arise. Of several callers of one place the last one written counts.
-      const auto link = outermost_.find(outer);
-      if (link != outermost_.end()) outer = link->second;
-      origin_.outer_file = outer.file;
-      origin_.outer_line = outer.line;
-      outermost_[place] = outer;
+      const Place caller = read_place(lexer);
+      const auto found = latest_.find(caller);
+      const int link = found != latest_.end() ? found->second : link_to(caller, 0);
+      origin.caller = link;
+      const Place& outermost = links_[static_cast<std::size_t>(link) - 1].outermost;
+      origin.outer_file = outermost.file;
+      origin.outer_line = outermost.line;
+      latest_[place] = link_to(place, link);
     } else {
       lexer.fail_expected("function_name or inlined_at");
     }
   }
+  if (known) origin_ = origin;
+}
+
+int SourceLines::link_to(const Place& place, int caller) {
+  const auto [found, added] = numbers_.try_emplace({place, caller}, 0);
+  if (added) {
+    const Place outermost =
+        caller == 0 ? place : links_[static_cast<std::size_t>(caller) - 1].outermost;
+    links_.push_back({place, caller, outermost});
+    found->second = static_cast<int>(links_.size());
+  }
+  return found->second;
 }
 
 void SourceLines::begin_function() {
-  outermost_.clear();
+  latest_.clear();
   origin_ = Origin{};
 }
 
@@ -83,6 +121,19 @@ std::vector<std::string> SourceLines::files() const {
     names.push_back(file.name);
   }
   return names;
+}
+
+void SourceLines::leave_headers(Origin& origin) const {
+  const auto of_cuda = [&](int file) {
+    return is_header_of_cuda(files_[static_cast<std::size_t>(file)].name);
+  };
+  int link = origin.caller;
+  for (int steps = 0; steps < kLongestChain && link != 0 && of_cuda(origin.file); ++steps) {
+    const Link& at = links_[static_cast<std::size_t>(link) - 1];
+    origin.file = at.place.file;
+    origin.line = at.place.line;
+    link = at.caller;
+  }
 }
 
 }  // namespace kiln::ptx

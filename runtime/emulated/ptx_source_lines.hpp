@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/emulated/ptx_lexer.hpp"
@@ -27,6 +28,9 @@ class SourceLines {
   [[nodiscard]] Origin origin_of(const Token& token) const;
   /// Module::files. Throws Error(device) at a .loc whose file was never named.
   [[nodiscard]] std::vector<std::string> files() const;
+  /// Once all files are named: code that a header of CUDA brought gets the place of the call in the
+  /// program's own source, which is what a user can look at. `origin` is of this object.
+  void leave_headers(Origin& origin) const;
 
  private:
   struct File {
@@ -44,12 +48,22 @@ class SourceLines {
 
   int index_of(int number, const Token& where);
   Place read_place(Lexer& lexer);
+  /// The link of a place with that caller (0: none), a new one if there is none yet.
+  int link_to(const Place& place, int caller);
 
   std::vector<File> files_{File{}};
   std::unordered_map<int, int> index_of_number_;
-  /// Where the outermost call of the code at a place stands. A chain of inlined calls is written
-  /// from the outside in, each link as a .loc of its own.
-  std::map<Place, Place> outermost_;
+  /// A place in a chain of inlined calls, which is written from the outside in, each link as a .loc
+  /// of its own. Links lead to earlier ones, so that no chain has a cycle.
+  struct Link {
+    Place place;
+    int caller = 0;  ///< its index + 1; 0: none
+    Place outermost;
+  };
+  std::vector<Link> links_;
+  std::map<std::pair<Place, int>, int> numbers_;  ///< index + 1 of each link
+  /// The link that each place was last written as. Of several callers that one counts.
+  std::map<Place, int> latest_;
   Origin origin_;
 };
 

@@ -4,7 +4,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstddef>
+
 namespace kiln::emulated {
+namespace {
+
+/// The function's own name in one that the compiler made of a C++ name: "_Z4gemmILi2EEvv" and
+/// "_ZN4kiln4gemmEv" are gemm. Other names are given back.
+std::string plain_name(const std::string& symbol) {
+  if (symbol.rfind("_Z", 0) != 0) return symbol;
+  std::size_t at = symbol.rfind("_ZN", 0) == 0 ? 3 : 2;
+  std::string name = symbol;
+  while (at < symbol.size() && symbol[at] >= '0' && symbol[at] <= '9') {
+    std::size_t length = 0;
+    for (; at < symbol.size() && symbol[at] >= '0' && symbol[at] <= '9'; ++at) {
+      length = std::min(length * 10 + static_cast<std::size_t>(symbol[at] - '0'), symbol.size());
+    }
+    name = symbol.substr(at, length);
+    at += length;
+  }
+  return name;
+}
+
+}  // namespace
 
 std::string_view name_of(Finding finding) {
   switch (finding) {
@@ -40,8 +63,9 @@ std::string_view name_of(Finding finding) {
 
 std::string Report::describe() const {
   return fmt::format("{} at {} in {}, block ({},{},{}), thread ({},{},{}): {}{}", name_of(finding),
-                     place, kernel, block[0], block[1], block[2], thread[0], thread[1], thread[2],
-                     text, times > 1 ? fmt::format(" ({} times)", times) : std::string());
+                     place, plain_name(kernel), block[0], block[1], block[2], thread[0], thread[1],
+                     thread[2], text,
+                     times > 1 ? fmt::format(" ({} times)", times) : std::string());
 }
 
 }  // namespace kiln::emulated

@@ -30,7 +30,7 @@ enum class Finding : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(Finding finding);
 
-/// One finding, with where it was made. A place is reported once per instruction and kind.
+/// One finding, with where it was made. A source line is reported once for each kind.
 struct Report {
   Finding finding = Finding::unsupported;
   std::string kernel;
@@ -42,7 +42,8 @@ struct Report {
   std::string text;               ///< one sentence that says what and why
   std::uint64_t times = 1;        ///< how often the same was seen
 
-  /// "out_of_bounds at kernel.cu:37 in gemm_tiled, block (0,0,0), thread (5,0,0): ..."
+  /// "out_of_bounds at kernel.cu:37 in gemm_tiled, block (0,0,0), thread (5,0,0): ...", with the
+  /// plain name of a C++ function.
   [[nodiscard]] std::string describe() const;
 };
 

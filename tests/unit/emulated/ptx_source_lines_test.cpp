@@ -19,7 +19,8 @@ class PtxSourceLines : public testing::Test {
   void read(const std::string& statements, const std::string& rest = "") {
     module_ = read_declarations(".entry k() {\n" + statements + "\n}\n" + rest +
                                 ".file 1 \"kernel.cu\"\n.file 2 \"tile.cuh\", 1700000000, 99\n"
-                                ".file 40 \"mma.hpp\"\n");
+                                ".file 40 \"mma.hpp\"\n"
+                                ".file 41 \"/opt/cuda/include/crt/mma.hpp\"\n");
   }
 
   std::string origin(std::size_t instruction, const std::string& function = "k") const {
@@ -69,6 +70,22 @@ TEST_F(PtxSourceLines, TheLastCallerCounts) {
       ".loc 40 7 1, function_name $L__c, inlined_at 2 37 3\nret;");
   EXPECT_EQ(origin(0), "mma.hpp:7 < kernel.cu:70");
   EXPECT_EQ(origin(1), "mma.hpp:7 < tile.cuh:37");
+}
+
+TEST_F(PtxSourceLines, CodeOfCudasHeadersHasThePlaceOfItsCall) {
+  read(
+      ".loc 1 58 3\n.loc 2 37 3, function_name $L__a, inlined_at 1 58 3\n"
+      ".loc 41 90 5, function_name $L__b, inlined_at 2 37 3\n"
+      ".loc 41 7 1, function_name $L__c, inlined_at 41 90 5\nret;\n.loc 41 12 1\nret;");
+  EXPECT_EQ(origin(0), "tile.cuh:37 < kernel.cu:58");
+  EXPECT_EQ(origin(1), "/opt/cuda/include/crt/mma.hpp:12");
+}
+
+TEST_F(PtxSourceLines, LineZeroBelongsToWhatStandsBefore) {
+  read(".loc 1 0 3\nret; .loc 1 54 3\nret; .loc 1 0 3\nret; .loc 1 55 3\nret;");
+  EXPECT_EQ(origin(0), "kernel.cu:0");
+  EXPECT_EQ(origin(2), "kernel.cu:54");
+  EXPECT_EQ(origin(3), "kernel.cu:55");
 }
 
 TEST_F(PtxSourceLines, ACallOfItselfEnds) {
