@@ -177,8 +177,16 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   for (Block* target : targets) {
     // Every target needs one, and this thread must know of it.
     BarrierTouches touches(AccessKind::atomic);
-    touches.add(lane, barrier_at(warp, instr, lane, SharedSpot{target, barrier.at.offset}).at);
+    const BarrierRef own = barrier_at(warp, instr, lane, SharedSpot{target, barrier.at.offset});
+    touches.add(lane, own.at);
     touches.tell(warp, instr);
+    if (!own.state->published() && target->cluster().observer() != nullptr) {
+      warp.report(instr, LaneMask{1} << lane, Finding::missing_fence,
+                  fmt::format("reports to the mbarrier at offset {}, which no fence.mbarrier_init "
+                              "or fence.proxy.async has followed since its initialisation",
+                              own.at.shown()),
+                  own.at.offset);
+    }
   }
   return barrier.at.offset;
 }

@@ -70,6 +70,10 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
     left &= ~by.lanes;
     by.token = access.token == 0 ? 0 : access.token + static_cast<std::uint64_t>(lane);
     if (const auto place = shared_place(access.host[lane])) {
+      // Asynchronous operations end later, and look then whether the other block is still there.
+      if (place->first != warp.block().rank() && instr.unit != Unit::async_copy) {
+        note_visit(warp, instr, place->first);
+      }
       // Atomic operations order themselves.
       if (!access.synchronises) {
         touch(by, place->first, place->second, static_cast<std::uint32_t>(access.bytes));
@@ -92,6 +96,32 @@ std::optional<std::pair<std::size_t, std::uint32_t>> Checker::shared_place(
     }
   }
   return std::nullopt;
+}
+
+void Checker::note_visit(Warp& warp, const Instr& instr, std::size_t block) {
+  const std::size_t agent = agent_of(warp);
+  visits_[{block, agent, instr.index}] = clocks_[agent][agent];
+}
+
+/// The shared memory of a block whose threads have all exited is another block's by then: whoever
+/// used it from outside must have told one of them before.
+void Checker::end(Cluster& cluster) {
+  for (const auto& [visit, clock] : visits_) {
+    const Block& owner = *cluster.blocks()[visit.block];
+    if (owner.live_threads() > 0) continue;
+    const auto first =
+        clocks_.begin() + static_cast<std::ptrdiff_t>(visit.block * warps_per_block_);
+    const bool known =
+        std::any_of(first, first + static_cast<std::ptrdiff_t>(warps_per_block_),
+                    [&, at = clock](const VectorClock& warp) { return warp[visit.agent] >= at; });
+    if (known) continue;
+    Block& from = *cluster.blocks()[visit.agent / warps_per_block_];
+    const Warp& warp = *from.warps()[visit.agent % warps_per_block_];
+    warp.report(warp.program().code[visit.instruction], kAllLanes, Finding::missing_wait,
+                fmt::format("uses shared memory of block rank {}, whose threads may all have "
+                            "exited by then: nothing makes them wait for it",
+                            visit.block));
+  }
 }
 
 void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane) {
@@ -204,8 +234,7 @@ void Checker::barrier_open(Block& block, int barrier) {
     acquire(agent_of(*warp), barriers_[at], async_barriers_[at]);
     if (barrier != Warp::kClusterBarrier && block.live_threads() < block.threads() &&
         block.waits_for_all(barrier)) {
-      const Instr& instr = warp->program().code[warp->place() - 1];
-      warp->report(instr, warp->live(), Finding::barrier_mismatch,
+      warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
                    fmt::format("opens although {} of the block's {} threads have exited",
                                block.threads() - block.live_threads(), block.threads()));
     }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +34,7 @@ class Checker : public Observer {
   ~Checker() override;
 
   void begin(Cluster& cluster) override;
+  void end(Cluster& cluster) override;
   void issue(Warp& warp, const Instr& instr, LaneMask active) override;
   void access(Warp& warp, const Instr& instr, const WarpAccess& access) override;
   void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
@@ -65,6 +67,15 @@ class Checker : public Observer {
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
+
+  /// A use of another block's shared memory, each place of it once.
+  struct Visit {
+    std::size_t block = 0;
+    std::size_t agent = 0;
+    std::uint32_t instruction = 0;
+    auto operator<=>(const Visit&) const = default;
+  };
+  void note_visit(Warp& warp, const Instr& instr, std::size_t block);
 
   /// The block whose shared memory holds the byte, and its offset there.
   [[nodiscard]] std::optional<std::pair<std::size_t, std::uint32_t>> shared_place(
@@ -101,6 +112,7 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;
   std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent
   std::vector<GlobalShadow::BlockState> blocks_;
+  std::map<Visit, std::uint32_t> visits_;  ///< with the clock of the last one
 };
 
 }  // namespace kiln::emulated

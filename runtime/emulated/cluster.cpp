@@ -242,7 +242,7 @@ void Cluster::fail_anywhere(Finding finding, const std::string& text) {
   for (const auto& block : blocks_) {
     for (const auto& warp : block->warps()) {
       if (warp->live() == 0) continue;
-      warp->fail(launch_.program->code[warp->place()], warp->live(), finding, text);
+      warp->fail(warp->standing_at(), warp->live(), finding, text);
     }
   }
   throw KernelFault({finding, launch_.program->name, {}, {}, 0, 0, "", text, 1});

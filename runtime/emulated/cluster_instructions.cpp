@@ -216,8 +216,8 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
     return;
   }
   // Nobody else may ever give up enough: then everybody waits, which is found.
-  warp.jump(instr.index);
   warp.yield();
+  warp.jump(instr.index);
 }
 
 void decode_registers(DecodeContext& context, Instr& out) {

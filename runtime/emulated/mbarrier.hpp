@@ -33,6 +33,9 @@ class Mbarrier {
   [[nodiscard]] std::uint32_t phase() const { return phase_; }
   [[nodiscard]] std::uint32_t parity() const { return phase_ & 1U; }
   [[nodiscard]] std::uint32_t pending() const { return pending_; }
+  /// Whether a fence after its initialisation has let asynchronous copies see it.
+  [[nodiscard]] bool published() const { return published_; }
+  void publish() { published_ = true; }
   /// "phase 3 (parity 1) misses 2 of 4 arrivals and 512 bytes"
   [[nodiscard]] std::string text() const;
 
@@ -43,6 +46,7 @@ class Mbarrier {
   std::uint32_t pending_;
   std::int32_t bytes_ = 0;  ///< missing in this phase; below 0 when they came before expect-tx
   std::uint32_t phase_ = 0;
+  bool published_ = false;
 };
 
 /// The mbarriers of one block's shared memory. Memory itself holds a token in their places, so that
@@ -54,6 +58,10 @@ class MbarrierTable {
   [[nodiscard]] Mbarrier* find(std::uint32_t offset);
   void init(std::uint32_t offset, std::uint32_t count);
   void erase(std::uint32_t offset) { barriers_.erase(offset); }
+  /// A fence for initialisations or for the asynchronous proxy.
+  void publish() {
+    for (auto& [offset, barrier] : barriers_) barrier.publish();
+  }
 
   // Who waits, for the report of a deadlock.
   void note_wait(int warp, LaneMask lanes, std::uint32_t offset, std::uint32_t parity);

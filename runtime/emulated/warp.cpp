@@ -239,6 +239,7 @@ Warp::State Warp::run(std::uint64_t& budget) {
   const Instr* const code = program_.code.data();
   Observer* const observer = block_.cluster().observer();
   yielded_ = false;
+  tried_ = kUntried;
   std::uint64_t quantum = kGroupQuantum;
   while (budget > 0) {
     if (mask_ == 0) {
@@ -316,6 +317,16 @@ std::string Warp::waiting_text() const {
     }
   }
   return text;
+}
+
+const Instr& Warp::standing_at() const {
+  const std::vector<Instr>& code = program_.code;
+  for (const Group& group : groups_) {
+    if (group.wait == Wait::gather) return code[group.pc];
+    if (group.wait != Wait::none) return code[group.pc - 1];
+  }
+  if (tried_ != kUntried) return code[tried_];
+  return code[mask_ != 0 ? pc_ : groups_.front().pc];
 }
 
 const Instr* Warp::gathering(LaneMask& lanes) const {

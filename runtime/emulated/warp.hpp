@@ -96,7 +96,10 @@ class Warp {
   void set_cluster_phase(std::uint64_t phase) { cluster_phase_ = phase; }
   [[nodiscard]] std::uint64_t cluster_phase() const { return cluster_phase_; }
   /// The group tried something in vain and would try again at once: others should run first.
-  void yield() { yielded_ = stop_ = true; }
+  void yield() {
+    yielded_ = stop_ = true;
+    tried_ = pc_ - 1;
+  }
   /// Called by the block when a barrier opens; true if any group waited at it.
   bool release(int barrier);
   [[nodiscard]] bool waits_at(int barrier) const;
@@ -117,10 +120,11 @@ class Warp {
   /// If lanes wait for others of their warp at a warp-wide instruction: that instruction and those
   /// lanes. Else null.
   [[nodiscard]] const Instr* gathering(LaneMask& lanes) const;
-  /// Where one of its groups stands.
-  [[nodiscard]] std::uint32_t place() const { return mask_ != 0 ? pc_ : groups_.front().pc; }
+  /// The instruction at which one of its groups waits or tried in vain, or where it stands.
+  [[nodiscard]] const Instr& standing_at() const;
 
  private:
+  static constexpr std::uint32_t kUntried = 0xffffffffU;
   enum class Wait : std::uint8_t { none, gather, lanes, barrier };
   struct Group {
     LaneMask mask = 0;
@@ -171,6 +175,7 @@ class Warp {
   std::uint32_t join_pc_ = 0xffffffffU;
   bool stop_ = false;  ///< the running group has to leave its place
   bool yielded_ = false;
+  std::uint32_t tried_ = kUntried;  ///< the instruction that the running group last tried in vain
   std::uint64_t cluster_phase_ = 0;
   const Allocation* last_ = nullptr;  ///< that a global access hit
   std::vector<Group> groups_;

@@ -439,9 +439,13 @@ void decode_barrier(DecodeContext& context, Instr& out) {
   out.execute = &execute_barrier;
 }
 
+enum class Fence : std::uint8_t { ordinary, async, mbarrier_init };
+
 void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto kind = static_cast<Fence>(instr.variant);
+  if (kind != Fence::ordinary) warp.block().mbarriers().publish();
   if (Observer* observer = warp.block().cluster().observer()) {
-    observer->fence(warp, active, instr.variant != 0 ? Proxy::async : Proxy::generic);
+    observer->fence(warp, active, kind == Fence::async ? Proxy::async : Proxy::generic);
   }
 }
 
@@ -453,14 +457,17 @@ void decode_fence(DecodeContext& context, Instr& out) {
     if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
       context.fail("is for a proxy that the emulator does not know");
     }
-    out.variant = tensor_maps ? 0 : 1;
+    if (!tensor_maps) out.variant = static_cast<std::uint8_t>(Fence::async);
     while (!context
                 .take_one_of({"global", "shared::cta", "shared::cluster", "acquire", "release",
                               "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
                 .empty()) {
     }
   }
-  context.take_one_of({"sc", "acq_rel", "acquire", "release", "mbarrier_init"});
+  if (context.take("mbarrier_init")) {
+    out.variant = static_cast<std::uint8_t>(Fence::mbarrier_init);
+  }
+  context.take_one_of({"sc", "acq_rel", "acquire", "release"});
   context.take("release");
   context.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
   out.unit = Unit::barrier;

@@ -81,6 +81,7 @@ TEST(BulkCopy, AThreadThatWaitsForAnotherBarrierRaces) {
     mov.u32 %r6, other;
     mov.u32 %r7, more;
     @!%p1 mbarrier.init.shared.b64 [%r6], 1;
+    fence.mbarrier_init.release.cluster;
     bar.sync 0;
   )" + kLoad + R"(
     @!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r6], 512;
@@ -92,6 +93,19 @@ TEST(BulkCopy, AThreadThatWaitsForAnotherBarrierRaces) {
   const auto result =
       run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers()), run.fresh_buffer(512));
   EXPECT_TRUE(found(result, Finding::race));
+}
+
+TEST(BulkCopy, AnMbarrierThatNoFenceFollowedIsFound) {
+  std::string text = kBegin + kLoad + kWait + kOut + "ret;";
+  const std::string fence = "fence.mbarrier_init.release.cluster;";
+  PtxRunner with_proxy_fence(kernel_text(
+      std::string(text).replace(text.find(fence), fence.size(), "fence.proxy.async;"), 2));
+  with_proxy_fence.launch_clean({1, 1, 1}, {128, 1, 1}, with_proxy_fence.buffer(numbers()),
+                                with_proxy_fence.fresh_buffer(512));
+  PtxRunner run(kernel_text(text.erase(text.find(fence), fence.size()), 2));
+  const auto result =
+      run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers()), run.fresh_buffer(512));
+  EXPECT_TRUE(found(result, Finding::missing_fence));
 }
 
 TEST(BulkCopy, WrongByteCountsNeverCompleteAPhase) {
@@ -210,6 +224,7 @@ std::string ring_kernel(bool waits_for_empty, const std::string& consumer_end) {
     mbarrier.init.shared.b64 [full+8], 1;
     mbarrier.init.shared.b64 [empty], 32;
     mbarrier.init.shared.b64 [empty+8], 32;
+    fence.mbarrier_init.release.cluster;
   READY:
     bar.sync 0;
     mov.u32 %r10, 0;            // tile
@@ -310,6 +325,7 @@ TEST(BulkRing, WarpsThatSpinOnMemoryDoNotHoldCopiesUp) {
     setp.ne.u32 %p2, %r1, 0;
     @%p2 bra DONE;
     mbarrier.init.shared.b64 [full], 1;
+    fence.mbarrier_init.release.cluster;
     mbarrier.arrive.expect_tx.shared.b64 _, [full], 512;
     cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%rd1], 512, [full];
   WAIT:

@@ -109,6 +109,22 @@ TEST(ClusterMemory, RemoteArrivalsOrderRemoteStores) {
   EXPECT_FALSE(findings(run_pair(body, 32).result).empty());
 }
 
+TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
+  // Both read, nobody says so before the other may exit; whoever really comes first.
+  const auto run_end = [](const std::string& end) {
+    PtxRunner run(kernel_text(kBegin + "ld.shared::cluster.u32 %r20, [%r10];\n" +
+                                  "st.global.u32 [%rd3], %r20;\n" + end + "ret;",
+                              2));
+    run.cluster = {2, 1, 1};
+    return findings(run.launch({2, 1, 1}, {32, 1, 1}, run.fresh_buffer(256), 1));
+  };
+  const std::string arrive = "barrier.cluster.arrive.aligned;\n";
+  const std::string wait = "barrier.cluster.wait.aligned;\n";
+  EXPECT_EQ(run_end(arrive + wait), std::vector<Finding>{});
+  EXPECT_EQ(run_end(""), std::vector<Finding>{Finding::missing_wait});
+  EXPECT_EQ(run_end(arrive), std::vector<Finding>{Finding::missing_wait});
+}
+
 TEST(ClusterMemory, AsyncStoresReportTheirBytes) {
   const std::string body = kExpect + R"(
     mad.lo.u32 %r13, %r2, 100, %r1;

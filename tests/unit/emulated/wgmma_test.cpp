@@ -127,6 +127,7 @@ std::string multiply_kernel(const std::string& body, int registers, bool fence =
     mov.u32 %r3, image;
     setp.ne.u32 %p1, %r1, 0;
     @!%p1 mbarrier.init.shared.b64 [%r2], 1;
+    fence.mbarrier_init.release.cluster;
     bar.sync 0;
     @!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 32768;
     @!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes
