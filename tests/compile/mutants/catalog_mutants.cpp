@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Mutants of the catalog's kernels, as rendered for a configuration in which the mistake matters.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "templates/catalog.hpp"
+#include "templates/kernels/common/gemm_args.cuh"
+#include "templates/renderer.hpp"
+#include "tests/compile/mutants/plain_specimen.hpp"
+#include "tests/support/host_element.hpp"
+
+namespace kiln::testing {
+namespace {
+
+int a_at(int row, int k) {
+  return (row * 7 + k * 3) % 5 - 2;
+}
+int b_at(int k, int col) {
+  return (k * 5 + col * 11) % 7 % 3 - 1;
+}
+
+/// A template with one configuration for one problem. Buffers end where the matrices do.
+class CatalogSpecimen : public Specimen {
+ public:
+  /// `config` is canonical text, and valid for the problem.
+  CatalogSpecimen(const std::string& kernel, const std::string& config, const Gemm& gemm)
+      : gemm_(gemm), limits_(*limits_of_arch("sm_90a")) {
+    const Problem problem = to_problem(gemm);
+    const KernelTemplate& from = Catalog::builtin().at(kernel);
+    rendered_ = render(Catalog::builtin(), from, Config::parse(config), problem, limits_);
+    geometry_ = from.geometry(rendered_.config, problem, limits_).front();
+  }
+
+  [[nodiscard]] const std::string& source() const override { return rendered_.text; }
+  [[nodiscard]] Observed run(const std::string& source) override {
+    CompileRequest request;
+    request.source = source;
+    request.name_expressions = rendered_.name_expressions;
+    request.arch = limits_.arch;
+    request.code = CodeKind::ptx;
+    CompileResult compiled = nvrtc()->compile(request);
+    Observed observed;
+    EXPECT_TRUE(compiled.ok) << compiled.log;
+    if (!compiled.ok) return observed;
+    Bench bench(std::move(compiled.cubin), compiled.lowered_names.front());
+    launch(bench, observed);
+    observed.reports = bench.take_reports();
+    return observed;
+  }
+
+ private:
+  using At = int (*)(int, int);
+  /// A matrix as it lies in memory, transposed or not.
+  DevicePtr matrix(Bench& bench, DType type, int rows, int cols, Storage storage, At at) const {
+    const int bytes = size_bytes(type);
+    std::vector<std::byte> values(static_cast<std::size_t>(rows * cols * bytes));
+    for (int row = 0; row < rows; ++row) {
+      for (int col = 0; col < cols; ++col) {
+        const int index = storage == Storage::n ? row * cols + col : col * rows + row;
+        store_element(type, values.data(), index, at(row, col));
+      }
+    }
+    return bench.upload(values);
+  }
+
+  void launch(Bench& bench, Observed& observed) const {
+    const int m = static_cast<int>(gemm_.m);
+    const int n = static_cast<int>(gemm_.n);
+    const int k = static_cast<int>(gemm_.k);
+    const auto count = static_cast<std::size_t>(m * n);
+    const auto bytes = count * static_cast<std::size_t>(size_bytes(gemm_.d));
+    const DevicePtr d = bench.fresh(static_cast<std::int64_t>(bytes));
+    GemmArgs args{};
+    args.a = reinterpret_cast<const void*>(matrix(bench, gemm_.a, m, k, gemm_.storage_a, a_at));
+    args.b = reinterpret_cast<const void*>(matrix(bench, gemm_.b, k, n, gemm_.storage_b, b_at));
+    args.d = reinterpret_cast<void*>(d);
+    args.lda = gemm_.storage_a == Storage::n ? k : m;
+    args.ldb = gemm_.storage_b == Storage::n ? n : k;
+    args.ldc = args.ldd = n;
+    args.alpha = 2.0;
+    args.m = m;
+    args.n = n;
+    args.k = k;
+    if (!bench.launch(geometry_, args)) return;
+    const auto stored = bench.download<std::byte>(d, bytes);
+    std::vector<int> values;
+    for (std::size_t i = 0; i < count; ++i) {
+      values.push_back(
+          static_cast<int>(load_element(gemm_.d, stored.data(), static_cast<std::int64_t>(i))));
+    }
+    compare(
+        values, n,
+        [&](int row, int col) {
+          int sum = 0;
+          for (int i = 0; i < k; ++i) sum += a_at(row, i) * b_at(i, col);
+          return 2 * sum;
+        },
+        observed);
+  }
+
+  Gemm gemm_;
+  DeviceLimits limits_;
+  RenderedKernel rendered_;
+  LaunchGeometry geometry_;
+};
+
+Gemm problem(const Gemm& types, Storage a, Storage b, int alignment) {
+  Gemm gemm = types;
+  gemm.storage_a = a;
+  gemm.storage_b = b;
+  gemm.alignment_a = gemm.alignment_b = gemm.alignment_c = gemm.alignment_d = alignment;
+  return gemm;
+}
+
+class CatalogMutants : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
+  }
+};
+
+TEST_F(CatalogMutants, Naive) {
+  CatalogSpecimen specimen("gemm_naive", "block_x=16 block_y=4",
+                           problem(Gemm::of(DType::f32, 18, 21, 10), Storage::n, Storage::n, 4));
+  examine(specimen,
+          {
+              reported("no_edge", "if (row >= static_cast<unsigned>(args.m) || col", "if (col",
+                       Finding::out_of_bounds,
+                       "sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);"),
+              reported("edge_off_by_one", "col >= static_cast<unsigned>(args.n)) return;",
+                       "col > static_cast<unsigned>(args.n)) return;", Finding::out_of_bounds,
+                       "sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);"),
+              reported("one_product_too_many", "for (int i = 0; i < args.k; ++i) {",
+                       "for (int i = 0; i <= args.k; ++i) {", Finding::out_of_bounds,
+                       "sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);"),
+              reported("reads_c_without_beta", "if (beta != Acc(0)) value", "value",
+                       Finding::out_of_bounds, "value += beta * to_accumulator<Acc>(*c);"),
+              miscounts("wrong_step", "C.b_transposed ? 1 : args.ldb;",
+                        "C.b_transposed ? 1 : args.lda;", {0, 1}),
+          });
+}
+
+TEST_F(CatalogMutants, Tiled) {
+  CatalogSpecimen specimen(
+      "gemm_tiled",
+      "group_m=1 min_blocks=1 pad=4 thread_m=2 thread_n=2 tile_k=8 tile_m=32 tile_n=32",
+      problem(Gemm::of(DType::f32, 40, 50, 20), Storage::n, Storage::t, 4));
+  examine(
+      specimen,
+      {
+          reported("no_barrier_after_loading",
+                   "        b, args.ldb, args.n - col, left, b_tile);\n    __syncthreads();\n",
+                   "        b, args.ldb, args.n - col, left, b_tile);\n", Finding::race,
+                   "const Vector vector = *reinterpret_cast"),
+          reported("no_barrier_after_computing",
+                   "    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);\n    "
+                   "__syncthreads();\n",
+                   "    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);\n",
+                   Finding::race, "tile[z * kStride + x] ="),
+          reported("no_edge_across", "x < across && z < depth", "z < depth", Finding::out_of_bounds,
+                   "tile[z * kStride + x] ="),
+          reported("no_edge_in_depth", "x < across && z < depth", "x < across",
+                   Finding::out_of_bounds, "tile[z * kStride + x] ="),
+          reported(
+              "no_zeros",
+              "tile[z * kStride + x] = x < across && z < depth ? to_accumulator<Acc>(*from) : "
+              "Acc(0);",
+              "if (x < across && z < depth) tile[z * kStride + x] = to_accumulator<Acc>(*from);",
+              Finding::uninitialised, "const Vector vector = *reinterpret_cast"),
+          reported("tiles_overlap", "Acc* b_tile = a_tile + C.a_numbers;",
+                   "Acc* b_tile = a_tile + C.a_numbers - 32;", Finding::race,
+                   "tile[z * kStride + x] ="),
+          reported("tiles_too_far", "Acc* b_tile = a_tile + C.a_numbers;",
+                   "Acc* b_tile = a_tile + C.a_numbers + 32;", Finding::out_of_bounds,
+                   "tile[z * kStride + x] ="),
+          reported("misaligned_vectors", "Acc* b_tile = a_tile + C.a_numbers;",
+                   "Acc* b_tile = a_tile + C.a_numbers - 1;", Finding::misaligned,
+                   "const Vector vector = *reinterpret_cast"),
+          reported("one_row_too_many", "if (to_row >= args.m) continue;",
+                   "if (to_row > args.m) continue;", Finding::out_of_bounds,
+                   "*d = from_accumulator<D>(value);"),
+          reported("wrong_pad",
+                   "read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * C.b_stride",
+                   "read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * (C.b_stride - 4)",
+                   Finding::uninitialised, "const Vector vector = *reinterpret_cast"),
+          miscounts("half_of_a_tile_twice", "a += step_a;", "a += step_a / 2;", {0, 1}),
+      });
+}
+
+constexpr const char* kRing =
+    "copy=1 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=3 tile_k=32 tile_m=32 tile_n=64 "
+    "warp_m=32 warp_n=32";
+
+TEST_F(CatalogMutants, WmmaRing) {
+  CatalogSpecimen specimen("gemm_wmma", kRing,
+                           problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::n, 16));
+  const std::string load_a = "wmma::load_matrix_sync(a_[slot][i], a + offset, C.a_stride);";
+  const std::string copy = "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"";
+  const std::string wait_in_loop =
+      "        wait_async_groups<C.stages - 2>();\n        __syncthreads();\n      }\n";
+  examine(
+      specimen,
+      {
+          reported("no_wait", wait_in_loop, "        __syncthreads();\n      }\n",
+                   Finding::missing_wait, load_a),
+          reported(
+              "waits_for_one_less", wait_in_loop,
+              "        wait_async_groups<C.stages - 1>();\n        __syncthreads();\n      }\n",
+              Finding::missing_wait, load_a),
+          reported("no_barrier", wait_in_loop,
+                   "        wait_async_groups<C.stages - 2>();\n      }\n", Finding::race, load_a),
+          reported("no_first_barrier",
+                   "  wait_async_groups<C.stages - 2>();\n  __syncthreads();\n\n  const T* read",
+                   "  wait_async_groups<C.stages - 2>();\n\n  const T* read", Finding::race,
+                   load_a),
+          reported("ring_one_stage_shorter",
+                   "const T* const end = stages + C.stages * C.stage_elements;",
+                   "const T* const end = stages + (C.stages - 1) * C.stage_elements;",
+                   Finding::missing_wait, load_a),
+          reported("no_wrap", "    if (write == end) write = stages;\n", "", Finding::out_of_bounds,
+                   copy),
+          reported("copy_too_early", "if (step == 0) start_next();",
+                   "if (step == 1) start_next();\n      if (step == 1 && tile == 0) start_next();",
+                   Finding::missing_wait, load_a),
+          reported("no_group", "    commit_async_group();\n    ++started;", "    ++started;",
+                   Finding::missing_wait, load_a),
+          reported("results_in_place_too_early",
+                   "  __syncthreads();\n  float* slab = reinterpret_cast<float*>(shared_memory)",
+                   "  float* slab = reinterpret_cast<float*>(shared_memory)", Finding::race,
+                   "wmma::store_matrix_sync(slab + j * C.frag_n"),
+          reported("no_warp_barrier", "    warp.store_row(i, slab);\n    __syncwarp();\n",
+                   "    warp.store_row(i, slab);\n", Finding::race,
+                   "*reinterpret_cast<const Quad*>(slab"),
+          reported("divergent_wmma", "        wmma::mma_sync(accumulators_[i][j]",
+                   "        if (threadIdx.x % 32 < 31) wmma::mma_sync(accumulators_[i][j]",
+                   Finding::divergent, "wmma::mma_sync(accumulators_[i][j]"),
+          reported("partial_rows_read_whole", "valid(pass) * static_cast<int>(sizeof(T)));",
+                   "kBytes);", Finding::out_of_bounds, "     \"r\"(source_bytes)"),
+          reported("misaligned_copy", "T* to = tile + row_ * kStride + col_;\n    if (cols_",
+                   "T* to = tile + row_ * kStride + col_ + 1;\n    if (cols_", Finding::misaligned,
+                   copy),
+          reported("row_too_far", "if (to_row >= args.m || to_col >= args.n) continue;",
+                   "if (to_row > args.m || to_col >= args.n) continue;", Finding::out_of_bounds,
+                   "*reinterpret_cast<ElementVector<D, kCount>*>(d) = to;"),
+          miscounts("fragment_twice", "a_[slot][i], b_[slot][j], accumulators_[i][j]);",
+                    "a_[slot][0], b_[slot][j], accumulators_[i][j]);", {16, 17}),
+          miscounts("rows_off_by_one", "const int to_row = row + i * C.frag_m + y;",
+                    "const int to_row = row + i * C.frag_m + (y ^ 1);", {0, 1}),
+      });
+}
+
+TEST_F(CatalogMutants, WmmaThroughRegisters) {
+  CatalogSpecimen specimen(
+      "gemm_wmma",
+      "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=2 tile_k=16 tile_m=32 tile_n=64 "
+      "warp_m=32 warp_n=32",
+      problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
+  const std::string load_a = "wmma::load_matrix_sync(a_[slot][i], a + offset, C.a_stride);";
+  const std::string load_b = "wmma::load_matrix_sync(b_[slot][j], b + offset, C.b_stride);";
+  examine(
+      specimen,
+      {
+          reported("no_barrier_in_the_loop",
+                   "      copy_b.store(b, next + C.a_elements);\n    }\n    __syncthreads();\n",
+                   "      copy_b.store(b, next + C.a_elements);\n    }\n", Finding::race, load_a),
+          reported("no_first_barrier",
+                   "  copy_b.store(b, stages + C.a_elements);\n  __syncthreads();\n",
+                   "  copy_b.store(b, stages + C.a_elements);\n", Finding::race, load_a),
+          reported("buffers_not_swapped", "T* next = stages + (tile + 1) % 2 * C.stage_elements;",
+                   "T* next = stages + tile % 2 * C.stage_elements;", Finding::race, load_a),
+          reported("b_in_the_place_of_a", "copy_b.store(b, next + C.a_elements);",
+                   "copy_b.store(b, next);", Finding::uninitialised, load_b),
+          miscounts("layout_of_b", "typename WmmaLayout<C.b_transposed != 0>::type>;",
+                    "typename WmmaLayout<C.b_transposed == 0>::type>;", {0, 1}),
+          miscounts("tail_dropped", "const int tiles = ceil_div(args.k, C.tile_k);",
+                    "const int tiles = args.k / C.tile_k;", {0, 1}),
+      });
+}
+
+}  // namespace
+}  // namespace kiln::testing
