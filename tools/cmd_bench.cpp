@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
@@ -17,6 +16,7 @@
 #include "tools/program.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/quantity.hpp"
+#include "tools/selection.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
@@ -29,8 +29,7 @@ struct BenchOptions {
   std::string suite;
   std::string against;
   int rounds = 15;
-  std::string template_name;
-  std::vector<std::string> set;
+  SelectionFlags selection;
   std::string tune;
   bool warm = false;
   bool in_process = false;
@@ -48,10 +47,8 @@ struct BenchRow {
 void check_usage(const BenchOptions& options) {
   options.problem.check_suite(options.suite);
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
-  if (!options.set.empty() && options.template_name.empty()) {
-    reject("--set: say of which template, like --template gemm_wmma");
-  }
-  if (!options.tune.empty() && !options.template_name.empty()) {
+  options.selection.check_usage();
+  if (!options.tune.empty() && options.selection.given()) {
     reject("--tune: finds the kernel itself; leave out --template");
   }
   if (options.rounds < 3) reject("--rounds: at least 3, or there is no spread");
@@ -72,7 +69,7 @@ class Benchmark {
     request.alpha = problem.alpha;
     request.beta = problem.beta;
     request.policy.cold = !options_.warm;
-    if (!options_.template_name.empty()) request.templates = {options_.template_name};
+    request.templates = options_.selection.templates();
     const Problem as_problem = to_problem(problem.gemm);
     const auto& limits = info().limits;
     const auto space =
@@ -84,7 +81,7 @@ class Benchmark {
       return row;
     }
     if (!options_.tune.empty()) tune_first(request);
-    row.chosen = choose(space, as_problem);
+    row.chosen = choose(as_problem);
     const ContestRules rules{options_.against == "cublaslt", options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     return row;
@@ -99,16 +96,9 @@ class Benchmark {
                StopSignal::requested());
   }
 
-  Chosen choose(const SearchSpace& space, const Problem& problem) {
-    if (!options_.template_name.empty()) {
-      const auto& part = space.parts.front();
-      return {{part.kernel_template->name(),
-               choose_config(*part.kernel_template, problem, info().limits,
-                             parse_choices("--set", options_.set))},
-              Match::none,
-              "chosen on the command line"};
-    }
-    const auto chosen = choose_as_runtime(context_, problem, info(), bench_.compiler->identity());
+  Chosen choose(const Problem& problem) {
+    const auto chosen =
+        options_.selection.choose(context_, problem, info(), bench_.compiler->identity());
     if (!chosen) throw Error(ErrorKind::internal, "a supported problem without a kernel");
     return *chosen;
   }
@@ -128,11 +118,6 @@ double geometric_mean(const std::vector<BenchRow>& rows) {
     ++count;
   }
   return count == 0 ? 0.0 : std::exp(log_sum / count);
-}
-
-/// How the kernel was come by, in a word: the match, or that it was chosen.
-std::string_view source_text(const Chosen& chosen) {
-  return chosen.match == Match::none ? "chosen" : to_string(chosen.match);
 }
 
 std::string row_text(const BenchRow& row) {
@@ -293,9 +278,7 @@ void add_bench(Program& program) {
       ->type_name("NAME")
       ->check(CLI::IsMember({"cublaslt"}));
   verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")->type_name("N");
-  verb->add_option("--template", o.template_name, "This template, not what the database answers")
-      ->type_name("NAME");
-  verb->add_option("--set", o.set, "With --template: values of tunables")->type_name("NAME=V,...");
+  o.selection.add_to(*verb);
   verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
   verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
   verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");

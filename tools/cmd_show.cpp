@@ -139,10 +139,10 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
     add_trial_facts(facts, *shelf.best);
     const auto& environment = shelf.best->environment;
     // Neither driver nor policy had a part in what was only compiled.
-    const bool measured = shelf.best->provenance != Provenance::compiled;
-    facts.add(measured ? "measured" : "compiled",
+    const bool ran = shelf.best->provenance != Provenance::compiled;
+    facts.add(std::string(to_string(shelf.best->provenance)),
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
-                          measured ? environment.canonical() : environment.toolkit));
+                          ran ? environment.canonical() : environment.toolkit));
   } else {
     facts.add("best", "none: no candidate came out well");
   }
@@ -238,7 +238,7 @@ int show_problem(Context& context, const ShowOptions& options) {
   if (context.flags.json) return kExitOk;
   std::string text = heading_text(request.gemm) + "\n";
   for (const auto& shelf : shelves) text += "\n" + shelf_text(shelf, options);
-  context.print(text + next_steps(request));
+  context.print(text + next_steps(request, context.device().value));
   return kExitOk;
 }
 

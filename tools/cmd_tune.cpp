@@ -123,7 +123,7 @@ class Tuning {
                                             bench_.compiler, *store_, bar, stop)
                         : tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
                                *store_, bar, stop);
-    if (report.result->best && !options_.compile_only && !options_.no_baseline && !stop) {
+    if (report.result->best && wants_baseline() && !stop) {
       bar.clear();
       const auto& key = report.result->best->key;
       try {
@@ -146,6 +146,12 @@ class Tuning {
     };
     auto space = make({});
     return space.parts.empty() ? space : make(request.choices);
+  }
+
+  /// A library's kernels run on no emulated GPU.
+  [[nodiscard]] bool wants_baseline() const {
+    return !options_.compile_only && !options_.no_baseline &&
+           bench_.evaluator->info().provenance == Provenance::measured;
   }
 
   Context& context_;
@@ -204,7 +210,7 @@ int tune_problem(Context& context, const TuneOptions& options) {
     document["results"].push_back(report_json(report));
     context.print(json_text(document));
   } else {
-    context.print(report_text(report));
+    context.print(report_text(report, context.device().value));
   }
   return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(report);
 }
@@ -219,6 +225,7 @@ void add_tune(Program& program) {
        "kiln tune gemm --m 8192 --n 8192 --k 8192 --dtype bf16 --layout nt --budget 2m",
        "kiln tune gemm --m 512 --n 512 --k 512 --templates gemm_wmma --set tile_m=64,128",
        "kiln tune --suite shapes.txt --budget 30s --json > tuned.json",
+       "kiln tune gemm --m 1024 --n 1024 --k 1024 --device emulated:h200",
        "kiln tune gemm --m 1024 --n 1024 --k 1024 --compile-only --arch sm_90a"});
   options->problem.add_to(*verb, ProblemFlags::Operation::optional);
   auto& o = *options;

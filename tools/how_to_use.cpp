@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "runtime/device.hpp"
+
 namespace kiln::tools {
 namespace {
 
@@ -54,10 +56,11 @@ GemmRequest request_of(const Problem& problem) {
   return {normalised(gemm), 1.0, gemm.reads_c ? 1.0 : 0.0};
 }
 
-std::string cpp_snippet(const Gemm& gemm) {
+std::string cpp_snippet(const Gemm& gemm, const std::string& device) {
   const auto storage = [](Storage s) { return s == Storage::n ? "n" : "t"; };
   const auto type = [](DType t) { return fmt::format("kiln::DType::{}", to_string(t)); };
-  std::string text = "auto library = kiln::Library::open();\n";
+  std::string text = fmt::format("auto library = kiln::Library::open({});\n",
+                                 device.empty() ? "" : fmt::format("{{.device = \"{}\"}}", device));
   const auto name = short_dtype(gemm);
   const DType form = name.empty() ? gemm.a : *parse_dtype(name);
   text += fmt::format(
@@ -78,15 +81,22 @@ std::string cpp_snippet(const Gemm& gemm) {
   return text;
 }
 
-std::string next_steps(const GemmRequest& request) {
+std::string next_steps(const GemmRequest& request, const std::string& device) {
   const auto flags = flags_text(request);
+  const bool emulated = names_emulated_device(device);
   std::string text = "\nuse it\n";
-  for (const char* verb : {"show", "bench", "run"}) {
-    text += fmt::format("  kiln {} gemm {}{}\n", verb, flags,
-                        std::string_view(verb) == "bench" ? " --against cublaslt" : "");
+  const auto add = [&](std::string_view verb, const std::string& more) {
+    text += fmt::format("  kiln {} gemm {}{}\n", verb, flags, more);
+  };
+  add("show", "");
+  if (emulated) {
+    for (const char* verb : {"verify", "inspect", "run"}) add(verb, " --device " + device);
+  } else {
+    add("bench", " --against cublaslt");
+    add("run", "");
   }
   text += "or in C++ (#include <kiln/kiln.hpp>)\n";
-  std::string snippet = cpp_snippet(request.gemm);
+  std::string snippet = cpp_snippet(request.gemm, emulated ? device : "");
   for (std::size_t start = 0; start < snippet.size();) {
     const auto end = snippet.find('\n', start);
     text += fmt::format("  {}\n", snippet.substr(start, end - start));

@@ -13,10 +13,11 @@ namespace kiln::tools {
 /// leading dimensions where they have the stored alignment, else the shortest padded ones.
 [[nodiscard]] GemmRequest request_of(const Problem& problem);
 
-/// C++ that gets and launches the kernel, for copying into a program.
-[[nodiscard]] std::string cpp_snippet(const Gemm& gemm);
+/// C++ that gets and launches the kernel, for copying into a program. `device`: what the library is
+/// to be opened with, if not the default.
+[[nodiscard]] std::string cpp_snippet(const Gemm& gemm, const std::string& device = "");
 
-/// What to type next after tuning: show, bench, run, and the C++.
-[[nodiscard]] std::string next_steps(const GemmRequest& request);
+/// What to type next after tuning on that device: show, bench, run, and the C++.
+[[nodiscard]] std::string next_steps(const GemmRequest& request, const std::string& device);
 
 }  // namespace kiln::tools

@@ -76,6 +76,8 @@ Program::Program()
   add_templates(*this);
   add_list(*this);
   add_show(*this);
+  add_verify(*this);
+  add_inspect(*this);
   add_bench(*this);
   add_run(*this);
   add_render(*this);
@@ -107,7 +109,8 @@ std::string Program::missing_verb() const {
   if (!words.empty()) {
     return fmt::format("{}: no such verb{}", words.front(), did_you_mean(words.front(), verbs));
   }
-  return "a verb is missing: tune, templates, list, show, bench, run, render, export, import, "
+  return "a verb is missing: tune, templates, list, show, verify, inspect, bench, run, render, "
+         "export, import, "
          "merge, prune or doctor";
 }
 

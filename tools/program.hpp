@@ -40,6 +40,8 @@ void add_tune(Program& program);
 void add_templates(Program& program);
 void add_list(Program& program);
 void add_show(Program& program);
+void add_verify(Program& program);
+void add_inspect(Program& program);
 void add_bench(Program& program);
 void add_run(Program& program);
 void add_render(Program& program);

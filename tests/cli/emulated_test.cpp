@@ -4,12 +4,66 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/sandbox.hpp"
 
 namespace kiln::cli {
 namespace {
+
+/// The definition of a GEMM, with a place for a fault.
+constexpr const char* kPlantable = R"(//@ template   planted
+//@ purpose    A kernel with a fault in it.
+//@ operation  gemm
+//@ config     PlantedConfig
+//@ arch       sm >= 75
+//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
+//@ tune       block_x = 32* 64      // threads along a row of D
+//@ require    k <= 64   // leaves out the larger of the ragged cases, which take seconds
+//@ launch     planted
+//@   grid     ceil_div(n, block_x), m
+//@   block    block_x, 1
+
+#include "common/gemm_args.cuh"
+
+struct PlantedConfig {
+  int block_x;
+};
+
+template <PlantedConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void planted(const kiln::GemmArgs args) {
+  __shared__ float seen[64];
+  const int t = threadIdx.x;
+  const int row = blockIdx.y;
+  const int col = blockIdx.x * C.block_x + t;
+  float sum = 0;
+  if (col < args.n) {
+    for (int i = 0; i < args.k; ++i) {
+      sum += static_cast<const float*>(args.a)[row * args.lda + i] *
+             static_cast<const float*>(args.b)[i * args.ldb + col];
+    }
+  }
+  seen[t] = sum;
+$FAULT
+  if (col < args.n) static_cast<float*>(args.d)[row * args.ldd + col] = float(args.alpha) * sum;
+}
+)";
+
+/// `verify` of that kernel with `fault` in its place.
+Run verify_planted(const Sandbox& sandbox, const std::string& fault,
+                   const std::vector<std::string>& more = {}) {
+  std::string text = kPlantable;
+  text.replace(text.find("$FAULT"), 6, fault);
+  sandbox.write("planted.cu", text);
+  std::vector<std::string> arguments{
+      "verify", "gemm",       "--m",        "4",       "--n",
+      "48",     "--k",        "8",          "--dtype", "f32",
+      "--set",  "block_x=64", "--template", "planted", "--template-path",
+      "."};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return sandbox.run(arguments);
+}
 
 std::vector<std::string> on_emulated(std::vector<std::string> arguments) {
   arguments.insert(arguments.end(), {"--device", "emulated:h200"});
@@ -74,6 +128,103 @@ TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
   const auto again = sandbox.run(arguments);
   EXPECT_NE(again.out.find("0 compiled, 1 loaded from the cubin store"), std::string::npos)
       << again.out << again.err;
+}
+
+TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
+  const Sandbox sandbox;
+  const auto run = verify_planted(sandbox, "");
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("on emulated NVIDIA H200"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("verdict   right"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("nothing found"), std::string::npos) << run.out;
+}
+
+TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
+  const Sandbox sandbox;
+  const std::string fault = "  sum += 0 * seen[C.block_x - 1 - t];";
+  const auto text = verify_planted(sandbox, fault);
+  EXPECT_EQ(text.exit_code, 1) << text.err;
+  EXPECT_NE(text.out.find("race at planted.cu:33 in planted, block ("), std::string::npos)
+      << text.out;
+  EXPECT_NE(text.out.find("planted.cu:33 | sum += 0 * seen[C.block_x - 1 - t];"), std::string::npos)
+      << text.out;
+
+  const auto run = verify_planted(sandbox, fault, {"--json"});
+  EXPECT_EQ(run.exit_code, 1);
+  const auto json = nlohmann::json::parse(run.out);
+  EXPECT_FALSE(json["clean"]);
+  const auto& findings = json["findings"];
+  const auto race = std::find_if(findings.begin(), findings.end(), [](const auto& one) {
+    return one["kind"] == "race" && one["place"] == "planted.cu:33";
+  });
+  ASSERT_NE(race, findings.end()) << run.out;
+  EXPECT_EQ((*race)["line"], "sum += 0 * seen[C.block_x - 1 - t];");
+  EXPECT_GE((*race)["times"], 1);
+  EXPECT_EQ((*race)["thread"].size(), 3U);
+}
+
+TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
+  const Sandbox sandbox;
+  const auto run = verify_planted(sandbox, "  if (col == 7) sum += 1;");
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_NE(run.out.find("verdict   wrong_result: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("column 7"), std::string::npos) << run.out;
+}
+
+TEST(Verify, AProblemThatNothingComputesIsExitCodeThree) {
+  const Sandbox sandbox;
+  for (const char* verb : {"verify", "inspect"}) {
+    const auto run =
+        sandbox.run({verb, "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "s32"});
+    EXPECT_EQ(run.exit_code, 3) << verb << run.err;
+    EXPECT_NE(run.err.find("no template computes"), std::string::npos) << run.err;
+  }
+}
+
+TEST(Inspect, CountsTheConflictsOfALine) {
+  const Sandbox sandbox;
+  sandbox.write("planted.cu", [] {
+    std::string text = kPlantable;
+    // 32 lanes, two to a bank.
+    text.replace(text.find("$FAULT"), 6,
+                 "  __syncthreads();\n  if (t < 32) sum += 0 * seen[2 * t];");
+    return text;
+  }());
+  std::vector<std::string> arguments{
+      "inspect",    "gemm",       "--m",   "4",          "--n",
+      "64",         "--k",        "8",     "--dtype",    "f32",
+      "--template", "planted",    "--set", "block_x=64", "--template-path",
+      ".",          "--clusters", "1"};
+  auto with_source = arguments;
+  with_source.emplace_back("--source");
+  const auto text = sandbox.run(with_source);
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("counted    1 of 4 blocks"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("if (t < 32) sum += 0 * seen[2 * t];"), std::string::npos) << text.out;
+
+  arguments.emplace_back("--json");
+  const auto run = sandbox.run(arguments);
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto launch = nlohmann::json::parse(run.out)["launches"].at(0);
+  EXPECT_EQ(launch["blocks"], 4);
+  EXPECT_EQ(launch["blocks_counted"], 1);
+  const auto lines = launch["lines"];
+  const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& one) {
+    return one["place"] == "planted.cu:34" && one["shared_requests"] > 0;
+  });
+  ASSERT_NE(line, lines.end()) << run.out;
+  EXPECT_EQ((*line)["shared_requests"], 4) << "one warp of each of four blocks";
+  EXPECT_EQ((*line)["shared_wavefronts"], 8);
+  EXPECT_EQ((*line)["shared_fewest_wavefronts"], 4);
+}
+
+TEST(Inspect, WantsAnEmulatedDevice) {
+  const Sandbox sandbox;
+  auto arguments = small_problem("inspect");
+  arguments.insert(arguments.end(), {"--device", "cuda:0"});
+  const auto run = sandbox.run(arguments);
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_NE(run.err.find("--device emulated:h200"), std::string::npos) << run.err;
 }
 
 }  // namespace

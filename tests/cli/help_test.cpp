@@ -18,8 +18,9 @@ TEST_P(Help, OfAVerb) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Verbs, Help,
-                         testing::Values("tune", "templates", "list", "show", "bench", "run",
-                                         "render", "export", "import", "merge", "prune", "doctor"),
+                         testing::Values("tune", "templates", "list", "show", "verify", "inspect",
+                                         "bench", "run", "render", "export", "import", "merge",
+                                         "prune", "doctor"),
                          [](const auto& verb) { return std::string(verb.param); });
 
 TEST(Usage, HelpOfTheProgram) {

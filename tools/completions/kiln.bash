@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Bash completion for kiln. Sourced by bash-completion when installed as `kiln`, or by hand.
 
-_kiln_verbs="tune templates list show bench run render export import merge prune doctor"
+_kiln_verbs="tune templates list show verify inspect bench run render export import merge prune doctor"
 _kiln_dtypes="f16 bf16 tf32 f32 f64 e4m3 e5m2 s8 u8 s32"
 _kiln_archs="sm_75 sm_80 sm_86 sm_87 sm_88 sm_89 sm_90 sm_90a sm_100 sm_100a sm_100f sm_103 sm_103a sm_103f
   sm_110 sm_110a sm_110f sm_120 sm_120a sm_120f sm_121 sm_121a sm_121f"
@@ -20,6 +20,8 @@ _kiln_flags_of() {
     templates) echo "$_kiln_problem --arch --names" ;;
     list) echo "--on" ;;
     show) echo "$_kiln_problem --on --top --all" ;;
+    verify) echo "$_kiln_problem --template --set --timeout --seed" ;;
+    inspect) echo "$_kiln_problem --template --set --clusters --top --source" ;;
     bench) echo "$_kiln_problem --suite --against --rounds --template --set --tune --warm
       --in-process" ;;
     run) echo "$_kiln_problem --mode --log --repeat --seed" ;;
@@ -58,6 +60,7 @@ _kiln() {
     --mode) words="use tune_on_miss require default_only" ;;
     --log) words="warning info" ;;
     --color) words="auto always never" ;;
+    --device) words="cuda:0 emulated:h200" ;;
     --template | --templates) words=$(_kiln_templates) ;;
     --db | --cubin-store | --suite | --output | -o)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
@@ -74,7 +77,7 @@ _kiln() {
       words="$(_kiln_flags_of "$verb") $_kiln_global"
     else
       case $verb in
-        tune | show | bench | run | export) words="gemm" ;;
+        tune | show | verify | inspect | bench | run | export) words="gemm" ;;
         templates | render) words=$(_kiln_templates) ;;
         import | merge)
           mapfile -t COMPREPLY < <(compgen -f -- "$current")

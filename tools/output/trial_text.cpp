@@ -35,7 +35,10 @@ std::string device_text(const DeviceClass& device) {
 }
 
 std::string merit_text(const Trial& trial) {
-  if (trial.timing) return time_text(trial.timing->median_ns);
+  if (trial.timing) {
+    return time_text(trial.timing->median_ns) +
+           (trial.provenance == Provenance::modelled ? " modelled" : "");
+  }
   if (trial.resources) return percent_text(trial.resources->occupancy) + " occupancy";
   return "";
 }
@@ -44,7 +47,10 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial) {
   sheet.add("template", trial.key.template_name);
   sheet.add("config", trial.key.config.canonical());
   if (trial.timing) {
-    sheet.add("time", spread_text(*trial.timing));
+    sheet.add("time", trial.provenance == Provenance::modelled
+                          ? fmt::format("{}, modelled: predicted, not measured",
+                                        time_text(trial.timing->median_ns))
+                          : spread_text(*trial.timing));
     sheet.add("rate", rate_text(trial.key.problem, trial.timing->median_ns));
   } else {
     sheet.add("time", "not measured: compiled only");

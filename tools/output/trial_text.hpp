@@ -21,7 +21,8 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial);
 [[nodiscard]] std::string outcomes_text(const std::map<Outcome, std::uint64_t>& counts);
 /// "NVIDIA H200, sm_90a, 132 SMs"
 [[nodiscard]] std::string device_text(const DeviceClass& device);
-/// What the trial is judged by: its time, or its occupancy when it was only compiled.
+/// What the trial is judged by: its time ("310.2 us", "310.2 us modelled"), or its occupancy when
+/// it was only compiled.
 [[nodiscard]] std::string merit_text(const Trial& trial);
 
 }  // namespace kiln::tools

@@ -104,25 +104,41 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
   result.session.state = "complete";
-  EXPECT_THAT(report_text(report), HasSubstr("the whole space was covered"));
+  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("the whole space was covered"));
   result.progress.given_up = 31;
-  EXPECT_THAT(report_text(report),
+  EXPECT_THAT(report_text(report, "cuda:0"),
               AllOf(HasSubstr("31 candidates were left out"), Not(HasSubstr("whole space"))));
 }
 
 TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
-  EXPECT_THAT(report_text(report), HasSubstr("no candidate was tried"));
+  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("no candidate was tried"));
   result.progress.done = 3;
   result.progress.by_outcome[Outcome::compile_failed] = 3;
-  EXPECT_THAT(report_text(report), HasSubstr("no candidate came out well"));
+  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("no candidate came out well"));
   result.session.state = "budget";
   EXPECT_EQ(exit_code_of(report), kExitBudget);
   result.session.state = "complete";
   EXPECT_EQ(exit_code_of(report), kExitNoCandidate);
   result.session.state = "interrupted";
   EXPECT_EQ(exit_code_of(report), kExitInterrupted);
+}
+
+TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
+  TuneReport report;
+  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  Trial& best = report.result.emplace().best.emplace();
+  best.provenance = Provenance::modelled;
+  best.key.problem = to_problem(report.request.gemm);
+  best.timing.emplace().median_ns = 2500.0;
+  const std::string text = report_text(report, "emulated:h200");
+  EXPECT_THAT(text, HasSubstr("2.500 us, modelled: predicted, not measured"));
+  EXPECT_THAT(text,
+              HasSubstr("kiln run gemm --m 64 --n 64 --k 64 --dtype f16 --device emulated:h200"));
+  EXPECT_THAT(text, HasSubstr("Library::open({.device = \"emulated:h200\"})"));
+  EXPECT_THAT(text, Not(HasSubstr("kiln bench")));
+  EXPECT_EQ(report_row(report).at(3), "2.500 us modelled");
 }
 
 }  // namespace

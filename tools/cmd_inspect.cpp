@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// A profile without a GPU: what a kernel does, by source line.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/unit_names.hpp"
+#include "tools/emulation.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/kernel_profile.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/output/trial_text.hpp"
+#include "tools/output/units.hpp"
+#include "tools/program.hpp"
+#include "tools/selection.hpp"
+#include "tools/source_lines.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct InspectOptions {
+  ProblemFlags problem;
+  SelectionFlags selection;
+  int clusters = 4;
+  std::size_t top = 12;
+  bool source = false;
+};
+
+struct Inspection {
+  GemmRequest request;
+  DeviceInfo device;
+  Chosen chosen;
+  PreparedCandidate prepared;
+  std::vector<LaunchProfile> launches;
+};
+
+std::uint64_t scaled(const LaunchProfile& launch, std::uint64_t count) {
+  return static_cast<std::uint64_t>(launch.scale() * static_cast<double>(count) + 0.5);
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
+  return fmt::format("{} x {} x {}", extent[0], extent[1], extent[2]);
+}
+
+void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
+  const auto& geometry = launch.geometry;
+  const std::uint64_t clusters =
+      std::uint64_t{geometry.cluster[0]} * geometry.cluster[1] * geometry.cluster[2];
+  sheet.add("grid", fmt::format("{} blocks of {} threads{}", extent_text(geometry.grid),
+                                extent_text(geometry.block),
+                                clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));
+  sheet.add("counted", fmt::format("{} of {} blocks; below, the whole launch by that measure",
+                                   count_text(launch.facts.blocks), count_text(launch.blocks)));
+  const auto total = launch.facts.total();
+  const LineProfile all{"", "", total};
+  sheet.add("global",
+            fmt::format(
+                "{} sectors, {:.2f} times the fewest for what the lanes want",
+                count_text(scaled(launch, total.global_sectors)),
+                total.global_fewest == 0 ? 1.0 : share(total.global_sectors, total.global_fewest)));
+  sheet.add("to L2", fmt::format("{} read, {} written, each once for a cluster",
+                                 bytes_text(static_cast<std::int64_t>(
+                                     32 * scaled(launch, launch.facts.distinct_reads))),
+                                 bytes_text(static_cast<std::int64_t>(
+                                     32 * scaled(launch, launch.facts.distinct_writes)))));
+  sheet.add("shared", fmt::format("{} wavefronts, {} of them bank conflicts",
+                                  count_text(scaled(launch, total.shared_wavefronts)),
+                                  percent_text(share(all.conflicts(), total.shared_wavefronts))));
+}
+
+std::string units_text(const LaunchProfile& launch) {
+  using enum Table::Align;
+  Table table({{"unit"}, {"instructions", right}, {"share", right}});
+  const auto issues = launch.facts.issues_by_unit();
+  const std::uint64_t all = launch.facts.total().issues;
+  std::vector<std::size_t> order(issues.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return issues[x] > issues[y]; });
+  for (const std::size_t unit : order) {
+    if (issues[unit] == 0) continue;
+    table.add_row({std::string(emulated::kUnitNames[unit]),
+                   count_text(scaled(launch, issues[unit])),
+                   percent_text(share(issues[unit], all))});
+  }
+  table.add_row({"all", count_text(scaled(launch, all)), percent_text(1.0)});
+  return table.text();
+}
+
+/// The heaviest lines, and of the others those that waste anything.
+std::vector<const LineProfile*> notable_lines(const LaunchProfile& launch, std::size_t top) {
+  std::vector<const LineProfile*> lines;
+  for (std::size_t i = 0; i < launch.lines.size(); ++i) {
+    const LineProfile& line = launch.lines[i];
+    if (i < top || line.conflicts() > 0 || line.excess_sectors() > 0) lines.push_back(&line);
+  }
+  return lines;
+}
+
+std::string lines_text(const LaunchProfile& launch, std::size_t top, const SourceLines* source) {
+  using enum Table::Align;
+  std::vector<Table::Column> columns{
+      {"line"},          {"called at"},         {"instructions", right}, {"sectors", right},
+      {"excess", right}, {"wavefronts", right}, {"conflicts", right}};
+  if (source != nullptr) columns.push_back({"source"});
+  Table table(columns);
+  const auto cell = [&](std::uint64_t count) {
+    return count == 0 ? std::string("-") : count_text(scaled(launch, count));
+  };
+  for (const LineProfile* line : notable_lines(launch, top)) {
+    std::vector<std::string> row{line->place,
+                                 line->caller,
+                                 cell(line->facts.issues),
+                                 cell(line->facts.global_sectors),
+                                 cell(line->excess_sectors()),
+                                 cell(line->facts.shared_wavefronts),
+                                 cell(line->conflicts())};
+    if (source != nullptr) row.emplace_back(source->at(line->place));
+    table.add_row(std::move(row));
+  }
+  return table.text();
+}
+
+SourceLines source_of(const Inspection& inspection) {
+  const RenderedKernel& rendered = inspection.prepared.rendered;
+  return {rendered.text, rendered.template_name + ".cu"};
+}
+
+std::string inspection_text(const Inspection& inspection, const InspectOptions& options) {
+  std::string text = fmt::format("{} on {}\n", heading_text(inspection.request.gemm),
+                                 full_device_text(inspection.device));
+  FactSheet sheet;
+  sheet.add("template", inspection.chosen.candidate.template_name);
+  sheet.add("config", inspection.chosen.candidate.config.canonical());
+  sheet.add("taken",
+            fmt::format("{}: {}", source_text(inspection.chosen), inspection.chosen.reason));
+  sheet.add("resources", resources_text(inspection.prepared.resources));
+  const SourceLines source = source_of(inspection);
+  const bool several = inspection.launches.size() > 1;
+  if (!several) add_launch_facts(sheet, inspection.launches.front());
+  text += sheet.text();
+  for (std::size_t i = 0; i < inspection.launches.size(); ++i) {
+    const LaunchProfile& launch = inspection.launches[i];
+    if (several) {
+      FactSheet facts;
+      add_launch_facts(facts, launch);
+      text += fmt::format("\nlaunch {} of {}\n{}", i + 1, inspection.launches.size(), facts.text());
+    }
+    text += "\n" + units_text(launch) + "\n" +
+            lines_text(launch, options.top, options.source ? &source : nullptr);
+  }
+  return text;
+}
+
+Json facts_json(const LaunchProfile& launch, const emulated::InstructionFacts& facts) {
+  return {{"instructions", scaled(launch, facts.issues)},
+          {"lane_instructions", scaled(launch, facts.lanes)},
+          {"global_requests", scaled(launch, facts.global_requests)},
+          {"global_sectors", scaled(launch, facts.global_sectors)},
+          {"global_fewest_sectors", scaled(launch, facts.global_fewest)},
+          {"global_bytes", scaled(launch, facts.global_bytes)},
+          {"shared_requests", scaled(launch, facts.shared_requests)},
+          {"shared_wavefronts", scaled(launch, facts.shared_wavefronts)},
+          {"shared_fewest_wavefronts", scaled(launch, facts.shared_fewest)}};
+}
+
+Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
+  Json json;
+  json["grid"] = launch.geometry.grid;
+  json["block"] = launch.geometry.block;
+  json["cluster"] = launch.geometry.cluster;
+  json["blocks"] = launch.blocks;
+  json["blocks_counted"] = launch.facts.blocks;
+  json["l2_read_bytes"] = 32 * scaled(launch, launch.facts.distinct_reads);
+  json["l2_written_bytes"] = 32 * scaled(launch, launch.facts.distinct_writes);
+  json["total"] = facts_json(launch, launch.facts.total());
+  json["instructions_by_unit"] = Json::object();
+  const auto issues = launch.facts.issues_by_unit();
+  for (std::size_t i = 0; i < issues.size(); ++i) {
+    json["instructions_by_unit"][std::string(emulated::kUnitNames[i])] = scaled(launch, issues[i]);
+  }
+  json["lines"] = Json::array();
+  for (const LineProfile& line : launch.lines) {
+    Json row = facts_json(launch, line.facts);
+    row["place"] = line.place;
+    row["called_at"] = line.caller;
+    row["source"] = source.at(line.place);
+    json["lines"].push_back(std::move(row));
+  }
+  return json;
+}
+
+Json inspection_json(const Inspection& inspection) {
+  Json document = json_document("inspect");
+  document["problem"] = to_json(to_problem(inspection.request.gemm));
+  document["device"] = inspection.device.spec;
+  document["device_class"] = to_json(inspection.device.device_class);
+  document["template"] = inspection.chosen.candidate.template_name;
+  document["config"] = inspection.chosen.candidate.config.canonical();
+  document["taken"] = source_text(inspection.chosen);
+  document["reason"] = inspection.chosen.reason;
+  const KernelResources& used = inspection.prepared.resources;
+  document["registers"] = used.registers;
+  document["smem_bytes"] = used.smem_static_bytes + used.smem_dynamic_bytes;
+  document["occupancy"] = used.occupancy;
+  const SourceLines source = source_of(inspection);
+  document["launches"] = Json::array();
+  for (const auto& launch : inspection.launches) {
+    document["launches"].push_back(launch_json(launch, source));
+  }
+  return document;
+}
+
+int inspect(Context& context, const InspectOptions& options) {
+  options.selection.check_usage();
+  Inspection inspection;
+  inspection.request = options.problem.request();
+  const std::string spec = emulated_by_default(context);
+  if (!names_emulated_device(spec)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("inspect looks into an emulated GPU, not into {}: --device {}", spec,
+                            kDefaultEmulated));
+  }
+  const auto device = open_emulated(spec, {});
+  inspection.device = device->info();
+  const auto compiler = context.compiler();
+  const auto chosen = options.selection.choose(context, to_problem(inspection.request.gemm),
+                                               inspection.device, compiler->identity());
+  if (!chosen) {
+    throw Error(ErrorKind::not_found,
+                why_uncomputed(context, inspection.request, inspection.device.limits));
+  }
+  inspection.chosen = *chosen;
+  const GemmCase problem{inspection.request.gemm, inspection.request.alpha,
+                         inspection.request.beta};
+  inspection.prepared =
+      prepare_candidate(chosen->candidate, context.catalog(), *compiler, inspection.device.limits,
+                        {problem}, Admission::runnable, inspection.device.code);
+  if (inspection.prepared.outcome != Outcome::ok) {
+    context.warn(
+        fmt::format("{}: {}", to_string(inspection.prepared.outcome), inspection.prepared.message));
+    return kExitFailure;
+  }
+  inspection.launches = profile_candidate(*device, inspection.prepared, problem, options.clusters);
+  context.print(context.flags.json ? json_text(inspection_json(inspection))
+                                   : inspection_text(inspection, options));
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_inspect(Program& program) {
+  auto options = std::make_shared<InspectOptions>();
+  CLI::App* verb = program.add_verb(
+      "inspect", "Profile a kernel without a GPU: what each source line does",
+      {"kiln inspect gemm --m 4096 --n 4096 --k 4096 --dtype f16 --source",
+       "kiln inspect gemm --m 4096 --n 4096 --k 4096 --template gemm_wmma --set pad=0,stages=2",
+       "kiln inspect gemm --m 512 --n 512 --k 512 --dtype f32 --clusters 0 --json"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  options->selection.add_to(*verb);
+  auto& o = *options;
+  verb->add_option("--clusters", o.clusters,
+                   "How many, spread over the grid, are run and counted; 0: all (default 4)")
+      ->type_name("N")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--top", o.top, "How many lines, besides those that waste (default 12)")
+      ->type_name("N");
+  verb->add_flag("--source", o.source, "Show the text of the lines");
+  program.set_action(verb, [options](Context& context) { return inspect(context, *options); });
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tools/emulation.hpp"
+#include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
+#include "tools/program.hpp"
+#include "tools/quantity.hpp"
+#include "tools/selection.hpp"
+#include "tools/source_lines.hpp"
+#include "tools/workbench.hpp"
+#include "tuner/local_evaluator.hpp"
+
+namespace kiln::tools {
+namespace {
+
+struct VerifyOptions {
+  ProblemFlags problem;
+  SelectionFlags selection;
+  std::string timeout = "60s";
+  std::uint64_t seed = 1;
+};
+
+/// What the verifier says of one candidate, and on an emulated GPU what its checks found.
+struct Judgement {
+  GemmRequest request;
+  DeviceInfo device;
+  Chosen chosen;
+  RenderedKernel rendered;
+  Outcome outcome = Outcome::ok;
+  std::string message;
+  Verification verification;
+  bool checked = false;  ///< whether `findings` say anything
+  std::vector<emulated::Report> findings;
+
+  [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
+};
+
+/// Cases that the configuration is not valid for need no reference either.
+void leave_out_invalid(EvaluationSetup& setup, EvaluationJob& job) {
+  for (std::size_t i = setup.cases.size(); i-- > 1;) {
+    if (!job.geometry[i].empty()) continue;
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    setup.cases.erase(setup.cases.begin() + at);
+    setup.reference_geometry.erase(setup.reference_geometry.begin() + at);
+    job.geometry.erase(job.geometry.begin() + at);
+    job.workspace_bytes.erase(job.workspace_bytes.begin() + at);
+  }
+}
+
+/// Runs what is judged: on the emulated GPU in this process, with its checks on, which a faulty
+/// kernel cannot harm; on a real one in a worker.
+class Judge {
+ public:
+  Judge(Context& context, const std::string& spec, double timeout_s) : context_(context) {
+    if (names_emulated_device(spec)) {
+      EmulationOptions options;
+      options.checks = true;
+      options.timeout_s = timeout_s;
+      auto device = open_emulated(spec, options);
+      emulated_ = device.get();
+      bench_.evaluator = std::make_unique<LocalEvaluator>(std::move(device), BaselineSource{});
+      bench_.compiler = context.compiler();
+    } else {
+      bench_ = open_workbench(context, false);
+    }
+  }
+
+  [[nodiscard]] Evaluator& evaluator() { return *bench_.evaluator; }
+  [[nodiscard]] CachingCompiler& compiler() { return *bench_.compiler; }
+  [[nodiscard]] bool checks() const { return emulated_ != nullptr; }
+
+  void judge(Judgement& judgement, const TuneRequest& request) {
+    const DeviceInfo& info = evaluator().info();
+    EvaluationSetup setup = make_setup(request, context_.catalog(), compiler(), info);
+    auto prepared = prepare_candidate(judgement.chosen.candidate, context_.catalog(), compiler(),
+                                      info.limits, setup.cases, Admission::runnable, info.code);
+    judgement.rendered = std::move(prepared.rendered);
+    judgement.outcome = prepared.outcome;
+    judgement.message = prepared.message;
+    if (prepared.outcome != Outcome::ok) return;
+    leave_out_invalid(setup, prepared.job);
+    evaluator().set_up(setup);
+    // Nothing that the reference and the data did is the candidate's doing.
+    if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
+    prepared.job.time_it = false;
+    prepared.job.timeout_s = request.candidate_timeout_s;
+    Evaluation evaluation = evaluator().evaluate(prepared.job);
+    judgement.outcome = evaluation.outcome;
+    judgement.message = std::move(evaluation.message);
+    judgement.verification = std::move(evaluation.verification);
+    judgement.checked = checks();
+    if (emulated_ != nullptr) judgement.findings = emulated_->take_reports();
+  }
+
+ private:
+  Context& context_;
+  EmulatedDevice* emulated_ = nullptr;
+  Workbench bench_;
+};
+
+std::string verdict_text(const Judgement& judgement) {
+  if (judgement.outcome == Outcome::ok) {
+    return fmt::format("right: exact on integers, largest error {:.2f} of the bound on random data",
+                       judgement.verification.worst_ratio);
+  }
+  return fmt::format("{}: {}", to_string(judgement.outcome), judgement.message);
+}
+
+std::string checks_text(const Judgement& judgement) {
+  if (!judgement.checked) {
+    return fmt::format("none on {}; --device {} looks for races, missing waits and the like",
+                       judgement.device.spec, kDefaultEmulated);
+  }
+  if (judgement.findings.empty()) {
+    return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
+  }
+  return fmt::format("{} found, each place and kind once", judgement.findings.size());
+}
+
+std::string findings_text(const Judgement& judgement) {
+  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
+  std::string text;
+  for (const auto& finding : judgement.findings) {
+    text += fmt::format("\n{}\n  address {:#x}, seen {} times\n", finding.describe(),
+                        finding.address, finding.times);
+    if (const auto line = lines.at(finding.place); !line.empty()) {
+      text += fmt::format("  {} | {}\n", finding.place, line);
+    }
+  }
+  return text;
+}
+
+std::string judgement_text(const Judgement& judgement) {
+  FactSheet facts;
+  facts.add("template", judgement.chosen.candidate.template_name);
+  facts.add("config", judgement.chosen.candidate.config.canonical());
+  facts.add("taken", fmt::format("{}: {}", source_text(judgement.chosen), judgement.chosen.reason));
+  facts.add("verdict", verdict_text(judgement));
+  facts.add("checks", checks_text(judgement));
+  return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
+                     full_device_text(judgement.device), facts.text(), findings_text(judgement));
+}
+
+Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
+  return {{"kind", emulated::name_of(finding.finding)},
+          {"place", finding.place},
+          {"line", lines.at(finding.place)},
+          {"kernel", finding.kernel},
+          {"block", finding.block},
+          {"thread", finding.thread},
+          {"address", fmt::format("{:#x}", finding.address)},
+          {"times", finding.times},
+          {"text", finding.text}};
+}
+
+Json judgement_json(const Judgement& judgement) {
+  Json document = json_document("verify");
+  document["problem"] = to_json(to_problem(judgement.request.gemm));
+  document["device"] = judgement.device.spec;
+  document["device_class"] = to_json(judgement.device.device_class);
+  document["template"] = judgement.chosen.candidate.template_name;
+  document["config"] = judgement.chosen.candidate.config.canonical();
+  document["taken"] = source_text(judgement.chosen);
+  document["reason"] = judgement.chosen.reason;
+  document["outcome"] = to_string(judgement.outcome);
+  if (!judgement.message.empty()) document["message"] = judgement.message;
+  document["verified"] = judgement.verification.passed;
+  document["worst_ratio"] = judgement.verification.worst_ratio;
+  document["evidence"] = judgement.verification.evidence;
+  document["checked"] = judgement.checked;
+  document["clean"] = judgement.clean();
+  const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
+  document["findings"] = Json::array();
+  for (const auto& finding : judgement.findings) {
+    document["findings"].push_back(finding_json(finding, lines));
+  }
+  return document;
+}
+
+int verify(Context& context, const VerifyOptions& options) {
+  options.selection.check_usage();
+  Judgement judgement;
+  judgement.request = options.problem.request();
+  TuneRequest request;
+  request.gemm = judgement.request.gemm;
+  request.alpha = judgement.request.alpha;
+  request.beta = judgement.request.beta;
+  request.seed = options.seed;
+  request.candidate_timeout_s = parse_limit_s("--timeout", options.timeout);
+  request.policy.cold = false;  // nothing is timed, so one set of operands will do
+
+  const std::string spec = emulated_by_default(context);
+  Judge judge(context, spec, request.candidate_timeout_s);
+  judgement.device = judge.evaluator().info();
+  const Problem problem = to_problem(judgement.request.gemm);
+  const auto chosen =
+      options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
+  if (!chosen) {
+    throw Error(ErrorKind::not_found,
+                why_uncomputed(context, judgement.request, judgement.device.limits));
+  }
+  judgement.chosen = *chosen;
+  judge.judge(judgement, request);
+  context.print(context.flags.json ? json_text(judgement_json(judgement))
+                                   : judgement_text(judgement));
+  return judgement.clean() ? kExitOk : kExitFailure;
+}
+
+}  // namespace
+
+void add_verify(Program& program) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* verb = program.add_verb(
+      "verify", "Check one kernel: its results, and on the emulated GPU every access",
+      {"kiln verify gemm --m 4096 --n 4096 --k 4096 --dtype f16",
+       "kiln verify gemm --m 300 --n 200 --k 100 --template gemm_wmma --set stages=2,copy=0",
+       "kiln verify gemm --m 512 --n 512 --k 512 --template-path ./kernels --template mine",
+       "kiln verify gemm --m 4096 --n 4096 --k 4096 --device cuda:0"});
+  options->problem.add_to(*verb, ProblemFlags::Operation::required);
+  options->selection.add_to(*verb);
+  verb->add_option("--timeout", options->timeout, "Of one launch (default 60s)")->type_name("TIME");
+  verb->add_option("--seed", options->seed, "Of the data (default 1)")->type_name("N");
+  program.set_action(verb, [options](Context& context) { return verify(context, *options); });
+}
+
+}  // namespace kiln::tools

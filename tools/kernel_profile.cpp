@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/kernel_profile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "kiln/error.hpp"
+#include "tuner/device_buffer.hpp"
+#include "tuner/workload.hpp"
+
+namespace kiln::tools {
+namespace {
+
+void require(const DeviceStatus& status, const char* what) {
+  if (status.ok()) return;
+  throw Error(ErrorKind::device,
+              fmt::format("{}: {}; `kiln verify` looks closer", what, status.message));
+}
+
+std::string caller_of(const emulated::Program& program, std::size_t instruction) {
+  const auto& origin = program.origins[instruction];
+  const auto file = static_cast<std::size_t>(origin.outer_file);
+  if (origin.outer_line <= 0 || file >= program.files.size()) return "";
+  return fmt::format("{}:{}", program.files[file], origin.outer_line);
+}
+
+std::uint64_t blocks_of(const LaunchGeometry& geometry) {
+  return std::uint64_t{geometry.grid[0]} * geometry.grid[1] * geometry.grid[2];
+}
+
+}  // namespace
+
+std::vector<LineProfile> lines_of(const emulated::FactSheet& facts) {
+  std::map<std::pair<std::string, std::string>, emulated::InstructionFacts> by_place;
+  for (std::size_t i = 0; i < facts.instructions.size(); ++i) {
+    if (facts.instructions[i].issues == 0) continue;
+    by_place[{facts.program->place_of(static_cast<std::uint32_t>(i)),
+              caller_of(*facts.program, i)}] += facts.instructions[i];
+  }
+  std::vector<LineProfile> lines;
+  lines.reserve(by_place.size());
+  for (const auto& [where, sum] : by_place) lines.push_back({where.first, where.second, sum});
+  std::stable_sort(lines.begin(), lines.end(), [](const LineProfile& x, const LineProfile& y) {
+    return x.weight() > y.weight();
+  });
+  return lines;
+}
+
+std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
+                                             const PreparedCandidate& prepared,
+                                             const GemmCase& problem, int clusters) {
+  DeviceStatus status;
+  const auto module = device.load(prepared.job.unit.cubin, prepared.job.unit.names, status);
+  require(status, "loading the kernel");
+
+  MemoryLedger ledger(device, device.free_memory_bytes());
+  OperandSet operands(ledger, problem.gemm, "the operands");
+  for (const Matrix* matrix : {&operands.a, &operands.b, &operands.c, &operands.d}) {
+    if (matrix->shape().bytes() > 0) device.fill(matrix->data(), 0, matrix->shape().bytes());
+  }
+  const std::int64_t workspace_bytes = prepared.job.workspace_bytes.front();
+  DeviceBuffer workspace;
+  if (workspace_bytes > 0) {
+    workspace = DeviceBuffer(ledger, workspace_bytes, "the workspace");
+    device.fill(workspace.address(), 0, workspace_bytes);
+  }
+  const GemmArgs arguments = operands.arguments(problem.alpha, problem.beta, workspace.address());
+
+  std::vector<LaunchProfile> profiles;
+  const auto functions = module->functions();
+  const auto& geometry = prepared.job.geometry.front();
+  for (std::size_t i = 0; i < geometry.size(); ++i) {
+    LaunchProfile profile;
+    profile.geometry = geometry[i];
+    profile.blocks = blocks_of(geometry[i]);
+    require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
+    profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
+    require(status, "running the kernel");
+    profile.lines = lines_of(profile.facts);
+    profiles.push_back(std::move(profile));
+  }
+  return profiles;
+}
+
+}  // namespace kiln::tools
