@@ -36,8 +36,8 @@ struct LookupAnswer {
 /// nearest problem is the one with the smallest sum of |log2(size/size')| over all sizes, at most 2
 /// for any one size and 4 in all; a row beyond that never answers. The first store that has an
 /// exact answer wins, then the best class of match over all stores (the user's before the site's;
-/// of nearest problems the nearer). Ignores `compiled` rows. Throws Error(database) when a store fails and no other one
-/// answers.
+/// of nearest problems the nearer). Ignores `compiled` rows. Throws Error(database) when a store
+/// fails and no other one answers.
 [[nodiscard]] LookupAnswer look_up(const std::vector<const TuningStore*>& stores,
                                    const LookupRequest& request);
 
