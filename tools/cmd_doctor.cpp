@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <memory>
+#include <string>
+
 #include "tools/exit_code.hpp"
 #include "tools/health.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
 #include "tools/program.hpp"
+#include "tools/save_profile.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -79,8 +83,16 @@ int doctor(Context& context) {
 void add_doctor(Program& program) {
   CLI::App* verb = program.add_verb(
       "doctor", "Check driver, compiler, device, database and settings",
-      {"kiln doctor", "kiln doctor --json", "kiln doctor --db team.db --template-path ./kernels"});
-  program.set_action(verb, doctor);
+      {"kiln doctor", "kiln doctor --json", "kiln doctor --db team.db --template-path ./kernels",
+       "kiln doctor --save-profile mine.toml"});
+  const auto profile = std::make_shared<std::string>();
+  verb->add_option("--save-profile", *profile,
+                   "Measure the GPU's ceilings instead, and write them to this file: a device that "
+                   "--device emulated:FILE predicts times for; - is standard output")
+      ->type_name("FILE");
+  program.set_action(verb, [profile](Context& context) {
+    return profile->empty() ? doctor(context) : save_profile(context, *profile);
+  });
 }
 
 }  // namespace kiln::tools

@@ -28,6 +28,7 @@ _kiln_flags_of() {
     render) echo "$_kiln_problem --set --arch --output" ;;
     export) echo "$_kiln_problem --database --template --set --arch --on --output" ;;
     prune) echo "--older --keep-best --cubins" ;;
+    doctor) echo "--save-profile" ;;
   esac
 }
 

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/save_profile.hpp"
+
+#include <fmt/format.h>
+
+#include "kiln/error.hpp"
+#include "runtime/compiler.hpp"
+#include "runtime/device.hpp"
+#include "runtime/emulated/device_profile.hpp"
+#include "tools/ceilings.hpp"
+#include "tools/exit_code.hpp"
+
+namespace kiln::tools {
+
+int save_profile(Context& context, const std::string& path) {
+  const std::string spec = context.device().value;
+  const auto device = open_device(spec);
+  const DeviceInfo& info = device->info();
+  if (info.provenance == Provenance::modelled) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--save-profile measures a real GPU, and {} is emulated. Next: name "
+                            "one with --device cuda:0.",
+                            spec));
+  }
+  // Not through the cubin store: nobody needs these kernels twice.
+  const auto compiler = make_nvrtc_compiler(context.cuda_include().value);
+  const DeviceProfile profile = measure_ceilings(*device, *compiler, [&](const std::string& what) {
+    context.note(fmt::format("Measuring: {}", what));
+  });
+  if (const auto why = why_implausible(profile)) {
+    throw Error(ErrorKind::device,
+                fmt::format("the measured figures cannot be right: {}. Next: see that nothing "
+                            "else uses the GPU (nvidia-smi) and try again; nothing was written.",
+                            *why));
+  }
+  const std::string text =
+      fmt::format("# Measured by kiln doctor --save-profile, driver {}, {}.\n{}", info.driver,
+                  compiler->identity(), profile_text(profile));
+  write_file(path, text);
+  if (!path.empty() && path != "-") {
+    context.note(fmt::format("Wrote {}. Use it with --device emulated:{}", path, path));
+  }
+  return kExitOk;
+}
+
+}  // namespace kiln::tools
