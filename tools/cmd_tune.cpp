@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "runtime/device.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
 #include "tools/program.hpp"
@@ -31,7 +32,7 @@ struct TuneOptions {
   std::string templates;
   std::vector<std::string> set;
   int compile_threads = 0;
-  std::string candidate_timeout = "10s";
+  std::string candidate_timeout;
   bool again = false;
   bool warm = false;
   int samples = 15;
@@ -71,7 +72,13 @@ Budget budget_of(const TuneOptions& options) {
   return budget;
 }
 
-TuneRequest tune_request(const TuneOptions& options, const GemmRequest& problem) {
+/// What takes a GPU a moment takes an emulated one seconds.
+std::string default_timeout(const Context& context) {
+  return names_emulated_device(context.device().value) ? "120s" : "10s";
+}
+
+TuneRequest tune_request(const Context& context, const TuneOptions& options,
+                         const GemmRequest& problem) {
   TuneRequest request;
   request.gemm = problem.gemm;
   request.alpha = problem.alpha;
@@ -84,7 +91,9 @@ TuneRequest tune_request(const TuneOptions& options, const GemmRequest& problem)
   request.policy.cold = !options.warm;
   request.policy.samples = options.samples;
   request.compile_threads = options.compile_threads;
-  request.candidate_timeout_s = parse_limit_s("--candidate-timeout", options.candidate_timeout);
+  request.candidate_timeout_s = parse_limit_s(
+      "--candidate-timeout",
+      options.candidate_timeout.empty() ? default_timeout(context) : options.candidate_timeout);
   request.again = options.again;
   return request;
 }
@@ -107,7 +116,7 @@ class Tuning {
 
   TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
     TuneReport report{name, problem, std::nullopt, "", std::nullopt, std::nullopt};
-    const TuneRequest request = tune_request(options_, problem);
+    const TuneRequest request = tune_request(context_, options_, problem);
     const auto space = space_of(to_problem(problem.gemm), request);
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
@@ -164,7 +173,7 @@ class Tuning {
 int tune_suite(Context& context, const TuneOptions& options) {
   const auto lines = read_suite(options.suite);
   // Mistakes in flags show before a device is sought, and once.
-  (void)tune_request(options, {lines.front().gemm, 1.0, 0.0});
+  (void)tune_request(context, options, {lines.front().gemm, 1.0, 0.0});
   const StopSignal signals;
   Tuning tuning(context, options);
   using enum Table::Align;
@@ -202,7 +211,7 @@ int tune_suite(Context& context, const TuneOptions& options) {
 int tune_problem(Context& context, const TuneOptions& options) {
   const GemmRequest problem = options.problem.request();
   // Mistakes in flags show before a device is sought.
-  (void)tune_request(options, problem);
+  (void)tune_request(context, options, problem);
   const StopSignal signals;
   const auto report = Tuning(context, options).tune_one("", problem);
   if (context.flags.json) {
@@ -241,8 +250,9 @@ void add_tune(Program& program) {
   verb->add_option("--templates", o.templates, "Only these")->type_name("A,B");
   verb->add_option("--set", o.set, "Only these values: tile_m=64,128")->type_name("NAME=V,V");
   verb->add_option("--compile-threads", o.compile_threads, "0: one for each core")->type_name("N");
-  verb->add_option("--candidate-timeout", o.candidate_timeout,
-                   "A candidate that takes longer is killed (default 10s)")
+  verb->add_option(
+          "--candidate-timeout", o.candidate_timeout,
+          "A candidate that takes longer is killed (default 10s, 120s on an emulated device)")
       ->type_name("TIME");
   verb->add_flag("--again", o.again, "Measure candidates that have an outcome already");
   verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
