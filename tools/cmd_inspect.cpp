@@ -63,28 +63,27 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
                                 clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));
   sheet.add("counted", fmt::format("{} of {} blocks; below, the whole launch by that measure",
                                    count_text(launch.facts.blocks), count_text(launch.blocks)));
-  const auto total = launch.facts.total();
-  const LineProfile all{"", "", total};
+  const auto& total = launch.total;
   sheet.add("global",
-            fmt::format(
-                "{} sectors, {:.2f} times the fewest for what the lanes want",
-                count_text(scaled(launch, total.global_sectors)),
-                total.global_fewest == 0 ? 1.0 : share(total.global_sectors, total.global_fewest)));
+            fmt::format("{} sectors, {} of them more than the lanes' bytes need",
+                        count_text(scaled(launch, total.facts.global_sectors)),
+                        percent_text(share(total.excess_sectors, total.facts.global_sectors))));
   sheet.add("to L2", fmt::format("{} read, {} written, each once for a cluster",
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_reads))),
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_writes)))));
-  sheet.add("shared", fmt::format("{} wavefronts, {} of them bank conflicts",
-                                  count_text(scaled(launch, total.shared_wavefronts)),
-                                  percent_text(share(all.conflicts(), total.shared_wavefronts))));
+  sheet.add("shared",
+            fmt::format("{} wavefronts, {} of them bank conflicts",
+                        count_text(scaled(launch, total.facts.shared_wavefronts)),
+                        percent_text(share(total.conflicts, total.facts.shared_wavefronts))));
 }
 
 std::string units_text(const LaunchProfile& launch) {
   using enum Table::Align;
   Table table({{"unit"}, {"instructions", right}, {"share", right}});
   const auto issues = launch.facts.issues_by_unit();
-  const std::uint64_t all = launch.facts.total().issues;
+  const std::uint64_t all = launch.total.facts.issues;
   std::vector<std::size_t> order(issues.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),
@@ -104,7 +103,7 @@ std::vector<const LineProfile*> notable_lines(const LaunchProfile& launch, std::
   std::vector<const LineProfile*> lines;
   for (std::size_t i = 0; i < launch.lines.size(); ++i) {
     const LineProfile& line = launch.lines[i];
-    if (i < top || line.conflicts() > 0 || line.excess_sectors() > 0) lines.push_back(&line);
+    if (i < top || line.conflicts > 0 || line.excess_sectors > 0) lines.push_back(&line);
   }
   return lines;
 }
@@ -124,9 +123,9 @@ std::string lines_text(const LaunchProfile& launch, std::size_t top, const Sourc
                                  line->caller,
                                  cell(line->facts.issues),
                                  cell(line->facts.global_sectors),
-                                 cell(line->excess_sectors()),
+                                 cell(line->excess_sectors),
                                  cell(line->facts.shared_wavefronts),
-                                 cell(line->conflicts())};
+                                 cell(line->conflicts)};
     if (source != nullptr) row.emplace_back(source->at(line->place));
     table.add_row(std::move(row));
   }
@@ -164,16 +163,17 @@ std::string inspection_text(const Inspection& inspection, const InspectOptions& 
   return text;
 }
 
-Json facts_json(const LaunchProfile& launch, const emulated::InstructionFacts& facts) {
+Json facts_json(const LaunchProfile& launch, const LineProfile& line) {
+  const auto& facts = line.facts;
   return {{"instructions", scaled(launch, facts.issues)},
           {"lane_instructions", scaled(launch, facts.lanes)},
           {"global_requests", scaled(launch, facts.global_requests)},
           {"global_sectors", scaled(launch, facts.global_sectors)},
-          {"global_fewest_sectors", scaled(launch, facts.global_fewest)},
+          {"global_excess_sectors", scaled(launch, line.excess_sectors)},
           {"global_bytes", scaled(launch, facts.global_bytes)},
           {"shared_requests", scaled(launch, facts.shared_requests)},
           {"shared_wavefronts", scaled(launch, facts.shared_wavefronts)},
-          {"shared_fewest_wavefronts", scaled(launch, facts.shared_fewest)}};
+          {"shared_conflicts", scaled(launch, line.conflicts)}};
 }
 
 Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
@@ -185,7 +185,7 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
   json["blocks_counted"] = launch.facts.blocks;
   json["l2_read_bytes"] = 32 * scaled(launch, launch.facts.distinct_reads);
   json["l2_written_bytes"] = 32 * scaled(launch, launch.facts.distinct_writes);
-  json["total"] = facts_json(launch, launch.facts.total());
+  json["total"] = facts_json(launch, launch.total);
   json["instructions_by_unit"] = Json::object();
   const auto issues = launch.facts.issues_by_unit();
   for (std::size_t i = 0; i < issues.size(); ++i) {
@@ -193,7 +193,7 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
   }
   json["lines"] = Json::array();
   for (const LineProfile& line : launch.lines) {
-    Json row = facts_json(launch, line.facts);
+    Json row = facts_json(launch, line);
     row["place"] = line.place;
     row["called_at"] = line.caller;
     row["source"] = source.at(line.place);

@@ -33,20 +33,39 @@ std::uint64_t blocks_of(const LaunchGeometry& geometry) {
 
 }  // namespace
 
+void LineProfile::add(const emulated::InstructionFacts& instruction) {
+  facts += instruction;
+  const auto beyond = [](std::uint64_t count, std::uint64_t fewest) {
+    return count > fewest ? count - fewest : 0;
+  };
+  conflicts += beyond(instruction.shared_wavefronts, instruction.shared_fewest);
+  excess_sectors += beyond(instruction.global_sectors, instruction.global_fewest);
+}
+
 std::vector<LineProfile> lines_of(const emulated::FactSheet& facts) {
-  std::map<std::pair<std::string, std::string>, emulated::InstructionFacts> by_place;
+  std::map<std::pair<std::string, std::string>, LineProfile> by_place;
   for (std::size_t i = 0; i < facts.instructions.size(); ++i) {
     if (facts.instructions[i].issues == 0) continue;
-    by_place[{facts.program->place_of(static_cast<std::uint32_t>(i)),
-              caller_of(*facts.program, i)}] += facts.instructions[i];
+    std::string place = facts.program->place_of(static_cast<std::uint32_t>(i));
+    by_place[{std::move(place), caller_of(*facts.program, i)}].add(facts.instructions[i]);
   }
   std::vector<LineProfile> lines;
   lines.reserve(by_place.size());
-  for (const auto& [where, sum] : by_place) lines.push_back({where.first, where.second, sum});
+  for (auto& [where, line] : by_place) {
+    line.place = where.first;
+    line.caller = where.second;
+    lines.push_back(std::move(line));
+  }
   std::stable_sort(lines.begin(), lines.end(), [](const LineProfile& x, const LineProfile& y) {
     return x.weight() > y.weight();
   });
   return lines;
+}
+
+LineProfile total_of(const emulated::FactSheet& facts) {
+  LineProfile total;
+  for (const auto& instruction : facts.instructions) total.add(instruction);
+  return total;
 }
 
 std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
@@ -80,6 +99,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
     require(status, "running the kernel");
     profile.lines = lines_of(profile.facts);
+    profile.total = total_of(profile.facts);
     profiles.push_back(std::move(profile));
   }
   return profiles;

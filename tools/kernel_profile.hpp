@@ -16,14 +16,12 @@ struct LineProfile {
   std::string place;   ///< "async_copy.cuh:38"
   std::string caller;  ///< where the kernel calls what the line is a part of; "" when it is its own
   emulated::InstructionFacts facts;
+  std::uint64_t conflicts = 0;       ///< wavefronts beyond the fewest, by instruction
+  std::uint64_t excess_sectors = 0;  ///< beyond the fewest, likewise
 
-  [[nodiscard]] std::uint64_t conflicts() const {
-    return facts.shared_wavefronts - facts.shared_fewest;
-  }
-  [[nodiscard]] std::uint64_t excess_sectors() const {
-    return facts.global_sectors > facts.global_fewest ? facts.global_sectors - facts.global_fewest
-                                                      : 0;
-  }
+  /// Lanes that share words may need less than the fewest for as many bytes; that makes up for no
+  /// other instruction's waste.
+  void add(const emulated::InstructionFacts& instruction);
   /// What lines are ordered by: instructions issued, wavefronts and sectors moved, one each.
   [[nodiscard]] std::uint64_t weight() const {
     return facts.issues + facts.shared_wavefronts + facts.global_sectors;
@@ -36,6 +34,7 @@ struct LaunchProfile {
   emulated::FactSheet facts;
   std::uint64_t blocks = 0;        ///< of the whole grid
   std::vector<LineProfile> lines;  ///< heaviest first
+  LineProfile total;
 
   /// How many times what was counted the whole launch is.
   [[nodiscard]] double scale() const {
@@ -52,7 +51,8 @@ struct LaunchProfile {
                                                            const PreparedCandidate& prepared,
                                                            const GemmCase& problem, int clusters);
 
-/// The lines of a fact sheet, heaviest first.
+/// The lines of a fact sheet, heaviest first, and all of it as if it were one.
 [[nodiscard]] std::vector<LineProfile> lines_of(const emulated::FactSheet& facts);
+[[nodiscard]] LineProfile total_of(const emulated::FactSheet& facts);
 
 }  // namespace kiln::tools

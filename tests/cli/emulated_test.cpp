@@ -215,7 +215,7 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   ASSERT_NE(line, lines.end()) << run.out;
   EXPECT_EQ((*line)["shared_requests"], 4) << "one warp of each of four blocks";
   EXPECT_EQ((*line)["shared_wavefronts"], 8);
-  EXPECT_EQ((*line)["shared_fewest_wavefronts"], 4);
+  EXPECT_EQ((*line)["shared_conflicts"], 4);
 }
 
 TEST(Inspect, WantsAnEmulatedDevice) {

@@ -40,20 +40,32 @@ TEST(KernelProfile, SumsInstructionsByLineHeaviestFirst) {
   ASSERT_EQ(lines.size(), 2U) << "what was never issued has no line";
   EXPECT_EQ(lines[0].place, "helper.cuh:5");
   EXPECT_EQ(lines[0].caller, "kernel.cu:20");
-  EXPECT_EQ(lines[0].conflicts(), 12U);
+  EXPECT_EQ(lines[0].conflicts, 12U);
   EXPECT_EQ(lines[0].weight(), 17U);
   EXPECT_EQ(lines[1].place, "kernel.cu:10");
   EXPECT_EQ(lines[1].caller, "");
   EXPECT_EQ(lines[1].facts.issues, 7U);
 }
 
-TEST(KernelProfile, ALineWithFewerSectorsThanRequestsWouldNeedWastesNothing) {
+TEST(KernelProfile, SharingMakesUpForNoWaste) {
+  emulated::InstructionFacts shares;
+  shares.global_sectors = 1;  // 32 lanes that read the same word
+  shares.global_fewest = 4;
+  shares.shared_wavefronts = 1;
+  shares.shared_fewest = 4;
+  emulated::InstructionFacts wastes;
+  wastes.global_sectors = 6;
+  wastes.global_fewest = 4;
+  wastes.shared_wavefronts = 5;
+  wastes.shared_fewest = 4;
   LineProfile line;
-  line.facts.global_sectors = 1;  // 32 lanes that read the same word
-  line.facts.global_fewest = 4;
-  EXPECT_EQ(line.excess_sectors(), 0U);
-  line.facts.global_sectors = 6;
-  EXPECT_EQ(line.excess_sectors(), 2U);
+  line.add(shares);
+  EXPECT_EQ(line.excess_sectors, 0U);
+  EXPECT_EQ(line.conflicts, 0U);
+  line.add(wastes);
+  EXPECT_EQ(line.excess_sectors, 2U);
+  EXPECT_EQ(line.conflicts, 1U);
+  EXPECT_EQ(line.facts.global_sectors, 7U);
 }
 
 TEST(KernelProfile, WhatWasCountedStandsForTheWholeLaunch) {
