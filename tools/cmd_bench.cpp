@@ -42,6 +42,7 @@ struct BenchRow {
   std::optional<Error> error;  ///< what ended this line of a suite
   Chosen chosen;
   Contest contest;
+  bool modelled = false;  ///< the times are predictions
 };
 
 void check_usage(const BenchOptions& options) {
@@ -63,7 +64,7 @@ class Benchmark {
   [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
 
   BenchRow measure(const std::string& name, const GemmRequest& problem) {
-    BenchRow row{name, problem, "", {}, {}, {}};
+    BenchRow row{name, problem, "", {}, {}, {}, info().provenance == Provenance::modelled};
     TuneRequest request;
     request.gemm = problem.gemm;
     request.alpha = problem.alpha;
@@ -136,7 +137,9 @@ std::string row_text(const BenchRow& row) {
                            : failure_text(row.contest));
   if (row.contest.measured()) {
     const auto& timing = row.contest.ours->timing;
-    facts.add("time", spread_text(timing));
+    facts.add("time", row.modelled ? fmt::format("{}, modelled: predicted, not measured",
+                                                 time_text(timing.median_ns))
+                                   : spread_text(timing));
     facts.add("rate", rate_text(to_problem(row.request.gemm), timing.median_ns));
     const bool asked = !row.contest.baselines.empty() || !row.contest.note.empty();
     if (asked) facts.add("ratio", ratio_text(row.contest));
@@ -172,7 +175,8 @@ std::string table_text(const std::vector<BenchRow>& rows) {
       const double time_ns = contest.ours->timing.median_ns;
       const bool compared = contest.compared();
       table.add_row({row.name, heading_text(row.request.gemm), row.chosen.candidate.template_name,
-                     std::string(source_text(row.chosen)), time_text(time_ns),
+                     std::string(source_text(row.chosen)),
+                     time_text(time_ns) + (row.modelled ? " modelled" : ""),
                      rate_text(to_problem(row.request.gemm), time_ns),
                      compared ? time_text(contest.baselines.front().timing.median_ns) : "",
                      compared ? fmt::format("{:.3f}", contest.ours->ratio) : "",
@@ -209,6 +213,7 @@ Json row_json(const BenchRow& row) {
   json["config"] = row.chosen.candidate.config.canonical();
   json["taken"] = source_text(row.chosen);
   json["reason"] = row.chosen.reason;
+  json["provenance"] = to_string(row.modelled ? Provenance::modelled : Provenance::measured);
   json.update(contest_json(row.contest));
   if (row.contest.measured()) {
     json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
@@ -244,7 +249,7 @@ int bench(Context& context, const BenchOptions& options) {
         rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
       },
       [&](const SuiteLine& line, const Error& error) {
-        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", error, {}, {}});
+        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", error, {}, {}, false});
       });
   if (context.flags.json) {
     Json document = json_document("bench");

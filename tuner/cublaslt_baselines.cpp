@@ -34,7 +34,7 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   Baselines baselines;
   const DeviceInfo& info = ledger.device().info();
   if (!info.spec.starts_with("cuda")) {
-    baselines.note = fmt::format("cuBLASLt does not run on {}", info.device_class.name);
+    baselines.note = fmt::format("cuBLASLt does not run on {}", info.spec);
     return baselines;
   }
   const auto planned = std::make_shared<Planned>();
