@@ -19,6 +19,8 @@ constexpr int kIdleRounds = 3;
 /// After so many rounds in which warps ran without anything happening that others wait for, they
 /// may be spinning on memory that only a pending operation leads to.
 constexpr int kSpinningRounds = 8;
+/// How often the clock is looked at.
+constexpr std::uint64_t kRoundsBetweenLooks = 64;
 
 }  // namespace
 
@@ -125,39 +127,50 @@ Cluster::~Cluster() {
   if (observer_ != nullptr) observer_->end(*this);
 }
 
+bool Cluster::run_round(std::uint64_t& budget) {
+  const std::size_t warps = blocks_.front()->warps().size();
+  for (; round_.at < blocks_.size() * warps; ++round_.at) {
+    Warp& warp = *blocks_[round_.at / warps]->warps()[round_.at % warps];
+    if (warp.live() == 0) continue;
+    if (budget == 0) return false;
+    round_.alive = true;
+    std::uint64_t turn = std::min(budget, kWarpQuantum);
+    const std::uint64_t granted = turn;
+    const Warp::State state = warp.run(turn);
+    budget -= granted - turn;
+    if (state == Warp::State::ready || state == Warp::State::exited) round_.ran = true;
+  }
+  return true;
+}
+
+Cluster::Turn Cluster::judge_round(const Round& round) {
+  if (!round.alive) {
+    // Copies that nobody waited for still reach global memory.
+    while (!pending_.empty()) fulfil(pending_.front().token);
+    return Turn::done;
+  }
+  const bool advanced = progress_ != round.progress;
+  spinning_ = advanced ? 0 : spinning_ + 1;
+  if (round.ran || advanced) {
+    idle_ = 0;
+    if (spinning_ >= kSpinningRounds && !pending_.empty()) fulfil(pending_.front().token);
+  } else if (!pending_.empty()) {
+    fulfil(pending_.front().token);
+  } else if (++idle_ >= kIdleRounds) {
+    idle_ = 0;
+    return Turn::idle;
+  }
+  return Turn::more;
+}
+
 Cluster::Turn Cluster::run(std::uint64_t& budget) {
-  int idle = 0;
-  while (budget > 0) {
-    bool alive = false;
-    bool ran = false;
-    const std::uint64_t before = progress_;
-    for (const auto& block : blocks_) {
-      for (const auto& warp : block->warps()) {
-        if (warp->live() == 0) continue;
-        alive = true;
-        std::uint64_t turn = std::min(budget, kWarpQuantum);
-        const std::uint64_t granted = turn;
-        const Warp::State state = warp->run(turn);
-        budget -= granted - turn;
-        if (state == Warp::State::ready || state == Warp::State::exited) ran = true;
-        if (budget == 0) break;
-      }
-      if (budget == 0) break;
-    }
-    if (!alive) {
-      // Copies that nobody waited for still reach global memory.
-      while (!pending_.empty()) fulfil(pending_.front().token);
-      return Turn::done;
-    }
-    spinning_ = progress_ == before ? spinning_ + 1 : 0;
-    if (ran || progress_ != before) {
-      idle = 0;
-      if (spinning_ >= kSpinningRounds && !pending_.empty()) fulfil(pending_.front().token);
-    } else if (!pending_.empty()) {
-      fulfil(pending_.front().token);
-    } else if (++idle >= kIdleRounds) {
-      return Turn::idle;
-    }
+  while (run_round(budget)) {
+    const Turn turn = judge_round(round_);
+    round_ = Round{};
+    round_.progress = progress_;
+    if (turn != Turn::more) return turn;
+    const bool looks = ++rounds_ % kRoundsBetweenLooks == 0;
+    if (looks && std::chrono::steady_clock::now() > launch_.deadline) break;
   }
   return Turn::more;
 }
@@ -206,7 +219,7 @@ void Cluster::open_cluster_barrier() {
   progress();
 }
 
-void Cluster::deadlock() {
+void Cluster::deadlock(const std::string& note) {
   for (const auto& block : blocks_) {
     for (const auto& warp : block->warps()) {
       LaneMask lanes = 0;
@@ -217,11 +230,11 @@ void Cluster::deadlock() {
           fmt::format("is reached by lanes {:08x}, but never by the others of the warp", lanes));
     }
   }
-  fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text());
+  fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text() + note);
 }
 
-void Cluster::time_out(double seconds) {
-  fail_anywhere(Finding::timed_out, fmt::format("runs after {} s: {}", seconds, waiting_text()));
+void Cluster::time_out(const std::string& limit) {
+  fail_anywhere(Finding::timed_out, fmt::format("runs after {}: {}", limit, waiting_text()));
 }
 
 std::string Cluster::waiting_text() const {
@@ -245,7 +258,9 @@ void Cluster::fail_anywhere(Finding finding, const std::string& text) {
       warp->fail(warp->standing_at(), warp->live(), finding, text);
     }
   }
-  throw KernelFault({finding, launch_.program->name, {}, {}, 0, 0, "", text, 1});
+  // No thread is left here, but blocks are that have not begun.
+  const std::string& name = launch_.program->name;
+  throw KernelFault({finding, name, {}, {}, 0, 0, name, text, 1});
 }
 
 }  // namespace kiln::emulated

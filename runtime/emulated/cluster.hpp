@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -37,6 +38,8 @@ struct LaunchState {
   std::uint32_t dynamic_smem_bytes = 0;
   std::vector<std::byte> parameters;
   std::uint32_t sm_count = 1;
+  /// Clusters return from run() soon after it.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Takes findings that do not end the launch; called from several host threads.
   std::function<void(Report)> report;
 };
@@ -128,16 +131,17 @@ class Cluster {
 
   enum class Turn : std::uint8_t {
     done,  ///< all warps have exited
-    more,  ///< the budget of instructions is used up
+    more,  ///< the budget of instructions is used up, or the deadline has passed
     idle,  ///< everybody waits, and only another cluster could change that
   };
   /// Runs as far as it can. Throws KernelFault.
   [[nodiscard]] Turn run(std::uint64_t& budget);
-  /// Ends the launch because everybody waits and nobody else is left who could help.
-  [[noreturn]] void deadlock();
+  /// Ends the launch because everybody waits and nobody else is left who could help. `note` goes
+  /// behind what the report says.
+  [[noreturn]] void deadlock(const std::string& note);
 
-  /// Ends the launch because it took longer than `seconds`; says where its warps stand.
-  [[noreturn]] void time_out(double seconds);
+  /// Ends the launch because it ran for `limit` ("3 s"); says where its warps stand.
+  [[noreturn]] void time_out(const std::string& limit);
 
   /// barrier.cluster.arrive and wait.
   void cluster_arrive(Warp& warp, LaneMask lanes);
@@ -161,6 +165,18 @@ class Cluster {
   void progress() { ++progress_; }
 
  private:
+  /// One turn for each warp. A budget may end within a round, which then goes on where it was.
+  struct Round {
+    std::size_t at = 0;  ///< the next warp
+    bool alive = false;
+    bool ran = false;            ///< a warp did more than try in vain
+    std::uint64_t progress = 0;  ///< `progress_` as it began
+  };
+  /// True if every warp had its turn.
+  [[nodiscard]] bool run_round(std::uint64_t& budget);
+  /// What follows from a whole round.
+  [[nodiscard]] Turn judge_round(const Round& round);
+
   /// Ends the launch with a finding about whatever warp still lives.
   [[noreturn]] void fail_anywhere(Finding finding, const std::string& text);
   [[nodiscard]] std::string waiting_text() const;
@@ -173,6 +189,9 @@ class Cluster {
   std::uint64_t next_token_ = 1;
   std::uint64_t progress_ = 0;
   int spinning_ = 0;  ///< rounds without progress
+  int idle_ = 0;      ///< rounds in which every warp tried in vain
+  std::uint64_t rounds_ = 0;
+  Round round_;
   std::uint32_t cluster_arrived_ = 0;
   std::uint64_t cluster_phase_ = 0;
   friend class Block;

@@ -39,6 +39,27 @@ Extent cluster_place(const LaunchState& state, std::uint64_t index) {
           static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
 }
 
+/// How many clusters of a launch a GPU would run side by side (by threads, blocks and shared
+/// memory, PTX tells no registers), and that fit into the host's memory: blocks that wait for each
+/// other must not all begin. The limits are those of compute capability 9.0.
+std::uint64_t most_begun(const LaunchState& state) {
+  constexpr std::uint64_t kThreads = 2048;
+  constexpr std::uint64_t kBlocks = 32;
+  constexpr std::uint64_t kSharedBytes = 228 << 10;
+  constexpr std::uint64_t kReservedBytes = 1 << 10;
+  constexpr std::uint64_t kHostBytes = std::uint64_t{2} << 30;
+  constexpr std::uint64_t kShadow = 16;  // bytes that checks need for one of shared memory
+  const Program& program = *state.program;
+  const std::uint64_t threads = (state.block.count() + kLanes - 1) / kLanes * kLanes;
+  const std::uint64_t shared = std::uint64_t{program.static_smem_bytes} + state.dynamic_smem_bytes;
+  const std::uint64_t blocks =
+      std::min({kThreads / threads, kBlocks, kSharedBytes / (shared + kReservedBytes)});
+  const std::uint64_t host_bytes = threads / kLanes * program.register_bytes + shared * kShadow +
+                                   threads * program.local_bytes + kReservedBytes;
+  const std::uint64_t most = std::min(blocks * state.sm_count, kHostBytes / host_bytes);
+  return std::max<std::uint64_t>(1, most / state.cluster.count());
+}
+
 /// Shared by the host threads of one launch.
 class GridRun {
  public:
@@ -48,15 +69,14 @@ class GridRun {
         deadline_(Clock::now() + std::chrono::duration_cast<Clock::duration>(
                                      std::chrono::duration<double>(options.timeout_s))) {
     state_.report = [this](Report report) { add(std::move(report)); };
+    state_.deadline = deadline_;
     clusters_ = options.clusters.empty() ? state_.grid.count() / state_.cluster.count()
                                          : static_cast<std::uint64_t>(options.clusters.size());
+    most_begun_ = std::max(host_threads(), most_begun(state_));
   }
 
   LaunchResult run() {
-    auto threads = static_cast<std::uint64_t>(
-        options_.host_threads > 0 ? options_.host_threads
-                                  : std::max(1U, std::thread::hardware_concurrency()));
-    threads = std::min(threads, clusters_);
+    const std::uint64_t threads = std::min(host_threads(), clusters_);
     std::vector<std::thread> helpers;
     for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
     work();
@@ -78,13 +98,21 @@ class GridRun {
     int idle_turns = 0;            ///< how often since then
   };
 
+  [[nodiscard]] std::uint64_t host_threads() const {
+    return static_cast<std::uint64_t>(options_.host_threads > 0
+                                          ? options_.host_threads
+                                          : std::max(1U, std::thread::hardware_concurrency()));
+  }
+  /// Whether another cluster can begin.
+  [[nodiscard]] bool may_begin() const { return started_ < clusters_ && open_ < most_begun_; }
+
   /// A cluster to go on with: a new one as long as there are any, then those that were left, each
   /// when all others had a turn.
   std::unique_ptr<Running> next() {
     const std::scoped_lock lock(mutex_);
     std::unique_ptr<Running> running;
     const bool turn_of_left = left_.size() >= kManyLeft && ++picks_ % 2 == 0;
-    if (started_ < clusters_ && !turn_of_left) {
+    if (may_begin() && !turn_of_left) {
       running = std::make_unique<Running>();
       if (options_.make_observer) running->observer = options_.make_observer();
       running->cluster =
@@ -117,9 +145,7 @@ class GridRun {
         std::uint64_t budget = kTurn;
         const Cluster::Turn turn = running->cluster->run(budget);
         instructions_ += kTurn - budget;
-        if (turn != Cluster::Turn::done && Clock::now() > deadline_) {
-          running->cluster->time_out(options_.timeout_s);
-        }
+        check_limits(*running->cluster, turn);
         finish(running, turn);
       } catch (const KernelFault& fault) {
         const std::scoped_lock lock(mutex_);
@@ -135,6 +161,17 @@ class GridRun {
     }
   }
 
+  /// Ends the launch if it took too long and is not at its end.
+  void check_limits(Cluster& cluster, Cluster::Turn turn) {
+    const bool last = turn == Cluster::Turn::done && open_ == 1 && started_ == clusters_;
+    if (last) return;
+    if (Clock::now() > deadline_) cluster.time_out(fmt::format("{} s", options_.timeout_s));
+    const std::uint64_t limit = options_.instruction_limit;
+    if (limit != 0 && instructions_ > limit) {
+      cluster.time_out(fmt::format("{} instructions", limit));
+    }
+  }
+
   /// Whether the cluster could not go on in two turns since any other got on. One is not enough: in
   /// it others may have done what it waits for.
   [[nodiscard]] bool given_up(const Running& running) const {
@@ -146,12 +183,18 @@ class GridRun {
     if (turn == Cluster::Turn::idle) {
       running->idle_turns = running->idle_since == changes_ ? running->idle_turns + 1 : 1;
       running->idle_since = changes_;
-      const bool hopeless = started_ == clusters_ &&
+      const bool hopeless = !may_begin() &&
                             std::all_of(active_.begin(), active_.end(),
                                         [&](const Running* other) { return given_up(*other); }) &&
                             std::all_of(left_.begin(), left_.end(),
                                         [&](const auto& other) { return given_up(*other); });
-      if (hopeless) running->cluster->deadlock();
+      if (hopeless) {
+        running->cluster->deadlock(
+            started_ == clusters_
+                ? std::string()
+                : fmt::format("; {} more blocks wait for one of these to end, as on a GPU",
+                              (clusters_ - started_) * state_.cluster.count()));
+      }
     } else {
       ++changes_;
     }
@@ -185,9 +228,10 @@ class GridRun {
   const LaunchOptions& options_;
   Clock::time_point deadline_;
   std::uint64_t clusters_ = 0;
+  std::uint64_t most_begun_ = 1;  ///< clusters that run side by side
 
   std::mutex mutex_;
-  std::uint64_t started_ = 0;
+  std::atomic<std::uint64_t> started_ = 0;
   std::deque<std::unique_ptr<Running>> left_;
   std::set<const Running*> active_;  ///< those that a host thread runs now
   std::uint64_t picks_ = 0;

@@ -17,6 +17,8 @@ namespace kiln::emulated {
 struct LaunchOptions {
   int host_threads = 0;     ///< 0: one per processor
   double timeout_s = 60.0;  ///< of the whole launch
+  /// Ends the launch, too, once its warps have executed that many; 0: none.
+  std::uint64_t instruction_limit = 0;
   /// Makes what watches one host thread's clusters; null: nothing does.
   std::function<std::unique_ptr<Observer>()> make_observer;
   /// The first blocks of the clusters to run; empty: all of the grid.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <utility>
 
 #include "runtime/emulated/cluster.hpp"
@@ -270,6 +271,8 @@ Warp::State Warp::run(std::uint64_t& budget) {
       }
     }
     budget -= granted - steps;
+    // Some instructions take as long as thousands of others.
+    if (steps == 0 && std::chrono::steady_clock::now() > block_.launch().deadline) break;
     quantum -= std::min(quantum, granted - steps);
     if (mask_ != 0 && (yielded_ || quantum == 0)) {
       // The group goes behind the others of its warp that can run.
