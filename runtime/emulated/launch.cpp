@@ -258,6 +258,9 @@ std::string shape_problem(const LaunchState& state) {
   if (most != 0 && threads > most) {
     return fmt::format("{} threads in a block, but the kernel is bound to {}", threads, most);
   }
+  if (state.cluster.count() == 0 || state.cluster.count() > 16) {
+    return fmt::format("a cluster of {} blocks", state.cluster.count());
+  }
   if (state.grid.x % state.cluster.x != 0 || state.grid.y % state.cluster.y != 0 ||
       state.grid.z % state.cluster.z != 0) {
     return "a grid that is no multiple of its cluster";
