@@ -18,6 +18,11 @@ namespace {
 constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
 constexpr std::size_t kMostInstructions = 4'000'000;
+/// Limits of compute capability 9.0, and far more registers than any compiler has left to assign.
+constexpr std::int64_t kMostShared = 1 << 20;
+constexpr std::int64_t kMostLocal = 512 << 10;
+constexpr std::int64_t kMostParameters = 32764;
+constexpr std::uint32_t kMostRegisterBytes = 32U << 20;
 
 std::int64_t align_up(std::int64_t value, std::int64_t alignment) {
   const std::int64_t step = std::max<std::int64_t>(1, alignment);
@@ -98,6 +103,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
       shared += variable.bytes;
     }
   }
+  require_at_most(kMostShared, shared, "of shared memory");
   program_->static_smem_bytes = static_cast<std::uint32_t>(align_up(shared, dynamic_alignment));
 
   std::int64_t parameter = 0;
@@ -107,6 +113,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
     parameters_.emplace(variable.name, static_cast<std::uint32_t>(parameter));
     parameter += variable.bytes;
   }
+  require_at_most(kMostParameters, parameter, "of parameters");
   program_->parameter_bytes = static_cast<std::uint32_t>(parameter);
 
   Frame frame;
@@ -122,12 +129,22 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   exit.execute = &execute_exit;
   emit(end, exit);
 
+  require_at_most(kMostLocal, local_bytes_, "of local memory in each thread");
   program_->local_bytes = static_cast<std::uint32_t>(align_up(local_bytes_, 16));
   auto& moved = program_->moved_rows;
   std::sort(moved.begin(), moved.end());
   moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
   place_joins(*program_);
   return std::move(program_);
+}
+
+void FunctionDecoder::require_at_most(std::int64_t most, std::int64_t bytes,
+                                      std::string_view what) const {
+  if (bytes >= 0 && bytes <= most) return;
+  throw Error(ErrorKind::device,
+              fmt::format("kernel '{}' has {} bytes {}; {} are possible. Next: make its variables "
+                          "smaller.",
+                          program_->name, bytes, what, most));
 }
 
 void FunctionDecoder::open_frame(Frame& frame) {
@@ -163,8 +180,9 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
                                  std::vector<TableFixup>& tables,
                                  std::vector<std::uint32_t>& returns) {
   DecodeContext context(*this, in);
-  if (program_->code.size() >= kMostInstructions) {
-    context.fail("makes the kernel longer than the emulator takes, once its calls are copied in");
+  // Calls count, too: those of empty functions copy nothing in.
+  if (++decoded_ > kMostInstructions || program_->register_bytes > kMostRegisterBytes) {
+    context.fail("makes the kernel larger than the emulator takes, once its calls are copied in");
   }
   const std::string& name = in.parts.front();
   Instr out;

@@ -61,6 +61,7 @@ class FunctionDecoder {
     const std::vector<int>* labels = nullptr;
   };
 
+  void require_at_most(std::int64_t most, std::int64_t bytes, std::string_view what) const;
   void open_frame(Frame& frame);
   void decode_body(Frame& frame, bool entry);
   void decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
@@ -80,6 +81,7 @@ class FunctionDecoder {
   std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< offsets of shared variables
   std::map<std::string, std::uint32_t, std::less<>> parameters_;
   std::int64_t local_bytes_ = 0;
+  std::size_t decoded_ = 0;  ///< instructions, calls among them
   std::uint32_t carry_row_ = kNoRow;
 };
 

@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Executes spoilt kernels: whatever a compiler's PTX becomes by other registers, numbers, labels,
+// instructions and guards, it is refused with a reason, ends, or is ended by a finding or a limit.
+// What sanitizers would see besides is the point of the test.
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/checker.hpp"
+#include "runtime/emulated/emulated_module.hpp"
+#include "runtime/emulated/launch.hpp"
+#include "runtime/emulated/tensor_map.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// A kernel as NVRTC made it, its name, shape, and parameters: buffers, then numbers.
+struct Sample {
+  std::string file;
+  std::string name;
+  Extent grid;
+  std::uint32_t threads;
+  Extent cluster;
+  int buffers;
+  std::vector<std::int32_t> numbers;
+};
+
+const std::vector<Sample> kSamples{
+    {"sums", "sums", {3, 1, 1}, 128, {}, 2, {850}},
+    {"total", "total", {5, 1, 1}, 32, {}, 4, {}},
+    {"lists", "sorted", {2, 1, 1}, 32, {}, 2, {8}},
+    {"pipeline", "doubled", {1, 1, 1}, 128, {}, 2, {7}},
+    {"copy_ring", "gemm", {2, 1, 1}, 128, {}, 3, {100, 96}},
+    {"hopper", "gemm", {2, 1, 1}, 160, {}, 0, {3}},
+    {"cluster", "shared_copy", {4, 1, 1}, 64, {2, 1, 1}, 2, {}},
+    {"exchange", "exchanged", {4, 1, 1}, 64, {2, 1, 1}, 2, {}},
+};
+
+std::string text_of(const Sample& sample) {
+  std::ifstream file(fmt::format("{}/tests/data/ptx/{}.ptx", KILN_SOURCE_DIR, sample.file));
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr std::int64_t kBufferBytes = 32 << 10;
+
+/// Runs a text in the place of a sample's. True if it ran to its end without a fault; throws what
+/// the reader or the launch throw.
+bool run(const Sample& sample, const std::string& text, int host_threads) {
+  GlobalMemory memory(std::int64_t{64} << 20);
+  std::vector<std::byte> parameters;
+  const auto append = [&](const auto& value) {
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
+    parameters.insert(parameters.end(), bytes, bytes + sizeof value);
+  };
+  const auto buffer = [&] {
+    const Allocation& at = memory.allocate(kBufferBytes);
+    std::memset(at.host(at.address), 0, kBufferBytes);
+    std::memset(at.written.get(), 1, kBufferBytes);
+    return at.address;
+  };
+  for (int i = 0; i < sample.buffers; ++i) append(buffer());
+  // The tensor maps of the kernel that takes no buffer.
+  for (int i = 0; sample.buffers == 0 && i < 3; ++i) {
+    TensorSpec spec;
+    spec.type = i < 2 ? TensorType::bf16 : TensorType::f32;
+    spec.rank = 2;
+    spec.address = buffer();
+    spec.dims = {i < 2 ? 200U : 32U, 64};
+    spec.strides = {i < 2 ? 400U : 128U};
+    spec.box = {i < 2 ? 64U : 16U, i == 1 ? 16U : 64U};
+    spec.swizzle = i < 2 ? Swizzle::bytes128 : Swizzle::none;
+    const EncodedTensorMap encoded = encode_tensor_map(spec);
+    EXPECT_EQ(encoded.fault, "");
+    append(encoded.map);
+  }
+  for (const std::int32_t number : sample.numbers) append(number);
+
+  const EmulatedModule module(text, {sample.name}, memory);
+  LaunchState state;
+  state.program =
+      *static_cast<const std::shared_ptr<const Program>*>(module.functions().front().handle);
+  state.memory = &memory;
+  state.grid = sample.grid;
+  state.block = {sample.threads, 1, 1};
+  state.cluster = sample.cluster;
+  state.parameters = parameters;
+  LaunchOptions options;
+  options.host_threads = host_threads;
+  options.timeout_s = 60.0;
+  options.instruction_limit = 50'000;
+  const auto shadow = std::make_shared<GlobalShadow>();
+  options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
+  const LaunchResult result = run_grid(std::move(state), options);
+  if (result.fault) {
+    EXPECT_FALSE(result.fault->describe().empty());
+  }
+  return !result.fault;
+}
+
+/// Spoils PTX in pieces that the reader takes for whole: most of what comes out is still a module.
+class KernelMutator {
+ public:
+  explicit KernelMutator(unsigned seed) : random_(seed) {
+    for (const Sample& sample : kSamples) {
+      for (const std::string& line : lines_of(text_of(sample))) {
+        if (is_instruction(line)) opcodes_.push_back(line.substr(0, line.find_first_of(" \t;")));
+      }
+    }
+  }
+
+  std::string next(const std::string& text) {
+    std::vector<std::string> lines = lines_of(text);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      if (is_instruction(lines[i])) places.push_back(i);
+    }
+    for (std::size_t times = 1 + pick(3); times > 0; --times) {
+      mutate(lines, places[pick(places.size())], places[pick(places.size())]);
+    }
+    std::string spoilt;
+    for (const std::string& line : lines) spoilt += line + "\n";
+    return spoilt;
+  }
+
+ private:
+  static std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('\n', at), text.size());
+      lines.push_back(text.substr(at, end - at));
+      at = end + 1;
+    }
+    return lines;
+  }
+  /// Declarations, labels and braces are left alone.
+  static bool is_instruction(const std::string& line) {
+    return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0) &&
+           line.back() == ';';
+  }
+  std::size_t pick(std::size_t below) { return random_() % below; }
+
+  void mutate(std::vector<std::string>& lines, std::size_t at, std::size_t other) {
+    static const std::vector<std::string> kNumbers{
+        "0",   "1",  "-1",  "2",    "7",     "16",      "31",         "32",          "33",
+        "127", "-8", "255", "1024", "65535", "1048576", "2147483647", "-2147483648", "4294967295"};
+    std::string& line = lines[at];
+    switch (pick(9)) {
+      case 0:
+        std::swap(line, lines[other]);
+        break;
+      case 1:
+        line = lines[other];
+        break;
+      case 2:
+        line.clear();
+        break;
+      case 3:
+        line += " " + lines[other];
+        break;
+      case 4:
+        line = (pick(2) == 0 ? "@%p1 " : "@!%p2 ") + line;
+        break;
+      case 5:
+        if (!is_instruction(line)) break;
+        line = opcodes_[pick(opcodes_.size())] + line.substr(line.find_first_of(" \t;"));
+        break;
+      case 6:
+        replace_word(line, "0123456789", kNumbers[pick(kNumbers.size())]);
+        break;
+      default:
+        // A register or label by another of the same kernel.
+        replace_word(line, "%$", word_of(lines[other], "%$"));
+        break;
+    }
+  }
+
+  static bool is_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '$' ||
+           c == '.' || c == '-';
+  }
+  /// Where the words of a line lie that begin with one of these characters.
+  static std::vector<std::pair<std::size_t, std::size_t>> words_of(const std::string& line,
+                                                                   const std::string& first) {
+    std::vector<std::pair<std::size_t, std::size_t>> words;
+    for (std::size_t at = 0; at < line.size();) {
+      std::size_t end = at;
+      while (end < line.size() && is_word(line[end])) ++end;
+      if (end > at && first.find(line[at]) != std::string::npos) words.emplace_back(at, end - at);
+      at = end + 1;
+    }
+    return words;
+  }
+  std::string word_of(const std::string& line, const std::string& first) {
+    const auto words = words_of(line, first);
+    if (words.empty()) return "%r1";
+    const auto [at, size] = words[pick(words.size())];
+    return line.substr(at, size);
+  }
+  void replace_word(std::string& line, const std::string& first, const std::string& by) {
+    const auto words = words_of(line, first);
+    if (words.empty()) return;
+    const auto [at, size] = words[pick(words.size())];
+    line.replace(at, size, by);
+  }
+
+  std::mt19937_64 random_;
+  std::vector<std::string> opcodes_;
+};
+
+TEST(FuzzKernels, TheSamplesThemselvesRun) {
+  for (const Sample& sample : kSamples) {
+    SCOPED_TRACE(sample.file);
+    EXPECT_TRUE(run(sample, text_of(sample), 1));
+  }
+}
+
+TEST(FuzzKernels, SpoiltOnesEndOneWayOrAnother) {
+  constexpr int kRounds = 150;
+  int refused = 0;
+  int ended = 0;
+  int stopped = 0;
+  for (std::size_t i = 0; i < kSamples.size(); ++i) {
+    const Sample& sample = kSamples[i];
+    const std::string original = text_of(sample);
+    KernelMutator mutator(static_cast<unsigned>(i) + 1);
+    for (int round = 0; round < kRounds; ++round) {
+      const std::string text = mutator.next(original);
+      SCOPED_TRACE(text);
+      try {
+        ++(run(sample, text, 1 + round % 2) ? ended : stopped);
+      } catch (const Error& error) {
+        ASSERT_EQ(error.kind(), ErrorKind::device) << error.what();
+        ++refused;
+      }
+    }
+  }
+  // All three happen, or this would test only one.
+  const int all = kRounds * static_cast<int>(kSamples.size());
+  fmt::print("{} refused, {} ended, {} stopped of {}\n", refused, ended, stopped, all);
+  EXPECT_GT(refused, all / 10);
+  EXPECT_GT(ended, all / 10);
+  EXPECT_GT(stopped, all / 10);
+}
+
+}  // namespace
+}  // namespace kiln::emulated
