@@ -130,7 +130,7 @@ std::string row_text(const BenchRow& row) {
   }
   facts.add("template", row.chosen.candidate.template_name);
   facts.add("config", row.chosen.candidate.config.canonical());
-  facts.add("taken", fmt::format("{}: {}", source_text(row.chosen), row.chosen.reason));
+  facts.add("taken", taken_text(row.chosen));
   facts.add("outcome", row.contest.measured()
                            ? fmt::format("ok, verified, largest error {:.2f} of the bound",
                                          row.contest.verification.worst_ratio)

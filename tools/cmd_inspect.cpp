@@ -143,8 +143,7 @@ std::string inspection_text(const Inspection& inspection, const InspectOptions& 
   FactSheet sheet;
   sheet.add("template", inspection.chosen.candidate.template_name);
   sheet.add("config", inspection.chosen.candidate.config.canonical());
-  sheet.add("taken",
-            fmt::format("{}: {}", source_text(inspection.chosen), inspection.chosen.reason));
+  sheet.add("taken", taken_text(inspection.chosen));
   sheet.add("resources", resources_text(inspection.prepared.resources));
   const SourceLines source = source_of(inspection);
   const bool several = inspection.launches.size() > 1;

@@ -27,6 +27,13 @@ namespace {
 /// Multiply-adds that checking on the host may take: enough to find a fault, and no long wait.
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
 
+/// What an emulated GPU does in some seconds; beyond that a person should know what it is at.
+constexpr double kSilentProducts = 4e9;
+
+double products_of(const Gemm& gemm) {
+  return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+}
+
 struct RunOptions {
   ProblemFlags problem;
   std::string mode;
@@ -176,6 +183,10 @@ int run_problem(Context& context, const RunOptions& options) {
   const DeviceMemory c = gemm.reads_c ? device_copy(library, host.c) : DeviceMemory();
   const DeviceMemory d = device_copy(library, host.d);
 
+  if (report.emulated && products_of(gemm) > kSilentProducts) {
+    context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
+                             count_text(static_cast<std::uint64_t>(products_of(gemm)))));
+  }
   const auto launching = Clock::now();
   const GemmOperands operands{
       a.get(), b.get(), c.get(), d.get(), report.request.alpha, report.request.beta};

@@ -112,7 +112,15 @@ std::string verdict_text(const Judgement& judgement) {
     return fmt::format("right: exact on integers, largest error {:.2f} of the bound on random data",
                        judgement.verification.worst_ratio);
   }
-  return fmt::format("{}: {}", to_string(judgement.outcome), judgement.message);
+  // A finding ends the launch, and its text the message; it follows in full.
+  std::string why = judgement.message;
+  if (!judgement.findings.empty()) {
+    const std::string first = judgement.findings.front().describe();
+    if (const auto at = why.find(first); at != std::string::npos) {
+      why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
+    }
+  }
+  return fmt::format("NOT right, {}: {}", to_string(judgement.outcome), why);
 }
 
 std::string checks_text(const Judgement& judgement) {
@@ -130,8 +138,7 @@ std::string findings_text(const Judgement& judgement) {
   const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
   std::string text;
   for (const auto& finding : judgement.findings) {
-    text += fmt::format("\n{}\n  address {:#x}, seen {} times\n", finding.describe(),
-                        finding.address, finding.times);
+    text += fmt::format("\n{}\n  address {:#x}\n", finding.describe(), finding.address);
     if (const auto line = lines.at(finding.place); !line.empty()) {
       text += fmt::format("  {} | {}\n", finding.place, line);
     }
@@ -143,7 +150,7 @@ std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   facts.add("template", judgement.chosen.candidate.template_name);
   facts.add("config", judgement.chosen.candidate.config.canonical());
-  facts.add("taken", fmt::format("{}: {}", source_text(judgement.chosen), judgement.chosen.reason));
+  facts.add("taken", taken_text(judgement.chosen));
   facts.add("verdict", verdict_text(judgement));
   facts.add("checks", checks_text(judgement));
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),

@@ -52,4 +52,9 @@ std::string_view source_text(const Chosen& chosen) {
   return chosen.match == Match::none ? "chosen" : to_string(chosen.match);
 }
 
+std::string taken_text(const Chosen& chosen) {
+  if (chosen.match == Match::none) return chosen.reason;
+  return fmt::format("{}: {}", to_string(chosen.match), chosen.reason);
+}
+
 }  // namespace kiln::tools

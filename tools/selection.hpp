@@ -37,5 +37,7 @@ class SelectionFlags {
 
 /// How the kernel was come by, in a word: the match, or that it was chosen.
 [[nodiscard]] std::string_view source_text(const Chosen& chosen);
+/// The same with the reason: "exact: tuned for this problem ...", "chosen on the command line".
+[[nodiscard]] std::string taken_text(const Chosen& chosen);
 
 }  // namespace kiln::tools

@@ -167,7 +167,7 @@ TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
   const Sandbox sandbox;
   const auto run = verify_planted(sandbox, "  if (col == 7) sum += 1;");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_NE(run.out.find("verdict   wrong_result: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("verdict   NOT right, wrong_result: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("column 7"), std::string::npos) << run.out;
 }
 
