@@ -28,6 +28,9 @@ struct DeviceInfo {
   std::int64_t total_memory_bytes = 0;
   CodeKind code = CodeKind::cubin;               ///< what load() takes
   Provenance provenance = Provenance::measured;  ///< of the times that replay() gives
+  /// Multiply-adds of a problem that can be checked here as a whole; 0: of any. Candidates for
+  /// larger problems are checked on smaller ones alone.
+  std::int64_t most_products = 0;
 };
 
 /// An address in device memory.

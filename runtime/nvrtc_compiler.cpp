@@ -9,6 +9,7 @@
 
 #include "runtime/compiler_log.hpp"
 #include "runtime/cuda_paths.hpp"
+#include "runtime/register_note.hpp"
 
 namespace kiln {
 namespace {
@@ -48,8 +49,8 @@ std::string nvrtc_options_text(const CompileRequest& request) {
   for (const std::string& option : key_options(request)) {
     text += (text.empty() ? "" : " ") + option;
   }
-  // No option of NVRTC, which always makes both: which of them was kept.
-  if (request.code == CodeKind::ptx) text += " ptx";
+  // No option of NVRTC, which always makes both: which of them was kept, with a register_note().
+  if (request.code == CodeKind::ptx) text += " ptx noted";
   return text;
 }
 
@@ -155,10 +156,14 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
                               api_.get_error_string(status));
     return;
   }
-  // The text counts the zero at its end.
-  if (ptx && !result.cubin.empty()) result.cubin.pop_back();
   CompilerLog log = parse_compiler_log(result.log);
   result.resources = log.resources;
+  if (ptx) {
+    if (!result.cubin.empty()) result.cubin.pop_back();  // the text counts the zero at its end
+    const std::string note = register_note(log.resources.registers);
+    const auto* const added = reinterpret_cast<const std::byte*>(note.data());
+    result.cubin.insert(result.cubin.end(), added, added + note.size());
+  }
   result.warnings = std::move(log.warnings);
   result.ok = true;
 }

@@ -21,6 +21,15 @@ std::int64_t memory_limit(Device& device, const EvaluationSetup& setup) {
   return device.free_memory_bytes() / 4;
 }
 
+/// Predictions neither vary nor depend on what a run before left in a cache.
+MeasurementPolicy policy_for(const Device& device, MeasurementPolicy policy) {
+  if (device.info().provenance != Provenance::modelled) return policy;
+  policy.cold = false;
+  policy.samples = 1;
+  policy.batch_ms = 0.0;
+  return policy;
+}
+
 std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& policy) {
   if (!policy.cold) return 0;
   return static_cast<std::int64_t>(policy.l2_multiple *
@@ -33,11 +42,11 @@ std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& polic
 struct LocalEvaluator::Workbench {
   Workbench(Device& device, const EvaluationSetup& setup)
       : tuned(setup.cases.at(0)),
-        policy(setup.policy),
+        policy(policy_for(device, setup.policy)),
         ledger(device, memory_limit(device, setup)),
         kernels(ledger, setup.support),
         verifier(ledger, kernels, setup),
-        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, setup.policy),
+        sets(ledger, kernels, verifier.tuned_operands(), rotation_bytes(device, policy),
              setup.seed) {}
 
   /// How a subject is timed on the tuned problem.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "tuner/session_context.hpp"
@@ -21,6 +22,8 @@ namespace {
 /// A template whose best candidate takes this many times as long as the best of all is given up:
 /// no tile size makes up for a factor that large, and its tries would cost the others theirs.
 constexpr double kHopelessFactor = 20.0;
+/// What stands for the measurement policy of predictions: they change with the model.
+constexpr std::string_view kPredictionPolicy = "model 1";
 
 /// One tuning run on a device.
 class DeviceSession {
@@ -172,19 +175,23 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                 std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
                 SessionObserver& observer, const std::atomic<bool>& stop) {
   const DeviceInfo& device = evaluator.info();
-  const SessionContext context{
-      .request = request,
-      .catalog = catalog,
-      .store = store,
-      .observer = observer,
-      .stop = stop,
-      .problem = to_problem(request.gemm),
-      .limits = device.limits,
-      .device = device.device_class,
-      .environment = {device.driver, compiler->identity(), request.policy.canonical()},
-      .provenance = device.provenance,
-      .code = device.code,
-      .session_id = random_id()};
+  const bool modelled = device.provenance == Provenance::modelled;
+  TuneRequest wanted = request;
+  // Predictions do not drift: the first is as good as one taken in turns with others.
+  if (modelled) wanted.policy.finalists = 0;
+  const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
+  const SessionContext context{.request = wanted,
+                               .catalog = catalog,
+                               .store = store,
+                               .observer = observer,
+                               .stop = stop,
+                               .problem = to_problem(request.gemm),
+                               .limits = device.limits,
+                               .device = device.device_class,
+                               .environment = {device.driver, compiler->identity(), policy},
+                               .provenance = device.provenance,
+                               .code = device.code,
+                               .session_id = random_id()};
   return DeviceSession(context, *compiler, evaluator).run();
 }
 

@@ -34,6 +34,12 @@ void check_case(const GemmCase& problem) {
   }
 }
 
+bool is_checkable(const DeviceInfo& device, const Gemm& gemm) {
+  if (device.most_products == 0) return true;
+  return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) <=
+         static_cast<double>(device.most_products);
+}
+
 }  // namespace
 
 /// One problem to be solved, with everything that is known about its answer.
@@ -65,6 +71,7 @@ struct Verifier::Case {
   Gemm gemm;
   double alpha, beta;
   std::uint64_t seed;
+  bool judged = true;
   ExactPlan exact;
   OperandSet operands;
   Matrix second_d;
@@ -174,6 +181,8 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
     check_case(setup.cases[i]);
     auto& added =
         *cases_.emplace_back(std::make_unique<Case>(ledger, setup.cases[i], setup.seed * 64 + i));
+    added.judged = is_checkable(device_.info(), added.gemm);
+    if (!added.judged) continue;
     const GemmShapes shapes = shapes_of(added.gemm);
     scratch_bytes = std::max({scratch_bytes, shapes.a.bytes(), shapes.b.bytes(),
                               added.gemm.reads_c ? shapes.c.bytes() : 0});
@@ -197,6 +206,7 @@ OperandSet& Verifier::tuned_operands() {
 Verdict Verifier::judge(const Subject& subject) {
   Verdict verdict;
   for (const std::size_t index : subject.cases) {
+    if (!cases_[index]->judged) continue;
     for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
       if (kind == DataKind::integer && !cases_[index]->exact.possible) continue;
       if (!judge_case(subject, index, kind, verdict)) {

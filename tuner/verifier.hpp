@@ -44,12 +44,14 @@ struct Verdict {
 /// inputs and the red zones of all buffers are as they were.
 class Verifier {
  public:
-  /// Computes the references. Throws Error(usage) when memory does not suffice for that.
+  /// Computes the references. Throws Error(usage) when memory does not suffice for that. A tuned
+  /// case that is too large for the device to check (DeviceInfo::most_products) is not judged by.
   Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup);
   ~Verifier();
 
   [[nodiscard]] Verdict judge(const Subject& subject);
-  /// Operands of the tuned case; after a passed judgement they hold normal random numbers.
+  /// Operands of the tuned case; after a passed judgement they hold normal random numbers, unless
+  /// that case is not judged by: then nothing is ever written to them.
   [[nodiscard]] OperandSet& tuned_operands();
 
  private:

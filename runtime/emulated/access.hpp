@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -43,5 +44,16 @@ struct WarpAccess {
   /// Filled by Warp::resolve: where the bytes lie in the host's memory.
   std::byte* host[kLanes] = {};
 };
+
+/// Where an access really goes: generic addresses say it themselves, one lane speaks for all.
+enum class AccessSpace : std::uint8_t { shared, global, other };
+[[nodiscard]] inline AccessSpace space_of(const WarpAccess& access) {
+  if (access.space == ptx::Space::shared) return AccessSpace::shared;
+  if (access.space == ptx::Space::global) return AccessSpace::global;
+  if (access.space != ptx::Space::generic || access.lanes == 0) return AccessSpace::other;
+  const std::uint64_t window = access.address[std::countr_zero(access.lanes)] & kWindowMask;
+  if (window == kSharedWindow) return AccessSpace::shared;
+  return window == 0 ? AccessSpace::global : AccessSpace::other;
+}
 
 }  // namespace kiln::emulated

@@ -12,6 +12,7 @@ namespace {
 constexpr int kBanks = 32;
 constexpr std::uint64_t kWordBytes = 4;
 constexpr std::uint64_t kSectorBytes = 32;
+constexpr std::uint64_t kLineBytes = 128;
 
 /// Words of the fullest bank, for the lanes of one part.
 int fullest_bank(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes) {
@@ -77,19 +78,43 @@ int fewest_wavefronts(LaneMask lanes, int bytes) {
   return std::max(1, parts);
 }
 
-int sectors(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes) {
-  std::array<std::uint64_t, 2 * kLanes> found;
+namespace {
+
+/// The distinct pieces of memory of some size that the lanes of an access touch.
+struct Pieces {
+  std::array<std::uint64_t, 2 * kLanes> number;
   std::size_t count = 0;
-  for (LaneMask left = lanes; left != 0; left &= left - 1) {
-    const std::uint64_t address = addresses[std::countr_zero(left)];
-    const std::uint64_t first = address / kSectorBytes;
-    const std::uint64_t last = (address + static_cast<std::uint64_t>(bytes) - 1) / kSectorBytes;
-    found[count++] = first;
-    if (last != first) found[count++] = last;
+
+  Pieces(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes, std::uint64_t size) {
+    for (LaneMask left = lanes; left != 0; left &= left - 1) {
+      const std::uint64_t address = addresses[std::countr_zero(left)];
+      const std::uint64_t first = address / size;
+      const std::uint64_t last = (address + static_cast<std::uint64_t>(bytes) - 1) / size;
+      number[count++] = first;
+      if (last != first) number[count++] = last;
+    }
+    const auto end = number.begin() + static_cast<std::ptrdiff_t>(count);
+    std::sort(number.begin(), end);
+    count = static_cast<std::size_t>(std::unique(number.begin(), end) - number.begin());
   }
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(count);
-  std::sort(found.begin(), end);
-  return static_cast<int>(std::unique(found.begin(), end) - found.begin());
+};
+
+}  // namespace
+
+int sectors(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes) {
+  return static_cast<int>(Pieces(addresses, lanes, bytes, kSectorBytes).count);
+}
+
+int cache_lines(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes) {
+  return static_cast<int>(Pieces(addresses, lanes, bytes, kLineBytes).count);
+}
+
+int cache_lookups(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes) {
+  const Pieces lines(addresses, lanes, bytes, kLineBytes);
+  const auto odd = std::count_if(lines.number.begin(),
+                                 lines.number.begin() + static_cast<std::ptrdiff_t>(lines.count),
+                                 [](std::uint64_t line) { return line % 2 == 1; });
+  return std::max(static_cast<int>(odd), static_cast<int>(lines.count) - static_cast<int>(odd));
 }
 
 }  // namespace kiln::emulated

@@ -31,4 +31,12 @@ namespace kiln::emulated {
 /// Distinct pieces of 32 bytes that the lanes touch: what a cache is asked for.
 [[nodiscard]] int sectors(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes);
 
+/// Distinct lines of 128 bytes that the lanes touch.
+[[nodiscard]] int cache_lines(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes);
+
+/// Clocks for which a global access looks up lines of 128 bytes in the first-level cache. It has
+/// two halves, for even and odd lines, and each takes one line at a time.
+[[nodiscard]] int cache_lookups(const std::uint64_t (&addresses)[kLanes], LaneMask lanes,
+                                int bytes);
+
 }  // namespace kiln::emulated

@@ -15,31 +15,30 @@
 namespace kiln {
 namespace {
 
-DeviceInfo info_of(const std::string& model, const EmulationOptions& options) {
-  if (model != "h200") {
-    throw Error(ErrorKind::device,
-                fmt::format("there is no emulated GPU '{}'. Next: use emulated:h200.", model));
-  }
+/// Some seconds of work: a GEMM of 256^3, with its reference and a second run.
+constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
+
+DeviceInfo info_of(const DeviceProfile& profile, const std::string& model,
+                   const EmulationOptions& options) {
   DeviceInfo info;
   info.spec = "emulated:" + model;
-  info.limits = *limits_of_arch("sm_90a");
-  info.device_class = {"NVIDIA H200", info.limits.arch, info.limits.sm_count, info.limits.l2_bytes,
-                       ""};
+  info.limits = profile.limits;
+  info.device_class = profile.device_class;
   info.driver = "emulated";
   info.total_memory_bytes = options.memory_bytes;
   info.code = CodeKind::ptx;
   info.provenance = Provenance::modelled;
+  info.most_products = kMostProducts;
   return info;
-}
-
-DeviceStatus faulted(const emulated::Report& report) {
-  return {DeviceStatus::Code::faulted, report.describe(), false};
 }
 
 }  // namespace
 
 EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions& options)
-    : options_(options), info_(info_of(model, options)), memory_(options.memory_bytes) {}
+    : options_(options),
+      profile_(profile_of(model)),
+      info_(info_of(profile_, model, options)),
+      memory_(options.memory_bytes) {}
 
 EmulatedDevice::~EmulatedDevice() = default;
 
@@ -103,8 +102,10 @@ DeviceStatus EmulatedDevice::prepare(const DeviceFunction&, std::uint32_t smem_b
           false};
 }
 
-DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void*) noexcept {
+DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   try {
+    Recording* const recording = recording_;
+    if (stream != nullptr && stream == recording) return note(*recording, request);
     return launch_or_throw(request);
   } catch (const std::exception& error) {
     return {DeviceStatus::Code::launch_failed, error.what(), false};
@@ -128,6 +129,10 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   return state;
 }
 
+DeviceStatus EmulatedDevice::fault_status(const emulated::Report& report) {
+  return {DeviceStatus::Code::faulted, report.describe(), false};
+}
+
 DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) const {
   const std::uint32_t smem = state.program->static_smem_bytes + state.dynamic_smem_bytes;
   if (smem <= static_cast<std::uint32_t>(info_.limits.smem_optin)) return {};
@@ -148,41 +153,14 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
   DeviceStatus status;
   if (result.fault) {
-    status = faulted(*result.fault);
+    status = fault_status(*result.fault);
     result.reports.insert(result.reports.begin(), *result.fault);
   } else if (!result.reports.empty()) {
-    status = faulted(result.reports.front());
+    status = fault_status(result.reports.front());
   }
   const std::scoped_lock lock(reports_mutex_);
   for (auto& report : result.reports) reports_.push_back(std::move(report));
   return status;
-}
-
-emulated::FactSheet EmulatedDevice::count(const LaunchRequest& request, int clusters,
-                                          DeviceStatus& status) {
-  try {
-    emulated::LaunchState state = state_of(request);
-    status = refusal_of(state);
-    if (!status.ok()) return {};
-    emulated::FactCollector collector(state.program);
-    emulated::LaunchOptions options;
-    options.host_threads = options_.host_threads;
-    options.timeout_s = options_.timeout_s;
-    options.make_observer = [&collector] { return collector.watch(); };
-    options.clusters = emulated::spread_clusters(state, clusters);
-    const emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
-    if (result.fault) status = faulted(*result.fault);
-    return result.fault ? emulated::FactSheet{} : collector.take();
-  } catch (const std::exception& error) {
-    status = {DeviceStatus::Code::launch_failed, error.what(), false};
-    return {};
-  }
-}
-
-std::unique_ptr<TimedBatch> EmulatedDevice::record(
-    const std::function<DeviceStatus(int run, void* stream)>&, int, DeviceStatus& status) {
-  status = {DeviceStatus::Code::launch_failed, "the emulated GPU does not time kernels", false};
-  return nullptr;
 }
 
 std::vector<emulated::Report> EmulatedDevice::take_reports() {

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -10,10 +12,13 @@
 #include <vector>
 
 #include "runtime/device.hpp"
+#include "runtime/emulated/device_profile.hpp"
 #include "runtime/emulated/facts.hpp"
 #include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/launch.hpp"
+#include "runtime/emulated/performance_model.hpp"
 #include "runtime/emulated/report.hpp"
+#include "runtime/emulated/trace.hpp"
 
 namespace kiln {
 
@@ -30,7 +35,7 @@ struct EmulationOptions {
 /// several threads run side by side.
 class EmulatedDevice : public Device {
  public:
-  /// `model` names the GPU: "h200". Throws Error(device) that lists those that there are.
+  /// `model` names the GPU for profile_of(): "h200", or a profile's path. Throws what that throws.
   explicit EmulatedDevice(const std::string& model, const EmulationOptions& options = {});
   ~EmulatedDevice() override;
   EmulatedDevice(const EmulatedDevice&) = delete;
@@ -55,7 +60,8 @@ class EmulatedDevice : public Device {
   /// A finding of any kind makes the status `faulted`; its message is the first one's text.
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override { return {}; }
-  /// Always fails: an emulated GPU has no time of its own.
+  /// Nothing is run but one cluster of each launch of the first run, whose predicted times (see
+  /// performance_model.hpp) the batch replays; all runs are taken to be alike.
   [[nodiscard]] std::unique_ptr<TimedBatch> record(
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
       DeviceStatus& status) override;
@@ -65,19 +71,37 @@ class EmulatedDevice : public Device {
   /// not ok says why there are no facts.
   [[nodiscard]] emulated::FactSheet count(const LaunchRequest& request, int clusters,
                                           DeviceStatus& status);
+  /// The same for the one cluster in the middle of the grid, with the trace of its first block.
+  [[nodiscard]] emulated::FactSheet count_traced(const LaunchRequest& request,
+                                                 emulated::BlockTrace& trace, DeviceStatus& status);
+
+  /// How long a launch would take on the profile's GPU, by running one cluster of it.
+  [[nodiscard]] emulated::Prediction predict(const LaunchRequest& request, DeviceStatus& status);
 
   /// What the launches so far were found to do wrong, and forgets it.
   [[nodiscard]] std::vector<emulated::Report> take_reports();
 
  private:
+  struct Recording;
+
   [[nodiscard]] const emulated::Allocation& piece(DevicePtr address, std::int64_t bytes,
                                                   const char* what) const;
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
   [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
+  /// Counts; each observer that counts passes on to what `more` makes, if anything.
+  [[nodiscard]] emulated::FactSheet count_with(
+      const LaunchRequest& request, int clusters,
+      const std::function<std::unique_ptr<emulated::Observer>()>& more, DeviceStatus& status);
+  [[nodiscard]] static DeviceStatus fault_status(const emulated::Report& report);
+  [[nodiscard]] static DeviceStatus note(Recording& recording, const LaunchRequest& request);
   [[nodiscard]] DeviceStatus refusal_of(const emulated::LaunchState& state) const;
 
   EmulationOptions options_;
+  DeviceProfile profile_;
   DeviceInfo info_;
+  /// While record() asks for launches: the one that it gives out as stream.
+  std::atomic<Recording*> recording_ = nullptr;
+  std::mutex record_mutex_;
   emulated::GlobalMemory memory_;
   std::mutex reports_mutex_;
   std::vector<emulated::Report> reports_;

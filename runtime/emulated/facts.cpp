@@ -8,49 +8,17 @@
 #include "runtime/emulated/bank_conflicts.hpp"
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/global_memory.hpp"
+#include "runtime/emulated/relay.hpp"
+#include "runtime/emulated/sector_set.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
 namespace {
 
-/// Numbers of 32-byte pieces, none of them 0, in a hash table with open addresses.
-class SectorSet {
- public:
-  void insert(std::uint64_t sector) {
-    if (2 * count_ >= places_.size()) grow();
-    if (put(sector)) ++count_;
-  }
-  [[nodiscard]] std::uint64_t count() const { return count_; }
-
- private:
-  bool put(std::uint64_t sector) {
-    // Fibonacci hashing: neighbours, which come together, go far apart.
-    std::size_t at = static_cast<std::size_t>((sector * 0x9e3779b97f4a7c15U) >> shift_);
-    while (places_[at] != 0) {
-      if (places_[at] == sector) return false;
-      at = (at + 1) & (places_.size() - 1);
-    }
-    places_[at] = sector;
-    return true;
-  }
-  void grow() {
-    const std::vector<std::uint64_t> old = std::move(places_);
-    shift_ -= 1;
-    places_.assign(std::size_t{1} << (64 - shift_), 0);
-    for (const std::uint64_t sector : old) {
-      if (sector != 0) put(sector);
-    }
-  }
-
-  int shift_ = 55;
-  std::vector<std::uint64_t> places_;
-  std::uint64_t count_ = 0;
-};
-
-class FactObserver : public Observer {
+class FactObserver : public Relay {
  public:
   FactObserver(FactCollector& collector, std::size_t instructions, std::unique_ptr<Observer> next)
-      : collector_(collector), next_(std::move(next)) {
+      : Relay(std::move(next)), collector_(collector) {
     sheet_.instructions.resize(instructions);
   }
 
@@ -60,69 +28,37 @@ class FactObserver : public Observer {
       ++sheet_.blocks;
       sheet_.warps += block->warps().size();
     }
-    if (next_) next_->begin(cluster);
+    Relay::begin(cluster);
   }
   void end(Cluster& cluster) override {
     sheet_.distinct_reads = read_.count();
     sheet_.distinct_writes = written_.count();
     collector_.add(sheet_, touched_);
-    if (next_) next_->end(cluster);
+    Relay::end(cluster);
   }
   void issue(Warp& warp, const Instr& instr, LaneMask active) override {
     InstructionFacts& facts = sheet_.instructions[instr.index];
     ++facts.issues;
     facts.lanes += static_cast<std::uint64_t>(std::popcount(active));
-    if (next_) next_->issue(warp, instr, active);
+    Relay::issue(warp, instr, active);
   }
   void access(Warp& warp, const Instr& instr, const WarpAccess& access) override {
     count(instr, access);
-    if (next_) next_->access(warp, instr, access);
-  }
-  void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
-                   std::uint32_t bytes, AccessKind kind, std::uint64_t token) override {
-    if (next_) next_->async_begin(warp, instr, owner, offset, bytes, kind, token);
-  }
-  void async_end(std::uint64_t token, std::uint64_t object) override {
-    if (next_) next_->async_end(token, object);
-  }
-  void warp_sync(Warp& warp, LaneMask lanes) override {
-    if (next_) next_->warp_sync(warp, lanes);
-  }
-  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes) override {
-    if (next_) next_->barrier_arrive(warp, barrier, lanes);
-  }
-  void barrier_open(Block& block, int barrier) override {
-    if (next_) next_->barrier_open(block, barrier);
-  }
-  void barrier_pass(Warp& warp, int barrier) override {
-    if (next_) next_->barrier_pass(warp, barrier);
-  }
-  void synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
-                   Order order) override {
-    if (next_) next_->synchronise(warp, instr, object, lanes, order);
-  }
-  void fence(Warp& warp, LaneMask lanes, Proxy proxy) override {
-    if (next_) next_->fence(warp, lanes, proxy);
+    Relay::access(warp, instr, access);
   }
 
  private:
   void count(const Instr& instr, const WarpAccess& access) {
-    // Generic addresses say themselves where they lie; one lane speaks for all.
-    const std::uint64_t first = access.address[std::countr_zero(access.lanes)];
-    const bool shared =
-        access.space == ptx::Space::shared ||
-        (access.space == ptx::Space::generic && (first & kWindowMask) == kSharedWindow);
-    const bool global = access.space == ptx::Space::global ||
-                        (access.space == ptx::Space::generic && (first & kWindowMask) == 0);
+    const AccessSpace space = space_of(access);
     InstructionFacts& facts = sheet_.instructions[instr.index];
-    if (shared) {
+    if (space == AccessSpace::shared) {
       ++facts.shared_requests;
       const bool plain_load = access.kind == AccessKind::load && !access.matrix_rows;
       facts.shared_wavefronts += static_cast<std::uint64_t>(
           shared_wavefronts(access.address, access.lanes, access.bytes, plain_load));
       facts.shared_fewest +=
           static_cast<std::uint64_t>(fewest_wavefronts(access.lanes, access.bytes));
-    } else if (global) {
+    } else if (space == AccessSpace::global) {
       ++facts.global_requests;
       facts.global_sectors +=
           static_cast<std::uint64_t>(sectors(access.address, access.lanes, access.bytes));
@@ -154,7 +90,6 @@ class FactObserver : public Observer {
 
   FactCollector& collector_;
   FactSheet sheet_;  ///< of the cluster; its program stays empty
-  std::unique_ptr<Observer> next_;
   const GlobalMemory* memory_ = nullptr;
   SectorSet read_;
   SectorSet written_;

@@ -134,6 +134,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   auto& moved = program_->moved_rows;
   std::sort(moved.begin(), moved.end());
   moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
+  program_->registers = module_.registers;
   place_joins(*program_);
   return std::move(program_);
 }
@@ -241,6 +242,37 @@ void FunctionDecoder::emit(const ptx::Instruction& in, Instr out) {
   program_->code.push_back(out);
   program_->origins.push_back(in.origin);
   program_->opcodes.push_back(in.opcode());
+  note_registers(in);
+}
+
+void FunctionDecoder::note_registers(const ptx::Instruction& in) {
+  using Kind = ptx::Operand::Kind;
+  std::vector<std::uint32_t> writes;
+  std::vector<std::uint32_t> reads;
+  const auto add = [this](const auto& self, const ptx::Operand& operand,
+                          std::vector<std::uint32_t>& to) -> void {
+    if (operand.kind == Kind::reg) to.push_back(register_row(operand.index));
+    for (const ptx::Operand& element : operand.elements) self(self, element, to);
+  };
+  // What begins with a register writes it, but for the few that have no result. Addresses are read.
+  const std::string& name = in.parts.front();
+  const bool has_result = name != "bar" && name != "barrier" && name != "bra" && name != "brx" &&
+                          name != "call" && name != "nanosleep";
+  for (std::size_t i = 0; i < in.operands.size(); ++i) {
+    const ptx::Operand& operand = in.operands[i];
+    const bool written =
+        i == 0 && has_result &&
+        (operand.kind == Kind::reg || operand.kind == Kind::vector || operand.kind == Kind::pair);
+    add(add, operand, written ? writes : reads);
+    if (written && name == "wgmma") add(add, operand, reads);
+  }
+  if (in.guard >= 0) reads.push_back(register_row(in.guard));
+  auto& rows = program_->used_rows;
+  program_->uses.push_back({static_cast<std::uint32_t>(rows.size()),
+                            static_cast<std::uint16_t>(writes.size()),
+                            static_cast<std::uint16_t>(reads.size())});
+  rows.insert(rows.end(), writes.begin(), writes.end());
+  rows.insert(rows.end(), reads.begin(), reads.end());
 }
 
 std::uint32_t FunctionDecoder::register_row(int index) const {

@@ -67,6 +67,7 @@ class FunctionDecoder {
   void decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
                   std::vector<TableFixup>& tables, std::vector<std::uint32_t>& returns);
   void decode_call(DecodeContext& context);
+  void note_registers(const ptx::Instruction& in);
   void pass(DecodeContext& context, const ptx::Operand& list, const ptx::Function& callee,
             Frame& inner, int first, int count);
   [[nodiscard]] std::int64_t new_local(std::int64_t bytes, std::int64_t alignment);

@@ -93,6 +93,55 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
   }
 }
 
+/// Loads an f16 operand from shared memory as the hardware does, which turns it into ldmatrix: in
+/// rows of 16 bytes, 8 lines of memory to a matrix and up to four matrices at a time.
+void execute_wmma_load_rows(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
+  const FragmentLayout& layout = *detail.matrix.layout;
+  const int lines = detail.row_major ? layout.rows : layout.cols;
+  const int length = detail.row_major ? layout.cols : layout.rows;
+  const int first = std::countr_zero(active);
+  const std::int64_t stride =
+      instr.b == kNoRow ? length : get<std::int32_t>(warp.row(instr.b), first);
+  std::uint64_t base[kLanes] = {};
+  fill_addresses(warp, instr, active, base);
+
+  constexpr int kMostPieces = 64;
+  std::byte* pieces[kMostPieces] = {};
+  const int count = lines * length / 8;
+  for (int begin = 0; begin < count; begin += kLanes) {
+    const int here = std::min(kLanes, count - begin);
+    WarpAccess access;
+    access.space = detail.space;
+    access.kind = AccessKind::load;
+    access.bytes = 16;
+    access.matrix_rows = true;
+    access.lanes = here == kLanes ? kAllLanes : (LaneMask{1} << here) - 1;
+    for (int i = 0; i < here; ++i) {
+      const int line = (begin + i) % lines;
+      const int block = (begin + i) / lines;
+      access.address[i] = base[first] + static_cast<std::uint64_t>((line * stride + block * 8) * 2);
+    }
+    warp.resolve(instr, access);
+    std::copy_n(access.host, here, pieces + begin);
+  }
+
+  const int distinct = layout.elements() / layout.copies;
+  for (int element = 0; element < distinct; ++element) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const auto place = layout.at(lane, element);
+      const int line = detail.row_major ? place.row : place.col;
+      const int along = detail.row_major ? place.col : place.row;
+      const std::byte* const from = pieces[along / 8 * lines + line] + along % 8 * 2;
+      for (int copy = 0; copy < layout.copies; ++copy) {
+        const int to = element / 2 + copy * (layout.registers / layout.copies);
+        std::memcpy(warp.row(instr.rows[to]) + lane * 4 + element % 2 * 2, from, 2);
+      }
+    }
+  }
+}
+
 void execute_wmma_load(Warp& warp, const Instr& instr, LaneMask active) {
   execute_wmma_move(warp, instr, active, AccessKind::load);
 }
@@ -127,6 +176,9 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
   out.unit = unit_of(detail.space);
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_wmma_load : &execute_wmma_store;
+  const bool rows = loads && detail.space == Space::shared && *type == MatrixType::f16 &&
+                    role != MatrixRole::accumulator;
+  if (rows) out.execute = &execute_wmma_load_rows;
 }
 
 struct MatrixRowsDetail {

@@ -134,6 +134,14 @@ struct SpecialRow {
   Special special = Special::tid_x;
 };
 
+/// Which registers an instruction writes and reads, as PTX states them: rows of Program::used_rows,
+/// writes first. Only the performance model asks.
+struct RegisterUse {
+  std::uint32_t first = 0;
+  std::uint16_t writes = 0;
+  std::uint16_t reads = 0;
+};
+
 /// A kernel, ready to run. Immutable; shared by all warps.
 struct Program {
   std::string name;  ///< as lowered
@@ -141,6 +149,8 @@ struct Program {
   std::vector<ptx::Origin> origins;  ///< of each instruction
   std::vector<std::string> opcodes;  ///< of each instruction, for messages
   std::vector<std::string> files;    ///< that origins name
+  std::vector<RegisterUse> uses;     ///< of each instruction
+  std::vector<std::uint32_t> used_rows;
   std::uint32_t register_bytes = 0;  ///< of one warp
   std::vector<ConstantRow> constants;
   std::vector<SpecialRow> specials;
@@ -148,6 +158,7 @@ struct Program {
   /// have gone.
   std::vector<std::uint32_t> moved_rows;
   std::uint32_t parameter_bytes = 0;  ///< that a launch must give
+  int registers = 0;                  ///< per thread after assembling; 0: nobody noted them
   std::uint32_t static_smem_bytes = 0;
   std::uint32_t local_bytes = 0;  ///< per thread
   std::array<int, 3> max_threads{0, 0, 0};

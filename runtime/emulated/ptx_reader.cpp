@@ -7,6 +7,7 @@
 
 #include "runtime/emulated/ptx_functions.hpp"
 #include "runtime/emulated/ptx_module.hpp"
+#include "runtime/register_note.hpp"
 
 namespace kiln::ptx {
 
@@ -169,7 +170,9 @@ Module read_module(std::string_view text) {
     fail_at(Token{},
             fmt::format("{} bytes of PTX; at most {} are read", text.size(), kMaxTextBytes));
   }
-  return ModuleReader(text).read();
+  Module module = ModuleReader(text).read();
+  module.registers = noted_registers(text);
+  return module;
 }
 
 }  // namespace kiln::ptx

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/instruction_cost.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+
+namespace kiln::emulated {
+namespace {
+
+/// Parts of a multiprocessor: each has its own scheduler and pipes.
+constexpr double kParts = 4.0;
+
+/// Jumps ahead over at most so many instructions of PTX do not keep the others from moving.
+constexpr std::uint32_t kGuardedJump = 32;
+
+bool has(std::string_view opcode, std::string_view part) {
+  return opcode.find(part) != std::string_view::npos;
+}
+bool begins(std::string_view opcode, std::string_view part) {
+  return opcode.substr(0, part.size()) == part;
+}
+
+/// Clocks that one part's pipe is busy with an instruction of a whole warp.
+float warp_clocks(double lanes_per_clock) {
+  return lanes_per_clock > 0.0 ? static_cast<float>(kLanes * kParts / lanes_per_clock) : 0.0F;
+}
+
+struct Pipe {
+  Resource resource;
+  Unit unit;  ///< whose rate in the profile holds
+};
+
+Pipe pipe_of(Unit unit) {
+  switch (unit) {
+    case Unit::fp32:
+      return {Resource::fp32, Unit::fp32};
+    case Unit::multiply:
+      return {Resource::fp32, Unit::multiply};  // the multiplier of the fp32 pipe
+    case Unit::fp64:
+      return {Resource::fp64, Unit::fp64};
+    case Unit::fp16:
+      return {Resource::fp16, Unit::fp16};
+    case Unit::convert:
+      return {Resource::special, Unit::convert};
+    case Unit::special:
+      return {Resource::special, Unit::special};
+    case Unit::shuffle:
+      return {Resource::special, Unit::shuffle};
+    case Unit::integer64:
+      return {Resource::integer, Unit::integer64};
+    default:
+      return {Resource::integer, Unit::integer};
+  }
+}
+
+/// Instructions that the assembler makes of one of PTX.
+float expansion(std::string_view opcode) {
+  if (begins(opcode, "mov") || begins(opcode, "cvta") || begins(opcode, "ld.param")) return 0.0F;
+  if (begins(opcode, "cvt.u64.u32") || begins(opcode, "cvt.u32.u64")) return 0.0F;
+  if (begins(opcode, "cvt.s64.s32")) return 0.5F;
+  if (has(opcode, ".pred")) return 0.5F;
+  if (begins(opcode, "div") || begins(opcode, "rem")) {
+    if (has(opcode, "64")) return 60.0F;
+    return has(opcode, "approx") ? 2.0F : 16.0F;
+  }
+  if (begins(opcode, "sqrt.rn") || begins(opcode, "rcp.rn")) return 10.0F;
+  // Half of the arithmetic on addresses goes into the offsets of loads and stores.
+  if (begins(opcode, "add.s64") || begins(opcode, "add.u64")) return 1.0F;
+  if (begins(opcode, "mul.lo.s64") || begins(opcode, "mad.lo.s64")) return 4.0F;
+  if (has(opcode, "64") && !has(opcode, ".f64")) return 1.5F;
+  return 1.0F;
+}
+
+Resource tensor_rate(std::string_view opcode, const DeviceProfile& profile, double& rate) {
+  const TensorRates& rates = begins(opcode, "wgmma") ? profile.wgmma : profile.mma;
+  rate = rates.f16;
+  if (has(opcode, "tf32")) rate = rates.tf32;
+  if (has(opcode, ".f64")) rate = rates.f64;
+  if (has(opcode, ".s8") || has(opcode, ".u8") || has(opcode, ".s32")) rate = rates.s8;
+  if (has(opcode, ".e4m3") || has(opcode, ".e5m2")) rate = rates.e4m3;
+  return Resource::tensor;
+}
+
+/// A fragment of f16 is one ldmatrix, any other several plain loads or stores.
+InstructionCost memory_cost(std::string_view opcode) {
+  InstructionCost cost;
+  const bool store = begins(opcode, "st") || begins(opcode, "red") || has(opcode, ".store");
+  cost.step = store ? Step::store : Step::load;
+  if (begins(opcode, "wmma") && !(has(opcode, ".shared") && opcode.ends_with(".f16"))) {
+    cost.slots = 8.0F;
+  }
+  return cost;
+}
+
+InstructionCost cost_of(const Instr& instr, std::string_view opcode, const DeviceProfile& profile) {
+  InstructionCost cost;
+  cost.latency = static_cast<float>(profile.latency.alu);
+  if (begins(opcode, "cp.async.wait")) {
+    cost.step = Step::wait;
+    cost.groups = static_cast<int>(instr.immediate);
+    return cost;
+  }
+  if (begins(opcode, "cp.async.commit")) {
+    cost.step = Step::commit;
+    return cost;
+  }
+  if (begins(opcode, "cp.async.")) {
+    cost.step = Step::copy;
+    return cost;
+  }
+  if (const double products = multiply_adds(opcode); products > 0.0) {
+    double rate = 0.0;
+    cost.pipe = tensor_rate(opcode, profile, rate);
+    cost.pipe_clocks = rate > 0.0 ? static_cast<float>(products * kParts / rate) : 0.0F;
+    cost.latency = static_cast<float>(profile.latency.mma);
+    cost.slots = std::max(1.0F, static_cast<float>(products / 2048.0));
+    return cost;
+  }
+  switch (instr.unit) {
+    case Unit::shared:
+    case Unit::global:
+      return memory_cost(opcode);
+    case Unit::barrier:
+      cost.step = begins(opcode, "bar.sync") || begins(opcode, "barrier.sync") ||
+                          begins(opcode, "bar.red") || begins(opcode, "barrier.cluster.wait")
+                      ? Step::barrier
+                      : Step::compute;
+      return cost;
+    case Unit::control:
+      // Short jumps ahead become guards.
+      if (begins(opcode, "bra") && instr.target > instr.index &&
+          instr.target - instr.index <= kGuardedJump) {
+        break;
+      }
+      if (begins(opcode, "br") || begins(opcode, "ret") || begins(opcode, "exit")) {
+        cost.step = Step::branch;
+        return cost;
+      }
+      break;
+    default:
+      break;
+  }
+  cost.slots = expansion(opcode);
+  if (cost.slots <= 0.0F) {
+    cost.step = Step::nothing;
+    cost.latency = 0.0F;
+    return cost;
+  }
+  const Pipe pipe = pipe_of(instr.unit);
+  cost.pipe = pipe.resource;
+  cost.pipe_clocks = warp_clocks(profile.lanes(pipe.unit)) * cost.slots;
+  if (instr.unit == Unit::special || instr.unit == Unit::convert) cost.latency *= 4.0F;
+  if (cost.slots > 4.0F) cost.latency *= cost.slots / 2.0F;
+  return cost;
+}
+
+}  // namespace
+
+double multiply_adds(std::string_view opcode) {
+  if (!has(opcode, "mma") || has(opcode, "load") || has(opcode, "store") ||
+      begins(opcode, "wgmma.fence") || begins(opcode, "wgmma.commit") ||
+      begins(opcode, "wgmma.wait")) {
+    return 0.0;
+  }
+  // The shape is the one part that reads "m16n8k16".
+  for (std::size_t at = opcode.find(".m"); at != std::string_view::npos;
+       at = opcode.find(".m", at + 1)) {
+    const char* cursor = opcode.data() + at + 1;
+    const char* const end = opcode.data() + opcode.size();
+    double product = 1.0;
+    bool whole = true;
+    for (const char axis : {'m', 'n', 'k'}) {
+      int length = 0;
+      if (cursor == end || *cursor != axis) {
+        whole = false;
+        break;
+      }
+      const auto [after, error] = std::from_chars(cursor + 1, end, length);
+      if (error != std::errc{}) {
+        whole = false;
+        break;
+      }
+      cursor = after;
+      product *= length;
+    }
+    if (whole) return product;
+  }
+  return 0.0;
+}
+
+std::vector<InstructionCost> instruction_costs(const Program& program,
+                                               const DeviceProfile& profile) {
+  std::vector<InstructionCost> costs;
+  costs.reserve(program.code.size());
+  for (const Instr& instr : program.code) {
+    costs.push_back(cost_of(instr, program.opcodes[instr.index], profile));
+  }
+  return costs;
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/multiprocessor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <queue>
+
+#include "runtime/emulated/reservations.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+constexpr int kParts = 4;
+constexpr double kSectorBytes = 32.0;
+constexpr double kLineSectors = 4.0;
+
+std::size_t index(Resource resource) {
+  return static_cast<std::size_t>(resource);
+}
+
+/// An instruction is not issued before the one that stands so many before it: the assembler sorts,
+/// but has not the registers to move all of a loop's loads to its top. Fits the H200.
+constexpr std::size_t kWindow = 24;
+
+/// One warp on its way through its trace.
+struct Runner {
+  const std::vector<TraceEntry>* trace = nullptr;
+  std::size_t next = 0;
+  int block = 0;
+  int part = 0;
+  double now = 0.0;                      ///< nothing of it is issued before
+  double issued = 0.0;                   ///< when its latest instruction was
+  double done = 0.0;                     ///< when its latest result was there
+  std::vector<float> ready;              ///< of each row
+  std::array<double, kWindow> recent{};  ///< when the latest instructions were issued
+  std::size_t count = 0;
+  double copies = 0.0;  ///< when the open group's copies are done
+  std::deque<double> groups;
+  bool waiting = false;
+};
+
+struct BlockState {
+  int live = 0;
+  int arrived = 0;
+  double latest = 0.0;
+};
+
+class Multiprocessor {
+ public:
+  Multiprocessor(const Program& program, const std::vector<InstructionCost>& costs,
+                 const DeviceProfile& profile, const MemoryMix& mix)
+      : program_(program), costs_(costs), profile_(profile) {
+    const double bytes_per_clock =
+        profile.l2_bytes_per_ns / profile.clock_ghz / profile.limits.sm_count;
+    l2_clocks_ = kSectorBytes / bytes_per_clock;
+    wavefront_clocks_ = 1.0 / profile.shared_wavefronts_per_clock;
+    hit_share_ = 1.0 - std::clamp(mix.dram_share, 0.0, 1.0);
+  }
+
+  Occupation run(const BlockTrace& trace, int blocks) {
+    const std::size_t warps = trace.warps.size();
+    blocks_.resize(static_cast<std::size_t>(blocks));
+    runners_.resize(warps * static_cast<std::size_t>(blocks));
+    const std::size_t rows = program_.register_bytes / 64 + 1;
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      Runner& runner = runners_[i];
+      runner.trace = &trace.warps[i % warps];
+      runner.block = static_cast<int>(i / warps);
+      runner.part = static_cast<int>(i % kParts);
+      runner.ready.assign(rows, 0.0F);
+      ++blocks_[i / warps].live;
+      queue_.push({0.0, i});
+    }
+    while (!queue_.empty()) {
+      const std::size_t which = queue_.top().second;
+      queue_.pop();
+      advance(which);
+    }
+    Occupation result;
+    for (const Runner& runner : runners_) result.clocks = std::max(result.clocks, runner.done);
+    for (int i = 0; i < kResources; ++i) {
+      for (int part = 0; part < kParts; ++part) {
+        const auto at = static_cast<std::size_t>(i);
+        result.busy_clocks[at] =
+            std::max(result.busy_clocks[at], calendars_[static_cast<std::size_t>(part)][at].busy());
+      }
+    }
+    return result;
+  }
+
+ private:
+  using Turn = std::pair<double, std::size_t>;
+
+  Reservations& calendar(const Runner& runner, Resource resource) {
+    const int part = is_per_part(resource) ? runner.part : 0;
+    return calendars_[static_cast<std::size_t>(part)][index(resource)];
+  }
+
+  /// Issues a warp's instructions up to the next branch or barrier.
+  void advance(std::size_t which) {
+    Runner& runner = runners_[which];
+    const auto& trace = *runner.trace;
+    while (runner.next < trace.size()) {
+      const TraceEntry& entry = trace[runner.next++];
+      const InstructionCost& cost = costs_[entry.instruction];
+      if (cost.step == Step::barrier) {
+        arrive(which);
+        return;
+      }
+      issue(runner, entry, cost);
+      if (cost.step == Step::branch) {
+        runner.now = std::max(runner.now, runner.issued);
+        if (runner.next < trace.size()) queue_.push({runner.now, which});
+        if (runner.next < trace.size()) return;
+      }
+    }
+    leave(runner);
+  }
+
+  void issue(Runner& runner, const TraceEntry& entry, const InstructionCost& cost) {
+    const RegisterUse& use = program_.uses[entry.instruction];
+    const std::uint32_t* const rows = program_.used_rows.data() + use.first;
+    double ready = runner.now;
+    for (int i = use.writes; i < use.writes + use.reads; ++i) {
+      ready = std::max<double>(ready, runner.ready[rows[i] / 64]);
+    }
+    double start = ready;
+    if (cost.slots > 0.0F) {
+      double& oldest = runner.recent[runner.count++ % kWindow];
+      ready = std::max(ready, oldest);
+      const double clocks = cost.slots / issue_rate();
+      start = calendar(runner, Resource::issue).take(ready, clocks) - clocks;
+      oldest = start;
+    }
+    if (cost.step != Step::nothing) runner.issued = std::max(runner.issued, start);
+    const double result = finish(runner, entry, cost, start);
+    runner.done = std::max(runner.done, result);
+    for (int i = 0; i < use.writes; ++i) runner.ready[rows[i] / 64] = static_cast<float>(result);
+  }
+
+  [[nodiscard]] double issue_rate() const { return profile_.issue_per_clock / kParts; }
+
+  /// When the result of an instruction that is issued at `start` is there.
+  double finish(Runner& runner, const TraceEntry& entry, const InstructionCost& cost,
+                double start) {
+    switch (cost.step) {
+      case Step::nothing:
+        return start;
+      case Step::load:
+        return std::max(shared(runner, entry, start), global(runner, entry, start));
+      case Step::store:
+        (void)shared(runner, entry, start);
+        (void)global(runner, entry, start);
+        return start;
+      case Step::copy: {
+        const double written = shared(runner, entry, global(runner, entry, start));
+        runner.copies = std::max(runner.copies, written);
+        return start;
+      }
+      case Step::commit:
+        runner.groups.push_back(runner.copies);
+        runner.copies = 0.0;
+        return start;
+      case Step::wait:
+        while (runner.groups.size() > static_cast<std::size_t>(cost.groups)) {
+          runner.now = std::max(runner.now, runner.groups.front());
+          runner.groups.pop_front();
+        }
+        return start;
+      default:
+        break;
+    }
+    const double piped = calendar(runner, cost.pipe).take(start, cost.pipe_clocks);
+    return std::max(start + cost.latency, piped);
+  }
+
+  double shared(Runner& runner, const TraceEntry& entry, double start) {
+    if (entry.wavefronts == 0) return start;
+    const double clocks = entry.wavefronts * wavefront_clocks_;
+    const double served = calendar(runner, Resource::memory).take(start, clocks);
+    return served + profile_.latency.shared - wavefront_clocks_;
+  }
+
+  double global(Runner& runner, const TraceEntry& entry, double start) {
+    if (entry.lookups == 0) return start;
+    double at = calendar(runner, Resource::lookup).take(start, entry.lookups);
+    // What copies bring is written to shared memory line by line.
+    const int passes = entry.wavefronts == 0 ? entry.returns : entry.lines;
+    at = std::max(at, calendar(runner, Resource::memory).take(start, passes * wavefront_clocks_));
+    if (entry.fresh == 0) return at + profile_.latency.l1;
+    return calendar(runner, Resource::l2).take(at, entry.fresh * l2_clocks_) +
+           far_latency(entry.fresh);
+  }
+
+  /// A request waits for DRAM if any of its lines does. Which of them do is drawn, always in the
+  /// same way.
+  double far_latency(int sectors) {
+    draw_ = draw_ * 6364136223846793005U + 1442695040888963407U;
+    const double chance = static_cast<double>(draw_ >> 40) / static_cast<double>(1U << 24);
+    const double all_hit = std::pow(hit_share_, std::ceil(sectors / kLineSectors));
+    return chance < all_hit ? profile_.latency.l2 : profile_.latency.dram;
+  }
+
+  void arrive(std::size_t which) {
+    Runner& runner = runners_[which];
+    BlockState& block = blocks_[static_cast<std::size_t>(runner.block)];
+    runner.waiting = true;
+    ++block.arrived;
+    block.latest = std::max({block.latest, runner.now, runner.issued});
+    open_if_complete(runner.block);
+  }
+
+  void leave(const Runner& runner) {
+    --blocks_[static_cast<std::size_t>(runner.block)].live;
+    open_if_complete(runner.block);
+  }
+
+  void open_if_complete(int number) {
+    BlockState& block = blocks_[static_cast<std::size_t>(number)];
+    if (block.arrived == 0 || block.arrived < block.live) return;
+    const double open = block.latest + profile_.latency.barrier;
+    for (std::size_t i = 0; i < runners_.size(); ++i) {
+      Runner& runner = runners_[i];
+      if (runner.block != number || !runner.waiting) continue;
+      runner.waiting = false;
+      runner.now = open;
+      queue_.push({open, i});
+    }
+    block.arrived = 0;
+    block.latest = 0.0;
+  }
+
+  const Program& program_;
+  const std::vector<InstructionCost>& costs_;
+  const DeviceProfile& profile_;
+  double l2_clocks_ = 0.0;  ///< per sector
+  double wavefront_clocks_ = 0.0;
+  double hit_share_ = 1.0;
+  std::uint64_t draw_ = 1;
+  std::vector<Runner> runners_;
+  std::vector<BlockState> blocks_;
+  std::array<std::array<Reservations, kResources>, kParts> calendars_;
+  std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue_;
+};
+
+}  // namespace
+
+Occupation run_blocks(const Program& program, const std::vector<InstructionCost>& costs,
+                      const BlockTrace& trace, int blocks, const DeviceProfile& profile,
+                      const MemoryMix& mix) {
+  return Multiprocessor(program, costs, profile, mix).run(trace, blocks);
+}
+
+}  // namespace kiln::emulated

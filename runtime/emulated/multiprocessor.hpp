@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/instruction_cost.hpp"
+#include "runtime/emulated/trace.hpp"
+
+namespace kiln::emulated {
+
+/// What a multiprocessor did while it ran some blocks.
+struct Occupation {
+  double clocks = 0.0;                           ///< from the first instruction to the last
+  std::array<double, kResources> busy_clocks{};  ///< of parts: of the busiest one
+};
+
+/// How many bytes of the second level go past it to DRAM, between 0 and 1.
+struct MemoryMix {
+  double dram_share = 0.0;
+};
+
+/// The time that one multiprocessor takes for `blocks` equal blocks that run together, each doing
+/// what the trace says.
+///
+/// A warp's instructions between two branches or barriers are issued in the order in which their
+/// operands are ready, as the assembler would have sorted them; nothing moves across a branch, and
+/// a branch waits until everything before it is issued, not until it is done. Every instruction
+/// takes issue slots and time of its pipe on its quarter of the multiprocessor; memory takes
+/// wavefronts, sectors and bytes of what all quarters share. Loads take the latency of the place
+/// that serves them: sectors that the block touched before come from the first level. Groups of
+/// cp.async are done when the last of their copies is.
+[[nodiscard]] Occupation run_blocks(const Program& program,
+                                    const std::vector<InstructionCost>& costs,
+                                    const BlockTrace& trace, int blocks,
+                                    const DeviceProfile& profile, const MemoryMix& mix);
+
+}  // namespace kiln::emulated

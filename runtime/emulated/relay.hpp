@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "runtime/emulated/observer.hpp"
+
+namespace kiln::emulated {
+
+/// An observer that passes everything on to another, which may be absent: to watch with several.
+class Relay : public Observer {
+ public:
+  explicit Relay(std::unique_ptr<Observer> next) : next_(std::move(next)) {}
+
+  void begin(Cluster& cluster) override {
+    if (next_) next_->begin(cluster);
+  }
+  void end(Cluster& cluster) override {
+    if (next_) next_->end(cluster);
+  }
+  void issue(Warp& warp, const Instr& instr, LaneMask active) override {
+    if (next_) next_->issue(warp, instr, active);
+  }
+  void access(Warp& warp, const Instr& instr, const WarpAccess& access) override {
+    if (next_) next_->access(warp, instr, access);
+  }
+  void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
+                   std::uint32_t bytes, AccessKind kind, std::uint64_t token) override {
+    if (next_) next_->async_begin(warp, instr, owner, offset, bytes, kind, token);
+  }
+  void async_end(std::uint64_t token, std::uint64_t object) override {
+    if (next_) next_->async_end(token, object);
+  }
+  void warp_sync(Warp& warp, LaneMask lanes) override {
+    if (next_) next_->warp_sync(warp, lanes);
+  }
+  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes) override {
+    if (next_) next_->barrier_arrive(warp, barrier, lanes);
+  }
+  void barrier_open(Block& block, int barrier) override {
+    if (next_) next_->barrier_open(block, barrier);
+  }
+  void barrier_pass(Warp& warp, int barrier) override {
+    if (next_) next_->barrier_pass(warp, barrier);
+  }
+  void synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
+                   Order order) override {
+    if (next_) next_->synchronise(warp, instr, object, lanes, order);
+  }
+  void fence(Warp& warp, LaneMask lanes, Proxy proxy) override {
+    if (next_) next_->fence(warp, lanes, proxy);
+  }
+
+ private:
+  std::unique_ptr<Observer> next_;
+};
+
+}  // namespace kiln::emulated
