@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "runtime/device.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
@@ -49,7 +50,8 @@ std::string report_text(const TuneReport& report, const std::string& device) {
   std::string text = heading_text(report.request.gemm);
   if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
   const TuneResult& result = *report.result;
-  text += fmt::format(" on {}\n", device_text(result.session.device));
+  text += fmt::format(" on {}{}\n", names_emulated_device(device) ? "emulated " : "",
+                      device_text(result.session.device));
   FactSheet sheet;
   if (result.best) {
     add_trial_facts(sheet, *result.best);

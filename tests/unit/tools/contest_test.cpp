@@ -133,6 +133,7 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   best.key.problem = to_problem(report.request.gemm);
   best.timing.emplace().median_ns = 2500.0;
   const std::string text = report_text(report, "emulated:h200");
+  EXPECT_THAT(text, HasSubstr(" on emulated "));
   EXPECT_THAT(text, HasSubstr("2.500 us, modelled: predicted, not measured"));
   EXPECT_THAT(text,
               HasSubstr("kiln run gemm --m 64 --n 64 --k 64 --dtype f16 --device emulated:h200"));
