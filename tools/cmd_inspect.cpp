@@ -54,6 +54,24 @@ std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
   return fmt::format("{} x {} x {}", extent[0], extent[1], extent[2]);
 }
 
+/// "tensor 61.2 %, issue 33.0 %": the resources that are busy for any of the time, busiest first.
+std::string busy_text(const emulated::Prediction& prediction) {
+  const auto names = emulated::resource_names();
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (prediction.busy[i] >= 0.01) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    return prediction.busy[x] > prediction.busy[y];
+  });
+  std::string text;
+  for (const std::size_t i : order) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", names[i],
+                        percent_text(prediction.busy[i]));
+  }
+  return text.empty() ? "nothing for as much as a hundredth of the time" : text;
+}
+
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   const auto& geometry = launch.geometry;
   const std::uint64_t clusters =
@@ -61,6 +79,12 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("grid", fmt::format("{} blocks of {} threads{}", extent_text(geometry.grid),
                                 extent_text(geometry.block),
                                 clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));
+  const auto& prediction = launch.prediction;
+  sheet.add("predicted",
+            fmt::format("{}, bound by {}", time_text(prediction.time_ns), prediction.bound));
+  sheet.add("busy", busy_text(prediction));
+  sheet.add("residence", fmt::format("{} blocks on a multiprocessor at once, {:.2f} rounds of them",
+                                     prediction.blocks_per_sm, prediction.rounds));
   sheet.add("counted", fmt::format("{} of {} blocks; below, the whole launch by that measure",
                                    count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
@@ -182,6 +206,15 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
   json["cluster"] = launch.geometry.cluster;
   json["blocks"] = launch.blocks;
   json["blocks_counted"] = launch.facts.blocks;
+  json["predicted_ns"] = launch.prediction.time_ns;
+  json["bound"] = launch.prediction.bound;
+  json["blocks_per_sm"] = launch.prediction.blocks_per_sm;
+  json["rounds"] = launch.prediction.rounds;
+  json["busy"] = Json::object();
+  const auto names = emulated::resource_names();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    json["busy"][names[i]] = launch.prediction.busy[i];
+  }
   json["l2_read_bytes"] = 32 * scaled(launch, launch.facts.distinct_reads);
   json["l2_written_bytes"] = 32 * scaled(launch, launch.facts.distinct_writes);
   json["total"] = facts_json(launch, launch.total);

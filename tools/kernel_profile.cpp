@@ -98,6 +98,8 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
     profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
     require(status, "running the kernel");
+    profile.prediction = device.predict({functions[i], geometry[i], &arguments}, status);
+    require(status, "predicting the kernel's time");
     profile.lines = lines_of(profile.facts);
     profile.total = total_of(profile.facts);
     profiles.push_back(std::move(profile));

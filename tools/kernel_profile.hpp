@@ -35,6 +35,7 @@ struct LaunchProfile {
   std::uint64_t blocks = 0;        ///< of the whole grid
   std::vector<LineProfile> lines;  ///< heaviest first
   LineProfile total;
+  emulated::Prediction prediction;
 
   /// How many times what was counted the whole launch is.
   [[nodiscard]] double scale() const {

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/sandbox.hpp"
@@ -82,6 +84,21 @@ TEST(Emulated, DoctorKnowsIt) {
   EXPECT_NE(run.out.find("an emulated NVIDIA H200, sm_90a, 132 SMs"), std::string::npos) << run.out;
 }
 
+TEST(Emulated, AProfileOfOnesOwnIsADevice) {
+  const Sandbox sandbox;
+  std::ifstream file(std::string(KILN_SOURCE_DIR) + "/runtime/emulated/profiles/h200.toml");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const std::string name = "gpu = \"NVIDIA H200\"";
+  text.replace(text.find(name), name.size(), "gpu = \"Imagined GPU\"");
+  sandbox.write("mine.toml", text);
+  auto arguments = small_problem("inspect");
+  arguments.insert(arguments.end(), {"--device", "emulated:mine.toml", "--template", "gemm_naive"});
+  const auto run = sandbox.run(arguments);
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("on emulated Imagined GPU"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("  predicted  "), std::string::npos) << run.out;
+}
+
 TEST(Emulated, EveryVerbThatFindsNoGpuNamesIt) {
   const Sandbox sandbox;
   for (const char* verb : {"tune", "bench", "run"}) {
@@ -128,6 +145,33 @@ TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
   const auto again = sandbox.run(arguments);
   EXPECT_NE(again.out.find("0 compiled, 1 loaded from the cubin store"), std::string::npos)
       << again.out << again.err;
+}
+
+// From the search to a program that uses what it found: every step calls it a prediction.
+TEST(Emulated, TuningPredictsAndSaysSo) {
+  const Sandbox sandbox;
+  auto arguments = on_emulated(small_problem("tune"));
+  arguments.insert(arguments.end(), {"--templates", "gemm_naive", "--set", "block_x=32", "--set",
+                                     "block_y=4", "--budget", "2m", "--json"});
+  const auto tuned = sandbox.run(arguments);
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  const auto result = nlohmann::json::parse(tuned.out)["results"].at(0);
+  EXPECT_EQ(result["outcomes"]["ok"], 1);
+  EXPECT_EQ(result["session"]["state"], "complete");
+  EXPECT_EQ(result["best"]["provenance"], "modelled");
+  EXPECT_EQ(result["device"]["name"], "NVIDIA H200");
+  EXPECT_GT(result["best"]["timing"]["median_ns"], 0.0);
+  EXPECT_FALSE(result.contains("comparison")) << "no cuBLASLt on an emulated GPU";
+
+  const auto list = sandbox.run({"list"});
+  EXPECT_NE(list.out.find(" us modelled"), std::string::npos) << list.out;
+  const auto show = sandbox.run(small_problem("show"));
+  EXPECT_NE(show.out.find("modelled: predicted, not measured"), std::string::npos) << show.out;
+  EXPECT_NE(show.out.find("exact: predicted for this problem"), std::string::npos) << show.out;
+  const auto run = sandbox.run(on_emulated(small_problem("run")));
+  EXPECT_NE(run.out.find("match     exact: predicted for this problem"), std::string::npos)
+      << run.out;
+  EXPECT_NE(run.out.find("0 compiled"), std::string::npos) << run.out;
 }
 
 TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
@@ -208,6 +252,10 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   const auto launch = nlohmann::json::parse(run.out)["launches"].at(0);
   EXPECT_EQ(launch["blocks"], 4);
   EXPECT_EQ(launch["blocks_counted"], 1);
+  EXPECT_GT(launch["predicted_ns"], 100.0);
+  EXPECT_LT(launch["predicted_ns"], 100000.0);
+  EXPECT_FALSE(launch["bound"].get<std::string>().empty());
+  EXPECT_GT(launch["busy"]["issue"], 0.0);
   const auto lines = launch["lines"];
   const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& one) {
     return one["place"] == "planted.cu:34" && one["shared_requests"] > 0;
