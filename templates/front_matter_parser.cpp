@@ -3,6 +3,7 @@
 // From the lines of the front matter to a KernelTemplate.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -16,9 +17,9 @@
 namespace kiln {
 namespace {
 
-const std::vector<std::string> kKeys{"template", "purpose", "operation", "config",  "arch",
-                                     "types",    "tune",    "let",       "require", "launch",
-                                     "grid",     "block",   "cluster",   "smem",    "workspace"};
+const std::vector<std::string> kKeys{"template", "purpose", "operation", "config", "arch", "types",
+                                     "tune",     "let",     "require",   "launch", "grid", "block",
+                                     "cluster",  "smem",    "workspace", "cost"};
 constexpr std::array<std::string_view, 6> kOnce{"template", "purpose", "operation",
                                                 "config",   "arch",    "workspace"};
 constexpr std::size_t kMaxDimensions = 3;
@@ -181,6 +182,8 @@ class FrontMatterParser {
       result_.requirements_.push_back({expression(line), line.comment});
     } else if (line.key == "workspace") {
       result_.workspace_ = expression(line);
+    } else if (line.key == "cost") {
+      read_cost(line);
     } else if (line.key == "launch") {
       if (!is_qualified_name(line.text)) line.fail(0, "the name of a kernel is expected");
       result_.launches_.push_back({});
@@ -192,16 +195,36 @@ class FrontMatterParser {
     }
   }
 
-  void read_let(const FrontMatterLine& line) {
+  /// `name = expression`, as the name and the part behind '='.
+  static std::pair<std::string_view, TextPart> definition(const FrontMatterLine& line) {
     const std::string_view text = line.text;
     const auto equals = text.find('=');
-    if (equals == std::string_view::npos) line.fail(0, "a let is written \"name = expression\"");
+    if (equals == std::string_view::npos) {
+      line.fail(0, fmt::format("a {} is written \"name = expression\"", line.key));
+    }
     auto name = text.substr(0, equals);
     name = name.substr(0, name.find_last_not_of(" \t") + 1);
     if (!is_identifier(name)) line.fail(0, "a name is expected before '='");
     const auto begin = std::min(text.find_first_not_of(" \t", equals + 1), text.size());
-    const TextPart part{text.substr(begin), begin};
+    return {name, {text.substr(begin), begin}};
+  }
 
+  void read_cost(const FrontMatterLine& line) {
+    const auto [name, part] = definition(line);
+    if (std::find(kCostNames.begin(), kCostNames.end(), name) == kCostNames.end()) {
+      const std::vector<std::string> known(kCostNames.begin(), kCostNames.end());
+      line.fail(0, fmt::format("unknown cost \"{}\"{}; there are: {}", name,
+                               did_you_mean(name, known), fmt::join(known, " ")));
+    }
+    for (const auto& other : result_.costs_) {
+      if (other.name == name) line.fail(0, fmt::format("a second cost \"{}\"", name));
+    }
+    result_.costs_.push_back(
+        {std::string(name), expression(line, part), line.comment, line.text_place.line});
+  }
+
+  void read_let(const FrontMatterLine& line) {
+    const auto [name, part] = definition(line);
     Expression value = expression(line, part);
     // One cubin serves many sizes; a let is compiled in, and so must not depend on them. Lets above
     // do not either, so looking at the names themselves is enough.
@@ -209,7 +232,7 @@ class FrontMatterParser {
       const auto& used = result_.names_.name(slot);
       const auto& sizes = operation_->size_names;
       if (std::find(sizes.begin(), sizes.end(), used) != sizes.end()) {
-        line.fail(begin + offset_of_name(part.text, used),
+        line.fail(part.offset + offset_of_name(part.text, used),
                   fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
                               "kernel, which serves many sizes",
                               used));

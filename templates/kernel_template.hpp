@@ -38,6 +38,27 @@ struct LaunchSpec {
   int line = 0;                     ///< of the front matter, for errors
 };
 
+/// What a block of the first launch does, as the template states it (`cost`), for an estimate of
+/// its time before anything is compiled: tuner/static_model.hpp says what becomes of each.
+///
+///     tensor     multiply-adds on matrix units
+///     fp32 fp64  lane operations of that pipe; a multiply-add is one
+///     issues     warp instructions of every kind
+///     memory     wavefronts of shared memory and passes of the first-level cache, one a clock
+///     l2_bytes   what it asks of the second-level cache
+///     waits      round trips to memory during which the block computes nothing
+///     trips      round trips that follow one another, computed meanwhile or not
+///     registers  of a thread
+inline constexpr std::array<std::string_view, 9> kCostNames{
+    "tensor", "fp32", "fp64", "issues", "memory", "l2_bytes", "waits", "trips", "registers"};
+
+struct CostLine {
+  std::string name;  ///< one of kCostNames
+  Expression value;
+  std::string comment;
+  int line = 0;  ///< of the front matter, for errors
+};
+
 /// What one launch looks like for a given problem, ready for the device.
 struct LaunchGeometry {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
@@ -64,6 +85,7 @@ struct LaunchGeometry {
 ///     //@   cluster  1
 ///     //@   smem     smem_bytes
 ///     //@ workspace  0                               (bytes of device memory; optional)
+///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
 /// (types in the order of the operation's slots) and takes one `GemmArgs` by value. The config
@@ -72,8 +94,8 @@ struct LaunchGeometry {
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
 /// `device.<limit>` for the numbers of DeviceLimits. Configs must not depend on sizes through `let`
-/// (one cubin serves many shapes): a `let` that mentions a size is an error; grids, requirements
-/// and workspace may.
+/// (one cubin serves many shapes): a `let` that mentions a size is an error; grids, requirements,
+/// workspace and costs may.
 class KernelTemplate {
  public:
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
@@ -90,6 +112,7 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
   [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
+  [[nodiscard]] const std::vector<CostLine>& cost_lines() const { return costs_; }
   [[nodiscard]] const std::string& arch_text() const;
 
   /// Nothing when the template can compute the problem on that device, else the reason in words
@@ -104,6 +127,11 @@ class KernelTemplate {
                                                      const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
                                              const DeviceLimits& limits) const;
+  /// Every stated cost of a block of the first launch, in the order of the front matter; empty when
+  /// the template states none. `config` must be valid. Throws Error(template_) when one is
+  /// undefined or negative.
+  [[nodiscard]] std::vector<NamedValue> costs(const Config& config, const Problem& problem,
+                                              const DeviceLimits& limits) const;
   /// The fields of the config struct with their values, in the order in which it declares them.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is no int.
   [[nodiscard]] std::vector<NamedValue> config_fields(const Config& config, const Problem& problem,
@@ -124,6 +152,7 @@ class KernelTemplate {
   std::vector<Requirement> requirements_;
   std::vector<LaunchSpec> launches_;
   std::optional<Expression> workspace_;
+  std::vector<CostLine> costs_;
 };
 
 }  // namespace kiln

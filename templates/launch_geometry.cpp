@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Launch geometry of a template: its expressions evaluated, and held to what CUDA allows.
+// Launch geometry and costs of a template: expressions evaluated, and held to what CUDA allows.
 
 #include <fmt/format.h>
 
@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
 constexpr std::int64_t kMaxClusterBlocks = 16;
 constexpr int kFirstClusterSm = 90;
 
-/// Evaluates the expressions of one launch; errors name it.
+/// Evaluates the expressions of one launch, or of what belongs to all; errors name it.
 class LaunchEvaluator {
  public:
   LaunchEvaluator(std::string where, std::span<const std::int64_t> values)
@@ -118,6 +118,21 @@ std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem
                                               config.canonical(), problem.sizes_text()),
                                   values);
   return evaluator.value("workspace", *workspace_, 0, std::numeric_limits<std::int64_t>::max());
+}
+
+std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Problem& problem,
+                                              const DeviceLimits& limits) const {
+  std::vector<NamedValue> result;
+  if (costs_.empty()) return result;
+  const auto values = bind(config, problem, limits);
+  for (const auto& cost : costs_) {
+    const LaunchEvaluator evaluator(fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
+                                                config.canonical(), problem.sizes_text()),
+                                    values);
+    result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0,
+                                                 std::numeric_limits<std::int64_t>::max())});
+  }
+  return result;
 }
 
 }  // namespace kiln

@@ -96,6 +96,39 @@ TEST(FrontMatter, SeveralLaunchesAndClusters) {
   EXPECT_FALSE(two.launches()[1].smem);
 }
 
+TEST(FrontMatter, Costs) {
+  const auto none = KernelTemplate::parse("tiny.cu", std::string(kTinyTemplate));
+  EXPECT_TRUE(none.cost_lines().empty());
+  const auto two = KernelTemplate::parse(
+      "tiny.cu",
+      replaced("//@ workspace",
+               "//@ cost fp32 = threads * k   // products\n//@ cost waits=ceil_div(k, 8)\n"
+               "//@ workspace"));
+  ASSERT_EQ(two.cost_lines().size(), 2U);
+  EXPECT_EQ(two.cost_lines()[0].name, "fp32");
+  EXPECT_EQ(two.cost_lines()[0].value.text(), "threads * k");
+  EXPECT_EQ(two.cost_lines()[0].comment, "products");
+  EXPECT_EQ(two.cost_lines()[0].line, 20);
+  EXPECT_EQ(two.cost_lines()[1].name, "waits");
+  // They are no part of what is compiled in.
+  EXPECT_EQ(two.derived().size(), none.derived().size());
+}
+
+TEST(FrontMatterError, Costs) {
+  const auto with = [](const std::string& text) {
+    return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
+  };
+  EXPECT_THAT(with("fp23 = k"),
+              AllOf(StartsWith("tiny.cu:21:10:"), HasSubstr("unknown cost"),
+                    HasSubstr("did you mean \"issues\"?"), HasSubstr("there are: tensor fp32")));
+  EXPECT_THAT(with("fp32 = m"),
+              AllOf(StartsWith("tiny.cu:21:10:"), HasSubstr("a second cost \"fp32\"")));
+  EXPECT_THAT(with("waits = tile_q"),
+              AllOf(StartsWith("tiny.cu:21:18:"), HasSubstr("unknown name \"tile_q\"")));
+  EXPECT_THAT(with("waits"), HasSubstr("a cost is written \"name = expression\""));
+  EXPECT_THAT(with("= 4"), HasSubstr("a name is expected"));
+}
+
 TEST(FrontMatterError, PointsAtThePlace) {
   EXPECT_EQ(broken("ceil_div(m, tile_m)", "ceil_div(m, tile_q)"),
             "tiny.cu:17:49: unknown name \"tile_q\"; did you mean \"tile_m\"?\n"

@@ -69,6 +69,26 @@ TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {
             "tiny: align_a >= 4 does not hold with align_a = 2: loads are 4 bytes wide");
 }
 
+TEST(KernelTemplate, CostsMentionSizesAndLets) {
+  EXPECT_TRUE(tiny().costs(kConfig, halves(), h200()).empty());
+  const auto kernel = tiny_with_launch(
+      "//@ grid ceil_div(n, tile_n)\n//@ block threads\n//@ cost fp32 = tile_m * tile_n * k\n"
+      "//@ cost registers = min(device.regs_per_thread, threads)\n");
+  EXPECT_THAT(kernel.costs(kConfig, halves(), h200()),
+              ElementsAre(NamedValue{"fp32", 64 * 32 * 64}, NamedValue{"registers", 128}));
+}
+
+TEST(KernelTemplate, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
+  const auto text = [](const std::string& value) {
+    const auto kernel =
+        tiny_with_launch("//@ grid 1\n//@ block threads\n//@ cost waits = " + value + "\n");
+    return error_text(ErrorKind::template_, [&] { (void)kernel.costs(kConfig, halves(), h200()); });
+  };
+  EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:19: cost with \"tile_m=64 tile_n=32\""));
+  EXPECT_THAT(text("k / (m - m)"), HasSubstr("waits \"k / (m - m)\" is undefined"));
+  EXPECT_THAT(text("k - 65"), HasSubstr("is -1, outside of 0"));
+}
+
 TEST(KernelTemplate, SpaceFollowsProblemAndDevice) {
   EXPECT_EQ(tiny().space(halves(), h200()).count(), 5U);
   auto small = h200();
