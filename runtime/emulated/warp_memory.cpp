@@ -32,6 +32,11 @@ std::string_view verb_of(AccessKind kind) {
   return "touches";
 }
 
+/// Whether bytes from an offset on, which may be any, lie within a size.
+bool holds(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes) {
+  return offset <= size && bytes <= size - offset;
+}
+
 /// What a value of the shared space means: the block of the cluster and the offset in it.
 struct SharedPlace {
   std::uint32_t rank;
@@ -240,7 +245,7 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
       return;
     }
     case ptx::Space::local: {
-      if (within + bytes > program_.local_bytes) {
+      if (!holds(program_.local_bytes, within, bytes)) {
         outside("offset", "the thread's local memory", program_.local_bytes);
       }
       const auto thread = static_cast<std::uint32_t>(index_ * kLanes + lane);
@@ -249,7 +254,7 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
     }
     case ptx::Space::param: {
       const auto& parameters = block_.launch().parameters;
-      if (within + bytes > parameters.size()) {
+      if (!holds(parameters.size(), within, bytes)) {
         outside("offset", "the kernel's parameters", parameters.size());
       }
       // Reading only: the reader of PTX refuses stores to an entry's parameters.

@@ -154,6 +154,20 @@ TEST(Engine, AccessesOutsideAreFaultsThatSayWhere) {
       << result.fault->text;
 }
 
+TEST(Engine, AddressesThatWrapAroundAreOutside) {
+  for (const std::string access : {"ld.local.u32 %r2, [array+-16]", "st.local.u32 [array+-16], %r1",
+                                   "ld.shared.u32 %r2, [tile+-16]", "ld.param.u32 %r2, [p0+-16]"}) {
+    SCOPED_TRACE(access);
+    PtxRunner run(kernel_text(kOwnElement + ".local .align 16 .b8 array[64];\n" +
+                                  ".shared .align 16 .b8 tile[64];\n" + access +
+                                  "; st.global.u32 [%rd2], %r2; ret;",
+                              1));
+    const auto result = run.launch({1, 1, 1}, {1, 1, 1}, run.fresh_buffer(4));
+    ASSERT_TRUE(result.fault);
+    EXPECT_EQ(result.fault->finding, Finding::out_of_bounds);
+  }
+}
+
 TEST(Engine, MisalignedAccessesAreFaults) {
   PtxRunner run(kernel_text(kOwnElement + "st.global.u32 [%rd2+2], %r1; ret;", 1));
   const auto result = run.launch({1, 1, 1}, {32, 1, 1}, run.fresh_buffer(256));
