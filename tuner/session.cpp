@@ -36,9 +36,11 @@ class DeviceSession {
         clock_(request_.budget, finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(make_search_space(context.catalog, context.problem, context.limits,
                                  request_.templates, request_.choices)),
-        strategy_(make_strategy(request_.strategy, space_, request_.seed)),
+        strategy_(make_strategy(request_.strategy, {space_, context.problem, context.limits,
+                                                    context.device, request_.seed})),
         proposals_(space_, *strategy_),
-        cases_(verification_cases(request_.gemm, request_.alpha, request_.beta)),
+        cases_(verification_cases(request_.gemm, request_.alpha, request_.beta,
+                                  request_.thoroughness)),
         ledger_(context, space_, strategy_->canonical(), clock_),
         finalists_(context, ledger_),
         search_(context, clock_, ledger_, proposals_,
@@ -179,6 +181,7 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
   TuneRequest wanted = request;
   // Predictions do not drift: the first is as good as one taken in turns with others.
   if (modelled) wanted.policy.finalists = 0;
+  if (modelled) wanted.thoroughness = Thoroughness::brief;
   const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
   const SessionContext context{.request = wanted,
                                .catalog = catalog,

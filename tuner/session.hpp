@@ -22,6 +22,12 @@
 
 namespace kiln {
 
+/// On how many ragged sizes candidates are verified.
+enum class Thoroughness : std::uint8_t {
+  full,
+  brief,  ///< one large one instead of two: on an emulated device they are most of the work
+};
+
 struct TuneRequest {
   Gemm gemm;
   double alpha = 1.0;
@@ -35,6 +41,7 @@ struct TuneRequest {
   int compile_threads = 0;  ///< 0: one per core
   double candidate_timeout_s = 10.0;
   bool again = false;  ///< measure candidates that already have an outcome
+  Thoroughness thoroughness = Thoroughness::full;
 };
 
 /// Where a session stands; given to the observer after each candidate.
@@ -90,7 +97,8 @@ struct TuneResult {
 
 /// The tuned problem first, then ragged sizes of the same kind (same types, layouts and alignment
 /// traits through padded leading dimensions) that every candidate must get right as well.
-[[nodiscard]] std::vector<GemmCase> verification_cases(const Gemm& gemm, double alpha, double beta);
+[[nodiscard]] std::vector<GemmCase> verification_cases(
+    const Gemm& gemm, double alpha, double beta, Thoroughness thoroughness = Thoroughness::full);
 
 /// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log when the
 /// support kernels don't compile.

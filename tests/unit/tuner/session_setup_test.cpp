@@ -35,6 +35,15 @@ TEST(VerificationCases, CoverASingleElementOddSizesAndWholeVectors) {
   EXPECT_TRUE(vectors.m % 16 != 0 && vectors.n % 16 != 0 && vectors.k % 16 != 0);
 }
 
+TEST(VerificationCases, TheBriefSetStillHasOddSizesAndWholeVectors) {
+  const Gemm gemm = Gemm::of(DType::f16, 512, 512, 512);
+  const auto all = verification_cases(gemm, 1.0, 0.0);
+  const auto brief = verification_cases(gemm, 1.0, 0.0, Thoroughness::brief);
+  ASSERT_EQ(brief.size(), 4U);
+  EXPECT_EQ(brief[2].gemm, all[2].gemm);
+  EXPECT_EQ(brief[3].gemm, all[4].gemm);
+}
+
 /// Any element type, layout, alignment and padding.
 Gemm any_gemm() {
   Gemm gemm = Gemm::of(static_cast<DType>(*rc::gen::inRange(0, 10)), *rc::gen::inRange(1, 400),
