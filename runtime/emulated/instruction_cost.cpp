@@ -12,6 +12,8 @@ namespace {
 /// Parts of a multiprocessor: each has its own scheduler and pipes.
 constexpr double kParts = 4.0;
 
+/// Multiply-adds of the largest instruction that wmma and mma become, m16n8k16.
+constexpr double kProductsOfOne = 2048.0;
 /// Jumps ahead over at most so many instructions of PTX do not keep the others from moving.
 constexpr std::uint32_t kGuardedJump = 32;
 
@@ -73,14 +75,13 @@ float expansion(std::string_view opcode) {
   return 1.0F;
 }
 
-Resource tensor_rate(std::string_view opcode, const DeviceProfile& profile, double& rate) {
+double tensor_rate(std::string_view opcode, const DeviceProfile& profile) {
   const TensorRates& rates = begins(opcode, "wgmma") ? profile.wgmma : profile.mma;
-  rate = rates.f16;
-  if (has(opcode, "tf32")) rate = rates.tf32;
-  if (has(opcode, ".f64")) rate = rates.f64;
-  if (has(opcode, ".s8") || has(opcode, ".u8") || has(opcode, ".s32")) rate = rates.s8;
-  if (has(opcode, ".e4m3") || has(opcode, ".e5m2")) rate = rates.e4m3;
-  return Resource::tensor;
+  if (has(opcode, "tf32")) return rates.tf32;
+  if (has(opcode, ".f64")) return rates.f64;
+  if (has(opcode, ".e4m3") || has(opcode, ".e5m2")) return rates.e4m3;
+  if (has(opcode, ".s8") || has(opcode, ".u8") || has(opcode, ".s32")) return rates.s8;
+  return rates.f16;
 }
 
 /// A fragment of f16 is one ldmatrix, any other several plain loads or stores.
@@ -99,7 +100,7 @@ InstructionCost cost_of(const Instr& instr, std::string_view opcode, const Devic
   cost.latency = static_cast<float>(profile.latency.alu);
   if (begins(opcode, "cp.async.wait")) {
     cost.step = Step::wait;
-    cost.groups = static_cast<int>(instr.immediate);
+    cost.groups = instr.variant != 0 ? -1 : static_cast<int>(instr.immediate);
     return cost;
   }
   if (begins(opcode, "cp.async.commit")) {
@@ -110,12 +111,15 @@ InstructionCost cost_of(const Instr& instr, std::string_view opcode, const Devic
     cost.step = Step::copy;
     return cost;
   }
-  if (const double products = multiply_adds(opcode); products > 0.0) {
-    double rate = 0.0;
-    cost.pipe = tensor_rate(opcode, profile, rate);
+  if (double products = multiply_adds(opcode); products > 0.0) {
+    // All four warps of a group issue wgmma, and each part does its quarter.
+    const bool by_group = begins(opcode, "wgmma");
+    if (by_group) products /= kParts;
+    const double rate = tensor_rate(opcode, profile);
+    cost.pipe = Resource::tensor;
     cost.pipe_clocks = rate > 0.0 ? static_cast<float>(products * kParts / rate) : 0.0F;
     cost.latency = static_cast<float>(profile.latency.mma);
-    cost.slots = std::max(1.0F, static_cast<float>(products / 2048.0));
+    if (!by_group) cost.slots = std::max(1.0F, static_cast<float>(products / kProductsOfOne));
     return cost;
   }
   switch (instr.unit) {

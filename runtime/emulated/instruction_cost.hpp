@@ -52,7 +52,7 @@ struct InstructionCost {
   float slots = 1.0F;        ///< instructions that the assembler makes of it
   float pipe_clocks = 0.0F;  ///< that its pipe is busy with it
   float latency = 0.0F;      ///< clocks until the result can be used
-  int groups = 0;            ///< of wait: that may stay open
+  int groups = 0;            ///< of wait: that may stay open; -1: none, nor copies of no group
 };
 
 /// Costs of every instruction of a program. PTX is not what runs: moves and conversions of

@@ -166,10 +166,12 @@ class Multiprocessor {
         runner.copies = 0.0;
         return start;
       case Step::wait:
-        while (runner.groups.size() > static_cast<std::size_t>(cost.groups)) {
+        while (!runner.groups.empty() &&
+               static_cast<int>(runner.groups.size()) > std::max(0, cost.groups)) {
           runner.now = std::max(runner.now, runner.groups.front());
           runner.groups.pop_front();
         }
+        if (cost.groups < 0) runner.now = std::max(runner.now, runner.copies);
         return start;
       default:
         break;
