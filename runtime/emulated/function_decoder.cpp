@@ -17,7 +17,7 @@ namespace {
 /// Calls deeper than this are taken for recursion without end.
 constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
-constexpr std::size_t kMostInstructions = 4'000'000;
+constexpr std::size_t kMostInstructions = 1'000'000;
 /// Limits of compute capability 9.0, and far more registers than any compiler has left to assign.
 constexpr std::int64_t kMostShared = 1 << 20;
 constexpr std::int64_t kMostLocal = 512 << 10;

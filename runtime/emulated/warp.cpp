@@ -18,6 +18,8 @@ constexpr std::uint32_t kNowhere = 0xffffffffU;
 /// After so many instructions another group of the warp has its turn, so that lanes which wait for
 /// each other in loops all advance.
 constexpr std::uint64_t kGroupQuantum = 4096;
+/// How often the clock is looked at.
+constexpr std::uint64_t kStepsBetweenLooks = 256;
 
 }  // namespace
 
@@ -249,7 +251,7 @@ Warp::State Warp::run(std::uint64_t& budget) {
       quantum = kGroupQuantum;
     }
     stop_ = false;
-    std::uint64_t steps = std::min(budget, quantum);
+    std::uint64_t steps = std::min({budget, quantum, kStepsBetweenLooks});
     const std::uint64_t granted = steps;
     while (steps > 0) {
       if (pc_ == join_pc_) {
