@@ -55,7 +55,8 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       .session_id = random_id()};
   const SearchSpace space =
       make_search_space(catalog, context.problem, limits, request.templates, request.choices);
-  const auto strategy = make_strategy(request.strategy, space, request.seed);
+  const auto strategy = make_strategy(
+      request.strategy, {space, context.problem, limits, context.device, request.seed});
   ProposalQueue proposals(space, *strategy);
   SessionLedger ledger(context, space, strategy->canonical(), clock);
   for (auto& trial : inherit(context, space).known) {

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// How well the emulated GPU's performance model ranks configurations that a real one has measured:
-/// predicts every measured GEMM candidate of a tuning database and compares. Needs no GPU. Prints,
-/// for each problem and for each template over all its problems, Spearman's rank correlation, and
-/// by how much the best of the model's first 16 is slower than the best of all. usage:
-/// model_accuracy DATABASE [PROFILE] [PART PARTS]
+/// How well the performance models rank configurations that a real GPU has measured: predicts every
+/// measured GEMM candidate of a tuning database, with a run on the emulated GPU and from the
+/// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
+/// template over all its problems, Spearman's rank correlation, and by how much the best of the
+/// model's first 16 is slower than the best of all. --static-only leaves out the runs, which take
+/// all the time;
+/// --templates names a folder whose templates replace built-in ones. usage:
+/// model_accuracy [--static-only] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
 #include <fmt/format.h>
 
@@ -17,6 +20,7 @@
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,6 +34,7 @@
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
 #include "tuner/session.hpp"
+#include "tuner/static_model.hpp"
 #include "tuner/strategies/strategy.hpp"
 #include "tuner/workload.hpp"
 
@@ -38,8 +43,20 @@ namespace {
 
 struct Row {
   double measured_ns = 0.0;
-  double predicted_ns = 0.0;
+  double predicted_ns = 0.0;  ///< 0: without runs
+  double static_ns = 0.0;     ///< 0: the template states no costs
   double flops = 0.0;
+};
+
+using Forecast = double Row::*;
+
+struct Options {
+  std::string database;
+  std::string model = "h200";
+  std::vector<std::string> template_folders;
+  bool static_only = false;
+  int part = 0;
+  int parts = 1;
 };
 
 /// The value of `name` in "gemm a=f16 b=f16 ... reads_c=0".
@@ -99,44 +116,86 @@ double spearman(const std::vector<double>& x, const std::vector<double>& y) {
 }
 
 /// Time of the best of the model's first `count`, over the best of all.
-double best_of_first(const std::vector<Row>& rows, std::size_t count) {
+double best_of_first(const std::vector<Row>& rows, Forecast forecast, std::size_t count) {
   std::vector<Row> sorted = rows;
   std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const Row& x, const Row& y) { return x.predicted_ns < y.predicted_ns; });
+                   [&](const Row& x, const Row& y) { return x.*forecast < y.*forecast; });
   const auto measured = [](const Row& x, const Row& y) { return x.measured_ns < y.measured_ns; };
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(count, sorted.size()));
   return std::min_element(sorted.begin(), end, measured)->measured_ns /
          std::min_element(sorted.begin(), sorted.end(), measured)->measured_ns;
 }
 
-void print(const std::string& name, const std::vector<Row>& rows, bool one_problem) {
+void print(const std::string& name, const std::vector<Row>& rows, Forecast forecast,
+           bool one_problem) {
   std::vector<double> measured, predicted, ratios;
   for (const Row& row : rows) {
+    if (row.*forecast <= 0.0) return;
     // Over several problems the rates are compared: sizes alone would rank times well.
     const double scale = one_problem ? 1.0 : 1.0 / row.flops;
     measured.push_back(row.measured_ns * scale);
-    predicted.push_back(row.predicted_ns * scale);
-    ratios.push_back(row.measured_ns / row.predicted_ns);
+    predicted.push_back(row.*forecast * scale);
+    ratios.push_back(row.measured_ns / row.*forecast);
   }
   std::sort(ratios.begin(), ratios.end());
   const auto quantile = [&](double q) {
     return ratios[static_cast<std::size_t>(q * (static_cast<double>(ratios.size()) - 1.0))];
   };
-  fmt::print("{:5d}  {:.3f}  {:>7}  {:.2f} {:.2f} {:.2f}  {}\n", rows.size(),
+  fmt::print("{:6}  {:5d}  {:.3f}  {:>7}  {:.2f} {:.2f} {:.2f}  {}\n",
+             forecast == &Row::static_ns ? "static" : "run", rows.size(),
              spearman(measured, predicted),
-             one_problem ? fmt::format("{:.3f}", best_of_first(rows, 16)) : "-", quantile(0.1),
-             quantile(0.5), quantile(0.9), name);
+             one_problem ? fmt::format("{:.3f}", best_of_first(rows, forecast, 16)) : "-",
+             quantile(0.1), quantile(0.5), quantile(0.9), name);
 }
 
-int compare(const std::string& database, const std::string& model, int part, int parts) {
-  const Catalog& catalog = Catalog::builtin();
-  const TuningStore store = TuningStore::open(database, OpenMode::read_only);
-  const auto cubins = std::make_shared<CubinStore>(
-      cubin_store_path("").value, std::int64_t{4} << 30,
-      [](const std::string& text) { fmt::print(stderr, "{}\n", text); });
-  CachingCompiler compiler(make_nvrtc_compiler("", SystemHeaders::precompile), cubins);
-  EmulatedDevice device(model);
-  const DeviceLimits& limits = device.info().limits;
+/// Predictions of one candidate from runs on the emulated GPU.
+class Runs {
+ public:
+  Runs(const Catalog& catalog, const std::string& model)
+      : catalog_(catalog),
+        cubins_(std::make_shared<CubinStore>(
+            cubin_store_path("").value, std::int64_t{4} << 30,
+            [](const std::string& text) { fmt::print(stderr, "{}\n", text); })),
+        compiler_(make_nvrtc_compiler("", SystemHeaders::precompile), cubins_),
+        device_(model) {}
+
+  /// Nothing, said on the standard error stream, when it cannot be run.
+  [[nodiscard]] std::optional<double> time_ns(const Candidate& candidate, const Gemm& gemm) {
+    const PreparedCandidate prepared =
+        prepare_candidate(candidate, catalog_, compiler_, device_.info().limits, {{gemm, 1.0, 0.0}},
+                          Admission::runnable, CodeKind::ptx);
+    DeviceStatus status;
+    const auto module = device_.load(prepared.job.unit.cubin, prepared.job.unit.names, status);
+    if (prepared.outcome != Outcome::ok || !status.ok()) {
+      fmt::print(stderr, "{}: {}{}\n", candidate_text(candidate), prepared.message, status.message);
+      return std::nullopt;
+    }
+    MemoryLedger ledger(device_, device_.free_memory_bytes());
+    const OperandSet operands(ledger, gemm, "the problem");
+    const GemmArgs args = operands.arguments(1.0, 0.0, 0);
+    const auto& launches = prepared.job.geometry.front();
+    double total_ns = 0.0;
+    for (std::size_t i = 0; i < launches.size() && status.ok(); ++i) {
+      total_ns += device_.predict({module->functions()[i], launches[i], &args}, status).time_ns;
+    }
+    if (status.ok()) return total_ns;
+    fmt::print(stderr, "{}: {}\n", candidate_text(candidate), status.message);
+    return std::nullopt;
+  }
+
+ private:
+  const Catalog& catalog_;
+  std::shared_ptr<CubinStore> cubins_;
+  CachingCompiler compiler_;
+  EmulatedDevice device_;
+};
+
+int compare(const Options& options) {
+  const Catalog catalog = Catalog::with_directories(options.template_folders);
+  const TuningStore store = TuningStore::open(options.database, OpenMode::read_only);
+  const DeviceProfile profile = profile_of(options.model);
+  std::optional<Runs> runs;
+  if (!options.static_only) runs.emplace(catalog, options.model);
   std::map<std::string, std::map<std::string, std::vector<Row>>> tables;
   std::set<std::string> seen;
   int number = 0;
@@ -149,56 +208,72 @@ int compare(const std::string& database, const std::string& model, int part, int
         trial.key.problem.kind_text() + " " + trial.key.problem.sizes_text();
     const Candidate candidate{trial.key.template_name, trial.key.config};
     if (!seen.insert(problem_text + candidate_text(candidate)).second) continue;
-    if (number++ % parts != part) continue;
-    const GemmCase problem{gemm_of(trial.key.problem), 1.0, 0.0};
-    const PreparedCandidate prepared = prepare_candidate(
-        candidate, catalog, compiler, limits, {problem}, Admission::runnable, CodeKind::ptx);
-    DeviceStatus status;
-    const auto module = device.load(prepared.job.unit.cubin, prepared.job.unit.names, status);
-    if (prepared.outcome != Outcome::ok || !status.ok()) {
-      fmt::print(stderr, "{}: {}{}\n", candidate_text(candidate), prepared.message, status.message);
-      continue;
-    }
-    MemoryLedger ledger(device, device.free_memory_bytes());
-    const OperandSet operands(ledger, problem.gemm, "the problem");
-    const GemmArgs args = operands.arguments(1.0, 0.0, 0);
-    Row row{trial.timing->median_ns, 0.0,
-            2.0 * static_cast<double>(problem.gemm.m) * static_cast<double>(problem.gemm.n) *
-                static_cast<double>(problem.gemm.k)};
-    const auto& launches = prepared.job.geometry.front();
-    for (std::size_t i = 0; i < launches.size() && status.ok(); ++i) {
-      row.predicted_ns +=
-          device.predict({module->functions()[i], launches[i], &args}, status).time_ns;
-    }
-    if (!status.ok()) {
-      fmt::print(stderr, "{}: {}\n", candidate_text(candidate), status.message);
-      continue;
+    if (number++ % options.parts != options.part) continue;
+    const Gemm gemm = gemm_of(trial.key.problem);
+    Row row;
+    row.measured_ns = trial.timing->median_ns;
+    row.flops = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
+                static_cast<double>(gemm.k);
+    row.static_ns = static_time_ns(catalog.at(candidate.template_name), candidate.config,
+                                   trial.key.problem, profile)
+                        .value_or(0.0);
+    if (runs) {
+      const auto time_ns = runs->time_ns(candidate, gemm);
+      if (!time_ns) continue;
+      row.predicted_ns = *time_ns;
     }
     tables[trial.key.template_name][problem_text].push_back(row);
   }
-  fmt::print("count  rank   best16  measured/predicted (10 %, 50 %, 90 %)\n");
+  fmt::print("model   count  rank   best16   measured/predicted (10 %, 50 %, 90 %)\n");
   for (const auto& [name, problems] : tables) {
-    std::vector<Row> all;
-    for (const auto& [problem, rows] : problems) {
-      print(name + ": " + problem, rows, true);
-      all.insert(all.end(), rows.begin(), rows.end());
+    for (const Forecast forecast : {&Row::predicted_ns, &Row::static_ns}) {
+      std::vector<Row> all;
+      for (const auto& [problem, rows] : problems) {
+        print(name + ": " + problem, rows, forecast, true);
+        all.insert(all.end(), rows.begin(), rows.end());
+      }
+      print(name + ", all problems, by rate", all, forecast, false);
     }
-    print(name + ", all problems, by rate", all, false);
   }
   return 0;
+}
+
+std::optional<Options> read_arguments(int argc, char** argv) {
+  Options options;
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--static-only") {
+      options.static_only = true;
+    } else if (word == "--templates" && i + 1 < argc) {
+      options.template_folders.emplace_back(argv[++i]);
+    } else {
+      words.push_back(word);
+    }
+  }
+  if (words.empty() || words.size() == 3 || words.size() > 4) return std::nullopt;
+  options.database = words[0];
+  if (words.size() > 1) options.model = words[1];
+  if (words.size() > 3) {
+    options.part = std::atoi(words[2].c_str());
+    options.parts = std::max(1, std::atoi(words[3].c_str()));
+  }
+  return options;
 }
 
 }  // namespace
 }  // namespace kiln
 
 int main(int argc, char** argv) {
-  if (argc != 2 && argc != 3 && argc != 5) {
-    fmt::print(stderr, "usage: model_accuracy DATABASE [PROFILE] [PART PARTS]\n");
+  const auto options = kiln::read_arguments(argc, argv);
+  if (!options) {
+    fmt::print(stderr,
+               "usage: model_accuracy [--static-only] [--templates FOLDER] DATABASE [PROFILE] "
+               "[PART PARTS]\n");
     return 2;
   }
   try {
-    return kiln::compare(argv[1], argc > 2 ? argv[2] : "h200", argc > 4 ? std::atoi(argv[3]) : 0,
-                         argc > 4 ? std::max(1, std::atoi(argv[4])) : 1);
+    return kiln::compare(*options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "model_accuracy: {}\n", error.what());
     return 1;

@@ -40,6 +40,7 @@ struct ToyTemplate {
   std::string requirement = "true";
   std::string smem = "0";
   std::string block = "128";
+  std::vector<std::string> costs = {};  ///< "fp32 = x * k"
 
   [[nodiscard]] std::string source() const {
     std::string text = fmt::format(
@@ -52,6 +53,7 @@ struct ToyTemplate {
       for (std::size_t i = 1; i < values.size(); ++i) text += fmt::format(" {}", values[i]);
       text += "\n";
     }
+    for (const auto& cost : costs) text += fmt::format("//@ cost       {}\n", cost);
     text += fmt::format(
         "//@ require    {1}   // the test says so\n//@ launch     {0}\n"
         "//@   grid     ceil_div(n, 16), ceil_div(m, 16)\n//@   block    {2}\n//@   smem     "

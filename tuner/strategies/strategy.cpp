@@ -6,19 +6,24 @@
 #include <fmt/ranges.h>
 
 #include "kiln/error.hpp"
+#include "tuner/static_model.hpp"
 #include "tuner/strategies/exhaustive.hpp"
+#include "tuner/strategies/model.hpp"
 #include "tuner/strategies/random.hpp"
 
 namespace kiln {
 
 std::vector<std::string> strategy_names() {
-  return {"exhaustive", "random"};
+  return {"exhaustive", "model", "random"};
 }
 
-std::unique_ptr<Strategy> make_strategy(const std::string& name, const SearchSpace& space,
-                                        std::uint64_t seed) {
-  if (name == "exhaustive") return std::make_unique<ExhaustiveStrategy>(space);
-  if (name == "random") return std::make_unique<RandomStrategy>(space, seed);
+std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategyInput& input) {
+  if (name == "exhaustive") return std::make_unique<ExhaustiveStrategy>(input.space);
+  if (name == "random") return std::make_unique<RandomStrategy>(input.space, input.seed);
+  if (name == "model") {
+    return std::make_unique<ModelStrategy>(input.space, input.problem,
+                                           profile_for(input.limits, input.device), input.seed);
+  }
   throw Error(ErrorKind::usage, fmt::format("unknown strategy '{}'; there are: {}", name,
                                             fmt::join(strategy_names(), ", ")));
 }

@@ -30,10 +30,19 @@ class Strategy {
   [[nodiscard]] virtual std::string canonical() const = 0;
 };
 
-/// Makes "exhaustive" or "random". The space must outlive the strategy. Throws Error(usage) that
-/// lists the names for an unknown one.
+/// What a strategy may look at. The space must outlive it.
+struct StrategyInput {
+  const SearchSpace& space;
+  const Problem& problem;
+  const DeviceLimits& limits;
+  const DeviceClass& device;
+  std::uint64_t seed = 1;
+};
+
+/// Makes "exhaustive", "model" or "random". Throws Error(usage) that lists the names for an unknown
+/// one.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name,
-                                                      const SearchSpace& space, std::uint64_t seed);
+                                                      const StrategyInput& input);
 [[nodiscard]] std::vector<std::string> strategy_names();
 
 /// "gemm_tiled tile_m=64 ...": the candidate for messages and as a key.

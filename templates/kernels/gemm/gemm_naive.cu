@@ -18,6 +18,13 @@
 //@ launch     gemm_naive
 //@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
 //@   block    block_x, block_y
+//@ cost       fp32 = acc_bytes == 8 ? 0 : threads * k   // whole numbers likewise
+//@ cost       fp64 = acc_bytes == 8 ? threads * k : 0
+//@ cost       issues = threads / 32 * k * ((a_bytes >= 4 ? 8 : a_type == type.f16 ? 11 : 14) - (threads == 32 ? 1 : 0))   // one warp is unrolled further
+//@ cost       memory = threads / 32 * k * ((a_transposed == 1 ? 1 : max(1, 32 / block_x)) + (b_transposed == 1 ? min(32, block_x) : ceil_div(min(32, block_x) * b_bytes, 128)))
+//@ cost       l2_bytes = (block_x + block_y) * k * a_bytes / 2   // neighbours share some
+//@ cost       trips = ceil_div(k, 8)
+//@ cost       registers = 32
 
 /// \file
 /// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i

@@ -42,6 +42,14 @@
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
+//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)   // whole numbers likewise
+//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
+//@ cost       issues = round_up(k, tile_k) * (threads * (thread_m * thread_n + thread_m / vec_m + thread_n / vec_n) + 8 * (tile_m + tile_n)) / 32   // 8 for each element loaded
+//@ cost       memory = round_up(k, tile_k) * (threads * (thread_m / vec_m + thread_n / vec_n * max(1, min(32, threads_n) * vec_n * acc_bytes / 128)) + 2 * (tile_m * a_transposed + tile_n * (1 - b_transposed)) + (tile_m * (1 - a_transposed) + tile_n * b_transposed) * (32 / tile_k + (pad == 0 ? tile_k : max(1, pad * tile_k / 32, 32 / (pad * tile_k))))) / 32   // loads, stores along rows, stores across them
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = ceil_div(k, tile_k) * max(8, a_bytes < 4 ? (tile_m + tile_n) * tile_k / threads : 8) / 8   // of small elements eight travel at once
+//@ cost       trips = ceil_div(k, tile_k)
+//@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 + (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
 /// \file
 /// D = alpha op(A) op(B) + beta C with the classic remedy for slow memory: a block computes a tile

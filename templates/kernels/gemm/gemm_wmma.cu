@@ -64,6 +64,13 @@
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
+//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
+//@ cost       issues = warps * ceil_div(k, tile_k) * (tile_k / 16 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) + (tile_m + tile_n) * tile_k / threads / 2)
+//@ cost       memory = ceil_div(k, tile_k) * (warps * (warp_m + warp_n) * tile_k / 64 * (a_type == type.bf16 ? 2 : 1) * (pad == 0 ? 4 : 1) + (tile_m + tile_n) * tile_k / 64 + a_rows * ceil_div(a_cols, 64) + b_rows * ceil_div(b_cols, 64))
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = stages == 1 ? ceil_div(k, tile_k) : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // two tiles hide half
+//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
+//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 + fragment_buffers * fragment_regs + 40)
 
 /// \file
 /// D = alpha op(A) op(B) + beta C on tensor cores, through the portable WMMA interface.

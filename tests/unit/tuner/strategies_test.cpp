@@ -22,6 +22,10 @@ class StrategiesTest : public ::testing::TestWithParam<std::string> {
     return make_search_space(catalog, to_problem(Gemm::of(DType::f16, 64, 64, 64)),
                              *limits_of_arch("sm_90a"), only, {});
   }
+  std::unique_ptr<Strategy> strategy_of(const std::string& name, const SearchSpace& of,
+                                        std::uint64_t seed) {
+    return make_strategy(name, {of, problem, limits, device, seed});
+  }
   static std::vector<Candidate> drain(Strategy& strategy, std::size_t at_most = 1000000) {
     std::vector<Candidate> all;
     while (all.size() < at_most) {
@@ -32,6 +36,9 @@ class StrategiesTest : public ::testing::TestWithParam<std::string> {
     return all;
   }
 
+  Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
+  DeviceLimits limits = *limits_of_arch("sm_90a");
+  DeviceClass device;
   TempFolder folder;
   Catalog catalog = catalog_with(
       folder, {{"toy_a", {{"x", first_numbers(30)}, {"y", {1, 2, 3}}}, "x % 3 != y % 2"},
@@ -42,7 +49,7 @@ class StrategiesTest : public ::testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(All, StrategiesTest, ::testing::ValuesIn(strategy_names()));
 
 TEST_P(StrategiesTest, ProposesEveryCandidateExactlyOnce) {
-  const auto strategy = make_strategy(GetParam(), space, 3);
+  const auto strategy = strategy_of(GetParam(), space, 3);
   const auto all = drain(*strategy);
   const std::set<Candidate> distinct(all.begin(), all.end());
   EXPECT_EQ(all.size(), space.count());
@@ -56,10 +63,10 @@ TEST_P(StrategiesTest, ProposesEveryCandidateExactlyOnce) {
 TEST_P(StrategiesTest, DoesNotProposeWhatItObserved) {
   std::set<Candidate> known;
   {
-    const auto other = make_strategy("random", space, 99);
+    const auto other = strategy_of("random", space, 99);
     for (int i = 0; i < 20; ++i) known.insert(*other->propose());
   }
-  const auto strategy = make_strategy(GetParam(), space, 3);
+  const auto strategy = strategy_of(GetParam(), space, 3);
   for (const auto& candidate : known) strategy->observe(candidate, Outcome::ok, 1.0);
   const auto rest = drain(*strategy);
   EXPECT_EQ(rest.size(), space.count() - known.size());
@@ -67,7 +74,7 @@ TEST_P(StrategiesTest, DoesNotProposeWhatItObserved) {
 }
 
 TEST_P(StrategiesTest, AnAbandonedTemplateIsNotProposed) {
-  const auto strategy = make_strategy(GetParam(), space, 3);
+  const auto strategy = strategy_of(GetParam(), space, 3);
   (void)strategy->propose();
   strategy->abandon("toy_a");
   strategy->abandon("toy_a");
@@ -76,8 +83,8 @@ TEST_P(StrategiesTest, AnAbandonedTemplateIsNotProposed) {
 }
 
 TEST_P(StrategiesTest, TheSameSeedGivesTheSameOrder) {
-  const auto first = make_strategy(GetParam(), space, 5);
-  const auto second = make_strategy(GetParam(), space, 5);
+  const auto first = strategy_of(GetParam(), space, 5);
+  const auto second = strategy_of(GetParam(), space, 5);
   EXPECT_EQ(drain(*first), drain(*second));
 }
 
@@ -91,14 +98,14 @@ TEST_P(StrategiesTest, ASpaceOfMillionsIsNotEnumerated) {
   const SearchSpace millions = make(big, {"toy_big"});
   EXPECT_EQ(millions.count(), 32000000U);
   const auto start = std::chrono::steady_clock::now();
-  const auto strategy = make_strategy(GetParam(), millions, 1);
+  const auto strategy = strategy_of(GetParam(), millions, 1);
   EXPECT_EQ(drain(*strategy, 1000).size(), 1000U);
   // Listing them all takes at least ten times as long.
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
 }
 
 TEST_F(StrategiesTest, ExhaustiveFollowsTheOrderOfTheSpace) {
-  const auto strategy = make_strategy("exhaustive", space, 0);
+  const auto strategy = strategy_of("exhaustive", space, 0);
   std::vector<Candidate> expected;
   for (const auto& part : space.parts) {
     part.space.for_each([&](const Config& config) {
@@ -128,23 +135,24 @@ TEST_F(StrategiesTest, RandomDrawsUniformlyOverTheUnionOfTemplates) {
 }
 
 TEST_F(StrategiesTest, SeedsDiffer) {
-  const auto first = make_strategy("random", space, 1);
-  const auto second = make_strategy("random", space, 2);
+  const auto first = strategy_of("random", space, 1);
+  const auto second = strategy_of("random", space, 2);
   EXPECT_NE(drain(*first), drain(*second));
 }
 
 TEST_F(StrategiesTest, CanonicalTextTellsSeedWhereItMatters) {
-  EXPECT_EQ(make_strategy("random", space, 7)->canonical(), "random seed=7");
-  EXPECT_EQ(make_strategy("exhaustive", space, 7)->canonical(), "exhaustive");
+  EXPECT_EQ(strategy_of("random", space, 7)->canonical(), "random seed=7");
+  EXPECT_EQ(strategy_of("exhaustive", space, 7)->canonical(), "exhaustive");
+  EXPECT_EQ(strategy_of("model", space, 7)->canonical(), "model seed=7");
 }
 
 TEST_F(StrategiesTest, AnUnknownNameListsWhatThereIs) {
   try {
-    (void)make_strategy("greedy", space, 1);
+    (void)strategy_of("greedy", space, 1);
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, random"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, model, random"));
   }
 }
 

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tests/support/toy_templates.hpp"
+#include "tuner/static_model.hpp"
+
+namespace kiln::testing {
+namespace {
+
+std::string name_of(const Candidate& candidate) {
+  return candidate.template_name;
+}
+std::int64_t x_of(const Candidate& candidate) {
+  return candidate.config.at("x");
+}
+
+/// Two templates whose costs interleave, and one without costs.
+class ModelStrategyTest : public ::testing::Test {
+ protected:
+  SearchSpace make(const std::vector<std::string>& only) {
+    return make_search_space(catalog, problem, profile.limits, only, {});
+  }
+  std::vector<Candidate> drain(Strategy& strategy) {
+    std::vector<Candidate> all;
+    while (auto candidate = strategy.propose()) all.push_back(std::move(*candidate));
+    return all;
+  }
+
+  Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
+  DeviceProfile profile = profile_of("h200");
+  TempFolder folder;
+  Catalog catalog = catalog_with(
+      folder, {{"even", {{"x", {4, 0, 8, 2, 6}}}, "true", "0", "128", {"waits = 10 + x"}},
+               {"odd", {{"x", {7, 1, 5, 3, 9}}}, "true", "0", "128", {"waits = 10 + x"}},
+               {"plain", {{"x", first_numbers(20)}}},
+               {"large",
+                {{"x", first_numbers(16)},
+                 {"y", first_numbers(16)},
+                 {"z", first_numbers(16)},
+                 {"w", first_numbers(13)}},
+                "true",
+                "0",
+                "128",
+                {"waits = 100000 - x"}}});
+};
+
+TEST_F(ModelStrategyTest, TheShortestTimeOfAllTemplatesComesFirst) {
+  const SearchSpace space = make({"even", "odd"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  std::vector<std::int64_t> order;
+  for (const auto& candidate : drain(strategy)) {
+    order.push_back(x_of(candidate));
+    EXPECT_EQ(name_of(candidate), x_of(candidate) % 2 == 0 ? "even" : "odd");
+  }
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(ModelStrategyTest, WithoutCostsEveryFourthIsDrawnAtRandom) {
+  const SearchSpace space = make({"even", "odd", "plain"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  const auto all = drain(strategy);
+  ASSERT_EQ(all.size(), 30U);
+  EXPECT_EQ(std::set<Candidate>(all.begin(), all.end()).size(), 30U);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    // After ten that have a time, three of them before each that has none, the rest has none.
+    EXPECT_EQ(name_of(all[i]) == "plain", i % 4 == 3 || i >= 13) << i;
+  }
+  ModelStrategy other(space, problem, profile, 2);
+  EXPECT_NE(drain(other), all);
+}
+
+TEST_F(ModelStrategyTest, AnAbandonedTemplateIsProposedNoMore) {
+  const SearchSpace space = make({"even", "odd", "plain"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  EXPECT_EQ(x_of(*strategy.propose()), 0);
+  strategy.abandon("even");
+  EXPECT_EQ(x_of(*strategy.propose()), 1);
+  EXPECT_EQ(x_of(*strategy.propose()), 3);
+  strategy.abandon("plain");
+  std::vector<std::int64_t> order;
+  for (const auto& candidate : drain(strategy)) order.push_back(x_of(candidate));
+  EXPECT_EQ(order, (std::vector<std::int64_t>{5, 7, 9}));
+}
+
+TEST_F(ModelStrategyTest, OfALargeSpaceASampleIsPutInOrderAndNothingIsLost) {
+  const SearchSpace space = make({"large"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  // The last x is the fastest, and most of its configurations are in the sample.
+  std::unordered_set<std::string> distinct;
+  for (int i = 0; i < 100; ++i) {
+    const auto candidate = strategy.propose();
+    if (i % 4 != 3) {
+      EXPECT_EQ(x_of(*candidate), 15) << i;
+    }
+    distinct.insert(candidate_text(*candidate));
+  }
+  std::size_t count = 100;
+  while (const auto candidate = strategy.propose()) {
+    distinct.insert(candidate_text(*candidate));
+    ++count;
+  }
+  EXPECT_EQ(count, space.count());
+  EXPECT_EQ(distinct.size(), count);
+}
+
+TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
+  const TempFolder other;
+  const Catalog broken =
+      catalog_with(other, {{"broken", {{"x", {0, 1}}}, "true", "0", "128", {"waits = k / x"}}});
+  const SearchSpace space = make_search_space(broken, problem, profile.limits, {"broken"}, {});
+  EXPECT_THROW(ModelStrategy(space, problem, profile, 1), Error);
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/static_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "templates/catalog.hpp"
+#include "tests/support/toy_templates.hpp"
+
+namespace kiln::testing {
+namespace {
+
+/// A GPU with round figures: one clock is one nanosecond, a launch and small operands cost nothing.
+DeviceProfile round_profile() {
+  DeviceProfile profile = profile_of("h200");
+  profile.clock_ghz = 1.0;
+  profile.launch_ns = 0.0;
+  profile.issue_per_clock = 4.0;
+  profile.shared_wavefronts_per_clock = 1.0;
+  profile.dram_bytes_per_ns = 1e9;
+  profile.mma.f16 = 1000.0;
+  profile.mma.tf32 = 500.0;
+  profile.latency.dram = 1000.0 / 1.17;
+  profile.limits.sm_count = 16;
+  return profile;
+}
+
+class StaticModelTest : public ::testing::Test {
+ protected:
+  /// Of a block of `threads` for each 16 x 16 of D, by the costs.
+  std::optional<double> time_of(const std::vector<std::string>& costs, std::int64_t size = 64,
+                                DType type = DType::f16, const std::string& threads = "128",
+                                const std::string& smem = "0") {
+    const TempFolder folder;
+    const Catalog catalog =
+        catalog_with(folder, {{"toy", {{"x", {0, 1}}}, "true", smem, threads, costs}});
+    Gemm gemm = Gemm::of(type, size, size, 64);
+    gemm.c = gemm.d = gemm.a;
+    return static_time_ns(catalog.at("toy"), Config{{"x", 0}}, to_problem(gemm), profile);
+  }
+  /// Sixteen blocks on sixteen multiprocessors: one each.
+  double one(const std::vector<std::string>& costs, const std::string& threads = "128") {
+    return std::round(time_of(costs, 64, DType::f16, threads).value());
+  }
+  DeviceProfile profile = round_profile();
+};
+
+TEST_F(StaticModelTest, WithoutCostsThereIsNoTime) {
+  EXPECT_EQ(time_of({}), std::nullopt);
+}
+
+TEST_F(StaticModelTest, TheBusiestUnitCounts) {
+  EXPECT_EQ(one({"tensor = 5000000"}), 5000.0);
+  EXPECT_EQ(one({"memory = 7000", "issues = 8000"}), 7000.0);
+  EXPECT_EQ(one({"issues = 40000", "memory = 7000"}), 10000.0);
+}
+
+TEST_F(StaticModelTest, FewWarpsHaveFewerSchedulers) {
+  EXPECT_EQ(one({"tensor = 5000000"}, "64"), 10000.0);
+  EXPECT_EQ(one({"tensor = 5000000"}, "32"), 20000.0);
+  // Shared memory serves one warp as fast as many.
+  EXPECT_EQ(one({"memory = 7000"}, "32"), 7000.0);
+}
+
+TEST_F(StaticModelTest, WaitsAddAndTripsOverlap) {
+  EXPECT_EQ(one({"memory = 7000", "waits = 3"}), 10000.0);
+  EXPECT_EQ(one({"memory = 7000", "trips = 3"}), 7000.0);
+  EXPECT_EQ(one({"memory = 7000", "trips = 9"}), 9000.0);
+}
+
+TEST_F(StaticModelTest, BlocksOfOneMultiprocessorHideEachOthersWaits) {
+  // 256 blocks: sixteen on each multiprocessor at once.
+  EXPECT_NEAR(*time_of({"memory = 1000", "waits = 2"}, 256), 16000.0, 1.0);
+  // Four times as many as fit at once, by registers: rounds one after another.
+  EXPECT_NEAR(*time_of({"memory = 10", "waits = 2", "registers = 128"}, 256), 4 * 2010.0, 1.0);
+}
+
+TEST_F(StaticModelTest, RatesFollowTheOperandsType) {
+  EXPECT_NEAR(*time_of({"tensor = 5000000"}, 64, DType::f32), 5000.0, 1.0);
+  profile.lanes_per_clock[static_cast<std::size_t>(emulated::Unit::fp32)] = 128.0;
+  EXPECT_NEAR(*time_of({"fp32 = 1280000"}, 64, DType::f32), 10000.0, 1.0);
+}
+
+TEST_F(StaticModelTest, NoLaunchBeatsItsOperandsTraffic) {
+  profile.dram_bytes_per_ns = 1.0;
+  profile.launch_ns = 500.0;
+  EXPECT_NEAR(*time_of({"memory = 1"}), 3 * 64 * 64 * 2 + 500.0, 1.0);
+}
+
+TEST_F(StaticModelTest, WhatTheDeviceCannotLaunchComesLast) {
+  EXPECT_TRUE(std::isinf(*time_of({"memory = 1"}, 64, DType::f16, "128", "1000000")));
+  EXPECT_TRUE(std::isinf(*time_of({"memory = 1", "registers = 255"}, 64, DType::f16, "1024")));
+}
+
+TEST(StaticProfile, IsTheBuiltInOneOfTheClassOrBorrowedRates) {
+  const DeviceProfile h200 = profile_of("h200");
+  DeviceLimits limits = *limits_of_arch("sm_80");
+  DeviceClass device = h200.device_class;
+  EXPECT_EQ(profile_for(h200.limits, device).clock_ghz, h200.clock_ghz);
+  device.name = "another";
+  const DeviceProfile other = profile_for(limits, device);
+  EXPECT_EQ(other.mma, h200.mma);
+  EXPECT_EQ(other.limits.sm_count, limits.sm_count);
+}
+
+TEST(StaticTimes, OfTheCatalogPreferWhatIsKnownToBeFaster) {
+  const Problem problem = to_problem(Gemm::of(DType::f16, 2048, 2048, 2048));
+  const DeviceProfile profile = profile_of("h200");
+  const auto time_of = [&](const char* name, const Config& config) {
+    return *static_time_ns(Catalog::builtin().at(name), config, problem, profile);
+  };
+  const auto standard = [&](const char* name) {
+    return *Catalog::builtin().at(name).space(problem, profile.limits).default_config();
+  };
+  const double wmma = time_of("gemm_wmma", standard("gemm_wmma"));
+  const double tiled = time_of("gemm_tiled", standard("gemm_tiled"));
+  EXPECT_LT(2.0 * wmma, tiled);
+  EXPECT_LT(2.0 * tiled, time_of("gemm_naive", standard("gemm_naive")));
+  // No more than the tensor cores' rate allows.
+  EXPECT_GT(wmma, 2048.0 * 2048.0 * 2048.0 / (profile.mma.f16 * 132.0 * profile.clock_ghz));
+  Config two_stages = standard("gemm_wmma");
+  two_stages.set("stages", 2);
+  two_stages.set("tile_k", 16);
+  EXPECT_LT(wmma, time_of("gemm_wmma", two_stages));
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/static_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+/// What built-in profiles lack is estimated with these rates.
+constexpr const char* kUsualProfile = "h200";
+/// A multiprocessor has this many schedulers, each with its own quarter of most units; a warp
+/// belongs to one.
+constexpr double kQuarters = 4.0;
+/// As in the model with a run (performance_model.cpp): kernels ask in bursts.
+constexpr double kL2Share = 0.9;
+constexpr double kDramWait = 1.17;
+/// Where a template does not say.
+constexpr double kUsualRegisters = 32.0;
+
+/// What one block keeps busy, in clocks of the multiprocessor.
+struct BlockClocks {
+  double divided = 0.0;  ///< of the busiest unit that exists once for each scheduler
+  double shared = 0.0;   ///< of the busiest that warps share: memory, the second level
+  double waits = 0.0;
+  double trips = 0.0;
+};
+
+double tensor_rate(const TensorRates& rates, DType type) {
+  switch (type) {
+    case DType::tf32:
+      return rates.tf32;
+    case DType::f64:
+      return rates.f64;
+    case DType::s8:
+    case DType::u8:
+      return rates.s8;
+    case DType::e4m3:
+    case DType::e5m2:
+      return rates.e4m3;
+    default:
+      return rates.f16;
+  }
+}
+
+/// Costs by name, 0 where none is stated.
+class Costs {
+ public:
+  explicit Costs(const std::vector<NamedValue>& stated) : stated_(stated) {}
+  [[nodiscard]] double of(std::string_view name, double otherwise = 0.0) const {
+    const auto found = std::find_if(stated_.begin(), stated_.end(),
+                                    [&](const NamedValue& cost) { return cost.name == name; });
+    return found == stated_.end() ? otherwise : static_cast<double>(found->value);
+  }
+
+ private:
+  const std::vector<NamedValue>& stated_;
+};
+
+/// A unit of rate 0 is one that the device does not have, or that costs nothing.
+double clocks_at(double work, double rate) {
+  return rate > 0.0 ? work / rate : 0.0;
+}
+
+BlockClocks clocks_of(const Costs& costs, const Problem& problem, const DeviceProfile& profile) {
+  using emulated::Unit;
+  const double l2_bytes_per_clock = kL2Share * profile.l2_bytes_per_ns / profile.clock_ghz /
+                                    static_cast<double>(profile.limits.sm_count);
+  const double tensor = tensor_rate(profile.mma, problem.type("a").value_or(DType::f16));
+  BlockClocks block;
+  block.divided = std::max({clocks_at(costs.of("tensor"), tensor),
+                            clocks_at(costs.of("fp32"), profile.lanes(Unit::fp32)),
+                            clocks_at(costs.of("fp64"), profile.lanes(Unit::fp64)),
+                            clocks_at(costs.of("issues"), profile.issue_per_clock)});
+  block.shared = std::max(clocks_at(costs.of("memory"), profile.shared_wavefronts_per_clock),
+                          clocks_at(costs.of("l2_bytes"), l2_bytes_per_clock));
+  const double trip = profile.latency.dram * kDramWait;
+  block.waits = costs.of("waits") * trip;
+  block.trips = costs.of("trips") * trip;
+  return block;
+}
+
+/// Clocks until `together` blocks of `warps` warps are done that start at once.
+double round_clocks(const BlockClocks& block, double warps, double together) {
+  const double busiest = std::max(block.divided, block.shared);
+  const double alone =
+      std::max(block.divided * kQuarters / std::min(kQuarters, warps), block.shared);
+  return std::max({together * busiest, alone + block.waits, block.trips});
+}
+
+/// Bytes of a gemm's operands; 0 for other operations, whose shapes are not known here.
+double touched_bytes(const Problem& problem) {
+  const auto extent = [&](std::string_view name) {
+    return static_cast<double>(problem.size(name).value_or(0));
+  };
+  const auto bytes = [&](std::string_view slot) {
+    const auto type = problem.type(slot);
+    return type ? static_cast<double>(size_bytes(*type)) : 0.0;
+  };
+  const double m = extent("m");
+  const double n = extent("n");
+  const double k = extent("k");
+  const bool reads_c = problem.trait("reads_c").value_or(0) != 0;
+  return m * k * bytes("a") + k * n * bytes("b") +
+         m * n * (bytes("d") + (reads_c ? bytes("c") : 0.0));
+}
+
+double volume(const std::array<std::uint32_t, 3>& extent) {
+  return static_cast<double>(extent[0]) * extent[1] * extent[2];
+}
+
+double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const BlockClocks& block,
+                     const DeviceProfile& profile) {
+  const double threads = volume(geometry.block);
+  const Occupancy fit =
+      occupancy(profile.limits, static_cast<int>(threads),
+                static_cast<int>(costs.of("registers", kUsualRegisters)), geometry.smem_bytes);
+  if (fit.blocks_per_sm == 0) return std::numeric_limits<double>::infinity();
+  const double blocks = volume(geometry.grid);
+  const double sms = static_cast<double>(profile.limits.sm_count);
+  const double slots = sms * fit.blocks_per_sm;
+  const double full_rounds = std::floor(blocks / slots);
+  const double last_together = std::ceil((blocks - full_rounds * slots) / sms);
+  const double warps = std::ceil(threads / profile.limits.warp_size);
+  double clocks = full_rounds * round_clocks(block, warps, fit.blocks_per_sm);
+  if (last_together > 0.0) clocks += round_clocks(block, warps, last_together);
+  return clocks;
+}
+
+}  // namespace
+
+std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
+                                     const Problem& problem, const DeviceProfile& profile) {
+  const auto stated = kernel_template.costs(config, problem, profile.limits);
+  if (stated.empty()) return std::nullopt;
+  const Costs costs(stated);
+  std::vector<LaunchGeometry> launches;
+  try {
+    launches = kernel_template.geometry(config, problem, profile.limits);
+  } catch (const Error& error) {
+    // Such a candidate ends as out_of_resources when it is its turn, like any other.
+    if (error.kind() != ErrorKind::template_) throw;
+    return std::numeric_limits<double>::infinity();
+  }
+  const BlockClocks block = clocks_of(costs, problem, profile);
+  const double on_sms_ns =
+      launch_clocks(launches.front(), costs, block, profile) / profile.clock_ghz;
+  const double in_dram_ns = touched_bytes(problem) / profile.dram_bytes_per_ns;
+  return std::max(on_sms_ns, in_dram_ns) + static_cast<double>(launches.size()) * profile.launch_ns;
+}
+
+DeviceProfile profile_for(const DeviceLimits& limits, const DeviceClass& device) {
+  DeviceProfile profile = profile_of(kUsualProfile);
+  for (const auto& name : built_in_profiles()) {
+    DeviceProfile own = profile_of(name);
+    if (own.device_class == device) profile = std::move(own);
+  }
+  profile.limits = limits;
+  return profile;
+}
+
+}  // namespace kiln

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/strategies/model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tuner/static_model.hpp"
+
+namespace kiln {
+namespace {
+
+/// Timing that many takes a second or two.
+constexpr std::uint64_t kMostTimed = 50000;
+constexpr std::uint64_t kDrawEvery = 4;
+
+/// The parts whose candidates cannot all be put in order.
+SearchSpace untimed(const SearchSpace& space) {
+  SearchSpace result;
+  for (const auto& part : space.parts) {
+    const bool stated = !part.kernel_template->cost_lines().empty();
+    if (!stated || part.space.count() > kMostTimed) result.parts.push_back(part);
+  }
+  return result;
+}
+
+}  // namespace
+
+ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
+                             const DeviceProfile& profile, std::uint64_t seed)
+    : space_(space), seed_(seed), untimed_space_(untimed(space)), drawn_(untimed_space_, seed) {
+  for (std::size_t part = 0; part < space.parts.size(); ++part) time_part(part, problem, profile);
+  // Ties in the order of the space, which is the same in every session.
+  std::stable_sort(timed_.begin(), timed_.end(), [](const Timed& left, const Timed& right) {
+    return left.time_ns < right.time_ns;
+  });
+}
+
+void ModelStrategy::time_part(std::size_t part, const Problem& problem,
+                              const DeviceProfile& profile) {
+  const auto& [kernel_template, configs] = space_.parts[part];
+  const std::uint64_t count = configs.count();
+  const std::uint64_t sampled = std::min(count, kMostTimed);
+  for (std::uint64_t i = 0; i < sampled; ++i) {
+    // In floating point, because the product of the two counts may not fit.
+    const auto index = sampled == count ? i
+                                        : static_cast<std::uint64_t>(static_cast<double>(count) /
+                                                                     static_cast<double>(sampled) *
+                                                                     static_cast<double>(i));
+    const auto time_ns = static_time_ns(*kernel_template, configs.at(index), problem, profile);
+    if (!time_ns) return;
+    timed_.push_back({*time_ns, part, index});
+  }
+}
+
+std::optional<Candidate> ModelStrategy::propose() {
+  const bool draw = ++proposals_ % kDrawEvery == 0;
+  auto candidate = draw ? next_drawn() : next_timed();
+  if (!candidate) candidate = draw ? next_timed() : next_drawn();
+  if (candidate) gone_.insert(candidate_text(*candidate));
+  return candidate;
+}
+
+std::optional<Candidate> ModelStrategy::next_timed() {
+  while (next_ < timed_.size()) {
+    const Timed& timed = timed_[next_++];
+    const auto& part = space_.parts[timed.part];
+    const std::string& name = part.kernel_template->name();
+    if (abandoned_.contains(name)) continue;
+    Candidate candidate{name, part.space.at(timed.index)};
+    if (!gone_.contains(candidate_text(candidate))) return candidate;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> ModelStrategy::next_drawn() {
+  while (auto candidate = drawn_.propose()) {
+    if (!gone_.contains(candidate_text(*candidate))) return candidate;
+  }
+  return std::nullopt;
+}
+
+void ModelStrategy::observe(const Candidate& candidate, Outcome, double) {
+  gone_.insert(candidate_text(candidate));
+}
+
+void ModelStrategy::abandon(const std::string& template_name) {
+  abandoned_.insert(template_name);
+  drawn_.abandon(template_name);
+}
+
+std::string ModelStrategy::canonical() const {
+  return fmt::format("model seed={}", seed_);
+}
+
+}  // namespace kiln

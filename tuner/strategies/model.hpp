@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "runtime/emulated/device_profile.hpp"
+#include "templates/problem.hpp"
+#include "tuner/strategies/random.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+
+/// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
+/// together. Templates that state no costs have no such time: every fourth proposal is drawn from
+/// them at random, as long as there are any. Of a very large space only an evenly spread sample is
+/// timed; the rest of it is drawn at random like those.
+class ModelStrategy : public Strategy {
+ public:
+  /// Times the candidates: up to 50,000 of each template. Throws Error(template_) when a cost is
+  /// undefined.
+  ModelStrategy(const SearchSpace& space, const Problem& problem, const DeviceProfile& profile,
+                std::uint64_t seed);
+  [[nodiscard]] std::optional<Candidate> propose() override;
+  void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
+  void abandon(const std::string& template_name) override;
+  [[nodiscard]] std::string canonical() const override;
+
+ private:
+  /// A candidate in 24 bytes: there can be many.
+  struct Timed {
+    double time_ns = 0.0;
+    std::size_t part = 0;
+    std::uint64_t index = 0;
+  };
+  void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
+  [[nodiscard]] std::optional<Candidate> next_timed();
+  [[nodiscard]] std::optional<Candidate> next_drawn();
+
+  const SearchSpace& space_;
+  std::uint64_t seed_;
+  std::vector<Timed> timed_;  ///< shortest first
+  std::size_t next_ = 0;
+  SearchSpace untimed_space_;  ///< parts that are not in timed_, or not wholly
+  RandomStrategy drawn_;
+  std::uint64_t proposals_ = 0;
+  std::unordered_set<std::string> gone_;  ///< proposed or observed
+  std::set<std::string> abandoned_;
+};
+
+}  // namespace kiln
