@@ -27,7 +27,7 @@ struct TuneOptions {
   std::string suite;
   std::string budget;
   std::uint64_t max_candidates = 0;
-  std::string strategy = "random";
+  std::string strategy;  ///< empty: what suits the device
   std::uint64_t seed = 1;
   std::string templates;
   std::vector<std::string> set;
@@ -54,7 +54,8 @@ void check_usage(const TuneOptions& options) {
   if (options.samples < 3) reject("--samples: at least 3, or there is no spread");
   if (options.compile_threads < 0) reject("--compile-threads: 0 (one per core) or more");
   const auto names = strategy_names();
-  if (std::find(names.begin(), names.end(), options.strategy) == names.end()) {
+  if (!options.strategy.empty() &&
+      std::find(names.begin(), names.end(), options.strategy) == names.end()) {
     throw Error(ErrorKind::usage, fmt::format("--strategy {}: there are {}", options.strategy,
                                               fmt::join(names, " ")));
   }
@@ -77,6 +78,12 @@ std::string default_timeout(const Context& context) {
   return names_emulated_device(context.device().value) ? "120s" : "10s";
 }
 
+/// A GPU tries so many that chance does well; an emulated one should begin with the likely ones.
+std::string default_strategy(const Context& context, const TuneOptions& options) {
+  const bool emulated = !options.compile_only && names_emulated_device(context.device().value);
+  return emulated ? "model" : "random";
+}
+
 TuneRequest tune_request(const Context& context, const TuneOptions& options,
                          const GemmRequest& problem) {
   TuneRequest request;
@@ -85,7 +92,8 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   request.beta = problem.beta;
   request.templates = split_list(options.templates);
   request.choices = parse_choices("--set", options.set);
-  request.strategy = options.strategy;
+  request.strategy =
+      options.strategy.empty() ? default_strategy(context, options) : options.strategy;
   request.seed = options.seed;
   request.budget = budget_of(options);
   request.policy.cold = !options.warm;
@@ -245,7 +253,9 @@ void add_tune(Program& program) {
   verb->add_option("--max-candidates", o.max_candidates,
                    "Candidates for each problem; alone it lifts the limit of time")
       ->type_name("N");
-  verb->add_option("--strategy", o.strategy, "random or exhaustive")->type_name("NAME");
+  verb->add_option("--strategy", o.strategy,
+                   "random, model or exhaustive (default random, model on an emulated device)")
+      ->type_name("NAME");
   verb->add_option("--seed", o.seed, "Of the strategy and the data (default 1)")->type_name("N");
   verb->add_option("--templates", o.templates, "Only these")->type_name("A,B");
   verb->add_option("--set", o.set, "Only these values: tile_m=64,128")->type_name("NAME=V,V");

@@ -57,7 +57,7 @@ _kiln() {
     --layout) words="nn nt tn tt" ;;
     --arch) words=$_kiln_archs ;;
     --against) words="cublaslt" ;;
-    --strategy) words="random exhaustive" ;;
+    --strategy) words="random model exhaustive" ;;
     --mode) words="use tune_on_miss require default_only" ;;
     --log) words="warning info" ;;
     --color) words="auto always never" ;;
