@@ -16,7 +16,8 @@ namespace kiln {
 /// As many blocks as fit on a multiprocessor (threads, shared memory, stated registers) make a
 /// round. A round lasts as long as the busiest unit needs for all of them, or as one block needs by
 /// itself where that is longer: its work on its own share of the units and its waits one after
-/// another, or its trips to memory if nothing else held it up. Rounds follow each other, the last
+/// another, or its trips to memory if nothing else held it up; small shares of what
+/// overlaps are added. Rounds follow each other, the last
 /// with what is left; no launch beats the DRAM traffic of its operands.
 ///
 /// Nothing when the template states no costs; infinity for a launch that the device cannot do.

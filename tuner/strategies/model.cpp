@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tuner/static_model.hpp"
 
@@ -14,6 +15,9 @@ namespace {
 /// Timing that many takes a second or two.
 constexpr std::uint64_t kMostTimed = 50000;
 constexpr std::uint64_t kDrawEvery = 4;
+/// Of candidates with the same time, by which a tunable did not matter, each counts as that much
+/// slower for every doubling of their number: others get their turn in a short session too.
+constexpr double kLookAlike = 0.05;
 
 /// The parts whose candidates cannot all be put in order.
 SearchSpace untimed(const SearchSpace& space) {
@@ -31,10 +35,26 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
                              const DeviceProfile& profile, std::uint64_t seed)
     : space_(space), seed_(seed), untimed_space_(untimed(space)), drawn_(untimed_space_, seed) {
   for (std::size_t part = 0; part < space.parts.size(); ++part) time_part(part, problem, profile);
-  // Ties in the order of the space, which is the same in every session.
+  sort();
+  spread_look_alikes();
+  sort();
+}
+
+/// Ties in the order of the space, which is the same in every session.
+void ModelStrategy::sort() {
   std::stable_sort(timed_.begin(), timed_.end(), [](const Timed& left, const Timed& right) {
     return left.time_ns < right.time_ns;
   });
+}
+
+void ModelStrategy::spread_look_alikes() {
+  double time_ns = -1.0;
+  double number = 0.0;
+  for (Timed& timed : timed_) {
+    number = timed.time_ns == time_ns ? number + 1.0 : 1.0;
+    time_ns = timed.time_ns;
+    timed.time_ns *= 1.0 + kLookAlike * std::log2(number);
+  }
 }
 
 void ModelStrategy::time_part(std::size_t part, const Problem& problem,

@@ -17,9 +17,10 @@
 namespace kiln {
 
 /// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
-/// together. Templates that state no costs have no such time: every fourth proposal is drawn from
-/// them at random, as long as there are any. Of a very large space only an evenly spread sample is
-/// timed; the rest of it is drawn at random like those.
+/// together; those whose time is the same are spread a little. Templates that state no costs have
+/// no such time: every fourth proposal is drawn from them at random, as long as there are any. Of a
+/// very large space only an evenly spread sample is timed; the rest of it is drawn at random like
+/// those.
 class ModelStrategy : public Strategy {
  public:
   /// Times the candidates: up to 50,000 of each template. Throws Error(template_) when a cost is
@@ -39,6 +40,8 @@ class ModelStrategy : public Strategy {
     std::uint64_t index = 0;
   };
   void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
+  void sort();
+  void spread_look_alikes();
   [[nodiscard]] std::optional<Candidate> next_timed();
   [[nodiscard]] std::optional<Candidate> next_drawn();
 

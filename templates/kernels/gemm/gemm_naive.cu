@@ -23,7 +23,6 @@
 //@ cost       issues = threads / 32 * k * ((a_bytes >= 4 ? 8 : a_type == type.f16 ? 11 : 14) - (threads == 32 ? 1 : 0))   // one warp is unrolled further
 //@ cost       memory = threads / 32 * k * ((a_transposed == 1 ? 1 : max(1, 32 / block_x)) + (b_transposed == 1 ? min(32, block_x) : ceil_div(min(32, block_x) * b_bytes, 128)))
 //@ cost       l2_bytes = (block_x + block_y) * k * a_bytes / 2   // neighbours share some
-//@ cost       trips = ceil_div(k, 8)
 //@ cost       registers = 32
 
 /// \file

@@ -41,6 +41,12 @@ class ModelStrategyTest : public ::testing::Test {
   Catalog catalog = catalog_with(
       folder, {{"even", {{"x", {4, 0, 8, 2, 6}}}, "true", "0", "128", {"waits = 10 + x"}},
                {"odd", {{"x", {7, 1, 5, 3, 9}}}, "true", "0", "128", {"waits = 10 + x"}},
+               {"alike",
+                {{"x", {0, 1, 2}}, {"y", {0, 1, 2, 3}}},
+                "true",
+                "0",
+                "128",
+                {"waits = 1000000 + 75000 * x"}},
                {"plain", {{"x", first_numbers(20)}}},
                {"large",
                 {{"x", first_numbers(16)},
@@ -50,7 +56,7 @@ class ModelStrategyTest : public ::testing::Test {
                 "true",
                 "0",
                 "128",
-                {"waits = 100000 - x"}}});
+                {"waits = x == 15 ? 1000 : 2000"}}});
 };
 
 TEST_F(ModelStrategyTest, TheShortestTimeOfAllTemplatesComesFirst) {
@@ -62,6 +68,15 @@ TEST_F(ModelStrategyTest, TheShortestTimeOfAllTemplatesComesFirst) {
     EXPECT_EQ(name_of(candidate), x_of(candidate) % 2 == 0 ? "even" : "odd");
   }
   EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+TEST_F(ModelStrategyTest, LookAlikesAreSpreadAmongTheSlightlySlower) {
+  const SearchSpace space = make({"alike"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  std::vector<std::int64_t> order;
+  for (const auto& candidate : drain(strategy)) order.push_back(x_of(candidate));
+  // Steps of 7.5 %: the fourth of x=0 counts as 10 % slower, after the first of x=1.
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 0, 1, 0, 0, 1, 2, 1, 1, 2, 2, 2}));
 }
 
 TEST_F(ModelStrategyTest, WithoutCostsEveryFourthIsDrawnAtRandom) {
@@ -94,7 +109,7 @@ TEST_F(ModelStrategyTest, AnAbandonedTemplateIsProposedNoMore) {
 TEST_F(ModelStrategyTest, OfALargeSpaceASampleIsPutInOrderAndNothingIsLost) {
   const SearchSpace space = make({"large"});
   ModelStrategy strategy(space, problem, profile, 1);
-  // The last x is the fastest, and most of its configurations are in the sample.
+  // The last x is far the fastest, and most of its configurations are in the sample.
   std::unordered_set<std::string> distinct;
   for (int i = 0; i < 100; ++i) {
     const auto candidate = strategy.propose();
