@@ -118,7 +118,7 @@ TEST(FrontMatterError, Costs) {
   const auto with = [](const std::string& text) {
     return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
   };
-  EXPECT_THAT(with("fp23 = k"),
+  EXPECT_THAT(with("isues = k"),
               AllOf(StartsWith("tiny.cu:21:10:"), HasSubstr("unknown cost"),
                     HasSubstr("did you mean \"issues\"?"), HasSubstr("there are: tensor fp32")));
   EXPECT_THAT(with("fp32 = m"),
