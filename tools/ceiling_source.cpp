@@ -72,7 +72,8 @@ std::string wgmma_kernel(const WgmmaType& type) {
     for (int step = 0; step < 4; ++step) {
 )" + wgmma_text(type) +
           R"(    }
-    asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;" ::: "memory");
+    asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 1;"
+                 ::: "memory");
   });
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   auto total = sums[0];

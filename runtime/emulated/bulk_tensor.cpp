@@ -99,6 +99,16 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
   for (std::size_t i = 0; i < rank; ++i) {
     at[i] = get<std::int32_t>(warp.row(instr.rows[i]), lane);
   }
+  // The hardware calls either an illegal instruction.
+  if (kind != AccessKind::load && *std::min_element(at.begin(), at.end()) < 0) {
+    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
+              "stores a box that begins before the tensor: coordinates of stores are not negative");
+  }
+  if (at[0] * std::int64_t{bytes_of(spec.type)} % kTensorChunk != 0) {
+    warp.fail(instr, LaneMask{1} << lane, Finding::misaligned,
+              fmt::format("has {} as the first coordinate, {} bytes: no multiple of {}", at[0],
+                          at[0] * std::int64_t{bytes_of(spec.type)}, kTensorChunk));
+  }
   std::vector<BulkPiece> pieces;
   const auto add = [&](const TensorPiece& piece) {
     BulkPiece to{nullptr, piece.global, piece.shared, piece.bytes};
@@ -114,9 +124,9 @@ std::vector<BulkPiece> pieces_of(Warp& warp, const Instr& instr, int lane, const
     for (std::size_t i = 0; detail.offsets && i + 2 < rank; ++i) {
       offsets[i] = get<std::uint16_t>(warp.row(instr.rows[rank + i]), lane);
     }
-    for_each_im2col_piece(spec, at, offsets, shared, add);
+    for_each_im2col_piece(spec, at, offsets, shared, kind != AccessKind::load, add);
   } else {
-    for_each_piece(spec, at, shared, add);
+    for_each_piece(spec, at, shared, kind != AccessKind::load, add);
   }
   return pieces;
 }
@@ -161,7 +171,7 @@ void begin_load(Warp& warp, const Instr& instr, int lane, const TensorSpec& spec
   load.pieces = pieces_of(warp, instr, lane, spec, to.offset, AccessKind::load);
   load.elements.bytes = bytes_of(spec.type);
   load.elements.type = spec.type;
-  // The smallest subnormal is nothing to types that round or flush.
+  // The lowest bit is nothing to types that round.
   load.elements.converts = loaded(spec.type, 1) != 1;
   load.elements.fill = spec.fill == OutOfBoundsFill::nan ? fill_nan(spec.type) : 0;
   begin_bulk_load(std::move(load));

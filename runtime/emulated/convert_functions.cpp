@@ -85,7 +85,7 @@ uint64_t store_float(const Conversion& conversion, double value) {
   std::uint32_t bits = encode(format, value, conversion.rounding,
                               conversion.saturate_finite ? Overflow::saturate : Overflow::ieee);
   if (conversion.relu) bits = relu(format, bits);
-  if (conversion.to == Type::tf32) return is_nan(kTf32, bits) ? kF32.nan : bits << 13U;
+  if (conversion.to == Type::tf32) return bits << 13U;
   if (conversion.to == Type::f32 && conversion.flush && (bits & kF32.infinity) == 0) {
     bits &= kF32.sign;
   }

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstring>
 
 #include "runtime/emulated/data_types.hpp"
@@ -77,12 +78,17 @@ void execute_fma_f32(Warp& warp, const Instr& instr, LaneMask active) {
       c[i] = flush_subnormal(c[i]);
     }
   }
-  fma_f32(a, b, c, c);
+  alignas(64) float d[kLanes];
+  fma_f32(a, b, c, d);
   for (int i = 0; i < kLanes; ++i) {
-    if constexpr (kFlush) c[i] = flush_subnormal(c[i]);
-    if constexpr (kSaturate) c[i] = saturate_unit(c[i]);
+    if constexpr (kFlush) {
+      const bool below =
+          flushes_least_normal(double{a[i]} * double{b[i]}, c[i], d[i], 0x1p-126, 24);
+      d[i] = below ? std::copysign(0.0F, d[i]) : flush_subnormal(d[i]);
+    }
+    if constexpr (kSaturate) d[i] = saturate_unit(d[i]);
   }
-  store_lanes<4>(warp.row(instr.d), reinterpret_cast<const std::byte*>(c), active);
+  store_lanes<4>(warp.row(instr.d), reinterpret_cast<const std::byte*>(d), active);
 }
 
 Execute fma_of(Type type, const Modifiers& modifiers) {

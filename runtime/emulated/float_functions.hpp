@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bit>
+#include <cfenv>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -75,6 +76,18 @@ struct Call {
   static T of(T a) { return function(a); }
 };
 
+/// Whether .ftz flushes product + addend although it rounds to the least normal number of a format
+/// with so many bits: the GPU judges what it would be if exponents had no end, with one bit more
+/// below that number. Exact for products of f32 and smaller types.
+inline bool flushes_least_normal(double product, double addend, double rounded, double least,
+                                 int bits) {
+  if (std::fabs(rounded) != least) return false;
+  const double sign = rounded < 0.0 ? -1.0 : 1.0;
+  const double below = least - std::ldexp(least, -bits);  // the number before, with that bit
+  if (std::fegetround() != FE_TONEAREST) return sign * product <= below - sign * addend;
+  return sign * product < (below + least) / 2 - sign * addend;
+}
+
 /// An operation on f32 with PTX's NaN and, if wanted, .ftz and .sat.
 template <class F, bool kFlush, bool kSaturate = false>
 struct Single {
@@ -82,6 +95,12 @@ struct Single {
   static float of(Operands... operands) {
     float result = canonical(F::of((kFlush ? flush_subnormal(operands) : operands)...));
     if constexpr (kFlush) result = flush_subnormal(result);
+    if constexpr (kFlush && std::is_same_v<F, Mul>) {
+      const double product = (double{operands} * ...);
+      if (flushes_least_normal(product, 0.0, double{result}, 0x1p-126, 24)) {
+        result = std::copysign(0.0F, result);
+      }
+    }
     if constexpr (kSaturate) result = saturate_unit(result);
     return result;
   }

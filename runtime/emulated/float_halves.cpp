@@ -39,6 +39,13 @@ HalfModifiers unpack(std::uint8_t variant) {
   return modifiers;
 }
 
+/// What .ftz makes of a * b + c, given the rounded result. It exists for f16 alone.
+uint16_t flush_unrounded(uint16_t result, uint16_t a, uint16_t b, uint16_t c) {
+  const double product = double{f32_of_f16(a)} * double{f32_of_f16(b)};
+  const bool below = flushes_least_normal(product, f32_of_f16(c), f32_of_f16(result), 0x1p-14, 11);
+  return below ? static_cast<uint16_t>(result & kF16.sign) : result;
+}
+
 /// Any operation of one to three operands with any modifiers.
 template <class H, class F, int operands>
 void execute_modified(Warp& warp, const Instr& instr, LaneMask active) {
@@ -63,8 +70,17 @@ void execute_modified(Warp& warp, const Instr& instr, LaneMask active) {
         } else {
           result = F::of(a, b);
         }
+        if constexpr (std::is_same_v<F, HalfMul<F16>>) {
+          if (modifiers.flush) result = flush_unrounded(result, a, b, 0);
+        }
       } else {
-        result = F::of(load(instr.a), load(instr.b), load(instr.c));
+        const uint16_t a = load(instr.a);
+        const uint16_t b = load(instr.b);
+        const uint16_t c = load(instr.c);
+        result = F::of(a, b, c);
+        if constexpr (std::is_same_v<F, HalfFma<F16>>) {
+          if (modifiers.flush) result = flush_unrounded(result, a, b, c);
+        }
       }
       put<uint16_t>(warp.row(instr.d), i, finish_half<H>(result, modifiers));
     }

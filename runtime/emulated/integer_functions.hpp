@@ -165,10 +165,11 @@ struct Div {
     return static_cast<T>(a / b);
   }
 };
+/// By zero PTX leaves it open; the GPU gives all ones, as for the quotient.
 struct Rem {
   template <class T>
   static T of(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return static_cast<T>(-1);
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return 0;
     }

@@ -42,8 +42,20 @@ std::int64_t byte_offset(const WmmaDetail& detail, FragmentLayout::Place place, 
   return (major * stride + minor) * bits / 8;
 }
 
-/// Loads or stores every element that a lane holds, in pieces as large as neighbours in a register
-/// are neighbours in memory.
+/// Whether a lane's words lie in pairs of neighbours in memory, two registers to 8 bytes. The
+/// hardware's code moves such pairs at once.
+bool in_pairs(const WmmaDetail& detail, const FragmentLayout& layout, std::int64_t stride) {
+  const int distinct = layout.elements() / layout.copies;
+  if (bits_of(detail.matrix.type) != 32 || distinct % 2 != 0) return false;
+  for (int element = 0; element < distinct; element += 2) {
+    const auto at = [&](int i) { return byte_offset(detail, layout.at(0, i), stride, 32); };
+    if (at(element + 1) - at(element) != 4) return false;
+  }
+  return true;
+}
+
+/// Loads or stores every element that a lane holds, in pieces as large as neighbours in a register,
+/// or in two, are neighbours in memory.
 void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind) {
   if (!warp.gather_all(instr, active)) return;
   const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
@@ -59,14 +71,15 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
     return byte_offset(detail, layout.at(0, element), stride, bits);
   };
   const bool joined = per_register == 1 || bits < 8 || next(1) - next(0) == bits / 8;
-  const int step = joined ? per_register : 1;
+  const int registers = in_pairs(detail, layout, stride) ? 2 : 1;  // of one piece
+  const int step = joined ? per_register * registers : 1;
   WarpAccess access;
   access.space = detail.space;
   access.kind = kind;
   access.bytes = step * bits / 8;
   access.lanes = active;
   const int distinct = layout.elements() / layout.copies;
-  const auto element_bytes = static_cast<std::size_t>(access.bytes);
+  const auto element_bytes = static_cast<std::size_t>(access.bytes / registers);
   const std::size_t register_bytes = bits == 64 ? 8 : 4;
   for (int element = 0; element < distinct; element += step) {
     for (int lane = 0; lane < kLanes; ++lane) {
@@ -77,24 +90,27 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
     warp.resolve(instr, access);
     const auto at = static_cast<std::size_t>(element / per_register);
     const std::size_t inner = static_cast<std::size_t>(element % per_register * bits / 8);
-    for (int lane = 0; lane < kLanes; ++lane) {
+    for (int i = 0; i < kLanes * registers; ++i) {
+      const int lane = i / registers;
+      const auto part = static_cast<std::size_t>(i % registers);
+      std::byte* const host = access.host[lane] + part * element_bytes;
       const std::size_t place = static_cast<std::size_t>(lane) * register_bytes + inner;
       if (kind == AccessKind::load) {
         for (int copy = 0; copy < layout.copies; ++copy) {
           const std::size_t distance =
               static_cast<std::size_t>(copy * (layout.registers / layout.copies));
-          std::memcpy(warp.row(instr.rows[at + distance]) + place, access.host[lane],
-                      element_bytes);
+          std::memcpy(warp.row(instr.rows[at + part + distance]) + place, host, element_bytes);
         }
       } else {
-        std::memcpy(access.host[lane], warp.row(instr.rows[at]) + place, element_bytes);
+        std::memcpy(host, warp.row(instr.rows[at + part]) + place, element_bytes);
       }
     }
   }
 }
 
-/// Loads an f16 operand from shared memory as the hardware does, which turns it into ldmatrix: in
-/// rows of 16 bytes, 8 lines of memory to a matrix and up to four matrices at a time.
+/// Loads an f16 or bf16 operand from shared memory as the hardware does, which turns it into
+/// ldmatrix, or into loads of the same rows and movmatrix: in rows of 16 bytes, 8 lines of memory
+/// to a matrix and up to four matrices at a time.
 void execute_wmma_load_rows(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return;
   const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
@@ -176,8 +192,9 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
   out.unit = unit_of(detail.space);
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_wmma_load : &execute_wmma_store;
-  const bool rows = loads && detail.space == Space::shared && *type == MatrixType::f16 &&
-                    role != MatrixRole::accumulator;
+  const bool halves = *type == MatrixType::f16 || *type == MatrixType::bf16;
+  const bool rows =
+      loads && detail.space != Space::global && halves && role != MatrixRole::accumulator;
   if (rows) out.execute = &execute_wmma_load_rows;
 }
 

@@ -77,6 +77,11 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
     } else {
       multiply_dense(m, n, k, a + i * m * k, b + i * k * n, c + i * m * n);
     }
+    if constexpr (std::is_same_v<T, float>) {
+      if (detail.products == 1 || detail.d.type != MatrixType::f16) {
+        drop_negative_zeros(c + i * m * n, m * n);
+      }
+    }
   }
   scatter_matrix(warp, rows + detail.d.first, *detail.d.layout, detail.d.type, c);
 }

@@ -201,11 +201,10 @@ inline constexpr FloatFormat kE5m2{2, 15, 0x80U, 0x7BU, 0x7CU, 0x7FU};
   return (bits + (finite ? 0x1000U : 0U)) & 0xFFFFE000U;
 }
 
-/// The other forms of cvt to tf32. NaN becomes 0x7FFFFFFF.
+/// The other forms of cvt to tf32. NaN becomes 0x7FFFE000.
 [[nodiscard]] constexpr std::uint32_t tf32_of_f32(float value, Rounding rounding,
                                                   Overflow overflow = Overflow::ieee) {
-  const std::uint32_t bits = encode(kTf32, value, rounding, overflow);
-  return is_nan(kTf32, bits) ? kF32.nan : bits << 13U;
+  return encode(kTf32, value, rounding, overflow) << 13U;
 }
 
 /// What a tensor core reads of a .tf32 operand: it ignores the lower 13 bits.

@@ -143,18 +143,15 @@ bool is_floating(TensorType type) {
 }
 
 std::uint64_t fill_nan(TensorType type) {
-  return ~std::uint64_t{0} >> static_cast<unsigned>(65 - 8 * bytes_of(type));
+  return 0x7FF77FF77FF77FF7U >> static_cast<unsigned>(64 - 8 * bytes_of(type));
 }
 
 std::uint64_t loaded(TensorType type, std::uint64_t bits) {
   const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
   switch (type) {
-    case TensorType::f32_ftz:
-      return std::bit_cast<std::uint32_t>(flush_subnormal(value));
     case TensorType::tf32:
-      return tf32_of_f32(value);
     case TensorType::tf32_ftz:
-      return tf32_of_f32(flush_subnormal(value));
+      return tf32_of_f32(value, Rounding::nearest_even);
     default:
       return bits;
   }

@@ -38,10 +38,10 @@ enum class OutOfBoundsFill : std::uint8_t { zero, nan };
 
 [[nodiscard]] int bytes_of(TensorType type);
 [[nodiscard]] bool is_floating(TensorType type);
-/// The NaN that OutOfBoundsFill::nan writes, in the type's own bytes: all bits but the sign.
+/// The NaN that OutOfBoundsFill::nan writes, in the type's own bytes: 0x7ff7, repeated.
 [[nodiscard]] std::uint64_t fill_nan(TensorType type);
-/// What a load makes of the bits of an element: tf32 rounds to nearest, the _ftz types flush
-/// subnormals, all others copy.
+/// What a load makes of the bits of an element: both kinds of tf32 round to nearest even, all
+/// others copy. The _ftz types flush nothing here, as on an H200.
 [[nodiscard]] std::uint64_t loaded(TensorType type, std::uint64_t bits);
 
 /// The arguments of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col. Elements of arrays past
@@ -118,15 +118,19 @@ struct TensorPiece {
   bool inside;
 };
 
+/// The first coordinate's bytes and what stores clip are multiples of this.
+inline constexpr std::int64_t kTensorChunk = 16;
+
 namespace detail {
 
 /// One row of a box: elements first to first + count - 1 of dimension 0. `row_global` is the
 /// address of element 0 of the row; `shared` is where it goes before the swizzle.
 template <class Visit>
 void visit_row(const TensorSpec& spec, std::int64_t first, std::int64_t count, bool row_inside,
-               std::uint64_t row_global, std::uint32_t shared, Visit& visit) {
+               bool stores, std::uint64_t row_global, std::uint32_t shared, Visit& visit) {
   const std::int64_t size = bytes_of(spec.type);
-  const auto dim = static_cast<std::int64_t>(spec.dims[0]);
+  auto dim = static_cast<std::int64_t>(spec.dims[0]);
+  if (stores) dim = (dim * size + kTensorChunk - 1) / kTensorChunk * kTensorChunk / size;
   const auto clamped = [count](std::int64_t at) {
     return at < 0 ? std::int64_t{0} : (at > count ? count : at);
   };
@@ -152,10 +156,12 @@ void visit_row(const TensorSpec& spec, std::int64_t first, std::int64_t count, b
 }  // namespace detail
 
 /// Visits the pieces of a tiled copy, rows in order. `coordinates` are those of the instruction,
-/// innermost first; `shared` is the address of the box in shared memory. `spec` has no fault.
+/// innermost first; `shared` is the address of the box in shared memory. `spec` has no fault. What
+/// lies outside is left out of a store in whole chunks of 16 bytes only, as on an H200: where a row
+/// of the tensor ends within one, the rest of it is written, too.
 template <class Visit>
 void for_each_piece(const TensorSpec& spec, const std::array<std::int32_t, 5>& coordinates,
-                    std::uint32_t shared, Visit&& visit) {
+                    std::uint32_t shared, bool stores, Visit&& visit) {
   const std::uint32_t pitch = row_pitch(spec);
   std::array<std::uint32_t, 5> index{};  // within the box, of dimensions 1 and up, skipping
   for (bool more = true; more; shared += pitch) {
@@ -167,7 +173,7 @@ void for_each_piece(const TensorSpec& spec, const std::array<std::int32_t, 5>& c
       inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < spec.dims[d];
       row += static_cast<std::uint64_t>(at) * spec.strides[d - 1];
     }
-    detail::visit_row(spec, coordinates[0], spec.box[0], inside, row, shared, visit);
+    detail::visit_row(spec, coordinates[0], spec.box[0], inside, stores, row, shared, visit);
     more = false;
     for (std::size_t d = 1; d < static_cast<std::size_t>(spec.rank) && !more; ++d) {
       index[d] += spec.element_strides[d];
@@ -184,7 +190,7 @@ void for_each_piece(const TensorSpec& spec, const std::array<std::int32_t, 5>& c
 template <class Visit>
 void for_each_im2col_piece(const TensorSpec& spec, std::array<std::int32_t, 5> coordinates,
                            const std::array<std::uint16_t, 3>& offsets, std::uint32_t shared,
-                           Visit&& visit) {
+                           bool stores, Visit&& visit) {
   const std::uint32_t pitch = row_pitch(spec);
   const auto last = static_cast<std::size_t>(spec.rank) - 1;  // N
   std::array<std::int64_t, 5> base{};
@@ -197,7 +203,7 @@ void for_each_im2col_piece(const TensorSpec& spec, std::array<std::int32_t, 5> c
       inside = inside && at >= 0 && static_cast<std::uint64_t>(at) < spec.dims[d];
       row += static_cast<std::uint64_t>(at) * spec.strides[d - 1];
     }
-    detail::visit_row(spec, base[0], spec.channels, inside, row, shared, visit);
+    detail::visit_row(spec, base[0], spec.channels, inside, stores, row, shared, visit);
     bool carry = true;
     for (std::size_t d = 1; d < last && carry; ++d) {
       base[d] += spec.element_strides[d];

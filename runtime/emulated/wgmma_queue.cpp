@@ -276,6 +276,7 @@ void WgmmaQueue::multiply(const Operation& operation, const WgmmaDetail& detail,
       a = negative.data();
     }
     multiply_dense(kWgmmaRows, detail.n, detail.k, a, b, sums.data());
+    drop_negative_zeros(sums.data(), static_cast<int>(sums.size()));
     if (detail.d_type == MatrixType::f16) {
       for (float& sum : sums) sum = f32_of_f16(f16_of_f32(sum));
     }

@@ -105,7 +105,7 @@ std::int32_t number_at(int x, int y) {
 
 TEST(BulkTensor, BoxesMayLieAcrossEveryEdge) {
   for (const auto& [x, y] :
-       {std::pair(0, 0), std::pair(3, 5), std::pair(-4, -2), std::pair(17, 15), std::pair(40, 0)}) {
+       {std::pair(0, 0), std::pair(4, 5), std::pair(-4, -2), std::pair(16, 15), std::pair(40, 0)}) {
     const auto box = load_box(matrix(0), x, y);
     for (int row = 0; row < static_cast<int>(kBoxRows); ++row) {
       for (int col = 0; col < static_cast<int>(kBoxCols); ++col) {
@@ -120,13 +120,13 @@ TEST(BulkTensor, BoxesMayLieAcrossEveryEdge) {
 TEST(BulkTensor, SwizzledBoxesChangeTheirChunks) {
   TensorSpec spec = matrix(0);
   spec.swizzle = Swizzle::bytes64;
-  const auto box = load_box(spec, 2, 1);
+  const auto box = load_box(spec, 4, 1);
   for (std::uint32_t row = 0; row < kBoxRows; ++row) {
     for (std::uint32_t col = 0; col < kBoxCols; ++col) {
       // 64-byte rows: the chunk's number is XORed with that of the 128 bytes, modulo 4.
       const std::uint32_t chunk = (col / 4) ^ (row / 2 % 4);
       ASSERT_EQ(box[row * 16 + chunk * 4 + col % 4],
-                number_at(static_cast<int>(col) + 2, static_cast<int>(row) + 1));
+                number_at(static_cast<int>(col) + 4, static_cast<int>(row) + 1));
     }
   }
 }
@@ -163,6 +163,9 @@ TEST(BulkTensor, BadMapsAndPlacesAreFaults) {
             std::vector<Finding>{Finding::misaligned});
   EXPECT_EQ(finding_of(two + "[%r3+1024], [%rd1, {%r10, %r11}], [%r2];"),
             std::vector<Finding>{Finding::out_of_bounds});
+  // Two words to the right: eight bytes.
+  EXPECT_EQ(finding_of("mov.u32 %r12, 2; @!%p1 " + two + "[%r3], [%rd1, {%r12, %r11}], [%r2];"),
+            std::vector<Finding>{Finding::misaligned});
   // The map claims rows that its memory does not have.
   EXPECT_EQ(finding_of(two + "[%r3], [%rd1, {%r10, %r11}], [%r2];", true, true),
             std::vector<Finding>{Finding::out_of_bounds});
@@ -181,14 +184,14 @@ std::vector<std::int32_t> store_box(const std::string& copy) {
   DONE: ret;)",
                             4));
   const auto tensor = run.buffer(numbers());
-  run.launch_clean({1, 1, 1}, {kBoxWords, 1, 1}, map_of(run, matrix(tensor)), 0, 12, -3);
+  run.launch_clean({1, 1, 1}, {kBoxWords, 1, 1}, map_of(run, matrix(tensor)), 0, 12, 15);
   return run.read<std::int32_t>(tensor, kRows * kCols);
 }
 
-/// The number that the box at (12, -3) has for a place of the tensor; 0 if it is outside.
+/// The number that the box at (12, 15) has for a place of the tensor; 0 if it is outside.
 std::int32_t stored_at(int x, int y) {
   const int col = x - 12;
-  const int row = y + 3;
+  const int row = y - 15;
   const bool inside =
       col >= 0 && row >= 0 && col < static_cast<int>(kBoxCols) && row < static_cast<int>(kBoxRows);
   return inside ? 1000 + row * static_cast<int>(kBoxCols) + col : 0;
@@ -203,6 +206,21 @@ TEST(BulkTensor, StoresLeaveOutWhatLiesOutside) {
       ASSERT_EQ(tensor[static_cast<std::size_t>(y) * kCols + static_cast<std::size_t>(x)],
                 stored != 0 ? stored : number_at(x, y));
     }
+  }
+}
+
+TEST(BulkTensor, StoresBeginWithinTheTensor) {
+  PtxRunner run(kernel_text(kBegin + R"(
+    st.shared.u32 [%r4], %r1;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    @!%p1 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r10, %r11}], [%r3];
+    ret;)",
+                            4));
+  const auto map = map_of(run, matrix(run.buffer(numbers())));
+  for (const auto& [x, y] : {std::pair(-4, 0), std::pair(0, -1)}) {
+    EXPECT_EQ(findings(run.launch({1, 1, 1}, {kBoxWords, 1, 1}, map, 0, x, y)),
+              std::vector<Finding>{Finding::invalid_operand});
   }
 }
 

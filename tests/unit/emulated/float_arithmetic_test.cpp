@@ -67,7 +67,7 @@ void expect_single(const std::string& body, const Rows& rows,
 
 /// All roundings, with and without .ftz and .sat.
 void expect_forms(const std::string& name, const std::string& operands,
-                  const Reference<float>& reference, bool saturates) {
+                  const Reference<float>& reference, bool saturates, bool products = false) {
   const Rows rows = lane_test::f32_rows();
   for (const NamedRounding& r : kRoundings) {
     for (const bool flush : {false, true}) {
@@ -79,7 +79,17 @@ void expect_forms(const std::string& name, const std::string& operands,
           const auto flushed = [&](float x) {
             return flush && std::fpclassify(x) == FP_SUBNORMAL ? std::copysign(0.0F, x) : x;
           };
-          float result = flushed(reference(flushed(a), flushed(b), flushed(c), r.rounding));
+          a = flushed(a);
+          b = flushed(b);
+          c = flushed(c);
+          float result = flushed(reference(a, b, c, r.rounding));
+          // .ftz judges products by what they are without an end of exponents, here 2^32 higher.
+          if (flush && products && std::fabs(result) == 0x1p-126F) {
+            float& smaller = std::fabs(a) < std::fabs(b) ? a : b;
+            smaller *= 0x1p32F;
+            const float higher = reference(a, b, c * 0x1p32F, r.rounding);
+            if (std::fabs(higher) < 0x1p-94F) result = std::copysign(0.0F, result);
+          }
           if (saturate) result = !(result > 0) ? 0.0F : std::fmin(result, 1.0F);
           return std::isnan(result) ? single(0x7FFFFFFFU) : result;
         });
@@ -113,9 +123,10 @@ TEST(FloatArithmetic, SinglesRoundAsTold) {
   expect_forms(
       "sub", "%rd, %ra, %rb", [](F a, F b, F, Rounding r) { return sub(a, b, r); }, true);
   expect_forms(
-      "mul", "%rd, %ra, %rb", [](F a, F b, F, Rounding r) { return mul(a, b, r); }, true);
+      "mul", "%rd, %ra, %rb", [](F a, F b, F, Rounding r) { return mul(a, b, r); }, true, true);
   expect_forms(
-      "fma", "%rd, %ra, %rb, %rc", [](F a, F b, F c, Rounding r) { return fma(a, b, c, r); }, true);
+      "fma", "%rd, %ra, %rb, %rc", [](F a, F b, F c, Rounding r) { return fma(a, b, c, r); }, true,
+      true);
   expect_forms(
       "div", "%rd, %ra, %rb", [](F a, F b, F, Rounding r) { return div(a, b, r); }, false);
   expect_forms(

@@ -188,7 +188,7 @@ TEST(IntegerArithmetic, DivisionByZeroAndOverflowHaveResults) {
   EXPECT_EQ(run_one("div.s32 %rd, %ra, %rb;", 'r', {7, 0, 0, 0}), 0xFFFFFFFFU);
   EXPECT_EQ(run_one("div.u64 %ld, %la, %lb;", 'l', {7, 0, 0, 0}), ~std::uint64_t{0});
   EXPECT_EQ(run_one("div.u16 %hd, %ha, %hb;", 'h', {7, 0, 0, 0}), 0xFFFFU);
-  EXPECT_EQ(run_one("rem.s32 %rd, %ra, %rb;", 'r', {7, 0, 0, 0}), 7U);
+  EXPECT_EQ(run_one("rem.s32 %rd, %ra, %rb;", 'r', {7, 0, 0, 0}), 0xFFFFFFFFU);
   EXPECT_EQ(run_one("div.s32 %rd, %ra, %rb;", 'r', {0x80000000U, 0xFFFFFFFFU, 0, 0}), 0x80000000U);
   EXPECT_EQ(run_one("rem.s32 %rd, %ra, %rb;", 'r', {0x80000000U, 0xFFFFFFFFU, 0, 0}), 0U);
   const std::uint64_t smallest = std::uint64_t{1} << 63;

@@ -191,7 +191,7 @@ Copied expected_tiled(const TensorSpec& spec, const Coordinates& at, std::uint32
 void expect_tiled(const TensorSpec& spec, const Coordinates& at, std::uint32_t shared) {
   ASSERT_EQ(fault_of(spec), "");
   const Copied copied =
-      collect([&](const auto& visit) { for_each_piece(spec, at, shared, visit); });
+      collect([&](const auto& visit) { for_each_piece(spec, at, shared, false, visit); });
   EXPECT_EQ(copied, expected_tiled(spec, at, shared));
   EXPECT_EQ(copied.size(), box_bytes(spec));
 }
@@ -236,7 +236,8 @@ TEST(TensorMap, DamagedBytesAreRefusedOrStillABox) {
       continue;
     }
     std::uint64_t bytes = 0;
-    for_each_piece(decoded.spec, {}, 0, [&](const TensorPiece& piece) { bytes += piece.bytes; });
+    for_each_piece(decoded.spec, {}, 0, false,
+                   [&](const TensorPiece& piece) { bytes += piece.bytes; });
     EXPECT_EQ(bytes, box_bytes(decoded.spec)) << "byte " << at;
   }
   EXPECT_GE(refused, 16);
@@ -275,7 +276,7 @@ TEST(TensorMap, WgmmaFindsWhatACopyWrote) {
   spec.strides = {1024};
   spec.box = {64, 64};
   const Copied copied = collect([&](const auto& visit) {
-    for_each_piece(spec, {128, 64}, 0x1000, visit);
+    for_each_piece(spec, {128, 64}, 0x1000, false, visit);
   });
   const MatrixDescriptor by_rows{0x1000, 16, 1024, 0, Swizzle::bytes128};
   for (int row = 0; row < 64; ++row) {
@@ -328,7 +329,7 @@ TEST(TensorMap, Im2colWalksTheBoundingBoxes) {
     ASSERT_EQ(fault_of(spec), "");
     const int channel = 60;  // four of the eight channels are beyond the tensor
     const Copied copied = collect([&](const auto& visit) {
-      for_each_im2col_piece(spec, {channel, 6, 6, 63, 0}, each.offsets, 0x100, visit);
+      for_each_im2col_piece(spec, {channel, 6, 6, 63, 0}, each.offsets, 0x100, false, visit);
     });
     EXPECT_EQ(copied.size(), box_bytes(spec));
     const auto positions = walk(spec, {6, 6, 63});
@@ -358,14 +359,34 @@ TEST(TensorMap, TypesHaveSizesFillsAndConversions) {
   EXPECT_EQ(bytes_of(TensorType::f64), 8);
   EXPECT_FALSE(is_floating(TensorType::s64));
   EXPECT_TRUE(is_floating(TensorType::f16));
-  EXPECT_EQ(fill_nan(TensorType::bf16), 0x7FFFU);
-  EXPECT_EQ(fill_nan(TensorType::f32), 0x7FFFFFFFU);
-  EXPECT_EQ(fill_nan(TensorType::f64), 0x7FFFFFFFFFFFFFFFU);
-  EXPECT_EQ(loaded(TensorType::tf32, 0x3F801000U), 0x3F802000U);
+  EXPECT_EQ(fill_nan(TensorType::bf16), 0x7FF7U);
+  EXPECT_EQ(fill_nan(TensorType::f32), 0x7FF77FF7U);
+  EXPECT_EQ(fill_nan(TensorType::f64), 0x7FF77FF77FF77FF7U);
+  EXPECT_EQ(loaded(TensorType::tf32, 0x3F801000U), 0x3F800000U);
+  EXPECT_EQ(loaded(TensorType::tf32, 0x3F803000U), 0x3F804000U);
   EXPECT_EQ(loaded(TensorType::f32, 0x00000001U), 1U);
-  EXPECT_EQ(loaded(TensorType::f32_ftz, 0x80000001U), 0x80000000U);
+  EXPECT_EQ(loaded(TensorType::f32_ftz, 0x80000001U), 0x80000001U);
+  EXPECT_EQ(loaded(TensorType::tf32, 0xFFC01234U), 0x7FFFE000U);
   EXPECT_EQ(loaded(TensorType::tf32_ftz, 0x00000001U), 0U);
   EXPECT_EQ(loaded(TensorType::f64, ~0ULL), ~0ULL);
+}
+
+TEST(TensorMap, StoresLeaveOutWholeChunksOnly) {
+  TensorSpec spec;
+  spec.type = TensorType::u16;
+  spec.rank = 2;
+  spec.dims = {21, 2};  // the third chunk of a row holds 5 elements of the tensor
+  spec.strides = {64};
+  spec.box = {32, 2};
+  const auto inside = [&](bool stores) {
+    std::uint64_t bytes = 0;
+    for_each_piece(spec, {8, 0}, 0, stores, [&](const TensorPiece& piece) {
+      if (piece.inside) bytes += piece.bytes;
+    });
+    return bytes;
+  };
+  EXPECT_EQ(inside(false), 2U * (21 - 8) * 2);
+  EXPECT_EQ(inside(true), 2U * (24 - 8) * 2);
 }
 
 }  // namespace

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// The catalog: the machine code and the PTX of one configuration give the same matrices.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "templates/catalog.hpp"
+#include "templates/kernels/common/gemm_args.cuh"
+#include "templates/problem.hpp"
+#include "templates/renderer.hpp"
+#include "tests/gpu/emulator_fragments.hpp"
+#include "tests/support/host_element.hpp"
+#include "tests/support/row_gemm.hpp"
+
+namespace kiln::testing {
+namespace {
+
+struct GemmCaseName {
+  std::string kernel;
+  int turn;  ///< chooses types, layouts, beta and the configuration
+};
+
+class Gemms : public EmulatorPair, public ::testing::WithParamInterface<GemmCaseName> {
+ protected:
+  std::optional<PairResult> multiply(const Gemm& gemm, Values whole);
+  Config config_;
+};
+
+Element element_of(DType type) {
+  switch (type) {
+    case DType::f16:
+      return Element::f16;
+    case DType::bf16:
+      return Element::bf16;
+    case DType::tf32:
+      return Element::tf32;
+    case DType::f32:
+      return Element::f32;
+    case DType::f64:
+      return Element::f64;
+    case DType::e4m3:
+      return Element::e4m3;
+    case DType::e5m2:
+      return Element::e5m2;
+    case DType::s32:
+      return Element::s32;
+    default:
+      return Element::s8;
+  }
+}
+
+Gemm problem_of(const KernelTemplate& kernel, int turn) {
+  const auto& rows = kernel.type_rows();
+  const auto at = static_cast<std::size_t>(turn);
+  const auto storage = [&](int bit) { return (turn >> bit & 1) != 0 ? Storage::t : Storage::n; };
+  Gemm gemm = gemm_of_row(rows[at % rows.size()], at, storage(0), storage(1),
+                          turn % 3 == 2 ? 1 : 16, turn % 2 == 1);
+  // Ragged: no tile divides any of them.
+  gemm.m = 77;
+  gemm.n = turn % 3 == 2 ? 91 : 88;
+  gemm.k = turn % 3 == 2 ? 53 : 80;
+  return gemm;
+}
+
+std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
+  const Catalog& catalog = Catalog::builtin();
+  const KernelTemplate& kernel = catalog.at(GetParam().kernel);
+  const Problem problem = to_problem(gemm);
+  if (const auto why = kernel.why_unsupported(problem, limits())) {
+    ADD_FAILURE() << *why;
+    return std::nullopt;
+  }
+  const ParamSpace space = kernel.space(problem, limits());
+  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam().turn));
+  config_ = space.default_config().value();
+  if (GetParam().turn % 4 != 0) config_ = space.sample(random).value_or(config_);
+  const RenderedKernel rendered = render(catalog, kernel, config_, problem, limits());
+
+  PairRun run;
+  run.source = rendered.text;
+  run.name = rendered.name_expressions.at(0);
+  run.geometry = kernel.geometry(config_, problem, limits()).at(0);
+  const auto bytes = [](std::int64_t rows, std::int64_t columns, DType type) {
+    return static_cast<std::size_t>(rows * columns * size_bytes(type));
+  };
+  run.inputs = {elements(element_of(gemm.a), bytes(gemm.m, gemm.k, gemm.a), whole, 11),
+                elements(element_of(gemm.b), bytes(gemm.k, gemm.n, gemm.b), whole, 12),
+                elements(element_of(gemm.c), bytes(gemm.m, gemm.n, gemm.c), whole, 13)};
+  run.out_bytes = bytes(gemm.m, gemm.n, gemm.d);
+  return this->run(run, [&](const std::vector<DevicePtr>& in, DevicePtr out) {
+    GemmArgs args{};
+    args.a = reinterpret_cast<const void*>(in[0]);
+    args.b = reinterpret_cast<const void*>(in[1]);
+    args.c = reinterpret_cast<const void*>(in[2]);
+    args.d = reinterpret_cast<void*>(out);
+    args.lda = gemm.storage_a == Storage::n ? gemm.k : gemm.m;
+    args.ldb = gemm.storage_b == Storage::n ? gemm.n : gemm.k;
+    args.ldc = args.ldd = gemm.n;
+    args.alpha = gemm.acc == DType::s32 ? 3.0 : 0.5;
+    args.beta = gemm.reads_c ? -1.0 : 0.0;
+    args.m = static_cast<int>(gemm.m);
+    args.n = static_cast<int>(gemm.n);
+    args.k = static_cast<int>(gemm.k);
+    Bytes argument(sizeof args);
+    std::memcpy(argument.data(), &args, sizeof args);
+    return argument;
+  });
+}
+
+TEST_P(Gemms, GiveTheSameMatrices) {
+  const KernelTemplate& kernel = Catalog::builtin().at(GetParam().kernel);
+  const Gemm gemm = problem_of(kernel, GetParam().turn);
+  const auto whole = multiply(gemm, Values::whole);
+  ASSERT_TRUE(whole);
+  const std::string label =
+      GetParam().kernel + " " + to_problem(gemm).kind_text() + " " + config_.canonical();
+  SCOPED_TRACE(label);
+  expect_identical(*whole);
+  if (gemm.acc == DType::s32) return;
+
+  const auto real = multiply(gemm, Values::real);
+  ASSERT_TRUE(real);
+  const auto size = static_cast<std::size_t>(size_bytes(gemm.d));
+  // Factors are below 4; the sum's rounding, and one unit of the output's.
+  const double unit = gemm.acc == DType::f64   ? 1e-15
+                      : gemm.acc == DType::f16 ? 1.0 / (1 << 9)
+                                               : 1.0 / (1 << 20);
+  const double output = size == 2 ? 1.0 / (1 << 7) : size == 1 ? 0.25 : 0.0;
+  double worst = 0.0;
+  for (std::size_t at = 0; at < real->gpu.size(); at += size) {
+    const double x = load_element(gemm.d, real->gpu.data() + at, 0);
+    const double y = load_element(gemm.d, real->emulated.data() + at, 0);
+    const double excess = std::abs(x - y) - output * std::abs(y);
+    worst = std::isnan(excess) ? HUGE_VAL : std::max(worst, excess);
+  }
+  EXPECT_LE(worst, unit * 4 * static_cast<double>(gemm.k));
+  fmt::print("{}: largest difference {:.3g}\n", label, worst);
+}
+
+std::vector<GemmCaseName> gemm_cases() {
+  std::vector<GemmCaseName> cases;
+  for (const KernelTemplate& kernel : Catalog::builtin().templates()) {
+    const auto rows = static_cast<int>(kernel.type_rows().size());
+    for (int turn = 0; turn < std::max(8, rows); ++turn) cases.push_back({kernel.name(), turn});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Catalog, Gemms, ::testing::ValuesIn(gemm_cases()), [](const auto& test) {
+  return fmt::format("{}_{}", test.param.kernel, test.param.turn);
+});
+
+}  // namespace
+}  // namespace kiln::testing
