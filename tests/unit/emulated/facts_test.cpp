@@ -106,5 +106,32 @@ TEST(Facts, SomeClustersStandForAll) {
   EXPECT_EQ(four[3].y, 3U);
 }
 
+// As the machine code that ptxas makes of them, which ncu counts.
+TEST(Facts, WmmaMovesPairsOfWordsAndRowsOfHalves) {
+  const std::string text = test::kernel_text(R"(
+    .reg .b32 %r<32>; .reg .b64 %rd<4>;
+    .shared .align 32 .b8 place[4096];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, place;
+    mov.u32 %r3, 24;
+    mov.b32 %r10, 0; mov.b32 %r11, 0; mov.b32 %r12, 0; mov.b32 %r13, 0;
+    mov.b32 %r14, 0; mov.b32 %r15, 0; mov.b32 %r16, 0; mov.b32 %r17, 0;
+    wmma.store.d.sync.aligned.row.m16n16k16.shared.f32
+        [%r2], {%r10, %r11, %r12, %r13, %r14, %r15, %r16, %r17}, %r3;
+    cvta.shared.u64 %rd1, place;
+    wmma.load.a.sync.aligned.col.m32n8k16.bf16
+        {%r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27}, [%rd1], %r3;
+    ret;
+  )",
+                                             0);
+  test::PtxRunner run(text);
+  const FactSheet sheet = run.facts({1, 1, 1}, {32, 1, 1});
+  const auto store = of(sheet, "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32");
+  EXPECT_EQ(store.shared_requests, 4U);
+  EXPECT_EQ(store.shared_wavefronts, 8U) << "four rows of 24 words do not meet in a bank";
+  const auto load = of(sheet, "wmma.load.a.sync.aligned.col.m32n8k16.bf16");
+  EXPECT_EQ(load.shared_wavefronts, 8U) << "8 matrices, whose lines 12 words apart do not meet";
+}
+
 }  // namespace
 }  // namespace kiln::emulated
