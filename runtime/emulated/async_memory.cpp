@@ -74,7 +74,7 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
 
 void mark_written(Warp& warp, std::uint64_t address, std::uint64_t bytes) {
   const Allocation* at = warp.block().launch().memory->find(address);
-  if (at != nullptr) std::memset(at->written.get() + (address - at->address), 1, bytes);
+  if (at != nullptr) at->mark_written(address, bytes);
 }
 
 GlobalTraffic::GlobalTraffic(Warp& warp, const Instr& instr, AccessKind kind)

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "runtime/emulated/shared_bytes.hpp"
 #include "runtime/emulated/small_floats.hpp"
 #include "runtime/emulated/small_floats_arithmetic.hpp"
 
@@ -32,9 +33,9 @@ void update(std::byte* memory, const std::byte* value, const std::byte* swap, st
   std::memcpy(&operand, value, sizeof(T));
   std::memcpy(&replacement, swap, sizeof(T));
   const std::scoped_lock lock(lock_of(memory));
-  std::memcpy(&before, memory, sizeof(T));
+  read_shared(reinterpret_cast<std::byte*>(&before), memory, sizeof(T));
   const T after = Update{}(before, operand, replacement);
-  std::memcpy(memory, &after, sizeof(T));
+  write_shared(memory, reinterpret_cast<const std::byte*>(&after), sizeof(T));
   std::memcpy(old, &before, sizeof(T));
 }
 

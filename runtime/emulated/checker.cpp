@@ -131,10 +131,9 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     at = cluster_->launch().memory->find(address);
   if (at == nullptr) return;
   const LaneMask bit = LaneMask{1} << lane;
-  const std::uint8_t* const written = at->written.get() + (address - at->address);
   if (access.kind == AccessKind::load && !at->read_only && at->name.empty()) {
     for (int i = 0; i < access.bytes; ++i) {
-      if (written[i] != 0) continue;
+      if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
       warp.report(instr, bit, Finding::uninitialised,
                   fmt::format("reads global memory that nobody wrote, {} bytes into an allocation "
                               "of {} bytes",

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <new>
@@ -18,6 +19,20 @@ namespace {
 constexpr int kFreshByte = 0xcd;
 
 }  // namespace
+
+void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
+  std::uint8_t* const flags = written.get() + (at - address);
+  for (std::uint64_t i = 0; i < length; ++i) {
+    // Mostly they are set, and stores would take the line from other processors.
+    const std::atomic_ref<std::uint8_t> flag(flags[i]);
+    if (flag.load(std::memory_order_relaxed) == 0) flag.store(1, std::memory_order_relaxed);
+  }
+}
+
+bool Allocation::is_written(std::uint64_t at) const {
+  const std::atomic_ref<std::uint8_t> flag(written[at - address]);
+  return flag.load(std::memory_order_relaxed) != 0;
+}
 
 const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignment,
                                          const std::string& name, bool read_only) {

@@ -27,6 +27,9 @@ struct Allocation {
     return at >= address && length <= bytes &&
            at - address <= static_cast<std::uint64_t>(bytes - length);
   }
+  /// Notes that bytes within are written, and asks so. Thread-safe.
+  void mark_written(std::uint64_t at, std::uint64_t length) const;
+  [[nodiscard]] bool is_written(std::uint64_t at) const;
   [[nodiscard]] std::byte* host(std::uint64_t at) const {
     return block.get() + (at - reinterpret_cast<std::uintptr_t>(block.get()));
   }

@@ -12,6 +12,7 @@
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/memory_operands.hpp"
+#include "runtime/emulated/shared_bytes.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -56,10 +57,41 @@ void widen(std::byte* row, int lane, const std::byte* from, const Element& eleme
   std::memcpy(row + lane * element.lane_bytes, &value, element.lane_bytes);
 }
 
+/// The elements of volatile and other synchronising accesses; they are few.
+void load_shared(Warp& warp, const Instr& instr, const WarpAccess& access, const Element& element) {
+  for (std::uint32_t i = 0; i < instr.count; ++i) {
+    const std::size_t offset = std::size_t{i} * element.memory_bytes;
+    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      std::byte* const to = warp.row(instr.rows[i]);
+      std::byte value[16];
+      read_shared(value, access.host[lane] + offset, element.memory_bytes);
+      if (element.memory_bytes == element.lane_bytes) {
+        std::memcpy(to + lane * element.lane_bytes, value, element.lane_bytes);
+      } else {
+        widen(to, lane, value, element);
+      }
+    }
+  }
+}
+
+void store_shared(Warp& warp, const Instr& instr, const WarpAccess& access,
+                  const Element& element) {
+  for (std::uint32_t i = 0; i < instr.count; ++i) {
+    const std::size_t offset = std::size_t{i} * element.memory_bytes;
+    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      write_shared(access.host[lane] + offset, warp.row(instr.rows[i]) + lane * element.lane_bytes,
+                   element.memory_bytes);
+    }
+  }
+}
+
 void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& element = static_cast<const MemoryDetail*>(instr.detail)->element;
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::load, access);
+  if (access.synchronises) return load_shared(warp, instr, access, element);
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     std::byte* const to = warp.row(instr.rows[i]);
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
@@ -81,6 +113,7 @@ void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& element = static_cast<const MemoryDetail*>(instr.detail)->element;
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::store, access);
+  if (access.synchronises) return store_shared(warp, instr, access, element);
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::byte* const from = warp.row(instr.rows[i]);
     const std::size_t offset = std::size_t{i} * element.memory_bytes;

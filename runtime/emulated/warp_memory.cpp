@@ -277,7 +277,7 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
   }
   access.host[lane] = last_->host(address);
   if (access.kind != AccessKind::load) {
-    std::memset(last_->written.get() + (address - last_->address), 1, bytes);
+    last_->mark_written(address, bytes);
   }
 }
 

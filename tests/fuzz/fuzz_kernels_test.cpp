@@ -222,12 +222,16 @@ class KernelMutator {
 TEST(FuzzKernels, TheSamplesThemselvesRun) {
   for (const Sample& sample : kSamples) {
     SCOPED_TRACE(sample.file);
-    EXPECT_TRUE(run(sample, text_of(sample), 1));
+    EXPECT_TRUE(run(sample, text_of(sample), 3));
   }
 }
 
 TEST(FuzzKernels, SpoiltOnesEndOneWayOrAnother) {
+#if defined(__SANITIZE_THREAD__)
+  constexpr int kRounds = 15;
+#else
   constexpr int kRounds = 150;
+#endif
   int refused = 0;
   int ended = 0;
   int stopped = 0;
@@ -239,7 +243,8 @@ TEST(FuzzKernels, SpoiltOnesEndOneWayOrAnother) {
       const std::string text = mutator.next(original);
       SCOPED_TRACE(text);
       try {
-        ++(run(sample, text, 1 + round % 2) ? ended : stopped);
+        // On one host thread: blocks that race on global memory would do so on the host's.
+        ++(run(sample, text, 1) ? ended : stopped);
       } catch (const Error& error) {
         ASSERT_EQ(error.kind(), ErrorKind::device) << error.what();
         ++refused;
