@@ -6,10 +6,10 @@
 /// measured GEMM candidate of a tuning database, with a run on the emulated GPU and from the
 /// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
-/// model's first 16 is slower than the best of all. --static-only leaves out the runs, which take
+/// model's first 16 is slower than the best of all. -s leaves out the runs, which take
 /// all the time;
 /// --templates names a folder whose templates replace built-in ones. usage:
-/// model_accuracy [--static-only] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
+/// model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
 #include <fmt/format.h>
 
@@ -243,7 +243,7 @@ std::optional<Options> read_arguments(int argc, char** argv) {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    if (word == "--static-only") {
+    if (word == "-s") {
       options.static_only = true;
     } else if (word == "--templates" && i + 1 < argc) {
       options.template_folders.emplace_back(argv[++i]);
@@ -268,7 +268,7 @@ int main(int argc, char** argv) {
   const auto options = kiln::read_arguments(argc, argv);
   if (!options) {
     fmt::print(stderr,
-               "usage: model_accuracy [--static-only] [--templates FOLDER] DATABASE [PROFILE] "
+               "usage: model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] "
                "[PART PARTS]\n");
     return 2;
   }
