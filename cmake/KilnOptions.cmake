@@ -64,11 +64,6 @@ function(kiln_test name)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} kiln_flags GTest::gtest_main GTest::gmock)
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              KILN_BINARY_DIR="${PROJECT_BINARY_DIR}")
-  # Half of a test's compile time goes into these. A compiler cache does better without.
-  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    target_precompile_headers(${name} PRIVATE <gtest/gtest.h> <gmock/gmock.h> <fmt/format.h>
-                              <algorithm> <functional> <map> <memory> <optional> <string> <vector>)
-  endif()
   # Property tests of every folder draw the same cases in every run.
   if("rapidcheck" IN_LIST ARG_LINKS)
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/rapidcheck_seed.cpp)
