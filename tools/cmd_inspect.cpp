@@ -54,7 +54,7 @@ std::string extent_text(const std::array<std::uint32_t, 3>& extent) {
   return fmt::format("{} x {} x {}", extent[0], extent[1], extent[2]);
 }
 
-/// "tensor 61.2 %, issue 33.0 %": the resources that are busy for any of the time, busiest first.
+/// "tensor 61.2 %, fp32 33.0 %": the resources that are busy for any of the time, busiest first.
 std::string busy_text(const emulated::Prediction& prediction) {
   const auto names = emulated::resource_names();
   std::vector<std::size_t> order;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/performance_model.hpp"
 
 namespace kiln {
 namespace {
@@ -20,9 +21,6 @@ constexpr const char* kUsualProfile = "h200";
 /// A multiprocessor has this many schedulers, each with its own quarter of most units; a warp
 /// belongs to one.
 constexpr double kQuarters = 4.0;
-/// As in the model with a run (performance_model.cpp): kernels ask in bursts.
-constexpr double kL2Share = 0.9;
-constexpr double kDramWait = 1.17;
 /// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
 /// trips that work should hide, these shares count all the same. They also tell configurations
 /// apart that share their bottleneck. Both fit the catalog's kernels on an H200.
@@ -78,8 +76,8 @@ double clocks_at(double work, double rate) {
 
 BlockClocks clocks_of(const Costs& costs, const Problem& problem, const DeviceProfile& profile) {
   using emulated::Unit;
-  const double l2_bytes_per_clock = kL2Share * profile.l2_bytes_per_ns / profile.clock_ghz /
-                                    static_cast<double>(profile.limits.sm_count);
+  const double l2_bytes_per_clock =
+      profile.l2_bytes_per_ns / profile.clock_ghz / static_cast<double>(profile.limits.sm_count);
   const double tensor = tensor_rate(profile.mma, problem.type("a").value_or(DType::f16));
   BlockClocks block;
   const std::array<double, 4> divided{clocks_at(costs.of("tensor"), tensor),
@@ -94,7 +92,7 @@ BlockClocks clocks_of(const Costs& costs, const Problem& problem, const DevicePr
   block.others = std::accumulate(divided.begin(), divided.end(), 0.0) +
                  std::accumulate(shared.begin(), shared.end(), 0.0) -
                  std::max(block.divided, block.shared);
-  const double trip = profile.latency.dram * kDramWait;
+  const double trip = profile.latency.dram;
   block.waits = costs.of("waits") * trip;
   block.trips = costs.of("trips") * trip;
   return block;
@@ -164,7 +162,7 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
     if (error.kind() != ErrorKind::template_) throw;
     return std::numeric_limits<double>::infinity();
   }
-  const BlockClocks block = clocks_of(costs, problem, profile);
+  const BlockClocks block = clocks_of(costs, problem, emulated::under_load(profile));
   const double on_sms_ns =
       launch_clocks(launches.front(), costs, block, profile) / profile.clock_ghz;
   const double in_dram_ns = touched_bytes(problem) / profile.dram_bytes_per_ns;

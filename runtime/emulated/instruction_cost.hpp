@@ -28,7 +28,8 @@ enum class Resource : std::uint8_t {
 };
 inline constexpr int kResources = static_cast<int>(Resource::l2) + 1;
 inline constexpr std::array<std::string_view, kResources> kResourceNames{
-    "issue", "integer", "fp32", "fp64", "fp16", "special", "tensor", "lookup", "memory", "l2"};
+    "issue slots", "integer", "fp32",   "fp64",   "fp16",
+    "special",     "tensor",  "lookup", "memory", "l2"};
 [[nodiscard]] constexpr bool is_per_part(Resource resource) {
   return resource <= Resource::tensor;
 }

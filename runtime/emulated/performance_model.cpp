@@ -11,9 +11,7 @@
 namespace kiln::emulated {
 namespace {
 
-/// Kernels ask in bursts and from far halves of the second level; a loop that only reads does not.
-/// This share of the measured rate, and this many measured latencies of DRAM, fit the catalog's
-/// kernels on an H200.
+/// Share of the measured rate, and measured latencies of DRAM; see under_load().
 constexpr double kL2Share = 0.9;
 constexpr double kDramWait = 1.17;
 constexpr double kSectorBytes = 32.0;
@@ -24,12 +22,6 @@ std::uint64_t count_of(const std::array<std::uint32_t, 3>& extent) {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
 
-DeviceProfile under_load(DeviceProfile profile) {
-  profile.l2_bytes_per_ns *= kL2Share;
-  profile.latency.dram *= kDramWait;
-  return profile;
-}
-
 std::string bound_of(const Prediction& prediction) {
   const auto most = std::max_element(prediction.busy.begin(), prediction.busy.end());
   if (*most < kBusyBound) return "latency";
@@ -37,6 +29,12 @@ std::string bound_of(const Prediction& prediction) {
 }
 
 }  // namespace
+
+DeviceProfile under_load(DeviceProfile profile) {
+  profile.l2_bytes_per_ns *= kL2Share;
+  profile.latency.dram *= kDramWait;
+  return profile;
+}
 
 std::vector<std::string> resource_names() {
   std::vector<std::string> names(kResourceNames.begin(), kResourceNames.end());

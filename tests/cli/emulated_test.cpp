@@ -255,7 +255,7 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   EXPECT_GT(launch["predicted_ns"], 100.0);
   EXPECT_LT(launch["predicted_ns"], 100000.0);
   EXPECT_FALSE(launch["bound"].get<std::string>().empty());
-  EXPECT_GT(launch["busy"]["issue"], 0.0);
+  EXPECT_GT(launch["busy"]["issue slots"], 0.0);
   const auto lines = launch["lines"];
   const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& one) {
     return one["place"] == "planted.cu:34" && one["shared_requests"] > 0;
