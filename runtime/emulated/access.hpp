@@ -29,6 +29,16 @@ inline constexpr int kSharedRankShift = 24;
 /// An async_store begins with the instruction and ends when Observer::async_end is told its token.
 enum class AccessKind : std::uint8_t { load, store, atomic, async_store };
 
+/// A copy from global to shared memory (cp.async) as a whole: what its two accesses cost depends on
+/// both of its ends.
+struct AsyncCopy {
+  const std::uint64_t (&from)[kLanes];
+  const std::uint64_t (&to)[kLanes];
+  LaneMask zeros = 0;     ///< lanes that read nothing and write zeros
+  bool sized = false;     ///< how many bytes are read is known at run time only
+  bool bypasses = false;  ///< the first-level cache (cp.async.cg)
+};
+
 /// The memory that one instruction of one warp touches: up to 32 pieces of `bytes` bytes.
 /// An access wider than 16 bytes never occurs.
 struct WarpAccess {
@@ -41,6 +51,7 @@ struct WarpAccess {
   bool synchronises = false;  ///< has acquire or release semantics, or is volatile: no data race
   std::uint64_t token = 0;    ///< of lane 0 of an async_store; each lane has the next
   std::uint64_t address[kLanes] = {};
+  const AsyncCopy* copy = nullptr;  ///< the access is one end of it; valid for the call only
   /// Filled by Warp::resolve: where the bytes lie in the host's memory.
   std::byte* host[kLanes] = {};
 };

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "runtime/emulated/access.hpp"
 #include "runtime/emulated/program.hpp"
 
 namespace kiln::emulated {
@@ -25,11 +26,36 @@ namespace kiln::emulated {
 [[nodiscard]] int shared_wavefronts(const std::uint64_t (&addresses)[kLanes], LaneMask lanes,
                                     int bytes, bool plain_load);
 
+/// The same for an access to shared memory of any kind. Copies (cp.async) have rules of their own.
+///
+/// Through the first-level cache (.ca), which shares its banks with shared memory: the lanes of
+/// each part, as above, are told apart by the word that they write in each bank, as in a store, and
+/// then once more by the bank that they read; nobody shares what is read.
+///
+/// Past it (.cg): bytes that come from the second level are moved in transfers, from a source
+/// sector of 32 bytes to a destination sector; two lanes share a transfer if each moves another
+/// half, and both keep their half or both change it. Transfers share a wavefront if
+///
+///     they come from one line of 128 bytes and go into one line,
+///     from different sectors into different sectors,
+///     all from even to even or odd to odd sectors, or all from one kind to the other,
+///     and move the same halves, all kept or all changed.
+///
+/// If only a register says how many bytes are read, lanes that read any cost what they cost through
+/// the cache in addition; lanes that read none cost what a store costs.
+///
+/// docs/emulation.md says how these were measured, and where they do not fit.
+[[nodiscard]] int shared_wavefronts(const WarpAccess& access);
+
 /// The least that so many lanes of so many bytes can cost, all at different addresses.
 [[nodiscard]] int fewest_wavefronts(LaneMask lanes, int bytes);
 
 /// Distinct pieces of 32 bytes that the lanes touch: what a cache is asked for.
 [[nodiscard]] int sectors(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes);
+
+/// The same for an access to global memory of any kind: for a copy past the first-level cache, its
+/// transfers, as above.
+[[nodiscard]] int sectors(const WarpAccess& access);
 
 /// Distinct lines of 128 bytes that the lanes touch.
 [[nodiscard]] int cache_lines(const std::uint64_t (&addresses)[kLanes], LaneMask lanes, int bytes);

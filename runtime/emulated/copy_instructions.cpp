@@ -83,14 +83,13 @@ struct CopyDetail {
   AddressOperand from;
   int bytes = 16;
   bool ignores = false;
+  bool sized = false;     ///< `c` is a register
+  bool bypasses = false;  ///< the first-level cache
 };
 
-void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
+/// Finds out how many bytes each lane reads; returns the lanes that read any.
+LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::Copy& copy) {
   const auto& detail = *static_cast<const CopyDetail*>(instr.detail);
-  CopyQueue::Copy copy;
-  copy.instr = &instr;
-  copy.lanes = active;
-  copy.bytes = detail.bytes;
   LaneMask reading = 0;
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -106,12 +105,35 @@ void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
     copy.source_bytes[static_cast<std::size_t>(lane)] = static_cast<std::uint8_t>(bytes);
     if (bytes > 0) reading |= LaneMask{1} << lane;
   }
-  // Global memory is checked as the copy begins: whole pieces, even where part of one is zeros,
-  // must be aligned, but only the bytes that are read must exist.
+  return reading;
+}
+
+void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto& detail = *static_cast<const CopyDetail*>(instr.detail);
+  CopyQueue::Copy copy;
+  copy.instr = &instr;
+  copy.lanes = active;
+  copy.bytes = detail.bytes;
+  LaneMask reading = size_copy(warp, instr, active, copy);
   WarpAccess source;
   source.space = ptx::Space::global;
   source.kind = AccessKind::load;
-  // Lanes that read only part of a piece are seldom; they go in accesses of their own.
+  WarpAccess target;
+  target.space = ptx::Space::shared;
+  target.kind = AccessKind::async_store;
+  target.bytes = detail.bytes;
+  target.lanes = active;
+  for (LaneMask left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    source.address[lane] = address_at(warp, detail.from, lane);
+    target.address[lane] = address_at(warp, detail.to, lane);
+  }
+  const AsyncCopy whole{source.address, target.address, active & ~reading, detail.sized,
+                        detail.bypasses};
+  source.copy = target.copy = &whole;
+  // Global memory is checked as the copy begins: whole pieces, even where part of one is zeros,
+  // must be aligned, but only the bytes that are read must exist. Lanes that read only part of a
+  // piece are seldom; they go in accesses of their own.
   while (reading != 0) {
     const int bytes = copy.source_bytes[static_cast<std::size_t>(std::countr_zero(reading))];
     LaneMask lanes = 0;
@@ -123,24 +145,11 @@ void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
     source.lanes = lanes;
     source.bytes = bytes;
     source.alignment = detail.bytes;
-    for (LaneMask left = lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      source.address[lane] = address_at(warp, detail.from, lane);
-    }
     warp.resolve(instr, source);
     for (LaneMask left = lanes; left != 0; left &= left - 1) {
       const auto lane = static_cast<std::size_t>(std::countr_zero(left));
       copy.from[lane] = source.host[lane];
     }
-  }
-  WarpAccess target;
-  target.space = ptx::Space::shared;
-  target.kind = AccessKind::async_store;
-  target.bytes = detail.bytes;
-  target.lanes = active;
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    target.address[lane] = address_at(warp, detail.to, lane);
   }
   target.token = copy.token = warp.block().cluster().new_tokens(kLanes);
   warp.resolve(instr, target);
@@ -202,6 +211,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
   detail.to = context.address(0);
   detail.from = context.address(1);
   detail.bytes = static_cast<int>(context.immediate(2));
+  detail.bypasses = cache == "cg";
   const bool known =
       detail.bytes == 16 || (cache == "ca" && (detail.bytes == 4 || detail.bytes == 8));
   if (!known) context.fail(fmt::format("copies {} bytes", detail.bytes));
@@ -213,6 +223,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
       detail.ignores = true;
     } else if (context.is_immediate(extra) || lane_bytes(context.register_type(extra)) == 4) {
       out.c = context.source(3, Type::u32);
+      detail.sized = !context.is_immediate(extra);
     }
   }
   out.detail = context.keep(detail);

@@ -53,15 +53,12 @@ class FactObserver : public Relay {
     InstructionFacts& facts = sheet_.instructions[instr.index];
     if (space == AccessSpace::shared) {
       ++facts.shared_requests;
-      const bool plain_load = access.kind == AccessKind::load && !access.matrix_rows;
-      facts.shared_wavefronts += static_cast<std::uint64_t>(
-          shared_wavefronts(access.address, access.lanes, access.bytes, plain_load));
+      facts.shared_wavefronts += static_cast<std::uint64_t>(shared_wavefronts(access));
       facts.shared_fewest +=
           static_cast<std::uint64_t>(fewest_wavefronts(access.lanes, access.bytes));
     } else if (space == AccessSpace::global) {
       ++facts.global_requests;
-      facts.global_sectors +=
-          static_cast<std::uint64_t>(sectors(access.address, access.lanes, access.bytes));
+      facts.global_sectors += static_cast<std::uint64_t>(sectors(access));
       const auto bytes = static_cast<std::uint64_t>(std::popcount(access.lanes)) *
                          static_cast<std::uint64_t>(access.bytes);
       facts.global_bytes += bytes;

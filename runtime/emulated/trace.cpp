@@ -49,9 +49,7 @@ class TraceObserver : public Relay {
     TraceEntry& entry = entries(warp).back();
     const AccessSpace space = space_of(access);
     if (space == AccessSpace::shared) {
-      const bool plain_load = access.kind == AccessKind::load && !access.matrix_rows;
-      add(entry.wavefronts,
-          shared_wavefronts(access.address, access.lanes, access.bytes, plain_load));
+      add(entry.wavefronts, shared_wavefronts(access));
     } else if (space == AccessSpace::global) {
       add(entry.lookups, cache_lookups(access.address, access.lanes, access.bytes));
       add(entry.lines, cache_lines(access.address, access.lanes, access.bytes));
