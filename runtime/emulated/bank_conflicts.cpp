@@ -189,9 +189,11 @@ int copy_wavefronts(const AsyncCopy& copy, LaneMask lanes, int bytes) {
 }  // namespace
 
 int shared_wavefronts(const WarpAccess& access) {
-  if (access.copy != nullptr) {
-    return std::max(1, copy_wavefronts(*access.copy, access.lanes, access.bytes));
-  }
+  if (access.copy == nullptr) return shared_clocks(access);
+  return std::max(1, copy_wavefronts(*access.copy, access.lanes, access.bytes));
+}
+
+int shared_clocks(const WarpAccess& access) {
   const bool plain_load = access.kind == AccessKind::load && !access.matrix_rows;
   return shared_wavefronts(access.address, access.lanes, access.bytes, plain_load);
 }

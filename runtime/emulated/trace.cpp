@@ -49,7 +49,7 @@ class TraceObserver : public Relay {
     TraceEntry& entry = entries(warp).back();
     const AccessSpace space = space_of(access);
     if (space == AccessSpace::shared) {
-      add(entry.wavefronts, shared_wavefronts(access));
+      add(entry.wavefronts, shared_clocks(access));
     } else if (space == AccessSpace::global) {
       add(entry.lookups, cache_lookups(access.address, access.lanes, access.bytes));
       add(entry.lines, cache_lines(access.address, access.lanes, access.bytes));

@@ -14,7 +14,7 @@ namespace kiln::emulated {
 /// One instruction that a warp issued, with what its memory access asked for.
 struct TraceEntry {
   std::uint32_t instruction = 0;  ///< index into Program::code
-  std::uint16_t wavefronts = 0;   ///< of shared memory
+  std::uint16_t wavefronts = 0;   ///< of shared memory, as shared_clocks()
   std::uint16_t lookups = 0;      ///< of the first-level cache for global memory
   std::uint16_t lines = 0;        ///< of 128 bytes that they touch
   std::uint16_t returns = 0;      ///< of up to 128 bytes that it gives or takes

@@ -52,12 +52,16 @@ $FAULT
 }
 )";
 
-/// `verify` of that kernel with `fault` in its place.
-Run verify_planted(const Sandbox& sandbox, const std::string& fault,
-                   const std::vector<std::string>& more = {}) {
+void plant(const Sandbox& sandbox, const std::string& fault) {
   std::string text = kPlantable;
   text.replace(text.find("$FAULT"), 6, fault);
   sandbox.write("planted.cu", text);
+}
+
+/// `verify` of that kernel with `fault` in its place.
+Run verify_planted(const Sandbox& sandbox, const std::string& fault,
+                   const std::vector<std::string>& more = {}) {
+  plant(sandbox, fault);
   std::vector<std::string> arguments{
       "verify", "gemm",       "--m",        "4",       "--n",
       "48",     "--k",        "8",          "--dtype", "f32",
@@ -172,6 +176,37 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   EXPECT_NE(run.out.find("match     exact: predicted for this problem"), std::string::npos)
       << run.out;
   EXPECT_NE(run.out.find("0 compiled"), std::string::npos) << run.out;
+}
+
+TEST(Emulated, AnEndlessCandidateIsKilledAndTheNextOneTried) {
+  const Sandbox sandbox;
+  plant(sandbox, "  if constexpr (C.block_x == 64) while (atomicAdd(seen, 0.0f) >= 0.0f) {}");
+  const auto run = sandbox.run({"tune",
+                                "gemm",
+                                "--m",
+                                "4",
+                                "--n",
+                                "48",
+                                "--k",
+                                "8",
+                                "--dtype",
+                                "f32",
+                                "--templates",
+                                "planted",
+                                "--template-path",
+                                ".",
+                                "--device",
+                                "emulated:h200",
+                                "--candidate-timeout",
+                                "3s",
+                                "--budget",
+                                "60s",
+                                "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto result = nlohmann::json::parse(run.out)["results"].at(0);
+  EXPECT_EQ(result["outcomes"]["ok"], 1) << run.out;
+  EXPECT_EQ(result["outcomes"]["timed_out"], 1) << run.out;
+  EXPECT_EQ(result["best"]["config"], "block_x=32") << run.out;
 }
 
 TEST(Verify, PassesASoundKernelWithEveryCheckOn) {

@@ -11,7 +11,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cache/store.hpp"
 #include "kiln/error.hpp"
@@ -33,7 +35,8 @@ std::size_t stored_trials(const std::string& path) {
   }
 }
 
-TEST(TuneInterrupt, CtrlCEndsTheSessionCleanlyAndKeepsWhatWasFound) {
+/// Interrupts `kiln tune` with these arguments once it has stored something.
+void interrupt_tuning(const std::vector<std::string>& more) {
   try {
     (void)make_nvrtc_compiler();
   } catch (const Error& error) {
@@ -41,12 +44,16 @@ TEST(TuneInterrupt, CtrlCEndsTheSessionCleanlyAndKeepsWhatWasFound) {
   }
   const test::TempFolder folder;
   const std::string path = folder.file("tuning.db");
+  std::vector<std::string> arguments{"kiln", "tune", "gemm", "--db", path};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) pointers.push_back(argument.data());
+  pointers.push_back(nullptr);
   test::ChildProcess tune([&](int out) {
     ::setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(out, STDERR_FILENO);
-    ::execl(KILN_PROGRAM, "kiln", "tune", "gemm", "--m", "512", "--n", "512", "--k", "512",
-            "--compile-only", "--arch", "sm_90a", "--db", path.c_str(), nullptr);
+    ::execv(KILN_PROGRAM, pointers.data());
   });
   const auto deadline = steady_clock::now() + std::chrono::seconds(60);
   while (stored_trials(path) == 0 && steady_clock::now() < deadline) {
@@ -61,6 +68,15 @@ TEST(TuneInterrupt, CtrlCEndsTheSessionCleanlyAndKeepsWhatWasFound) {
   const auto sessions = TuningStore::open(path, OpenMode::read_only).sessions();
   ASSERT_EQ(sessions.size(), 1U);
   EXPECT_EQ(sessions.front().state, "interrupted");
+}
+
+TEST(TuneInterrupt, CtrlCEndsTheSessionCleanlyAndKeepsWhatWasFound) {
+  interrupt_tuning(
+      {"--m", "512", "--n", "512", "--k", "512", "--compile-only", "--arch", "sm_90a"});
+}
+
+TEST(TuneInterrupt, CtrlCEndsASessionOnTheEmulatedGpuToo) {
+  interrupt_tuning({"--m", "96", "--n", "96", "--k", "64", "--device", "emulated:h200"});
 }
 
 }  // namespace
