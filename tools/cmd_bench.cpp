@@ -82,7 +82,8 @@ class Benchmark {
       return row;
     }
     if (!options_.tune.empty()) tune_first(request);
-    row.chosen = choose(as_problem);
+    row.chosen =
+        options_.selection.choose(context_, request.gemm, info(), bench_.compiler->identity());
     const ContestRules rules{options_.against == "cublaslt", options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     return row;
@@ -95,13 +96,6 @@ class Benchmark {
     auto store = context_.open_for_writing();
     (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
                StopSignal::requested());
-  }
-
-  Chosen choose(const Problem& problem) {
-    const auto chosen =
-        options_.selection.choose(context_, problem, info(), bench_.compiler->identity());
-    if (!chosen) throw Error(ErrorKind::internal, "a supported problem without a kernel");
-    return *chosen;
   }
 
   Context& context_;
@@ -128,9 +122,7 @@ std::string row_text(const BenchRow& row) {
     facts.add("unsupported", row.unsupported);
     return text + facts.text();
   }
-  facts.add("template", row.chosen.candidate.template_name);
-  facts.add("config", row.chosen.candidate.config.canonical());
-  facts.add("taken", taken_text(row.chosen));
+  add_choice(facts, row.chosen);
   facts.add("outcome", row.contest.measured()
                            ? fmt::format("ok, verified, largest error {:.2f} of the bound",
                                          row.contest.verification.worst_ratio)
@@ -209,10 +201,7 @@ Json row_json(const BenchRow& row) {
     json["error"] = row.error->what();
     return json;
   }
-  json["template"] = row.chosen.candidate.template_name;
-  json["config"] = row.chosen.candidate.config.canonical();
-  json["taken"] = source_text(row.chosen);
-  json["reason"] = row.chosen.reason;
+  json.update(choice_json(row.chosen));
   json["provenance"] = to_string(row.modelled ? Provenance::modelled : Provenance::measured);
   json.update(contest_json(row.contest));
   if (row.contest.measured()) {

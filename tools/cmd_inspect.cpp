@@ -165,9 +165,7 @@ std::string inspection_text(const Inspection& inspection, const InspectOptions& 
   std::string text = fmt::format("{} on {}\n", heading_text(inspection.request.gemm),
                                  full_device_text(inspection.device));
   FactSheet sheet;
-  sheet.add("template", inspection.chosen.candidate.template_name);
-  sheet.add("config", inspection.chosen.candidate.config.canonical());
-  sheet.add("taken", taken_text(inspection.chosen));
+  add_choice(sheet, inspection.chosen);
   sheet.add("resources", resources_text(inspection.prepared.resources));
   const SourceLines source = source_of(inspection);
   const bool several = inspection.launches.size() > 1;
@@ -239,10 +237,7 @@ Json inspection_json(const Inspection& inspection) {
   document["problem"] = to_json(to_problem(inspection.request.gemm));
   document["device"] = inspection.device.spec;
   document["device_class"] = to_json(inspection.device.device_class);
-  document["template"] = inspection.chosen.candidate.template_name;
-  document["config"] = inspection.chosen.candidate.config.canonical();
-  document["taken"] = source_text(inspection.chosen);
-  document["reason"] = inspection.chosen.reason;
+  document.update(choice_json(inspection.chosen));
   const KernelResources& used = inspection.prepared.resources;
   document["registers"] = used.registers;
   document["smem_bytes"] = used.smem_static_bytes + used.smem_dynamic_bytes;
@@ -268,18 +263,13 @@ int inspect(Context& context, const InspectOptions& options) {
   const auto device = open_emulated(spec, {});
   inspection.device = device->info();
   const auto compiler = context.compiler();
-  const auto chosen = options.selection.choose(context, to_problem(inspection.request.gemm),
-                                               inspection.device, compiler->identity());
-  if (!chosen) {
-    throw Error(ErrorKind::not_found,
-                why_uncomputed(context, inspection.request, inspection.device.limits));
-  }
-  inspection.chosen = *chosen;
+  inspection.chosen = options.selection.choose(context, inspection.request.gemm, inspection.device,
+                                               compiler->identity());
   const GemmCase problem{inspection.request.gemm, inspection.request.alpha,
                          inspection.request.beta};
-  inspection.prepared =
-      prepare_candidate(chosen->candidate, context.catalog(), *compiler, inspection.device.limits,
-                        {problem}, Admission::runnable, inspection.device.code);
+  inspection.prepared = prepare_candidate(inspection.chosen.candidate, context.catalog(), *compiler,
+                                          inspection.device.limits, {problem}, Admission::runnable,
+                                          inspection.device.code);
   if (inspection.prepared.outcome != Outcome::ok) {
     context.warn(
         fmt::format("{}: {}", to_string(inspection.prepared.outcome), inspection.prepared.message));

@@ -148,9 +148,7 @@ std::string findings_text(const Judgement& judgement) {
 
 std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
-  facts.add("template", judgement.chosen.candidate.template_name);
-  facts.add("config", judgement.chosen.candidate.config.canonical());
-  facts.add("taken", taken_text(judgement.chosen));
+  add_choice(facts, judgement.chosen);
   facts.add("verdict", verdict_text(judgement));
   facts.add("checks", checks_text(judgement));
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
@@ -174,10 +172,7 @@ Json judgement_json(const Judgement& judgement) {
   document["problem"] = to_json(to_problem(judgement.request.gemm));
   document["device"] = judgement.device.spec;
   document["device_class"] = to_json(judgement.device.device_class);
-  document["template"] = judgement.chosen.candidate.template_name;
-  document["config"] = judgement.chosen.candidate.config.canonical();
-  document["taken"] = source_text(judgement.chosen);
-  document["reason"] = judgement.chosen.reason;
+  document.update(choice_json(judgement.chosen));
   document["outcome"] = to_string(judgement.outcome);
   if (!judgement.message.empty()) document["message"] = judgement.message;
   document["verified"] = judgement.verification.passed;
@@ -208,14 +203,8 @@ int verify(Context& context, const VerifyOptions& options) {
   const std::string spec = emulated_by_default(context);
   Judge judge(context, spec, request.candidate_timeout_s);
   judgement.device = judge.evaluator().info();
-  const Problem problem = to_problem(judgement.request.gemm);
-  const auto chosen =
-      options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
-  if (!chosen) {
-    throw Error(ErrorKind::not_found,
-                why_uncomputed(context, judgement.request, judgement.device.limits));
-  }
-  judgement.chosen = *chosen;
+  judgement.chosen = options.selection.choose(context, judgement.request.gemm, judgement.device,
+                                              judge.compiler().identity());
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));

@@ -29,32 +29,41 @@ std::vector<std::string> SelectionFlags::templates() const {
   return {template_name_};
 }
 
-std::optional<Chosen> SelectionFlags::choose(Context& context, const Problem& problem,
-                                             const DeviceInfo& device,
-                                             const std::string& toolkit) const {
-  if (template_name_.empty()) return choose_as_runtime(context, problem, device, toolkit);
+Chosen SelectionFlags::choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
+                              const std::string& toolkit) const {
+  const Problem problem = to_problem(gemm);
+  if (template_name_.empty()) {
+    const auto found = choose_as_runtime(context, problem, device, toolkit);
+    if (found) return *found;
+    std::string text = fmt::format("no template computes {}:", heading_text(gemm));
+    const auto space = make_search_space(context.catalog(), problem, device.limits, {}, {});
+    for (const auto& reason : space.unsupported) text += fmt::format("\n  {}", reason);
+    throw Error(ErrorKind::not_found, text);
+  }
   const KernelTemplate& kernel_template = context.catalog().at(template_name_);
-  return Chosen{{kernel_template.name(), choose_config(kernel_template, problem, device.limits,
-                                                       parse_choices("--set", set_))},
-                Match::none,
-                "chosen on the command line"};
-}
-
-std::string why_uncomputed(Context& context, const GemmRequest& request,
-                           const DeviceLimits& limits) {
-  std::string text = fmt::format("no template computes {}:", heading_text(request.gemm));
-  const auto space = make_search_space(context.catalog(), to_problem(request.gemm), limits, {}, {});
-  for (const auto& reason : space.unsupported) text += fmt::format("\n  {}", reason);
-  return text;
+  return {{kernel_template.name(),
+           choose_config(kernel_template, problem, device.limits, parse_choices("--set", set_))},
+          Match::none,
+          "chosen on the command line"};
 }
 
 std::string_view source_text(const Chosen& chosen) {
   return chosen.match == Match::none ? "chosen" : to_string(chosen.match);
 }
 
-std::string taken_text(const Chosen& chosen) {
-  if (chosen.match == Match::none) return chosen.reason;
-  return fmt::format("{}: {}", to_string(chosen.match), chosen.reason);
+void add_choice(FactSheet& facts, const Chosen& chosen) {
+  facts.add("template", chosen.candidate.template_name);
+  facts.add("config", chosen.candidate.config.canonical());
+  facts.add("taken", chosen.match == Match::none
+                         ? chosen.reason
+                         : fmt::format("{}: {}", to_string(chosen.match), chosen.reason));
+}
+
+Json choice_json(const Chosen& chosen) {
+  return {{"template", chosen.candidate.template_name},
+          {"config", chosen.candidate.config.canonical()},
+          {"taken", source_text(chosen)},
+          {"reason", chosen.reason}};
 }
 
 }  // namespace kiln::tools

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "tools/choice.hpp"
+#include "tools/output/json.hpp"
+#include "tools/output/table.hpp"
 #include "tools/problem_flags.hpp"
 
 namespace kiln::tools {
@@ -20,24 +22,20 @@ class SelectionFlags {
   [[nodiscard]] bool given() const { return !template_name_.empty(); }
   /// The templates to which the choice is restricted; empty: all.
   [[nodiscard]] std::vector<std::string> templates() const;
-  /// The candidate; nothing when no template computes the problem. Throws Error(usage) for a
-  /// configuration that is not valid for it, Error(not_found) for an unknown template.
-  [[nodiscard]] std::optional<Chosen> choose(Context& context, const Problem& problem,
-                                             const DeviceInfo& device,
-                                             const std::string& toolkit) const;
+  /// The candidate. Throws Error(usage) for a configuration that is not valid for the problem,
+  /// Error(not_found) for an unknown template and, with the reasons, when none computes it.
+  [[nodiscard]] Chosen choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
+                              const std::string& toolkit) const;
 
  private:
   std::string template_name_;
   std::vector<std::string> set_;
 };
 
-/// Why no template computes a problem, for an error of verbs that need one that does.
-[[nodiscard]] std::string why_uncomputed(Context& context, const GemmRequest& request,
-                                         const DeviceLimits& limits);
-
 /// How the kernel was come by, in a word: the match, or that it was chosen.
 [[nodiscard]] std::string_view source_text(const Chosen& chosen);
-/// The same with the reason: "exact: tuned for this problem ...", "chosen on the command line".
-[[nodiscard]] std::string taken_text(const Chosen& chosen);
+/// What was chosen and how, the reason with it, as lines of text and as fields.
+void add_choice(FactSheet& facts, const Chosen& chosen);
+[[nodiscard]] Json choice_json(const Chosen& chosen);
 
 }  // namespace kiln::tools

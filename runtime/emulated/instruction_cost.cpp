@@ -84,18 +84,28 @@ double tensor_rate(std::string_view opcode, const DeviceProfile& profile) {
   return rates.f16;
 }
 
-/// A fragment of f16 is one ldmatrix, any other several plain loads or stores.
-InstructionCost memory_cost(std::string_view opcode) {
+/// Whether a fragment is stored the other way round from how lanes hold it.
+bool turns_matrix(std::string_view opcode) {
+  return (has(opcode, ".load.a.") && has(opcode, ".col.")) ||
+         (has(opcode, ".load.b.") && has(opcode, ".row."));
+}
+
+/// A fragment of f16 is one ldmatrix, any other several plain loads or stores. Those of bf16 are
+/// turned by movmatrix where f16 has ldmatrix.trans.
+InstructionCost memory_cost(std::string_view opcode, int registers) {
   InstructionCost cost;
   const bool store = begins(opcode, "st") || begins(opcode, "red") || has(opcode, ".store");
   cost.step = store ? Step::store : Step::load;
   if (begins(opcode, "wmma") && !(has(opcode, ".shared") && opcode.ends_with(".f16"))) {
     cost.slots = 8.0F;
+    if (opcode.ends_with(".bf16") && turns_matrix(opcode))
+      cost.turns = static_cast<float>(registers);
   }
   return cost;
 }
 
-InstructionCost cost_of(const Instr& instr, std::string_view opcode, const DeviceProfile& profile) {
+InstructionCost cost_of(const Instr& instr, std::string_view opcode, const RegisterUse& use,
+                        const DeviceProfile& profile) {
   InstructionCost cost;
   cost.latency = static_cast<float>(profile.latency.alu);
   if (begins(opcode, "cp.async.wait")) {
@@ -122,10 +132,16 @@ InstructionCost cost_of(const Instr& instr, std::string_view opcode, const Devic
     if (!by_group) cost.slots = std::max(1.0F, static_cast<float>(products / kProductsOfOne));
     return cost;
   }
+  if (begins(opcode, "movmatrix")) {
+    cost.pipe = Resource::memory;
+    cost.pipe_clocks = 1.0F;
+    cost.latency = kMovmatrixLatency;
+    return cost;
+  }
   switch (instr.unit) {
     case Unit::shared:
     case Unit::global:
-      return memory_cost(opcode);
+      return memory_cost(opcode, use.writes);
     case Unit::barrier:
       cost.step = begins(opcode, "bar.sync") || begins(opcode, "barrier.sync") ||
                           begins(opcode, "bar.red") || begins(opcode, "barrier.cluster.wait")
@@ -199,7 +215,8 @@ std::vector<InstructionCost> instruction_costs(const Program& program,
   std::vector<InstructionCost> costs;
   costs.reserve(program.code.size());
   for (const Instr& instr : program.code) {
-    costs.push_back(cost_of(instr, program.opcodes[instr.index], profile));
+    costs.push_back(
+        cost_of(instr, program.opcodes[instr.index], program.uses[instr.index], profile));
   }
   return costs;
 }

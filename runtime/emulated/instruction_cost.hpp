@@ -12,6 +12,10 @@
 
 namespace kiln::emulated {
 
+/// Clocks until movmatrix has turned a matrix of 8 by 8, of which it takes one of the pipe of shared
+/// memory. Measured on an H200.
+inline constexpr float kMovmatrixLatency = 24.0F;
+
 /// What instructions compete for on a multiprocessor. The first belong to each of its four parts,
 /// which own a quarter of the warps; the last are shared by all.
 enum class Resource : std::uint8_t {
@@ -53,6 +57,7 @@ struct InstructionCost {
   float slots = 1.0F;        ///< instructions that the assembler makes of it
   float pipe_clocks = 0.0F;  ///< that its pipe is busy with it
   float latency = 0.0F;      ///< clocks until the result can be used
+  float turns = 0.0F;        ///< of load: matrices that movmatrix turns after it, on the same pipe
   int groups = 0;            ///< of wait: that may stay open; -1: none, nor copies of no group
 };
 

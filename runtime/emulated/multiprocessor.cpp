@@ -151,7 +151,8 @@ class Multiprocessor {
       case Step::nothing:
         return start;
       case Step::load:
-        return std::max(shared(runner, entry, start), global(runner, entry, start));
+        return std::max(turned(runner, cost, shared(runner, entry, start)),
+                        global(runner, entry, start));
       case Step::store:
         (void)shared(runner, entry, start);
         (void)global(runner, entry, start);
@@ -185,6 +186,14 @@ class Multiprocessor {
     const double clocks = entry.wavefronts * wavefront_clocks_;
     const double served = calendar(runner, Resource::memory).take(start, clocks);
     return served + profile_.latency.shared - wavefront_clocks_;
+  }
+
+  /// When matrices that were loaded at `start` are turned.
+  double turned(Runner& runner, const InstructionCost& cost, double start) {
+    if (cost.turns == 0.0F) return start;
+    const double served =
+        calendar(runner, Resource::memory).take(start, cost.turns * wavefront_clocks_);
+    return served + kMovmatrixLatency - wavefront_clocks_;
   }
 
   double global(Runner& runner, const TraceEntry& entry, double start) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/performance_model.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -30,6 +31,7 @@ std::string loop_text(const std::string& body, int turns) {
     add.u32 %r6, %r2, %r5;
     mul.wide.u32 %rd2, %r1, 4;
     add.u64 %rd3, %rd1, %rd2;
+    mov.u32 %r19, 40;
     mov.u32 %r20, 0;
   again:
 )" + body + R"(
@@ -115,6 +117,28 @@ TEST(PerformanceModel, BankConflictsCostTheirWavefronts) {
       132 * 8);
   EXPECT_EQ(conflicts.bound, "memory");
   EXPECT_GT(conflicts.time_ns / clean.time_ns, 10.0) << "32 lanes in one bank";
+}
+
+// movmatrix uses the memory pipe: fragments of bf16 that have to be turned cost it twice.
+TEST(PerformanceModel, TurningMatricesTakesTheMemoryPipe) {
+  std::string turns;
+  for (int i = 7; i < 15; ++i) {
+    turns += fmt::format("movmatrix.sync.aligned.m8n8.trans.b16 %r{0}, %r{0};", i);
+  }
+  const Prediction turning = predicted(loop_text(turns, 200), 132 * 8);
+  EXPECT_EQ(turning.bound, "memory");
+  // 200 turns of 8 by 64 warps, one a clock.
+  EXPECT_NEAR(turning.time_ns, 57'000, 3'000);
+
+  const auto loads = [](const char* order) {
+    return loop_text(fmt::format("wmma.load.b.sync.aligned.{}.m16n16k16.shared.bf16 "
+                                 "{{%r7, %r8, %r9, %r10}}, [%r2], %r19;",
+                                 order),
+                     200);
+  };
+  const Prediction row = predicted(loads("row"), 132 * 8);
+  const Prediction column = predicted(loads("col"), 132 * 8);
+  EXPECT_NEAR(row.time_ns / column.time_ns, 2.0, 0.3);
 }
 
 TEST(PerformanceModel, RegistersLimitWhatFits) {
