@@ -17,7 +17,9 @@
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
 #include "tools/workbench.hpp"
+#include "tuner/error_bound.hpp"
 #include "tuner/local_evaluator.hpp"
+#include "tuner/verifier.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -38,7 +40,10 @@ struct Judgement {
   Outcome outcome = Outcome::ok;
   std::string message;
   Verification verification;
-  bool checked = false;  ///< whether `findings` say anything
+  std::vector<Gemm> judged_on;  ///< the sizes that were run
+  bool too_large = false;       ///< the problem itself is not one of them
+  bool exact = false;           ///< whole numbers had to come out exactly
+  bool checked = false;         ///< whether `findings` say anything
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -93,6 +98,11 @@ class Judge {
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
+    for (const GemmCase& problem : setup.cases) {
+      if (is_checkable(info, problem.gemm)) judgement.judged_on.push_back(problem.gemm);
+    }
+    judgement.too_large = !is_checkable(info, setup.cases.front().gemm);
+    judgement.exact = plan_exact(setup.cases.front().gemm).possible;
     Evaluation evaluation = evaluator().evaluate(prepared.job);
     judgement.outcome = evaluation.outcome;
     judgement.message = std::move(evaluation.message);
@@ -109,7 +119,8 @@ class Judge {
 
 std::string verdict_text(const Judgement& judgement) {
   if (judgement.outcome == Outcome::ok) {
-    return fmt::format("right: exact on integers, largest error {:.2f} of the bound on random data",
+    return fmt::format("right: {}largest error {:.2f} of the bound on random data",
+                       judgement.exact ? "exact on integers, " : "",
                        judgement.verification.worst_ratio);
   }
   // A finding ends the launch, and its text the message; it follows in full.
@@ -123,7 +134,21 @@ std::string verdict_text(const Judgement& judgement) {
   return fmt::format("NOT right, {}: {}", to_string(judgement.outcome), why);
 }
 
+std::string sizes_text(const Judgement& judgement) {
+  std::vector<std::string> sizes;
+  for (const Gemm& gemm : judgement.judged_on) {
+    sizes.push_back(fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k));
+  }
+  const std::string run = sizes.empty() ? "nothing" : fmt::format("{}", fmt::join(sizes, ", "));
+  if (!judgement.too_large) return run;
+  return fmt::format("{}; the problem itself is too large to be run on {}", run,
+                     judgement.device.spec);
+}
+
 std::string checks_text(const Judgement& judgement) {
+  if (!judgement.checked && judgement.device.provenance == Provenance::modelled) {
+    return "none: it was not run";
+  }
   if (!judgement.checked) {
     return fmt::format("none on {}; --device {} looks for races, missing waits and the like",
                        judgement.device.spec, kDefaultEmulated);
@@ -150,6 +175,7 @@ std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   add_choice(facts, judgement.chosen);
   facts.add("verdict", verdict_text(judgement));
+  facts.add("run on", sizes_text(judgement));
   facts.add("checks", checks_text(judgement));
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));
@@ -175,6 +201,10 @@ Json judgement_json(const Judgement& judgement) {
   document.update(choice_json(judgement.chosen));
   document["outcome"] = to_string(judgement.outcome);
   if (!judgement.message.empty()) document["message"] = judgement.message;
+  document["run_on"] = Json::array();
+  for (const Gemm& gemm : judgement.judged_on) {
+    document["run_on"].push_back({{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}});
+  }
   document["verified"] = judgement.verification.passed;
   document["worst_ratio"] = judgement.verification.worst_ratio;
   document["evidence"] = judgement.verification.evidence;

@@ -115,6 +115,14 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
     message = fmt::format("{}: {}", verdict.place, verdict.status.message);
     return false;
   }
+  if (!verdict.judged) {
+    outcome = Outcome::rejected;
+    message = fmt::format(
+        "cannot be verified on {}: no size that is small enough to check there "
+        "meets its requirements",
+        device_->info().spec);
+    return false;
+  }
   if (!verification.passed) {
     outcome = Outcome::wrong_result;
     message = verification.evidence;

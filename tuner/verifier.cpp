@@ -34,13 +34,13 @@ void check_case(const GemmCase& problem) {
   }
 }
 
+}  // namespace
+
 bool is_checkable(const DeviceInfo& device, const Gemm& gemm) {
   if (device.most_products == 0) return true;
   return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) <=
          static_cast<double>(device.most_products);
 }
-
-}  // namespace
 
 /// One problem to be solved, with everything that is known about its answer.
 struct Verifier::Case {
@@ -207,6 +207,7 @@ Verdict Verifier::judge(const Subject& subject) {
   Verdict verdict;
   for (const std::size_t index : subject.cases) {
     if (!cases_[index]->judged) continue;
+    verdict.judged = true;
     for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
       if (kind == DataKind::integer && !cases_[index]->exact.possible) continue;
       if (!judge_case(subject, index, kind, verdict)) {
@@ -215,7 +216,7 @@ Verdict Verifier::judge(const Subject& subject) {
       }
     }
   }
-  verdict.verification.passed = true;
+  verdict.verification.passed = verdict.judged;
   return verdict;
 }
 

@@ -30,8 +30,12 @@ struct Subject {
   std::vector<std::int64_t> workspace_bytes;
 };
 
+/// Whether the device can check a case of that size (DeviceInfo::most_products).
+[[nodiscard]] bool is_checkable(const DeviceInfo& device, const Gemm& gemm);
+
 /// What came of judging one.
 struct Verdict {
+  bool judged = false;  ///< false: none of the subject's cases is checkable, nothing was run
   DeviceStatus status;  ///< not ok: a launch failed or faulted; then nothing else is known
   std::string place;    ///< of that failure: the case
   Verification verification;
@@ -44,8 +48,8 @@ struct Verdict {
 /// inputs and the red zones of all buffers are as they were.
 class Verifier {
  public:
-  /// Computes the references. Throws Error(usage) when memory does not suffice for that. A tuned
-  /// case that is too large for the device to check (DeviceInfo::most_products) is not judged by.
+  /// Computes the references. Throws Error(usage) when memory does not suffice for that. Cases that
+  /// are not checkable on the device are not judged by.
   Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup);
   ~Verifier();
 
