@@ -47,7 +47,6 @@ constexpr int kFirstFamily = 100;
 constexpr int kDriverShareBytes = 1024;
 constexpr int kRegisterUnit = 256;  // registers of a warp come in multiples of this
 constexpr int kSmemUnit = 128;      // bytes
-constexpr int kSubPartitions = 4;   // schedulers of an SM, each with its own register file
 
 constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
   return (value + unit - 1) / unit * unit;

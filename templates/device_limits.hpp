@@ -10,6 +10,10 @@
 
 namespace kiln {
 
+/// Quarters of a multiprocessor: each has its own scheduler, register file and arithmetic units,
+/// and owns every fourth warp. So in every generation since sm_70.
+inline constexpr int kSubPartitions = 4;
+
 /// The numbers of a device that templates may mention (as `device.smem_optin` and so on) and that
 /// prune candidates before they are compiled. Bytes, counts.
 struct DeviceLimits {

@@ -191,25 +191,21 @@ class Bench {
   CeilingArgs args_{};
 };
 
-/// Kernel, threads of its block, and instructions of one thread in one iteration.
+/// A unit, the kernel that keeps it busy, and instructions of one thread in one iteration.
 struct LaneRate {
   Unit unit;
   const char* kernel;
   double instructions;
 };
-constexpr std::array<LaneRate, 13> kLaneRates{{{Unit::control, "rate_control", kFewSteps},
-                                               {Unit::integer, "rate_integer", 2 * kSteps},
-                                               {Unit::integer64, "rate_integer64", 2 * kSteps},
-                                               {Unit::multiply, "rate_multiply", kSteps},
-                                               {Unit::fp32, "rate_fp32", kSteps},
-                                               {Unit::fp64, "rate_fp64", kSteps},
-                                               {Unit::fp16, "rate_fp16", kSteps},
-                                               {Unit::convert, "rate_convert", 2 * kSteps},
-                                               {Unit::special, "rate_special", kSteps},
-                                               {Unit::shared, "rate_shared", kChains},
-                                               {Unit::global, "rate_global", kChains},
-                                               {Unit::constant, "rate_constant", kChains},
-                                               {Unit::shuffle, "rate_shuffle", kSteps}}};
+constexpr std::array<LaneRate, 9> kLaneRates{{{Unit::integer, "rate_integer", 2 * kSteps},
+                                              {Unit::integer64, "rate_integer64", 2 * kSteps},
+                                              {Unit::multiply, "rate_multiply", kSteps},
+                                              {Unit::fp32, "rate_fp32", kSteps},
+                                              {Unit::fp64, "rate_fp64", kSteps},
+                                              {Unit::fp16, "rate_fp16", kSteps},
+                                              {Unit::convert, "rate_convert", 2 * kSteps},
+                                              {Unit::special, "rate_special", kSteps},
+                                              {Unit::shuffle, "rate_shuffle", kSteps}}};
 constexpr int kThreads = 1024;
 constexpr int kWideThreads = 512;  // of loads of 16 bytes, which take more registers
 constexpr int kMatrixThreads = 512;
@@ -325,12 +321,10 @@ DeviceProfile measure_ceilings(Device& device, Compiler& compiler,
   profile.wgmma = {wgmma_rate(bench, "f16"), wgmma_rate(bench, "tf32"), 0.0,
                    wgmma_rate(bench, "s8"), wgmma_rate(bench, "e4m3")};
   progress("shared memory and caches");
-  // 16 bytes a lane: four wavefronts or sixteen sectors a warp.
+  // 16 bytes a lane: four wavefronts a warp.
   const double warps = kWideThreads / kWarp;
   profile.shared_wavefronts_per_clock = rounded(
       4 * kChains * warps / bench.clocks_per_iteration("rate_shared_wavefronts", kWideThreads));
-  profile.l1_sectors_per_clock =
-      rounded(16 * kChains * warps / bench.clocks_per_iteration("rate_l1_sectors", kWideThreads));
   profile.latency.alu = rounded(bench.clocks_per_iteration("latency_alu", 32, false) / kFewSteps);
   profile.latency.shared = rounded(bench.clocks_per_iteration("latency_shared", 32, false) / 8);
   profile.latency.barrier = rounded(bench.clocks_per_iteration("latency_barrier", 256, false) / 8);
@@ -364,11 +358,9 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
     if (value <= 0.0) return fmt::format("{} is not positive", rate.kernel);
     if (auto why = above(rate.kernel, value, lanes)) return why;
   }
-  // A wavefront moves one word of each of the 32 banks, four sectors' bytes.
   const auto& latency = profile.latency;
   for (const auto& why :
        {above("shared_wavefronts_per_clock", profile.shared_wavefronts_per_clock, 1.0),
-        above("l1_sectors_per_clock", profile.l1_sectors_per_clock, 4.0),
         above("mma.f16", profile.mma.f16, 8192.0), above("wgmma.f16", profile.wgmma.f16, 8192.0),
         above("wgmma.e4m3", profile.wgmma.e4m3, 2 * 8192.0),
         above("clock_ghz", profile.clock_ghz, 4.0),

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
@@ -65,11 +66,14 @@ class Benchmark {
 
   BenchRow measure(const std::string& name, const GemmRequest& problem) {
     BenchRow row{name, problem, "", {}, {}, {}, info().provenance == Provenance::modelled};
+    const std::string device = context_.device().value;
     TuneRequest request;
     request.gemm = problem.gemm;
     request.alpha = problem.alpha;
     request.beta = problem.beta;
     request.policy.cold = !options_.warm;
+    request.strategy = default_strategy(device);
+    request.candidate_timeout_s = default_candidate_timeout_s(device);
     request.templates = options_.selection.templates();
     const Problem as_problem = to_problem(problem.gemm);
     const auto& limits = info().limits;

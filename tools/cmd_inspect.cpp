@@ -20,6 +20,7 @@
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
 #include "tools/program.hpp"
+#include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
 
@@ -30,8 +31,9 @@ struct InspectOptions {
   ProblemFlags problem;
   SelectionFlags selection;
   int clusters = 4;
-  std::size_t top = 12;
+  int top = 12;
   bool source = false;
+  std::string timeout = "60s";
 };
 
 struct Inspection {
@@ -74,8 +76,7 @@ std::string busy_text(const emulated::Prediction& prediction) {
 
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   const auto& geometry = launch.geometry;
-  const std::uint64_t clusters =
-      std::uint64_t{geometry.cluster[0]} * geometry.cluster[1] * geometry.cluster[2];
+  const std::uint64_t clusters = emulated::count_of(geometry.cluster);
   sheet.add("grid", fmt::format("{} blocks of {} threads{}", extent_text(geometry.grid),
                                 extent_text(geometry.block),
                                 clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));
@@ -123,16 +124,17 @@ std::string units_text(const LaunchProfile& launch) {
 }
 
 /// The heaviest lines, and of the others those that waste anything.
-std::vector<const LineProfile*> notable_lines(const LaunchProfile& launch, std::size_t top) {
+std::vector<const LineProfile*> notable_lines(const LaunchProfile& launch, int top) {
   std::vector<const LineProfile*> lines;
   for (std::size_t i = 0; i < launch.lines.size(); ++i) {
     const LineProfile& line = launch.lines[i];
-    if (i < top || line.conflicts > 0 || line.excess_sectors > 0) lines.push_back(&line);
+    if (i < static_cast<std::size_t>(top) || line.conflicts > 0 || line.excess_sectors > 0)
+      lines.push_back(&line);
   }
   return lines;
 }
 
-std::string lines_text(const LaunchProfile& launch, std::size_t top, const SourceLines* source) {
+std::string lines_text(const LaunchProfile& launch, int top, const SourceLines* source) {
   using enum Table::Align;
   std::vector<Table::Column> columns{
       {"line"},          {"called at"},         {"instructions", right}, {"sectors", right},
@@ -238,20 +240,30 @@ Json inspection_json(const Inspection& inspection) {
   document["device"] = inspection.device.spec;
   document["device_class"] = to_json(inspection.device.device_class);
   document.update(choice_json(inspection.chosen));
-  const KernelResources& used = inspection.prepared.resources;
+  const PreparedCandidate& prepared = inspection.prepared;
+  document["outcome"] = to_string(prepared.outcome);
+  if (!prepared.message.empty()) document["message"] = prepared.message;
+  document["launches"] = Json::array();
+  if (prepared.outcome != Outcome::ok) return document;
+  const KernelResources& used = prepared.resources;
   document["registers"] = used.registers;
   document["smem_bytes"] = used.smem_static_bytes + used.smem_dynamic_bytes;
   document["occupancy"] = used.occupancy;
   const SourceLines source = source_of(inspection);
-  document["launches"] = Json::array();
   for (const auto& launch : inspection.launches) {
     document["launches"].push_back(launch_json(launch, source));
   }
   return document;
 }
 
-int inspect(Context& context, const InspectOptions& options) {
+void check_usage(const InspectOptions& options) {
   options.selection.check_usage();
+  if (options.clusters < 0) throw Error(ErrorKind::usage, "--clusters: 0 (all of them) or more");
+  if (options.top < 0) throw Error(ErrorKind::usage, "--top: 0 or more");
+}
+
+int inspect(Context& context, const InspectOptions& options) {
+  check_usage(options);
   Inspection inspection;
   inspection.request = options.problem.request();
   const std::string spec = emulated_by_default(context);
@@ -260,7 +272,9 @@ int inspect(Context& context, const InspectOptions& options) {
                 fmt::format("inspect looks into an emulated GPU, not into {}: --device {}", spec,
                             kDefaultEmulated));
   }
-  const auto device = open_emulated(spec, {});
+  EmulationOptions emulation;
+  emulation.timeout_s = parse_limit_s("--timeout", options.timeout);
+  const auto device = open_emulated(spec, emulation);
   inspection.device = device->info();
   const auto compiler = context.compiler();
   inspection.chosen = options.selection.choose(context, inspection.request.gemm, inspection.device,
@@ -273,6 +287,7 @@ int inspect(Context& context, const InspectOptions& options) {
   if (inspection.prepared.outcome != Outcome::ok) {
     context.warn(
         fmt::format("{}: {}", to_string(inspection.prepared.outcome), inspection.prepared.message));
+    if (context.flags.json) context.print(json_text(inspection_json(inspection)));
     return kExitFailure;
   }
   inspection.launches = profile_candidate(*device, inspection.prepared, problem, options.clusters);
@@ -286,7 +301,7 @@ int inspect(Context& context, const InspectOptions& options) {
 void add_inspect(Program& program) {
   auto options = std::make_shared<InspectOptions>();
   CLI::App* verb = program.add_verb(
-      "inspect", "Profile a kernel without a GPU: what each source line does",
+      "inspect", "Profile a kernel line by line without a GPU (on emulated:h200 by default)",
       {"kiln inspect gemm --m 4096 --n 4096 --k 4096 --dtype f16 --source",
        "kiln inspect gemm --m 4096 --n 4096 --k 4096 --template gemm_wmma --set pad=0,stages=2",
        "kiln inspect gemm --m 512 --n 512 --k 512 --dtype f32 --clusters 0 --json"});
@@ -295,11 +310,11 @@ void add_inspect(Program& program) {
   auto& o = *options;
   verb->add_option("--clusters", o.clusters,
                    "How many, spread over the grid, are run and counted; 0: all (default 4)")
-      ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
+      ->type_name("N");
   verb->add_option("--top", o.top, "How many lines, besides those that waste (default 12)")
       ->type_name("N");
   verb->add_flag("--source", o.source, "Show the text of the lines");
+  verb->add_option("--timeout", o.timeout, "Of one launch (default 60s)")->type_name("TIME");
   program.set_action(verb, [options](Context& context) { return inspect(context, *options); });
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "tools/choice.hpp"
@@ -25,7 +26,7 @@ namespace {
 struct ShowOptions {
   ProblemFlags problem;
   std::string on;
-  std::size_t top = 5;
+  int top = 5;
   bool all = false;
 };
 
@@ -41,11 +42,15 @@ struct Shelf {
 };
 
 /// What a device of that class has now: the driver and toolkit of its newest trial, as a program
-/// there would see them.
+/// there would see them. Predictions count only where nothing was measured: an emulated device has
+/// no driver.
 Environment newest_environment(const std::vector<Trial>& trials) {
   const auto newest =
       std::max_element(trials.begin(), trials.end(), [](const Trial& left, const Trial& right) {
-        return left.created_unix_ms < right.created_unix_ms;
+        const auto age = [](const Trial& trial) {
+          return std::pair(trial.provenance == Provenance::measured, trial.created_unix_ms);
+        };
+        return age(left) < age(right);
       });
   return newest == trials.end() ? Environment{} : newest->environment;
 }
@@ -87,7 +92,7 @@ std::string chosen_text(const std::optional<Chosen>& chosen) {
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
-std::string ranking_text(const Shelf& shelf, std::size_t top) {
+std::string ranking_text(const Shelf& shelf, std::size_t shown) {
   using enum Table::Align;
   Table table({{"#", right},
                {"time", right},
@@ -95,7 +100,7 @@ std::string ranking_text(const Shelf& shelf, std::size_t top) {
                {"registers", right},
                {"template"},
                {"config"}});
-  for (std::size_t i = 0; i < std::min(top, shelf.ranked.size()); ++i) {
+  for (std::size_t i = 0; i < shown; ++i) {
     const Trial& trial = shelf.ranked[i];
     table.add_row({fmt::format("{}", i + 1), merit_text(trial),
                    trial.timing ? rate_text(trial.key.problem, trial.timing->median_ns) : "",
@@ -132,6 +137,11 @@ std::string sessions_text(const Shelf& shelf) {
   return "\n" + table.text();
 }
 
+std::size_t shown(const Shelf& shelf, const ShowOptions& options) {
+  const std::size_t all = shelf.ranked.size();
+  return options.all ? all : std::min(static_cast<std::size_t>(options.top), all);
+}
+
 std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
   std::string text = fmt::format("on {}\n", device_text(shelf.device));
   FactSheet facts;
@@ -149,7 +159,7 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
   facts.add("a program gets", chosen_text(shelf.chosen));
   text += facts.text();
-  text += ranking_text(shelf, options.all ? shelf.ranked.size() : options.top);
+  text += ranking_text(shelf, shown(shelf, options));
   if (options.all) text += failures_text(shelf);
   return text + sessions_text(shelf);
 }
@@ -165,8 +175,8 @@ Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
   json["match"] = to_string(shelf.chosen ? shelf.chosen->match : Match::none);
   json["match_reason"] = chosen_text(shelf.chosen);
   json["ranked"] = Json::array();
-  const auto shown = options.all ? shelf.ranked.size() : std::min(options.top, shelf.ranked.size());
-  for (std::size_t i = 0; i < shown; ++i) json["ranked"].push_back(to_json(shelf.ranked[i]));
+  for (std::size_t i = 0; i < shown(shelf, options); ++i)
+    json["ranked"].push_back(to_json(shelf.ranked[i]));
   if (options.all) {
     json["failed"] = Json::array();
     for (const auto& trial : shelf.failed) json["failed"].push_back(to_json(trial));
@@ -208,6 +218,7 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
 }
 
 int show_problem(Context& context, const ShowOptions& options) {
+  if (options.top < 0) throw Error(ErrorKind::usage, "--top: 0 or more");
   const GemmRequest request = options.problem.request();
   const Problem problem = to_problem(request.gemm);
   const auto store = context.open_for_reading();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/device.hpp"
+#include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
 #include "tools/program.hpp"
@@ -36,6 +36,7 @@ struct TuneOptions {
   bool again = false;
   bool warm = false;
   int samples = 15;
+  bool measurement_given = false;  ///< one of the last two
   bool compile_only = false;
   std::string arch;
   bool no_baseline = false;
@@ -73,35 +74,26 @@ Budget budget_of(const TuneOptions& options) {
   return budget;
 }
 
-/// What takes a GPU a moment takes an emulated one seconds.
-std::string default_timeout(const Context& context) {
-  return names_emulated_device(context.device().value) ? "120s" : "10s";
-}
-
-/// A GPU tries so many that chance does well; an emulated one should begin with the likely ones.
-std::string default_strategy(const Context& context, const TuneOptions& options) {
-  const bool emulated = !options.compile_only && names_emulated_device(context.device().value);
-  return emulated ? "model" : "random";
-}
-
 TuneRequest tune_request(const Context& context, const TuneOptions& options,
                          const GemmRequest& problem) {
+  // Without running there is no device.
+  const std::string device = options.compile_only ? "" : context.device().value;
   TuneRequest request;
   request.gemm = problem.gemm;
   request.alpha = problem.alpha;
   request.beta = problem.beta;
   request.templates = split_list(options.templates);
   request.choices = parse_choices("--set", options.set);
-  request.strategy =
-      options.strategy.empty() ? default_strategy(context, options) : options.strategy;
+  request.strategy = options.strategy.empty() ? default_strategy(device) : options.strategy;
   request.seed = options.seed;
   request.budget = budget_of(options);
   request.policy.cold = !options.warm;
   request.policy.samples = options.samples;
   request.compile_threads = options.compile_threads;
-  request.candidate_timeout_s = parse_limit_s(
-      "--candidate-timeout",
-      options.candidate_timeout.empty() ? default_timeout(context) : options.candidate_timeout);
+  request.candidate_timeout_s =
+      options.candidate_timeout.empty()
+          ? default_candidate_timeout_s(device)
+          : parse_limit_s("--candidate-timeout", options.candidate_timeout);
   request.again = options.again;
   return request;
 }
@@ -117,13 +109,20 @@ class Tuning {
     if (!options.compile_only) {
       bench_ = open_workbench(context, options.in_process);
       limits_ = bench_.evaluator->info().limits;
+      if (provenance() == Provenance::modelled && options.measurement_given) {
+        context.note(
+            "--samples and --warm change nothing here: times are predicted, with operands in DRAM");
+      }
     } else {
       bench_.compiler = context.compiler();
     }
   }
 
   TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
-    TuneReport report{name, problem, std::nullopt, "", std::nullopt, std::nullopt};
+    TuneReport report;
+    report.name = name;
+    report.request = problem;
+    report.provenance = provenance();
     const TuneRequest request = tune_request(context_, options_, problem);
     const auto space = space_of(to_problem(problem.gemm), request);
     if (space.parts.empty()) {
@@ -165,10 +164,12 @@ class Tuning {
     return space.parts.empty() ? space : make(request.choices);
   }
 
+  [[nodiscard]] Provenance provenance() const {
+    return options_.compile_only ? Provenance::compiled : bench_.evaluator->info().provenance;
+  }
   /// A library's kernels run on no emulated GPU.
   [[nodiscard]] bool wants_baseline() const {
-    return !options_.compile_only && !options_.no_baseline &&
-           bench_.evaluator->info().provenance == Provenance::measured;
+    return !options_.no_baseline && provenance() == Provenance::measured;
   }
 
   Context& context_;
@@ -210,7 +211,11 @@ int tune_suite(Context& context, const TuneOptions& options) {
         add(tuning.tune_one(line.name, {line.gemm, 1.0, 0.0}));
       },
       [&](const SuiteLine& line, const Error& error) {
-        add({line.name, {line.gemm, 1.0, 0.0}, std::nullopt, "", std::nullopt, error});
+        TuneReport failed;
+        failed.name = line.name;
+        failed.request = {line.gemm, 1.0, 0.0};
+        failed.error = error;
+        add(failed);
       });
   context.print(context.flags.json ? json_text(document) : table.text() + remarks);
   return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : worst;
@@ -265,13 +270,15 @@ void add_tune(Program& program) {
           "A candidate that takes longer is killed (default 10s, 120s on an emulated device)")
       ->type_name("TIME");
   verb->add_flag("--again", o.again, "Measure candidates that have an outcome already");
-  verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
-  verb->add_option("--samples", o.samples, "Of each candidate (default 15)")->type_name("N");
+  CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
+  CLI::Option* const samples =
+      verb->add_option("--samples", o.samples, "Of each candidate (default 15)")->type_name("N");
   verb->add_flag("--compile-only", o.compile_only, "Compile the space without a device");
   verb->add_option("--arch", o.arch, "For --compile-only: sm_80, sm_90a, ...")->type_name("ARCH");
   verb->add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
   verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
-  program.set_action(verb, [options](Context& context) {
+  program.set_action(verb, [options, warm, samples](Context& context) {
+    options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);
     return options->suite.empty() ? tune_problem(context, *options) : tune_suite(context, *options);
   });

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/emulation.hpp"
 
+#include "runtime/device.hpp"
 #include "tools/output/trial_text.hpp"
 
 namespace kiln::tools {
@@ -9,6 +10,14 @@ namespace kiln::tools {
 std::string emulated_by_default(const Context& context) {
   const Located device = context.device();
   return device.origin == "default" ? kDefaultEmulated : device.value;
+}
+
+double default_candidate_timeout_s(const std::string& device) {
+  return names_emulated_device(device) ? 120.0 : 10.0;
+}
+
+std::string default_strategy(const std::string& device) {
+  return names_emulated_device(device) ? "model" : "random";
 }
 
 std::unique_ptr<EmulatedDevice> open_emulated(const std::string& spec,

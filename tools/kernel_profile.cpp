@@ -27,10 +27,6 @@ std::string caller_of(const emulated::Program& program, std::size_t instruction)
   return fmt::format("{}:{}", program.files[file], origin.outer_line);
 }
 
-std::uint64_t blocks_of(const LaunchGeometry& geometry) {
-  return std::uint64_t{geometry.grid[0]} * geometry.grid[1] * geometry.grid[2];
-}
-
 }  // namespace
 
 void LineProfile::add(const emulated::InstructionFacts& instruction) {
@@ -94,7 +90,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     LaunchProfile profile;
     profile.geometry = geometry[i];
-    profile.blocks = blocks_of(geometry[i]);
+    profile.blocks = emulated::count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
     profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
     require(status, "running the kernel");

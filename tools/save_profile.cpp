@@ -13,6 +13,11 @@
 
 namespace kiln::tools {
 
+std::string device_of_profile(const std::string& path) {
+  const bool plain_name = path.find('/') == std::string::npos && !path.ends_with(".toml");
+  return fmt::format("emulated:{}{}", plain_name ? "./" : "", path);
+}
+
 int save_profile(Context& context, const std::string& path) {
   const std::string spec = context.device().value;
   const auto device = open_device(spec);
@@ -39,7 +44,7 @@ int save_profile(Context& context, const std::string& path) {
                   compiler->identity(), profile_text(profile));
   write_file(path, text);
   if (!path.empty() && path != "-") {
-    context.note(fmt::format("Wrote {}. Use it with --device emulated:{}", path, path));
+    context.note(fmt::format("Wrote {}. Use it with --device {}", path, device_of_profile(path)));
   }
   return kExitOk;
 }

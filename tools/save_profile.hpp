@@ -13,4 +13,8 @@ namespace kiln::tools {
 /// emulated device, Error(device) when there is none or the figures cannot be right.
 int save_profile(Context& context, const std::string& path);
 
+/// The device that a profile in that file describes: "emulated:./mine" for "mine", which would name
+/// a built-in one.
+[[nodiscard]] std::string device_of_profile(const std::string& path);
+
 }  // namespace kiln::tools

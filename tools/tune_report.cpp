@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "runtime/device.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
@@ -50,7 +49,7 @@ std::string report_text(const TuneReport& report, const std::string& device) {
   std::string text = heading_text(report.request.gemm);
   if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
   const TuneResult& result = *report.result;
-  text += fmt::format(" on {}{}\n", names_emulated_device(device) ? "emulated " : "",
+  text += fmt::format(" on {}{}\n", report.provenance == Provenance::modelled ? "emulated " : "",
                       device_text(result.session.device));
   FactSheet sheet;
   if (result.best) {

@@ -22,6 +22,7 @@ struct TuneReport {
   std::string unsupported;           ///< the reasons, when no template computes it
   std::optional<Contest> contest;    ///< against cuBLASLt, unless asked not to or nothing won
   std::optional<Error> error;        ///< what ended this line of a suite
+  Provenance provenance = Provenance::measured;  ///< of the times, if there are any
 };
 
 /// For a person: the winner, how good it is, what was tried, how to use it on that device.

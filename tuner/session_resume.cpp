@@ -31,6 +31,15 @@ bool belongs(const SessionContext& context, const SearchSpace& space, const Cand
          part->space.contains(key.config);
 }
 
+/// What another model or another profile predicted is nothing that this session knows. A measured
+/// time stays one, whatever the driver.
+bool counts_here(const SessionContext& context, const Trial& trial) {
+  if (trial.provenance != context.provenance) return false;
+  return trial.provenance == Provenance::measured ||
+         (trial.environment.driver == context.environment.driver &&
+          trial.environment.policy == context.environment.policy);
+}
+
 }  // namespace
 
 Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
@@ -38,7 +47,7 @@ Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
   Inheritance result;
   std::set<Candidate> settled;
   for (auto& trial : context.store.latest_trials(context.problem, context.device)) {
-    if (trial.provenance != context.provenance || !belongs(context, space, trial.key)) continue;
+    if (!counts_here(context, trial) || !belongs(context, space, trial.key)) continue;
     settled.insert({trial.key.template_name, trial.key.config});
     if (!context.request.again) result.known.push_back(std::move(trial));
   }

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 #include "runtime/emulated/decoder.hpp"
 
 /// \file
-/// Asynchronous instructions whose first part others share (cp, st, red). The families that own
-/// these names call here once they have taken `async`.
+/// Asynchronous instructions whose first part others share (cp, st, red): the families that own
+/// these names call here once they have taken `async`. And what waits have in common.
 
 namespace kiln::emulated {
 
@@ -16,6 +18,8 @@ void decode_bulk(DecodeContext& context, Instr& out, bool reduces);
 void decode_bulk_tensor(DecodeContext& context, Instr& out, bool reduces, bool prefetch);
 /// cp.async.mbarrier.arrive; `mbarrier` is taken.
 void decode_copy_arrival(DecodeContext& context, Instr& out);
+/// The operand of a wait: how many of the newest groups may be unfinished.
+[[nodiscard]] std::uint32_t take_group_count(DecodeContext& context);
 void decode_async_store(DecodeContext& context, Instr& out);
 void decode_async_reduction(DecodeContext& context, Instr& out);
 

@@ -3,10 +3,11 @@
 #include "runtime/emulated/atomics.hpp"
 
 #include <algorithm>
-#include <array>
+#include <atomic>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <mutex>
 #include <type_traits>
 
@@ -17,14 +18,15 @@
 namespace kiln::emulated {
 namespace {
 
-/// Blocks on several host threads may update one place. A lock for each of many places, by address,
-/// keeps updates of the 16 bytes around it apart.
-std::mutex& lock_of(const std::byte* memory) {
-  static std::array<std::mutex, 256> locks;
-  return locks[reinterpret_cast<std::uintptr_t>(memory) / 16 % locks.size()];
-}
+/// The unsigned integer of so many bytes.
+template <std::size_t kBytes>
+using Bits =
+    std::conditional_t<kBytes == 2, std::uint16_t,
+                       std::conditional_t<kBytes == 4, std::uint32_t,
+                                          std::conditional_t<kBytes == 8, std::uint64_t, void>>>;
 
-/// Update(old, value, swap) gives what is stored.
+/// Update(old, value, swap) gives what is stored. Blocks on several host threads may update one
+/// place and store to it besides: what changes nothing, like a cas that fails, must not write.
 template <class T, class Update>
 void update(std::byte* memory, const std::byte* value, const std::byte* swap, std::byte* old) {
   T operand;
@@ -32,12 +34,26 @@ void update(std::byte* memory, const std::byte* value, const std::byte* swap, st
   T before;
   std::memcpy(&operand, value, sizeof(T));
   std::memcpy(&replacement, swap, sizeof(T));
-  const std::scoped_lock lock(lock_of(memory));
-  read_shared(reinterpret_cast<std::byte*>(&before), memory, sizeof(T));
-  const T after = Update{}(before, operand, replacement);
-  write_shared(memory, reinterpret_cast<const std::byte*>(&after), sizeof(T));
+  if constexpr (sizeof(T) <= 8) {
+    using Whole = Bits<sizeof(T)>;
+    const std::atomic_ref<Whole> place(*reinterpret_cast<Whole*>(memory));
+    Whole found = place.load();
+    for (;;) {
+      before = std::bit_cast<T>(found);
+      const auto wanted = std::bit_cast<Whole>(Update{}(before, operand, replacement));
+      if (wanted == found || place.compare_exchange_weak(found, wanted)) break;
+    }
+  } else {
+    const std::scoped_lock lock(lock_of(memory));
+    load_pair(reinterpret_cast<std::byte*>(&before), memory);
+    const T after = Update{}(before, operand, replacement);
+    if (!(after == before)) store_pair(memory, reinterpret_cast<const std::byte*>(&after));
+  }
   std::memcpy(old, &before, sizeof(T));
 }
+
+/// What an addition of f32 gives for any NaN.
+constexpr std::uint32_t kNan = 0x7fffffff;
 
 struct Add {
   template <class T>
@@ -45,9 +61,24 @@ struct Add {
     if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::make_unsigned_t<T>;
       return static_cast<T>(static_cast<Unsigned>(old) + static_cast<Unsigned>(value));
+    } else if constexpr (std::is_same_v<T, float>) {
+      return of_floats(old, value);
     } else {
       return old + value;
     }
+  }
+  static float of_floats(float old, float value) {
+    const float sum = old + value;
+    return std::isnan(sum) ? std::bit_cast<float>(kNan) : sum;
+  }
+};
+/// Of f32 in global memory: subnormal numbers count as zeros of their sign.
+struct AddFlushed {
+  float operator()(float old, float value, float) const {
+    return flushed(Add::of_floats(flushed(old), flushed(value)));
+  }
+  static float flushed(float value) {
+    return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0F, value) : value;
   }
 };
 struct Min {
@@ -132,8 +163,8 @@ struct ChooseHalf {
   std::uint16_t operator()(std::uint16_t old, std::uint16_t value, std::uint16_t) const {
     const float left = kLoad(old);
     const float right = kLoad(value);
-    if (left != left) return right != right ? std::uint16_t{0x7fff} : value;
-    if (right != right) return old;
+    if (std::isnan(left)) return std::isnan(right) ? std::uint16_t{0x7fff} : value;
+    if (std::isnan(right)) return old;
     const bool less = left < right || (left == right && (old & 0x8000U) != 0);
     return less == kLarger ? value : old;
   }
@@ -206,6 +237,11 @@ AtomicFunction find_atomic(std::string_view operation, ptx::Type type) {
     default:
       return nullptr;
   }
+}
+
+AtomicFunction find_global_atomic(std::string_view operation, ptx::Type type) {
+  if (operation == "add" && type == ptx::Type::f32) return &update<float, AddFlushed>;
+  return find_atomic(operation, type);
 }
 
 AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type) {

@@ -15,8 +15,11 @@ using AtomicFunction = void (*)(std::byte* memory, const std::byte* value, const
                                 std::byte* old);
 
 /// The function of "add", "min", "max", "and", "or", "xor", "exch", "cas", "inc" or "dec" for a
-/// type, or null when PTX has none.
+/// type in shared memory, or null when PTX has none.
 [[nodiscard]] AtomicFunction find_atomic(std::string_view operation, ptx::Type type);
+
+/// The same in global memory, where additions of f32 flush subnormal numbers to zero.
+[[nodiscard]] AtomicFunction find_global_atomic(std::string_view operation, ptx::Type type);
 
 /// The same for cp.reduce.async.bulk, which has min and max of halves besides.
 [[nodiscard]] AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type);

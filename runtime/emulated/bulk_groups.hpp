@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "runtime/emulated/program.hpp"
 
@@ -30,14 +30,13 @@ struct BulkStore {
 };
 
 /// The bulk copies that the threads of a warp wait for in groups (cp.async.bulk.commit_group and
-/// wait_group). Groups are each thread's own.
+/// wait_group). Groups are each thread's own. Of very many that nobody waits for, or for whose
+/// sources alone, the oldest are done, as they may be at any time.
 class BulkGroups {
  public:
   explicit BulkGroups(Warp& warp) : warp_(warp) {}
 
-  void start(int lane, std::shared_ptr<BulkStore> store) {
-    lanes_[lane].open.push_back(std::move(store));
-  }
+  void start(int lane, std::shared_ptr<BulkStore> store);
   void commit(LaneMask lanes);
   /// Until at most `pending` of the closed groups are unfinished; `reads` looks at the sources
   /// alone.
@@ -46,11 +45,15 @@ class BulkGroups {
   [[nodiscard]] std::uint64_t object() const { return reinterpret_cast<std::uintptr_t>(this); }
 
  private:
-  using Group = std::vector<std::shared_ptr<BulkStore>>;
+  using Group = std::deque<std::shared_ptr<BulkStore>>;
   struct Lane {
     Group open;
     std::deque<Group> closed;
+    std::size_t read = 0;  ///< so many of the oldest closed groups have read their sources
   };
+  /// Does all of the oldest closed groups but `left`.
+  void finish(Lane& lane, std::size_t left);
+
   Warp& warp_;
   std::map<int, Lane> lanes_;  ///< few lanes copy in bulk
 };

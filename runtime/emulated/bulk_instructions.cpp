@@ -111,9 +111,8 @@ bool decode_group(DecodeContext& context, Instr& out) {
     return true;
   }
   if (context.take("wait_group")) {
-    context.expect_operands(1);
     out.variant = context.take("read") ? 1 : 0;
-    out.immediate = context.immediate(0);
+    out.immediate = take_group_count(context);
     out.unit = Unit::barrier;
     out.execute = &execute_wait;
     return true;
@@ -176,7 +175,7 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   }
   for (Block* target : targets) {
     // Every target needs one, and this thread must know of it.
-    BarrierTouches touches(AccessKind::atomic);
+    BarrierTouches touches(AccessKind::load);
     const BarrierRef own = barrier_at(warp, instr, lane, SharedSpot{target, barrier.at.offset});
     touches.add(lane, own.at);
     touches.tell(warp, instr);

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/bulk_jobs.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -13,6 +12,12 @@
 
 namespace kiln::emulated {
 namespace {
+
+/// What a thread may leave unfinished: copies of its open group, closed groups, and closed groups
+/// that have read their sources, which lie in buffers.
+constexpr std::size_t kMostOpen = 256;
+constexpr std::size_t kMostClosed = 256;
+constexpr std::size_t kMostRead = 64;
 
 template <class Visit>
 void for_each_element(std::uint32_t bytes, int element_bytes, const Visit& visit) {
@@ -133,19 +138,37 @@ void begin_bulk_store(BulkStoreJob store) {
       mark_written(*job->warp, piece.address, piece.bytes);
       from += piece.bytes;
     }
-    buffer->clear();
   };
   pending->token = cluster.promise([pending] {
     pending->read_once();
     pending->write();
+    // Its group may keep it for long, but not what it copied.
+    pending->read = pending->write = nullptr;
   });
   warp.bulk().start(job->lane, std::move(pending));
+}
+
+void BulkGroups::start(int lane, std::shared_ptr<BulkStore> store) {
+  Group& open = lanes_[lane].open;
+  if (open.size() >= kMostOpen) {
+    warp_.block().cluster().fulfil(open.front()->token);
+    open.pop_front();
+  }
+  open.push_back(std::move(store));
 }
 
 void BulkGroups::commit(LaneMask lanes) {
   for (LaneMask left = lanes; left != 0; left &= left - 1) {
     Lane& lane = lanes_[std::countr_zero(left)];
     lane.closed.push_back(std::exchange(lane.open, {}));
+    finish(lane, kMostClosed);
+  }
+}
+
+void BulkGroups::finish(Lane& lane, std::size_t left) {
+  for (; lane.closed.size() > left; lane.closed.pop_front()) {
+    for (const auto& store : lane.closed.front()) warp_.block().cluster().fulfil(store->token);
+    if (lane.read > 0) --lane.read;
   }
 }
 
@@ -154,19 +177,15 @@ void BulkGroups::wait(const Instr& instr, LaneMask lanes, std::uint32_t pending,
   for (LaneMask left = lanes; left != 0; left &= left - 1) {
     const auto at = lanes_.find(std::countr_zero(left));
     if (at == lanes_.end()) continue;
-    auto& closed = at->second.closed;
-    const std::size_t most = std::min<std::size_t>(pending, closed.size());
-    for (auto group = closed.begin(); group != closed.end() - static_cast<std::ptrdiff_t>(most);
-         ++group) {
-      for (const auto& store : *group) {
-        if (reads) {
-          store->read_once();
-        } else {
-          cluster.fulfil(store->token);
-        }
-      }
+    Lane& lane = at->second;
+    if (!reads) {
+      finish(lane, pending);
+      continue;
     }
-    if (!reads) closed.erase(closed.begin(), closed.end() - static_cast<std::ptrdiff_t>(most));
+    for (; lane.read + pending < lane.closed.size(); ++lane.read) {
+      for (const auto& store : lane.closed[lane.read]) store->read_once();
+    }
+    if (lane.read > kMostRead) finish(lane, lane.closed.size() - (lane.read - kMostRead));
   }
   if (Observer* observer = cluster.observer()) {
     observer->synchronise(warp_, instr, object(), lanes, Order::acquire);

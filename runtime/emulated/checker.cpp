@@ -31,6 +31,8 @@ void Checker::begin(Cluster& cluster) {
   clocks_.assign(agents, VectorClock(agents + 1));
   async_clocks_ = clocks_;
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
+  synced_.assign(agents, 1);
+  issuing_.assign(agents, 0);
   barriers_.assign(blocks.size() * 16 + 1, VectorClock(agents + 1));
   async_barriers_ = barriers_;
   for (const auto& block : blocks) {
@@ -55,15 +57,16 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
   Toucher by;
   by.warp = &warp;
   by.instr = &instr;
-  by.reads = access.kind == AccessKind::load;
-  by.writes = access.kind == AccessKind::store || access.kind == AccessKind::async_store;
+  by.reads = access.kind == AccessKind::load || access.kind == AccessKind::atomic;
+  by.writes = access.kind != AccessKind::load;
+  by.synchronises = access.synchronises;
   LaneMask left = access.lanes;
   while (left != 0) {
     const int lane = std::countr_zero(left);
     by.lane = lane;
     by.lanes = LaneMask{1} << lane;
     // Lanes that read the same bytes are looked at together: broadcasts are frequent.
-    for (LaneMask others = left & (left - 1); by.reads && others != 0; others &= others - 1) {
+    for (LaneMask others = left & (left - 1); !by.writes && others != 0; others &= others - 1) {
       const int other = std::countr_zero(others);
       if (access.host[other] == access.host[lane]) by.lanes |= LaneMask{1} << other;
     }
@@ -74,8 +77,8 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
       if (place->first != warp.block().rank() && instr.unit != Unit::async_copy) {
         note_visit(warp, instr, place->first);
       }
-      // Atomic operations order themselves.
-      if (!access.synchronises) {
+      // Reductions of the asynchronous proxy own nothing: many may be on their way to one place.
+      if (access.token == 0 || !access.synchronises) {
         touch(by, place->first, place->second, static_cast<std::uint32_t>(access.bytes));
       }
       continue;
@@ -161,6 +164,8 @@ void Checker::async_begin(Warp& warp, const Instr& instr, Block& owner, std::uin
   Toucher by;
   by.warp = &warp;
   by.instr = &instr;
+  by.lanes = std::max<LaneMask>(issuing_[agent_of(warp)], 1);
+  by.lane = std::countr_zero(by.lanes);
   by.async = true;
   by.reads = kind == AccessKind::load;
   by.writes = !by.reads;
@@ -190,7 +195,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
       if (pending.by.reads) {
         if (cell.sources > 0) --cell.sources;
         readers_.add(cell.readers, {clock, LaneMask{1} << lane, pending.by.instr->index,
-                                    static_cast<std::uint16_t>(agent)});
+                                    static_cast<std::uint16_t>(agent), false});
         return true;
       }
       cell.owner = 0;
@@ -198,6 +203,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
       cell.write_lane = static_cast<std::uint8_t>(pending.by.lane);
       cell.write_clock = clock;
       cell.write_instruction = pending.by.instr->index;
+      cell.write_synchronises = pending.by.synchronises;
       readers_.clear(cell.readers);
       return true;
     };
@@ -210,12 +216,14 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
 }
 
 void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
+  issuing_[agent_of(warp)] = active;
   if (active != 0 && warp.wgmma().unfinished()) warp.wgmma().check_use(instr, active);
 }
 
 void Checker::warp_sync(Warp& warp, LaneMask) {
   const std::size_t agent = agent_of(warp);
   clocks_[agent].tick(agent);
+  synced_[agent] = clocks_[agent][agent];
 }
 
 void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask) {
@@ -224,10 +232,12 @@ void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask) {
   barriers_[at].join(clocks_[agent]);
   async_barriers_[at].join(async_clocks_[agent]);
   clocks_[agent].tick(agent);
+  synced_[agent] = clocks_[agent][agent];
 }
 
 void Checker::barrier_open(Block& block, int barrier) {
   const std::size_t at = barrier_index(block, barrier);
+  if (barrier == Warp::kClusterBarrier) order_blocks();
   for (const auto& warp : block.warps()) {
     if (!warp->waits_at(barrier)) continue;
     acquire(agent_of(*warp), barriers_[at], async_barriers_[at]);
@@ -246,23 +256,40 @@ void Checker::barrier_pass(Warp& warp, int barrier) {
 }
 
 void Checker::acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock) {
-  const std::uint32_t own = clocks_[agent][agent];
   clocks_[agent].join(clock);
-  clocks_[agent].set(agent, own);
   async_clocks_[agent].join(async_clock);
+  // Of the own warp comes what one lane released and all of them have now acquired.
+  synced_[agent] = std::max(synced_[agent], clock[agent] + 1);
+}
+
+/// The cluster's barrier orders what its blocks did to global memory, too.
+void Checker::order_blocks() {
+  if (blocks_.size() == 1) return;
+  GlobalShadow::Clocks all;
+  for (auto& state : blocks_) {
+    GlobalShadow::fence(state);
+    GlobalShadow::exchange(state, all, Order::release);
+  }
+  for (auto& state : blocks_) {
+    GlobalShadow::exchange(state, all, Order::acquire);
+    GlobalShadow::fence(state);
+  }
 }
 
 void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask, Order order) {
   const std::size_t agent = agent_of(warp);
-  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size() + 1);
-  auto [async_clock, async_fresh] = async_objects_.try_emplace(object, clocks_.size() + 1);
-  if (order != Order::release) acquire(agent, clock->second, async_clock->second);
+  if (order != Order::release) {
+    const auto clock = objects_.find(object);
+    const auto async_clock = async_objects_.find(object);
+    static const VectorClock kNothing;
+    acquire(agent, clock == objects_.end() ? kNothing : clock->second,
+            async_clock == async_objects_.end() ? kNothing : async_clock->second);
+  }
   if (order != Order::acquire) {
-    clock->second.join(clocks_[agent]);
-    async_clock->second.join(async_clocks_[agent]);
+    objects_[object].join(clocks_[agent]);
+    async_objects_[object].join(async_clocks_[agent]);
     clocks_[agent].tick(agent);
   }
-  // Of shared memory, or an mbarrier in it: nothing to other clusters.
   const auto is_shared = [&](std::uint64_t address) {
     const auto& blocks = cluster_->blocks();
     return std::any_of(blocks.begin(), blocks.end(), [&](const auto& block) {
@@ -270,8 +297,16 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
       return address - begin < block->shared_bytes();
     });
   };
-  if (is_shared(object) || is_shared(object / 2)) return;
-  shadow_->atomic(blocks_[warp.block().rank()], object);
+  auto& state = blocks_[warp.block().rank()];
+  if (is_shared(object) || is_shared(object / 2)) {
+    // Shared memory, or an mbarrier in it, speaks to the blocks of the cluster alone.
+    if (blocks_.size() == 1) return;
+    if (order != Order::acquire) GlobalShadow::fence(state);
+    GlobalShadow::exchange(state, told_[object], order);
+    if (order != Order::release) GlobalShadow::fence(state);
+    return;
+  }
+  if (cluster_->launch().memory->find(object) != nullptr) shadow_->atomic(state, object, order);
 }
 
 void Checker::fence(Warp& warp, LaneMask, Proxy proxy) {

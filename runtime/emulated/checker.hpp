@@ -21,12 +21,12 @@ namespace kiln::emulated {
 
 /// Finds what a kernel does wrong without any fault: reads of memory that nobody wrote, races
 /// between the threads of a block in shared memory and between blocks in global memory, use of
-/// memory that an asynchronous copy owns, barriers that threads have left.
+/// memory that an asynchronous copy owns, barriers that threads have left. Serves one cluster.
 ///
 /// Shared memory: each byte remembers its last writer and, since then, its readers. An access is
 /// ordered behind another of the same thread; behind another of the same warp once its lanes have
 /// synchronised (bar.warp.sync, any barrier); behind another warp's if the vector clocks say so,
-/// which barriers and mbarriers carry from warp to warp.
+/// which barriers, mbarriers and atomics carry from warp to warp.
 class Checker : public Observer {
  public:
   /// `shadow` is shared by all checkers of one launch.
@@ -58,6 +58,7 @@ class Checker : public Observer {
     bool async = false;
     bool reads = false;
     bool writes = false;
+    bool synchronises = false;  ///< races with no other access that does, too
     /// Of the operation that begins with this access and ends later; 0: the access ends at once.
     std::uint64_t token = 0;
   };
@@ -86,7 +87,10 @@ class Checker : public Observer {
   [[nodiscard]] std::size_t async_agent(std::uint64_t object);
   [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
-  [[nodiscard]] bool touch_cell(const Toucher& by, std::uint32_t offset, ShadowCell& cell);
+  /// The finding of this access to the cell, if there is one, and what it says.
+  [[nodiscard]] std::optional<std::pair<Finding, std::string>> fault_of(
+      const Toucher& by, const ShadowCell& cell) const;
+  void note(const Toucher& by, ShadowCell& cell);
   [[nodiscard]] bool follows_write(const Toucher& by, const ShadowCell& cell) const;
   [[nodiscard]] bool fenced(const Toucher& by, const ShadowCell& cell) const;
   [[nodiscard]] const Reader* unordered_reader(const Toucher& by, const ShadowCell& cell) const;
@@ -94,13 +98,17 @@ class Checker : public Observer {
   [[nodiscard]] std::string agent_text(std::size_t agent, int lane,
                                        std::uint32_t instruction) const;
   void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane);
+  void order_blocks();
   void acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock);
   [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;
 
   std::shared_ptr<GlobalShadow> shadow_;
   Cluster* cluster_ = nullptr;
   std::size_t warps_per_block_ = 1;
-  std::vector<VectorClock> clocks_;        ///< of each warp of the cluster
+  std::vector<VectorClock> clocks_;  ///< of each warp of the cluster
+  /// Of each warp: what its lanes did before this step of its own, all its lanes know of.
+  std::vector<std::uint32_t> synced_;
+  std::vector<LaneMask> issuing_;          ///< of each warp, the lanes of its instruction
   std::vector<VectorClock> async_clocks_;  ///< what each warp has fenced for the other proxy
   std::unordered_map<std::uint64_t, VectorClock> objects_;
   std::unordered_map<std::uint64_t, VectorClock> async_objects_;
@@ -112,6 +120,8 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;
   std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent
   std::vector<GlobalShadow::BlockState> blocks_;
+  /// What the cluster's blocks told each other through shared memory, by its address.
+  std::unordered_map<std::uint64_t, GlobalShadow::Clocks> told_;
   std::map<Visit, std::uint32_t> visits_;  ///< with the clock of the last one
 };
 

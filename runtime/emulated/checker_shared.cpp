@@ -14,74 +14,95 @@ namespace kiln::emulated {
 
 void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
                     std::uint32_t bytes) {
-  // One finding for an access is enough.
-  cells_[block].visit(readers_, offset, bytes,
-                      [&](ShadowCell& cell, std::uint32_t at) { return touch_cell(by, at, cell); });
+  bool complained = false;  // one finding for an access is enough
+  cells_[block].visit(readers_, offset, bytes, [&](ShadowCell& cell, std::uint32_t at) {
+    if (!complained) {
+      if (auto fault = fault_of(by, cell)) {
+        report(by, fault->first, at, std::move(fault->second));
+        complained = true;
+      }
+    }
+    note(by, cell);
+    return true;
+  });
   if (by.token != 0) pending_.emplace(by.token, Pending{by, block, offset, bytes});
 }
 
-bool Checker::touch_cell(const Toucher& by, std::uint32_t offset, ShadowCell& cell) {
-  bool good = true;
-  const auto complain = [&](Finding finding, std::string text) {
-    if (good) report(by, finding, offset, std::move(text));
-    good = false;
+std::optional<std::pair<Finding, std::string>> Checker::fault_of(const Toucher& by,
+                                                                 const ShadowCell& cell) const {
+  const char* const does = by.writes ? "writes" : "reads";
+  const auto by_writer = [&] {
+    return agent_text(cell.writer - std::size_t{1}, cell.write_lane, cell.write_instruction);
   };
-  const std::size_t writer = cell.writer == 0 ? 0 : cell.writer - std::size_t{1};
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
-    complain(Finding::missing_wait,
-             fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}",
-                         by.reads ? "reads" : "writes",
-                         owner == pending_.end()
-                             ? "some place"
-                             : by.warp->program().place_of(owner->second.by.instr->index)));
-  } else if (by.writes && cell.sources > 0) {
-    complain(Finding::missing_wait,
-             "writes shared memory that an asynchronous operation still reads");
-  } else if (by.reads && cell.writer == 0) {
-    complain(Finding::uninitialised, "reads shared memory that nobody wrote");
-  } else if (cell.writer != 0 && !follows_write(by, cell)) {
-    complain(Finding::race,
-             fmt::format("{} shared memory that {} writes, and nothing orders the two",
-                         by.reads ? "reads" : "writes",
-                         agent_text(writer, cell.write_lane, cell.write_instruction)));
-  } else if (by.async && cell.writer != 0 && !fenced(by, cell)) {
-    complain(Finding::missing_fence,
+    return {
+        {Finding::missing_wait,
+         fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}", does,
+                     owner == pending_.end()
+                         ? "some place"
+                         : by.warp->program().place_of(owner->second.by.instr->index))}};
+  }
+  if (by.writes && cell.sources > 0) {
+    return {
+        {Finding::missing_wait, "writes shared memory that an asynchronous operation still reads"}};
+  }
+  if (by.reads && cell.writer == 0) {
+    return {{Finding::uninitialised, "reads shared memory that nobody wrote"}};
+  }
+  const bool both_synchronise = by.synchronises && cell.write_synchronises;
+  if (cell.writer != 0 && !both_synchronise && !follows_write(by, cell)) {
+    return {
+        {Finding::race, fmt::format("{} shared memory that {} writes, and nothing orders the two",
+                                    does, by_writer())}};
+  }
+  if (by.async && cell.writer != 0 && !fenced(by, cell)) {
+    return {{Finding::missing_fence,
              fmt::format("{} shared memory through the asynchronous proxy that {} writes, without "
                          "a fence.proxy.async between",
-                         by.reads ? "reads" : "writes",
-                         agent_text(writer, cell.write_lane, cell.write_instruction)));
-  } else if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
-    complain(Finding::race,
+                         does, by_writer())}};
+  }
+  if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
+    return {{Finding::race,
              fmt::format(
                  "writes shared memory that {} reads, and nothing orders the two",
-                 agent_text(reader->agent, std::countr_zero(reader->lanes), reader->instruction)));
+                 agent_text(reader->agent, std::countr_zero(reader->lanes), reader->instruction))}};
   }
+  return std::nullopt;
+}
+
+void Checker::note(const Toucher& by, ShadowCell& cell) {
   const std::size_t agent = agent_of(*by.warp);
   if (by.token != 0) {
     // What has begun counts as done when it ends.
     if (by.writes) cell.owner = static_cast<std::uint32_t>(by.token);
     if (by.reads) ++cell.sources;
   } else if (by.writes) {
+    readers_.clear(cell.readers);
+    // A plain write of the same warp that nothing has ordered yet can still race with others.
+    const bool plain_before =
+        cell.writer == agent + 1 && !cell.write_synchronises && cell.write_clock >= synced_[agent];
+    if (by.synchronises && plain_before) return;
     cell.writer = static_cast<std::uint16_t>(agent + 1);
     cell.write_lane = static_cast<std::uint8_t>(by.lane);
     cell.write_clock = clocks_[agent][agent];
     cell.write_instruction = by.instr->index;
-    readers_.clear(cell.readers);
+    cell.write_synchronises = by.synchronises;
   } else if (by.reads) {
     readers_.add(cell.readers, {clocks_[agent][agent], by.lanes, by.instr->index,
-                                static_cast<std::uint16_t>(agent)});
+                                static_cast<std::uint16_t>(agent), by.synchronises});
   }
-  return good;
 }
 
 bool Checker::follows_write(const Toucher& by, const ShadowCell& cell) const {
   const std::size_t agent = agent_of(*by.warp);
   const std::size_t writer = cell.writer - std::size_t{1};
   if (writer != agent) return clocks_[agent][writer] >= cell.write_clock;
-  // Of the same warp: the same thread, or before the lanes synchronised.
-  return by.async || by.lanes == LaneMask{1} << cell.write_lane ||
-         cell.write_clock < clocks_[agent][agent];
+  // Of the same warp: the same thread, or before the lanes synchronised. Of asynchronous operations
+  // that several lanes begin at once nobody knows which is whose.
+  const LaneMask lane = LaneMask{1} << cell.write_lane;
+  const bool same_thread = by.async ? (by.lanes & lane) != 0 : by.lanes == lane;
+  return same_thread || cell.write_clock < synced_[agent];
 }
 
 bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
@@ -94,8 +115,9 @@ const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cel
   const std::size_t agent = agent_of(*by.warp);
   for (const Reader& reader : readers_.all(cell.readers)) {
     const bool own = reader.agent == agent;
-    const bool others = (reader.lanes & ~(LaneMask{1} << by.lane)) != 0;
-    if (own ? !by.async && others && reader.clock >= clocks_[agent][agent]
+    const bool others = (reader.lanes & ~by.lanes) != 0;
+    if (by.synchronises && reader.synchronises) continue;
+    if (own ? others && reader.clock >= synced_[agent]
             : clocks_[agent][reader.agent] < reader.clock) {
       return &reader;
     }
@@ -114,7 +136,10 @@ std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instr
   if (is_async(agent)) {
     return fmt::format("an asynchronous copy from {}", program.place_of(instruction));
   }
-  return fmt::format("warp {} lane {} at {}", agent % warps_per_block_, lane,
+  const std::string of_block = clocks_.size() == warps_per_block_
+                                   ? ""
+                                   : fmt::format("block rank {} ", agent / warps_per_block_);
+  return fmt::format("{}warp {} lane {} at {}", of_block, agent % warps_per_block_, lane,
                      program.place_of(instruction));
 }
 

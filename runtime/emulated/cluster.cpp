@@ -21,6 +21,8 @@ constexpr int kIdleRounds = 3;
 constexpr int kSpinningRounds = 8;
 /// How often the clock is looked at.
 constexpr std::uint64_t kRoundsBetweenLooks = 64;
+/// So many promises may be open; one more and the oldest is kept.
+constexpr std::size_t kMostPromises = 1 << 14;
 
 }  // namespace
 
@@ -61,15 +63,20 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
   }
   at.expected = expected;
   at.all = all;
-  // Warps arrive as a whole: the hardware counts a warp's exited lanes, too.
-  at.arrived += all ? arriving : kLanes;
-  at.voted += static_cast<std::uint32_t>(std::popcount(vote));
+  at.lanes.resize(warps_.size());
+  LaneMask& present = at.lanes[static_cast<std::size_t>(warp.index())];
+  at.arrived += arriving;
+  // The hardware counts warps: lanes that a warp does not have any more come with the others.
+  if (!all && present == 0) at.arrived += static_cast<std::uint32_t>(std::popcount(~warp.live()));
+  present |= lanes;
+  at.votes.yes += static_cast<std::uint32_t>(std::popcount(vote));
+  at.votes.all += arriving;
   if (!all && at.arrived > expected) {
     return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
                        barrier);
   }
   if (Observer* observer = cluster_.observer()) observer->barrier_arrive(warp, barrier, lanes);
-  if (waits) warp.wait_at_barrier(barrier);
+  if (waits) warp.wait_at_barrier(barrier, lanes);
   open_if_complete(barrier);
   return {};
 }
@@ -78,21 +85,26 @@ void Block::open_if_complete(int barrier) {
   Barrier& at = barriers_[index(barrier)];
   const std::uint32_t needed = at.all ? live_threads_ : at.expected;
   if (at.arrived == 0 || at.arrived < needed) return;
-  at.last = at.voted;
-  at.last_threads = at.arrived;
+  const Votes votes = std::exchange(at.votes, Votes{});
   at.arrived = 0;
-  at.voted = 0;
+  std::fill(at.lanes.begin(), at.lanes.end(), LaneMask{0});
   if (Observer* observer = cluster_.observer()) observer->barrier_open(*this, barrier);
-  for (const auto& warp : warps_) warp->release(barrier);
+  for (const auto& warp : warps_) warp->release(barrier, votes);
   cluster_.progress();
 }
 
-void Block::exited(std::uint32_t threads) {
-  live_threads_ -= threads;
+void Block::exited(Warp& warp, LaneMask lanes) {
+  live_threads_ -= static_cast<std::uint32_t>(std::popcount(lanes));
   for (int i = 0; i < static_cast<int>(barriers_.size()); ++i) {
-    if (barriers_[index(i)].all) open_if_complete(i);
+    Barrier& at = barriers_[index(i)];
+    if (at.arrived == 0) continue;
+    const LaneMask present = at.lanes[static_cast<std::size_t>(warp.index())];
+    if (!at.all && present != 0) {
+      at.arrived += static_cast<std::uint32_t>(std::popcount(lanes & ~present));
+    }
+    open_if_complete(i);
   }
-  cluster_.open_cluster_barrier();
+  cluster_.cluster_exited(warp, lanes);
   cluster_.progress();
 }
 
@@ -117,6 +129,7 @@ Cluster::Cluster(const LaunchState& launch, Extent first, Observer* observer)
       for (std::uint32_t x = 0; x < launch.cluster.x; ++x) {
         const Extent place{first.x + x, first.y + y, first.z + z};
         blocks_.push_back(std::make_unique<Block>(*this, launch, rank++, place));
+        cluster_missing_ += blocks_.back()->threads();
       }
     }
   }
@@ -138,7 +151,8 @@ bool Cluster::run_round(std::uint64_t& budget) {
     const std::uint64_t granted = turn;
     const Warp::State state = warp.run(turn);
     budget -= granted - turn;
-    if (state == Warp::State::ready || state == Warp::State::exited) round_.ran = true;
+    round_.ran |= state == Warp::State::ready || state == Warp::State::exited;
+    round_.rested |= state == Warp::State::rested;
   }
   return true;
 }
@@ -146,16 +160,19 @@ bool Cluster::run_round(std::uint64_t& budget) {
 Cluster::Turn Cluster::judge_round(const Round& round) {
   if (!round.alive) {
     // Copies that nobody waited for still reach global memory.
-    while (!pending_.empty()) fulfil(pending_.front().token);
+    while (!pending_.empty()) {
+      if (std::chrono::steady_clock::now() > launch_.deadline) return Turn::more;
+      fulfil_oldest();
+    }
     return Turn::done;
   }
   const bool advanced = progress_ != round.progress;
   spinning_ = advanced ? 0 : spinning_ + 1;
-  if (round.ran || advanced) {
+  if (round.ran || round.rested || advanced) {
     idle_ = 0;
-    if (spinning_ >= kSpinningRounds && !pending_.empty()) fulfil(pending_.front().token);
+    if (spinning_ >= kSpinningRounds && !pending_.empty()) fulfil_oldest();
   } else if (!pending_.empty()) {
-    fulfil(pending_.front().token);
+    fulfil_oldest();
   } else if (++idle_ >= kIdleRounds) {
     idle_ = 0;
     return Turn::idle;
@@ -164,11 +181,18 @@ Cluster::Turn Cluster::judge_round(const Round& round) {
 }
 
 Cluster::Turn Cluster::run(std::uint64_t& budget) {
+  bool got_on = false;
   while (run_round(budget)) {
     const Turn turn = judge_round(round_);
+    const bool advanced = round_.ran || progress_ != round_.progress;
+    const bool rested = round_.rested;
+    got_on |= advanced || rested;
     round_ = Round{};
     round_.progress = progress_;
+    // What this turn has changed may be what other clusters wait for.
+    if (turn == Turn::idle && got_on) return Turn::more;
     if (turn != Turn::more) return turn;
+    if (rested && !advanced) return Turn::more;
     const bool looks = ++rounds_ % kRoundsBetweenLooks == 0;
     if (looks && std::chrono::steady_clock::now() > launch_.deadline) break;
   }
@@ -176,45 +200,67 @@ Cluster::Turn Cluster::run(std::uint64_t& budget) {
 }
 
 std::uint64_t Cluster::promise(std::function<void()> complete) {
-  pending_.push_back({next_token_, std::move(complete)});
+  if (pending_.size() >= kMostPromises) fulfil_oldest();
+  pending_.emplace(next_token_, std::move(complete));
   return next_token_++;
 }
 
 void Cluster::fulfil(std::uint64_t token) {
-  const auto at = std::find_if(pending_.begin(), pending_.end(),
-                               [&](const Pending& pending) { return pending.token == token; });
-  if (at == pending_.end()) return;
-  const Pending pending = std::move(*at);
-  pending_.erase(at);
-  pending.complete();
-  if (observer_ != nullptr) observer_->async_end(token, 0);
+  const auto promise = pending_.extract(token);
+  if (promise.empty()) return;
+  promise.mapped()();
   progress();
 }
 
-void Cluster::cluster_arrive(Warp& warp, LaneMask lanes) {
-  if (observer_ != nullptr) observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes);
-  warp.set_cluster_phase(cluster_phase_);
-  cluster_arrived_ += static_cast<std::uint32_t>(std::popcount(lanes));
+std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
+  auto& [arrived, owed] = warp.cluster_arrivals();
+  if ((arrived & lanes) != 0) {
+    return fmt::format("lanes {:08x} arrive twice before the cluster's barrier opens",
+                       arrived & lanes);
+  }
+  if (observer_ != nullptr && !relaxed) {
+    observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes);
+  }
+  arrived |= lanes;
+  owed |= lanes;
+  cluster_missing_ -= static_cast<std::uint32_t>(std::popcount(lanes));
+  cluster_arrived_ = true;
+  open_cluster_barrier();
+  return {};
+}
+
+std::string Cluster::cluster_wait(Warp& warp, LaneMask lanes) {
+  auto& [arrived, owed] = warp.cluster_arrivals();
+  if ((lanes & ~owed) != 0) {
+    return fmt::format("lanes {:08x} wait for the cluster's barrier and have not arrived",
+                       lanes & ~owed);
+  }
+  owed &= ~lanes;
+  const LaneMask waiting = lanes & arrived;
+  if (waiting != lanes && observer_ != nullptr) {
+    observer_->barrier_pass(warp, Warp::kClusterBarrier);
+  }
+  if (waiting != 0) warp.wait_at_barrier(Warp::kClusterBarrier, waiting);
+  return {};
+}
+
+void Cluster::cluster_exited(Warp& warp, LaneMask lanes) {
+  const LaneMask missing = lanes & ~warp.cluster_arrivals().arrived;
+  cluster_missing_ -= static_cast<std::uint32_t>(std::popcount(missing));
   open_cluster_barrier();
 }
 
-void Cluster::cluster_wait(Warp& warp) {
-  if (warp.cluster_phase() == cluster_phase_) {
-    warp.wait_at_barrier(Warp::kClusterBarrier);
-  } else if (observer_ != nullptr) {
-    observer_->barrier_pass(warp, Warp::kClusterBarrier);
-  }
-}
-
+/// Opens the cluster's barrier if no live thread is missing.
 void Cluster::open_cluster_barrier() {
-  std::uint32_t live = 0;
-  for (const auto& block : blocks_) live += block->live_threads();
-  if (cluster_arrived_ == 0 || cluster_arrived_ < live) return;
-  cluster_arrived_ = 0;
-  ++cluster_phase_;
+  if (!cluster_arrived_ || cluster_missing_ != 0) return;
+  cluster_arrived_ = false;
   for (const auto& block : blocks_) {
+    cluster_missing_ += block->live_threads();
     if (observer_ != nullptr) observer_->barrier_open(*block, Warp::kClusterBarrier);
-    for (const auto& warp : block->warps()) warp->release(Warp::kClusterBarrier);
+    for (const auto& warp : block->warps()) {
+      warp->cluster_arrivals().arrived = 0;
+      warp->release(Warp::kClusterBarrier, {});
+    }
   }
   progress();
 }
@@ -233,8 +279,9 @@ void Cluster::deadlock(const std::string& note) {
   fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text() + note);
 }
 
-void Cluster::time_out(const std::string& limit) {
-  fail_anywhere(Finding::timed_out, fmt::format("runs after {}: {}", limit, waiting_text()));
+void Cluster::time_out(const std::string& limit, const std::string& note) {
+  fail_anywhere(Finding::timed_out,
+                fmt::format("runs after {}: {}{}", limit, waiting_text(), note));
 }
 
 std::string Cluster::waiting_text() const {

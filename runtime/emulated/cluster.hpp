@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -78,15 +79,11 @@ class Block {
   /// what is wrong, or "".
   [[nodiscard]] std::string arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMask lanes,
                                    bool waits, LaneMask vote = 0);
-  /// How many threads voted in the last completed round of a barrier.
-  [[nodiscard]] std::uint32_t votes(int barrier) const { return barriers_[index(barrier)].last; }
-  [[nodiscard]] std::uint32_t voters(int barrier) const {
-    return barriers_[index(barrier)].last_threads;
-  }
   /// Whether the barrier's last arrivals were for all threads of the block.
   [[nodiscard]] bool waits_for_all(int barrier) const { return barriers_[index(barrier)].all; }
-  /// Threads have exited: a barrier that waits for all of the block no longer waits for them.
-  void exited(std::uint32_t threads);
+  /// Lanes of a warp have exited: a barrier that waits for all of the block no longer waits for
+  /// them, and one that counts threads counts them with the rest of their warp.
+  void exited(Warp& warp, LaneMask lanes);
   /// What is open at its barriers, for the report of a deadlock.
   [[nodiscard]] std::string barrier_text() const;
 
@@ -94,10 +91,9 @@ class Block {
   struct Barrier {
     std::uint32_t expected = 0;
     std::uint32_t arrived = 0;
-    std::uint32_t voted = 0;
-    std::uint32_t last = 0;
-    std::uint32_t last_threads = 0;
-    bool all = false;  ///< waits for every thread of the block
+    Votes votes;
+    bool all = false;             ///< waits for every thread of the block
+    std::vector<LaneMask> lanes;  ///< of each warp, that have arrived
   };
   static std::size_t index(int barrier) { return static_cast<std::size_t>(barrier); }
   void open_if_complete(int barrier);
@@ -131,7 +127,7 @@ class Cluster {
 
   enum class Turn : std::uint8_t {
     done,  ///< all warps have exited
-    more,  ///< the budget of instructions is used up, or the deadline has passed
+    more,  ///< the budget is used up, the deadline has passed, or all that is left to do is to rest
     idle,  ///< everybody waits, and only another cluster could change that
   };
   /// Runs as far as it can. Throws KernelFault.
@@ -140,20 +136,19 @@ class Cluster {
   /// behind what the report says.
   [[noreturn]] void deadlock(const std::string& note);
 
-  /// Ends the launch because it ran for `limit` ("3 s"); says where its warps stand.
-  [[noreturn]] void time_out(const std::string& limit);
+  /// Ends the launch because it ran for `limit` ("3 s"); says where its warps stand. `note` as for
+  /// deadlock().
+  [[noreturn]] void time_out(const std::string& limit, const std::string& note);
 
-  /// barrier.cluster.arrive and wait.
-  void cluster_arrive(Warp& warp, LaneMask lanes);
-  /// Waits unless the phase that the warp arrived in is complete.
-  void cluster_wait(Warp& warp);
+  /// barrier.cluster.arrive and wait. They return a text that says what is wrong, or "". `relaxed`:
+  /// what the lanes did before is not ordered.
+  [[nodiscard]] std::string cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed);
+  /// Lanes wait unless the phase that they arrived in is complete.
+  [[nodiscard]] std::string cluster_wait(Warp& warp, LaneMask lanes);
 
-  /// Work that an asynchronous instruction has promised. It is done as late as possible: when a
-  /// wait demands it, or when no warp of the cluster can go on without it.
-  struct Pending {
-    std::uint64_t token = 0;
-    std::function<void()> complete;
-  };
+  /// Takes work that an asynchronous instruction has promised. It is done as late as possible: when
+  /// a wait demands it, when no warp of the cluster can go on without it, or when there is too much
+  /// to remember.
   std::uint64_t promise(std::function<void()> complete);
   /// Numbers for asynchronous accesses that are not promises.
   [[nodiscard]] std::uint64_t new_tokens(std::uint64_t count) {
@@ -169,31 +164,34 @@ class Cluster {
   struct Round {
     std::size_t at = 0;  ///< the next warp
     bool alive = false;
-    bool ran = false;            ///< a warp did more than try in vain
+    bool ran = false;            ///< a warp did more than try in vain or rest
+    bool rested = false;         ///< a warp rested (nanosleep)
     std::uint64_t progress = 0;  ///< `progress_` as it began
   };
   /// True if every warp had its turn.
   [[nodiscard]] bool run_round(std::uint64_t& budget);
   /// What follows from a whole round.
   [[nodiscard]] Turn judge_round(const Round& round);
+  void fulfil_oldest() { fulfil(pending_.begin()->first); }
 
   /// Ends the launch with a finding about whatever warp still lives.
   [[noreturn]] void fail_anywhere(Finding finding, const std::string& text);
   [[nodiscard]] std::string waiting_text() const;
+  void cluster_exited(Warp& warp, LaneMask lanes);
   void open_cluster_barrier();
 
   const LaunchState& launch_;
   Observer* observer_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  std::vector<Pending> pending_;
+  std::map<std::uint64_t, std::function<void()>> pending_;  ///< promises by their tokens
   std::uint64_t next_token_ = 1;
   std::uint64_t progress_ = 0;
   int spinning_ = 0;  ///< rounds without progress
   int idle_ = 0;      ///< rounds in which every warp tried in vain
   std::uint64_t rounds_ = 0;
   Round round_;
-  std::uint32_t cluster_arrived_ = 0;
-  std::uint64_t cluster_phase_ = 0;
+  std::uint32_t cluster_missing_ = 0;  ///< live threads that have not arrived at its barrier
+  bool cluster_arrived_ = false;       ///< any thread has
   friend class Block;
 };
 

@@ -4,15 +4,17 @@
 // registers that warps give to each other.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <memory>
-#include <vector>
+#include <string_view>
 
 #include "runtime/emulated/async_instructions.hpp"
 #include "runtime/emulated/atomics.hpp"
-#include "runtime/emulated/mbarrier_access.hpp"
+#include "runtime/emulated/bulk_operands.hpp"
 #include "runtime/emulated/memory_operands.hpp"
 
 namespace kiln::emulated {
@@ -62,9 +64,15 @@ void execute_rank(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+Type take_address_type(DecodeContext& context) {
+  const std::string_view name = context.take_one_of({"u32", "u64"});
+  if (name.empty()) context.fail("is known for .u32 and .u64 only");
+  return name == "u32" ? Type::u32 : Type::u64;
+}
+
 void decode_mapa(DecodeContext& context, Instr& out) {
   const bool generic = context.take_one_of({"shared::cluster", "shared"}).empty();
-  const Type type = context.take_type();
+  const Type type = take_address_type(context);
   context.expect_operands(3);
   out.variant = generic ? 1 : 0;
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
@@ -77,7 +85,7 @@ void decode_mapa(DecodeContext& context, Instr& out) {
 
 void decode_rank(DecodeContext& context, Instr& out) {
   context.take_one_of({"shared::cluster", "shared"});
-  const Type type = context.take_type();
+  const Type type = take_address_type(context);
   context.expect_operands(2);
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
   out.d = context.destination(0, Type::u32);
@@ -106,7 +114,8 @@ struct RemoteStore {
 
 void finish_remote(Warp& warp, const Instr& instr, const RemoteStore& store, std::uint64_t token) {
   const auto& detail = *static_cast<const RemoteDetail*>(instr.detail);
-  const auto bytes = static_cast<std::size_t>(detail.element_bytes * detail.count);
+  const auto bytes =
+      static_cast<std::size_t>(detail.element_bytes) * static_cast<std::size_t>(detail.count);
   Observer* const observer = warp.block().cluster().observer();
   for (LaneMask left = store.lanes; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -139,7 +148,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
   access.bytes = detail.element_bytes * detail.count;
   access.lanes = active;
   access.token = cluster.new_tokens(kLanes);
-  BarrierTouches touches(AccessKind::atomic);
+  BarrierTouches touches(AccessKind::load);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const auto at = static_cast<std::size_t>(lane);
@@ -156,10 +165,10 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
     }
     store->barriers[at] = barrier.at;
     touches.add(lane, barrier.at);
-    for (int i = 0; i < detail.count; ++i) {
-      std::memcpy(store->values[at].data() + i * detail.element_bytes,
-                  warp.row(instr.rows[i]) + lane * detail.element_bytes,
-                  static_cast<std::size_t>(detail.element_bytes));
+    const auto element = static_cast<std::size_t>(detail.element_bytes);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(detail.count); ++i) {
+      std::memcpy(store->values[at].data() + i * element, warp.row(instr.rows[i]) + at * element,
+                  element);
     }
   }
   touches.tell(warp, instr);
@@ -260,8 +269,7 @@ void decode_async_store(DecodeContext& context, Instr& out) {
 void decode_async_reduction(DecodeContext& context, Instr& out) {
   take_completion(context);
   RemoteDetail detail;
-  const std::string_view operation =
-      context.take_one_of({"add", "min", "max", "and", "or", "xor", "inc", "dec"});
+  const std::string_view operation = take_reduction(context);
   const Type type = context.take_type();
   detail.reduce = find_atomic(operation, type);
   if (detail.reduce == nullptr) context.fail("is no operation that the emulator knows");

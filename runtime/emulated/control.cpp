@@ -5,18 +5,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "runtime/emulated/function_decoder.hpp"
+#include "runtime/emulated/lane_loops.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
 namespace {
 
 constexpr std::uint32_t kNowhere = std::numeric_limits<std::uint32_t>::max();
+/// That finding the joins of a kernel may take: about a second.
+constexpr std::uint64_t kMostSteps = 50'000'000;
 
 void execute_assert(Warp& warp, const Instr& instr, LaneMask active) {
   warp.fail(instr, active, Finding::trap, "is a failed assertion of the kernel");
@@ -105,10 +108,19 @@ std::vector<std::uint32_t> post_dominators(const Graph& graph) {
   }
   std::vector<std::uint32_t> dominator(end + 1, kNowhere);
   dominator[end] = end;
+  // Nearly linear for what compilers write, but no worse than cubic.
+  std::uint64_t steps = 0;
+  const auto count_step = [&steps] {
+    if (++steps <= kMostSteps) return;
+    throw Error(ErrorKind::device,
+                "the branches of the kernel are too tangled to find where lanes meet again. Next: "
+                "use a simpler kernel.");
+  };
   const auto meet = [&](std::uint32_t left, std::uint32_t right) {
     while (left != right) {
-      while (number[left] < number[right]) left = dominator[left];
-      while (number[right] < number[left]) right = dominator[right];
+      count_step();
+      std::uint32_t& behind = number[left] < number[right] ? left : right;
+      behind = dominator[behind];
     }
     return left;
   };
@@ -117,6 +129,7 @@ std::vector<std::uint32_t> post_dominators(const Graph& graph) {
     for (auto at = order.rbegin() + 1; at != order.rend(); ++at) {
       std::uint32_t best = kNowhere;
       for (const std::uint32_t to : graph.successors[*at]) {
+        count_step();
         if (dominator[to] == kNowhere) continue;
         best = best == kNowhere ? to : meet(best, to);
       }
@@ -139,7 +152,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
   std::uint32_t targets[kLanes] = {};
   const std::byte* const index = warp.row(instr.a);
   for (int lane = 0; lane < kLanes; ++lane) {
-    const bool takes = (active >> lane & 1U) != 0;
+    const bool takes = (active & kLaneBit[lane]) != 0;
     const auto at = get<std::uint32_t>(index, lane);
     if (takes && at >= instr.count) {
       warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
@@ -161,7 +174,7 @@ void execute_trap(Warp& warp, const Instr& instr, LaneMask active) {
   warp.fail(instr, active, Finding::trap, "stops the kernel");
 }
 
-bool decode_host_call(DecodeContext&, const std::string& name, Instr& out) {
+bool decode_host_call(const std::string& name, Instr& out) {
   if (name == "__assertfail") {
     out.execute = &execute_assert;
     return true;

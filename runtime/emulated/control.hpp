@@ -17,8 +17,8 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active);
 void execute_exit(Warp& warp, const Instr& instr, LaneMask active);
 void execute_trap(Warp& warp, const Instr& instr, LaneMask active);
 
-/// Calls that the driver answers on a GPU: __assertfail, which is a finding, and vprintf, whose
-/// text goes nowhere. False for any other name.
-[[nodiscard]] bool decode_host_call(DecodeContext& context, const std::string& name, Instr& out);
+/// Fills `execute` for calls that the driver answers on a GPU: __assertfail, which is a finding,
+/// and vprintf, whose text goes nowhere. False for any other name.
+[[nodiscard]] bool decode_host_call(const std::string& name, Instr& out);
 
 }  // namespace kiln::emulated

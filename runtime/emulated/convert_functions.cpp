@@ -20,10 +20,6 @@ struct Integer {
   uint64_t magnitude = 0;
 };
 
-bool is_integer(Type type) {
-  return is_signed(type) || is_unsigned(type);
-}
-
 /// The lower bits of a value, extended again.
 uint64_t extend(uint64_t value, Type type) {
   const auto above = static_cast<unsigned>(64 - ptx::bits_of(type));
@@ -50,18 +46,19 @@ uint64_t store_integer(Integer value, Type type) {
   return extend(value.negative ? 0 - value.magnitude : value.magnitude, type);
 }
 
+/// A NaN is the one of results, whose payload an f64 would keep.
 double load_float(uint64_t source, Type type, bool flush) {
   switch (type) {
     case Type::f64:
       return std::bit_cast<double>(source);
     case Type::f32: {
       const auto value = std::bit_cast<float>(static_cast<std::uint32_t>(source));
-      return static_cast<double>(flush ? flush_subnormal(value) : value);
+      return static_cast<double>(canonical(flush ? flush_subnormal(value) : value));
     }
     case Type::f16:
       return static_cast<double>(f32_of_f16(static_cast<std::uint16_t>(source)));
     default:
-      return static_cast<double>(f32_of_bf16(static_cast<std::uint16_t>(source)));
+      return static_cast<double>(canonical(f32_of_bf16(static_cast<std::uint16_t>(source))));
   }
 }
 

@@ -94,13 +94,19 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
   const bool given = rounding != nullptr;
   const bool halves = form.from == Type::f32 &&
                       (form.to == Type::f16 || form.to == Type::bf16 || form.to == Type::tf32);
-  if ((form.relu || form.saturate_finite) && !halves) {
-    return ".relu and .satfinite exist from f32 to narrower types only";
+  if (form.relu || form.saturate_finite) {
+    if (!halves) return ".relu and .satfinite exist from f32 to narrower types only";
+    if (form.rounding == Rounding::down || form.rounding == Rounding::up) {
+      return ".relu and .satfinite do not go with .rm and .rp";
+    }
   }
-  if (to_integer && from_integer) return given ? "must not have a rounding" : "";
+  if (to_integer && from_integer && given) return "must not have a rounding";
   if (form.flush && form.to != Type::f32 && form.from != Type::f32) return ".ftz needs f32";
-  if (to_integer) return form.integral ? "" : "needs .rni, .rzi, .rmi or .rpi";
+  if (to_integer) {
+    return form.integral || from_integer ? "" : "needs .rni, .rzi, .rmi or .rpi";
+  }
   if (form.to == Type::tf32) {
+    if (form.flush || form.saturate) return ".ftz and .sat do not exist for tf32";
     if (form.from != Type::f32 || !given) return "exists from f32, with .rna, .rn or .rz";
     const bool known = form.rounding == Rounding::nearest_away ||
                        form.rounding == Rounding::nearest_even ||
@@ -119,9 +125,8 @@ std::string_view objection(const Conversion& form, const RoundingName* rounding)
 
 Type type_named(const DecodeContext& context, std::string_view name, bool is_result) {
   const Type type = ptx::type_of(name);
-  const bool single = is_signed(type) || is_unsigned(type) || type == Type::f16 ||
-                      type == Type::bf16 || type == Type::f32 || type == Type::f64 ||
-                      (type == Type::tf32 && is_result);
+  const bool single = is_integer(type) || type == Type::f16 || type == Type::bf16 ||
+                      type == Type::f32 || type == Type::f64 || (type == Type::tf32 && is_result);
   if (!single) {
     context.fail(std::string("converts a type that the emulator does not know: .")
                      .append(name.empty() ? "?" : name));

@@ -150,7 +150,9 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
   }
   form.to = to->part;
   const bool narrow_result = to->part.bits == 8;
-  if (!rounding_given || (rounding != Rounding::nearest_even && narrow_result)) {
+  const bool nearest = rounding_given && rounding == Rounding::nearest_even;
+  const bool cut = rounding_given && rounding == Rounding::toward_zero;
+  if (!nearest && (narrow_result || !cut)) {
     context.fail(narrow_result ? "needs .rn" : "needs .rn or .rz");
   }
   if (narrow_result && !form.saturate_finite) context.fail("needs .satfinite");
@@ -160,15 +162,15 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
     out.d = context.destination(0, register_of(form.to));
     out.a = context.source(1, Type::f32);
     out.b = context.source(2, Type::f32);
-    const bool quick = rounding == Rounding::nearest_even && !form.saturate_finite && !form.relu;
+    const bool quick = nearest && !form.saturate_finite && !form.relu;
     out.execute = !quick                    ? execute_pack
                   : form.to.format == &kF16 ? execute_quick_pack<f16_of_f32>
                                             : execute_quick_pack<bf16_of_f32>;
   } else {
     const bool known = narrow_result ? from->name == "f16x2"
-                                     : to->name == "f16x2" && from->part.bits == 8 &&
-                                           rounding == Rounding::nearest_even;
+                                     : to->name == "f16x2" && from->part.bits == 8 && nearest;
     if (!known) context.fail("converts between types that the emulator does not know together");
+    if (!narrow_result && form.saturate_finite) context.fail("widens, which needs no .satfinite");
     form.from = from->part;
     context.expect_operands(2);
     out.d = context.destination(0, register_of(form.to));

@@ -186,7 +186,6 @@ Execute quick_form(const Conversion& conversion, int to_bytes, int from_bytes) {
   if (const Execute number = find(kNumbers, conversion.to, to_bytes, conversion.from, from_bytes)) {
     return number;
   }
-  const auto is_integer = [](Type type) { return is_signed(type) || is_unsigned(type); };
   if (!is_integer(conversion.to) || !is_integer(conversion.from)) return nullptr;
   const int to_bits = ptx::bits_of(conversion.to);
   const int from_bits = ptx::bits_of(conversion.from);

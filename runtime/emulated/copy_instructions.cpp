@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -20,6 +21,11 @@
 namespace kiln::emulated {
 
 void CopyQueue::start(Copy copy) {
+  if (copies_.size() >= std::size_t{kMostCopies}) {
+    const auto half = copies_.begin() + kMostCopies / 2;
+    for (auto at = copies_.begin(); at != half; ++at) complete(*at, at->lanes);
+    copies_.erase(copies_.begin(), half);
+  }
   copy.group = closed_;
   copies_.push_back(copy);
 }
@@ -35,32 +41,31 @@ void CopyQueue::wait(LaneMask lanes, std::uint32_t pending) {
     for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
       const int lane = std::countr_zero(left);
       const auto at = static_cast<std::size_t>(lane);
-      if (copy.group[at] + pending < closed_[at]) complete(copy, lane);
+      if (std::uint64_t{copy.group[at]} + pending < closed_[at]) complete_lane(copy, lane);
     }
   }
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
 void CopyQueue::wait_all(LaneMask lanes) {
-  for (Copy& copy : copies_) {
-    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
-      complete(copy, std::countr_zero(left));
-    }
-  }
+  for (Copy& copy : copies_) complete(copy, lanes);
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
 void CopyQueue::complete_before(LaneMask lanes, std::uint64_t token) {
   for (Copy& copy : copies_) {
-    if (copy.token >= token) continue;
-    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
-      complete(copy, std::countr_zero(left));
-    }
+    if (copy.token < token) complete(copy, lanes);
   }
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
-void CopyQueue::complete(Copy& copy, int lane) {
+void CopyQueue::complete(Copy& copy, LaneMask lanes) {
+  for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
+    complete_lane(copy, std::countr_zero(left));
+  }
+}
+
+void CopyQueue::complete_lane(Copy& copy, int lane) {
   const auto at = static_cast<std::size_t>(lane);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
   const std::size_t from = copy.source_bytes[at];
@@ -76,8 +81,7 @@ namespace {
 
 using ptx::Type;
 
-/// `a` and `b` are the rows of the shared and the global address, `c` of the number of source
-/// bytes; `e` a predicate that drops the source.
+/// Row `c` is the number of source bytes, `e` a predicate that drops the source.
 struct CopyDetail {
   AddressOperand to;
   AddressOperand from;
@@ -93,7 +97,7 @@ LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::C
   LaneMask reading = 0;
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    std::uint32_t bytes = static_cast<std::uint32_t>(detail.bytes);
+    auto bytes = static_cast<std::uint32_t>(detail.bytes);
     if (instr.c != kNoRow) {
       bytes = get<std::uint32_t>(warp.row(instr.c), lane);
       if (bytes > static_cast<std::uint32_t>(detail.bytes)) {
@@ -111,7 +115,6 @@ LaneMask size_copy(Warp& warp, const Instr& instr, LaneMask active, CopyQueue::C
 void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& detail = *static_cast<const CopyDetail*>(instr.detail);
   CopyQueue::Copy copy;
-  copy.instr = &instr;
   copy.lanes = active;
   copy.bytes = detail.bytes;
   LaneMask reading = size_copy(warp, instr, active, copy);
@@ -187,8 +190,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
     return;
   }
   if (context.take("wait_group")) {
-    context.expect_operands(1);
-    out.immediate = context.immediate(0);
+    out.immediate = take_group_count(context);
     out.unit = Unit::barrier;
     out.execute = &execute_wait;
     return;
@@ -205,7 +207,7 @@ void decode_copy(DecodeContext& context, Instr& out) {
       cache.empty()) {
     context.fail("is a copy that the emulator does not know");
   }
-  context.take_one_of({"L2::cache_hint"});
+  const std::size_t policies = context.take_one_of({"L2::cache_hint"}).empty() ? 0 : 1;
   context.take_one_of({"L2::64B", "L2::128B", "L2::256B"});
   CopyDetail detail;
   detail.to = context.address(0);
@@ -216,15 +218,21 @@ void decode_copy(DecodeContext& context, Instr& out) {
       detail.bytes == 16 || (cache == "ca" && (detail.bytes == 4 || detail.bytes == 8));
   if (!known) context.fail(fmt::format("copies {} bytes", detail.bytes));
   // Then come, if at all, the number of source bytes or a predicate, and a cache policy.
-  if (context.operands() > 3) {
+  if (context.operands() > 3 + policies) {
+    context.expect_operands(4 + policies);
     const auto& extra = context.operand(3);
     if (context.register_type(extra) == Type::pred) {
       out.e = context.predicate(extra);
       detail.ignores = true;
-    } else if (context.is_immediate(extra) || lane_bytes(context.register_type(extra)) == 4) {
+    } else {
+      if (!context.is_immediate(extra) && lane_bytes(context.register_type(extra)) != 4) {
+        context.fail("takes the number of source bytes as 32 bits");
+      }
       out.c = context.source(3, Type::u32);
       detail.sized = !context.is_immediate(extra);
     }
+  } else {
+    context.expect_operands(3 + policies);
   }
   out.detail = context.keep(detail);
   out.execute = &execute_copy;
@@ -233,6 +241,15 @@ void decode_copy(DecodeContext& context, Instr& out) {
 constexpr Opcode kOpcodes[] = {{"cp", &decode_copy}};
 
 }  // namespace
+
+std::uint32_t take_group_count(DecodeContext& context) {
+  context.expect_operands(1);
+  const std::int64_t count = context.immediate(0);
+  if (count < 0 || count > std::numeric_limits<std::int32_t>::max()) {
+    context.fail(fmt::format("waits for all but {} groups", count));
+  }
+  return static_cast<std::uint32_t>(count);
+}
 
 std::span<const Opcode> copy_opcodes() {
   return kOpcodes;

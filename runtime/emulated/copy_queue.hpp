@@ -15,11 +15,11 @@ class Warp;
 
 /// The cp.async copies of one warp that nobody has waited for yet. A copy happens when a wait
 /// demands it and not before, so that a kernel which forgets to wait reads old data. Groups are
-/// each thread's own; the records of an instruction serve all its lanes.
+/// each thread's own; the records of an instruction serve all its lanes. If a warp waits for none
+/// of very many, the oldest happen, as they may at any time.
 class CopyQueue {
  public:
   struct Copy {
-    const Instr* instr = nullptr;
     LaneMask lanes = 0;  ///< whose copies are still to come
     int bytes = 0;
     std::array<std::byte*, kLanes> to{};
@@ -43,7 +43,11 @@ class CopyQueue {
   void complete_before(LaneMask lanes, std::uint64_t token);
 
  private:
-  void complete(Copy& copy, int lane);
+  /// More than fill all of a block's shared memory.
+  static constexpr std::ptrdiff_t kMostCopies = 4096;
+
+  void complete(Copy& copy, LaneMask lanes);
+  void complete_lane(Copy& copy, int lane);
 
   Warp& warp_;
   std::vector<Copy> copies_;

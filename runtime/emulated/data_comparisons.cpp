@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/data_comparisons.hpp"
 
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "runtime/emulated/data_types.hpp"
 #include "runtime/emulated/float_functions.hpp"
+#include "runtime/emulated/lane_loops.hpp"
 
 namespace kiln::emulated::data {
 namespace {
@@ -40,18 +43,13 @@ struct Different {
 struct Ordered {
   template <class T>
   static bool of(T a, T b) {
-    return (a == a) & (b == b);
+    return !std::isunordered(a, b);
   }
 };
 
 template <class F>
 struct FlushedTest {
   static bool of(float a, float b) { return F::of(flush_subnormal(a), flush_subnormal(b)); }
-};
-template <class F, class H, bool kFlush>
-struct HalfTest {
-  static float load(std::uint16_t a) { return H::load(kFlush ? floats::flush_half<H>(a) : a); }
-  static bool of(std::uint16_t a, std::uint16_t b) { return F::of(load(a), load(b)); }
 };
 
 enum class Kind : std::uint8_t { less, less_equal, equal, different, ordered };
@@ -89,71 +87,44 @@ const Name* find(const Name (&names)[count], std::string_view name) {
   return nullptr;
 }
 
-template <class T>
-LaneTest number_test(Kind kind) {
-  switch (kind) {
-    case Kind::less:
-      return test_lanes<Less, T>;
-    case Kind::less_equal:
-      return test_lanes<LessEqual, T>;
-    case Kind::equal:
-      return test_lanes<Equal, T>;
-    case Kind::different:
-      return test_lanes<Different, T>;
-    case Kind::ordered:
-      break;
-  }
-  return test_lanes<Ordered, T>;
-}
+/// The tests in the order of Kind, each made by an Adapter from what it tests.
+template <template <class> class Adapter, class T, int per = 1>
+constexpr LaneTest kTests[] = {
+    test_lanes<Adapter<Less>, T, per>, test_lanes<Adapter<LessEqual>, T, per>,
+    test_lanes<Adapter<Equal>, T, per>, test_lanes<Adapter<Different>, T, per>,
+    test_lanes<Adapter<Ordered>, T, per>};
 
-LaneTest flushed_test(Kind kind) {
-  switch (kind) {
-    case Kind::less:
-      return test_lanes<FlushedTest<Less>, float>;
-    case Kind::less_equal:
-      return test_lanes<FlushedTest<LessEqual>, float>;
-    case Kind::equal:
-      return test_lanes<FlushedTest<Equal>, float>;
-    case Kind::different:
-      return test_lanes<FlushedTest<Different>, float>;
-    case Kind::ordered:
-      break;
-  }
-  return test_lanes<FlushedTest<Ordered>, float>;
-}
+template <class F>
+using PlainTest = F;
 
+template <class H, bool kFlush>
+struct Half {
+  template <class F>
+  struct Test {
+    static float load(std::uint16_t a) { return H::load(kFlush ? floats::flush_half<H>(a) : a); }
+    static bool of(std::uint16_t a, std::uint16_t b) { return F::of(load(a), load(b)); }
+  };
+};
 template <class H, bool kFlush, int per>
-LaneTest half_test(Kind kind) {
-  using std::uint16_t;
-  switch (kind) {
-    case Kind::less:
-      return test_lanes<HalfTest<Less, H, kFlush>, uint16_t, per>;
-    case Kind::less_equal:
-      return test_lanes<HalfTest<LessEqual, H, kFlush>, uint16_t, per>;
-    case Kind::equal:
-      return test_lanes<HalfTest<Equal, H, kFlush>, uint16_t, per>;
-    case Kind::different:
-      return test_lanes<HalfTest<Different, H, kFlush>, uint16_t, per>;
-    case Kind::ordered:
-      break;
-  }
-  return test_lanes<HalfTest<Ordered, H, kFlush>, uint16_t, per>;
-}
+constexpr const auto& kHalfTests = kTests<Half<H, kFlush>::template Test, std::uint16_t, per>;
 
 LaneTest float_test(Type type, Kind kind, bool flush) {
+  using floats::Bf16;
+  using floats::F16;
+  const auto at = static_cast<std::size_t>(kind);
   switch (type) {
     case Type::f64:
-      return flush ? nullptr : number_test<double>(kind);
+      return flush ? nullptr : kTests<PlainTest, double>[at];
     case Type::f32:
-      return flush ? flushed_test(kind) : number_test<float>(kind);
+      return flush ? kTests<FlushedTest, float>[at] : kTests<PlainTest, float>[at];
     case Type::f16:
-      return flush ? half_test<floats::F16, true, 1>(kind) : half_test<floats::F16, false, 1>(kind);
+      return flush ? kHalfTests<F16, true, 1>[at] : kHalfTests<F16, false, 1>[at];
     case Type::f16x2:
-      return flush ? half_test<floats::F16, true, 2>(kind) : half_test<floats::F16, false, 2>(kind);
+      return flush ? kHalfTests<F16, true, 2>[at] : kHalfTests<F16, false, 2>[at];
     case Type::bf16:
-      return flush ? nullptr : half_test<floats::Bf16, false, 1>(kind);
+      return flush ? nullptr : kHalfTests<Bf16, false, 1>[at];
     default:
-      return flush ? nullptr : half_test<floats::Bf16, false, 2>(kind);
+      return flush ? nullptr : kHalfTests<Bf16, false, 2>[at];
   }
 }
 
@@ -173,7 +144,7 @@ LaneComparison comparison_of(std::string_view name, Type type, bool flush) {
     return {float_test(type, entry->kind, flush), entry->swapped, entry->inverted};
   }
   const Name* entry = find(kBitNames, name);
-  if (entry == nullptr && (is_signed(type) || is_unsigned(type))) {
+  if (entry == nullptr && is_integer(type)) {
     entry = find(kOrderNames, name);
     if (entry == nullptr && is_unsigned(type)) entry = find(kUnsignedNames, name);
   }

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <string_view>
 
-#include "runtime/emulated/lane_loops.hpp"
+#include "runtime/emulated/program.hpp"
 #include "runtime/emulated/ptx_module.hpp"
 
 /// \file

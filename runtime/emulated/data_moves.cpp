@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
-#include <vector>
 
 #include "runtime/emulated/data_decode.hpp"
 #include "runtime/emulated/data_types.hpp"
@@ -156,8 +155,7 @@ bool decode_clock(DecodeContext& context, Instr& out, Type type) {
 }  // namespace
 
 // mov.TYPE d, a; mov.TYPE d, {a, b, ...}; mov.TYPE {d, e, ...}, a. The unit of a special register
-// is
-// control, because nothing is computed.
+// is control, because nothing is computed.
 void decode_mov(DecodeContext& context, Instr& out) {
   const Type type =
       take_type_of(context, {Type::pred, Type::b16, Type::b32, Type::b64, Type::b128, Type::u16,

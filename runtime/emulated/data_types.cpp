@@ -18,6 +18,10 @@ bool is_unsigned(Type type) {
   return type == Type::u8 || type == Type::u16 || type == Type::u32 || type == Type::u64;
 }
 
+bool is_integer(Type type) {
+  return is_signed(type) || is_unsigned(type);
+}
+
 bool is_float(Type type) {
   switch (type) {
     case Type::f16:
@@ -40,7 +44,7 @@ bool works_on_floats(const DecodeContext& context) {
 Type take_type_of(DecodeContext& context, std::initializer_list<Type> allowed) {
   const Type type = context.take_type();
   if (std::find(allowed.begin(), allowed.end(), type) == allowed.end()) {
-    context.fail(fmt::format("this instruction has no form for .{}", ptx::name_of(type)));
+    context.fail(fmt::format("has no form for .{}", ptx::name_of(type)));
   }
   return type;
 }

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <initializer_list>
 
 #include "runtime/emulated/decoder.hpp"
@@ -14,6 +13,7 @@ namespace kiln::emulated {
 
 [[nodiscard]] bool is_signed(ptx::Type type);    ///< s8 to s64
 [[nodiscard]] bool is_unsigned(ptx::Type type);  ///< u8 to u64
+[[nodiscard]] bool is_integer(ptx::Type type);   ///< s8 to s64 and u8 to u64
 [[nodiscard]] bool is_float(ptx::Type type);     ///< f16, bf16, their pairs, f32 and f64
 
 /// Whether a part that is left names a floating-point type: tells add.f32 from add.s32.

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <string>
 #include <utility>
 
 #include "kiln/error.hpp"
 #include "runtime/emulated/function_decoder.hpp"
+#include "runtime/emulated/ptx_lexer.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -65,13 +65,8 @@ constexpr SpecialName kSpecialNames[] = {
     {"%aggr_smem_size", Special::aggr_smem_size},
 };
 
-/// The bits of an immediate as a value of the type.
-std::uint64_t immediate_bits(const Operand& operand, ptx::Type type) {
-  if (operand.kind == Operand::Kind::integer) return static_cast<std::uint64_t>(operand.value);
-  const auto value = std::bit_cast<double>(operand.value);
-  if (lane_bytes(type) == 8) return std::bit_cast<std::uint64_t>(value);
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-}
+/// Messages show no more of an instruction: lists of registers can be long.
+constexpr std::size_t kMostShown = 160;
 
 }  // namespace
 
@@ -127,8 +122,24 @@ ptx::Type DecodeContext::register_type(const Operand& operand) const {
   return operand.kind == Operand::Kind::reg ? owner_.register_type(operand.index) : ptx::Type::none;
 }
 
+std::uint64_t DecodeContext::immediate_bits(const Operand& operand, ptx::Type type) const {
+  const auto bits = static_cast<std::uint64_t>(operand.value);
+  if (operand.kind == Operand::Kind::integer) return bits;
+  switch (type) {
+    case ptx::Type::b32:
+    case ptx::Type::f32:
+      return ptx::narrowed(bits);
+    case ptx::Type::b64:
+    case ptx::Type::f64:
+      return bits;
+    default:
+      fail(fmt::format("has a floating-point constant as .{}", ptx::name_of(type)));
+  }
+}
+
 std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
   const int width = lane_bytes(type);
+  if (operand.negated) fail("has a negated operand where none may be");
   switch (operand.kind) {
     case Operand::Kind::reg:
       if (lane_bytes(register_type(operand)) != width) {
@@ -155,7 +166,9 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
 std::uint32_t DecodeContext::destination(const Operand& operand, ptx::Type type) {
   const int width = lane_bytes(type);
   if (operand.kind == Operand::Kind::discard) return scratch(width);
-  if (operand.kind != Operand::Kind::reg) fail("has a destination that is no register");
+  if (operand.kind != Operand::Kind::reg || operand.negated) {
+    fail("has a destination that is no register");
+  }
   if (lane_bytes(register_type(operand)) != width) {
     fail(fmt::format("has a destination of another width than {}", ptx::name_of(type)));
   }
@@ -166,7 +179,6 @@ std::uint32_t DecodeContext::predicate(const Operand& operand, bool* negated) {
   if (operand.negated && negated == nullptr) fail("has a negated predicate where none may be");
   if (negated != nullptr) *negated = operand.negated;
   if (operand.kind == Operand::Kind::integer) return constant(operand.value != 0 ? 1 : 0, 0);
-  if (operand.kind == Operand::Kind::discard) return scratch(0);
   if (register_type(operand) != ptx::Type::pred) fail("has an operand that is no predicate");
   return owner_.register_row(operand.index);
 }
@@ -185,6 +197,10 @@ AddressOperand DecodeContext::address(const Operand& operand) {
   }
   const Operand& base = operand.elements.front();
   AddressOperand result;
+  // Sums wrap: every 64 bits are an address.
+  const auto offset_from = [&](std::uint64_t start) {
+    return static_cast<std::int64_t>(start + static_cast<std::uint64_t>(operand.value));
+  };
   result.offset = operand.value;
   switch (base.kind) {
     case Operand::Kind::reg:
@@ -195,11 +211,11 @@ AddressOperand DecodeContext::address(const Operand& operand) {
     case Operand::Kind::variable: {
       const auto place = owner_.place_of(base.index);
       result.space = place.space;
-      result.offset += static_cast<std::int64_t>(place.address);
+      result.offset = offset_from(place.address);
       return result;
     }
     case Operand::Kind::integer:
-      result.offset += base.value;
+      result.offset = offset_from(static_cast<std::uint64_t>(base.value));
       return result;
     default:
       fail("has an address that is no register, variable or number");
@@ -249,15 +265,13 @@ void DecodeContext::keep_shared(std::shared_ptr<const void> detail) {
 }
 
 void DecodeContext::fail(const std::string& text) const {
-  const ptx::Origin& at = in_.origin;
-  const auto& files = owner_.module().files;
-  const auto file = static_cast<std::size_t>(at.file);
-  const std::string place = at.line > 0 && file < files.size()
-                                ? fmt::format("{}:{}", files[file], at.line)
-                                : fmt::format("PTX:{}", at.ptx_line);
-  throw Error(ErrorKind::device, fmt::format("{}: {} {}. Next: the emulated GPU cannot run this "
-                                             "kernel; run it on a GPU.",
-                                             place, in_.opcode(), text));
+  std::string whole = ptx::text_of(owner_.function(), in_);
+  if (whole.size() > kMostShown) whole.replace(kMostShown, std::string::npos, "...");
+  throw Error(
+      ErrorKind::device,
+      fmt::format("{}: {} {}, in '{}'. Next: the emulated GPU cannot run this kernel; run "
+                  "it on a GPU.",
+                  place_text(in_.origin, owner_.program().files), in_.opcode(), text, whole));
 }
 
 void DecodeContext::expect_operands(std::size_t count) const {

@@ -6,7 +6,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,8 +77,8 @@ class DecodeContext {
   [[nodiscard]] std::uint32_t destination(std::size_t i, ptx::Type type) {
     return destination(operand(i), type);
   }
-  /// Row of a predicate register or an immediate truth value. `negated` tells of !%p; where the
-  /// instruction does not allow that, pass null.
+  /// Row of a source: a predicate register or an immediate truth value. `negated` tells of !%p;
+  /// where the instruction does not allow that, pass null.
   [[nodiscard]] std::uint32_t predicate(const ptx::Operand& operand, bool* negated = nullptr);
   /// Value of an immediate; fails for anything else.
   [[nodiscard]] std::int64_t immediate(std::size_t i) const;
@@ -107,15 +106,15 @@ class DecodeContext {
     keep_shared(std::move(shared));
     return raw;
   }
-  /// The instruction that this becomes, and where it will be.
-  [[nodiscard]] FunctionDecoder& owner() { return owner_; }
 
-  /// Throws Error(device): "kernel.cu:37: ld.global.foo: <text>".
+  /// Throws Error(device): "kernel.cu:37: ld.global.foo <text>, in '<the instruction>'".
   [[noreturn]] void fail(const std::string& text) const;
   void expect_operands(std::size_t count) const;
 
  private:
   void keep_shared(std::shared_ptr<const void> detail);
+  /// The bits of an immediate as a value of the type; fails for a real of a type that has none.
+  [[nodiscard]] std::uint64_t immediate_bits(const ptx::Operand& operand, ptx::Type type) const;
 
   FunctionDecoder& owner_;
   const ptx::Instruction& in_;
@@ -132,7 +131,7 @@ struct Opcode {
 [[nodiscard]] std::span<const Opcode> integer_opcodes();
 [[nodiscard]] std::span<const Opcode> float_opcodes();
 [[nodiscard]] std::span<const Opcode> convert_opcodes();
-[[nodiscard]] std::span<const Opcode> data_opcodes();    ///< mov, selp, setp, prmt, logic
+[[nodiscard]] std::span<const Opcode> data_opcodes();    ///< mov, selp, slct, set, setp, prmt
 [[nodiscard]] std::span<const Opcode> memory_opcodes();  ///< ld, st, atom, red, cvta, isspacep
 [[nodiscard]] std::span<const Opcode> copy_opcodes();    ///< cp.async and its groups
 [[nodiscard]] std::span<const Opcode> warp_opcodes();    ///< shfl, vote, match, redux, barriers

@@ -46,12 +46,11 @@ struct DeviceProfile {
   double launch_ns = 0.0;        ///< what each further kernel of a CUDA graph costs at least
   double issue_per_clock = 0.0;  ///< warp instructions per multiprocessor, of all units together
   /// Lanes per clock and multiprocessor, by emulated::Unit. 0: no limit but issue, or one that
-  /// another figure states (tensor, async_copy, barrier).
+  /// another figure states.
   std::array<double, emulated::kUnits> lanes_per_clock{};
   TensorRates mma;                           ///< of mma.sync and wmma
   TensorRates wgmma;                         ///< of wgmma, both operands from shared memory
   double shared_wavefronts_per_clock = 0.0;  ///< per multiprocessor
-  double l1_sectors_per_clock = 0.0;         ///< of 32 bytes, per multiprocessor, when they hit
   double l2_bytes_per_ns = 0.0;              ///< whole GPU, reads that hit
   double dram_bytes_per_ns = 0.0;            ///< whole GPU, reads
   Latencies latency;

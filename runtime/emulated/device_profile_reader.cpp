@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <toml++/toml.h>
-#include <cmath>
-#include <limits>
 #include <set>
+#include <string>
 #include <type_traits>
 
 #include "kiln/error.hpp"
@@ -14,6 +13,11 @@
 
 namespace kiln {
 namespace {
+
+std::string range_text(const Range& range) {
+  if (range.least == range.most) return fmt::format("{}", range.least);
+  return fmt::format("{}from {} to {}", range.or_zero ? "0 or " : "", range.least, range.most);
+}
 
 /// Fills a profile from a parsed file and complains with its lines.
 class ProfileReader {
@@ -43,8 +47,7 @@ class ProfileReader {
     const toml::node& node = at(key);
     if (!node.is_number()) fail(node, key, "must be a number");
     number = *node.value<double>();
-    if (!std::isfinite(number)) fail(node, key, "must be a finite number");
-    check(node, key, number > 0.0, number == 0.0, range);
+    check(node, key, number, range);
   }
 
   template <class Integer>
@@ -53,8 +56,7 @@ class ProfileReader {
     const toml::node& node = at(key);
     const auto* const integer = node.as_integer();
     if (integer == nullptr) fail(node, key, "must be a whole number");
-    check(node, key, integer->get() > 0, integer->get() == 0, range);
-    if (integer->get() > std::numeric_limits<Integer>::max()) fail(node, key, "is too large");
+    check(node, key, integer->get(), range);
     number = static_cast<Integer>(integer->get());
   }
 
@@ -84,9 +86,12 @@ class ProfileReader {
     return *node;
   }
 
-  void check(const toml::node& node, std::string_view key, bool positive, bool zero, Range range) {
-    if (positive || (zero && range == Range::not_negative)) return;
-    fail(node, key, range == Range::positive ? "must be greater than 0" : "must not be negative");
+  template <class Number>
+  void check(const toml::node& node, std::string_view key, Number number, Range range) {
+    const auto value = static_cast<double>(number);
+    if (value >= range.least && value <= range.most) return;
+    if (range.or_zero && value == 0.0) return;
+    fail(node, key, fmt::format("must be {}, not {}", range_text(range), number));
   }
 
   void finish_section() {

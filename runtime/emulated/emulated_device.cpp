@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/checker.hpp"
 #include "runtime/emulated/emulated_module.hpp"
+#include "templates/digest.hpp"
 
 namespace kiln {
 namespace {
@@ -18,18 +20,53 @@ namespace {
 /// Some seconds of work: a GEMM of 256^3, with its reference and a second run.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
+/// What stands for the driver of results: predictions with a profile of one's own are no others'.
+std::string driver_of(const DeviceProfile& profile, const std::string& model) {
+  if (profile.name == model) return "emulated";
+  return "emulated by profile " + digest_hex(profile_text(profile)).substr(0, 8);
+}
+
 DeviceInfo info_of(const DeviceProfile& profile, const std::string& model,
                    const EmulationOptions& options) {
   DeviceInfo info;
   info.spec = "emulated:" + model;
   info.limits = profile.limits;
   info.device_class = profile.device_class;
-  info.driver = "emulated";
+  info.driver = driver_of(profile, model);
   info.total_memory_bytes = options.memory_bytes;
   info.code = CodeKind::ptx;
   info.provenance = Provenance::modelled;
   info.most_products = kMostProducts;
   return info;
+}
+
+const std::shared_ptr<const emulated::Program>& program_of(const DeviceFunction& function) {
+  return *static_cast<const std::shared_ptr<const emulated::Program>*>(function.handle);
+}
+
+/// How a block of that program asks for too much of `limits`; ok when a multiprocessor has room
+/// for it.
+DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& program,
+                     std::uint64_t threads, std::uint64_t dynamic_smem) {
+  const std::uint64_t smem = dynamic_smem + program.static_smem_bytes;
+  const auto refused = [](std::string text) {
+    return DeviceStatus{DeviceStatus::Code::out_of_resources, std::move(text), false};
+  };
+  if (smem > static_cast<std::uint64_t>(limits.smem_optin)) {
+    return refused(
+        fmt::format("{} bytes of shared memory are more than a block can get here", smem));
+  }
+  if (threads > static_cast<std::uint64_t>(limits.max_threads)) {
+    return refused(fmt::format("{} threads are more than a block can have here", threads));
+  }
+  // A launch of no threads is no matter of resources.
+  const Occupancy fit = occupancy(limits, std::max(1, static_cast<int>(threads)), program.registers,
+                                  static_cast<std::int64_t>(smem));
+  if (fit.blocks_per_sm > 0) return {};
+  return refused(
+      fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
+                  "memory does not fit on a multiprocessor here: {}",
+                  threads, program.registers, smem, fit.limiter));
 }
 
 }  // namespace
@@ -95,11 +132,8 @@ std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> co
   }
 }
 
-DeviceStatus EmulatedDevice::prepare(const DeviceFunction&, std::uint32_t smem_bytes) {
-  if (smem_bytes <= static_cast<std::uint32_t>(info_.limits.smem_optin)) return {};
-  return {DeviceStatus::Code::out_of_resources,
-          fmt::format("{} bytes of shared memory are more than a block can get here", smem_bytes),
-          false};
+DeviceStatus EmulatedDevice::prepare(const DeviceFunction& function, std::uint32_t smem_bytes) {
+  return refusal(info_.limits, *program_of(function), 1, smem_bytes);
 }
 
 DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) noexcept {
@@ -113,8 +147,7 @@ DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) 
 }
 
 emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
-  const auto& program =
-      *static_cast<const std::shared_ptr<const emulated::Program>*>(request.function.handle);
+  const auto& program = program_of(request.function);
   const auto& geometry = request.geometry;
   emulated::LaunchState state;
   state.program = program;
@@ -122,6 +155,10 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   state.grid = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
   state.block = {geometry.block[0], geometry.block[1], geometry.block[2]};
   state.cluster = {geometry.cluster[0], geometry.cluster[1], geometry.cluster[2]};
+  // As on a GPU, a launch that says nothing of clusters gets those that the kernel states.
+  if (state.cluster.count() == 1 && program->cluster[0] != 0) {
+    state.cluster = emulated::required_cluster(*program);
+  }
   state.dynamic_smem_bytes = geometry.smem_bytes;
   state.sm_count = static_cast<std::uint32_t>(info_.limits.sm_count);
   const auto* const arguments = static_cast<const std::byte*>(request.arguments);
@@ -134,10 +171,7 @@ DeviceStatus EmulatedDevice::fault_status(const emulated::Report& report) {
 }
 
 DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) const {
-  const std::uint32_t smem = state.program->static_smem_bytes + state.dynamic_smem_bytes;
-  if (smem <= static_cast<std::uint32_t>(info_.limits.smem_optin)) return {};
-  return {DeviceStatus::Code::out_of_resources,
-          fmt::format("{} bytes of shared memory are more than a block can get here", smem), false};
+  return refusal(info_.limits, *state.program, state.block.count(), state.dynamic_smem_bytes);
 }
 
 DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {

@@ -17,10 +17,21 @@ namespace kiln::emulated {
 namespace {
 
 int most_threads(const Program& program) {
-  const auto& bound = program.max_threads;
-  if (bound[0] == 0) return 1024;
-  return bound[0] * std::max(1, bound[1]) * std::max(1, bound[2]);
+  constexpr std::int64_t kMost = 1024;
+  const auto& extents =
+      program.required_threads[0] != 0 ? program.required_threads : program.max_threads;
+  if (extents[0] == 0) return static_cast<int>(kMost);
+  std::int64_t threads = 1;
+  for (const int extent : extents) threads = std::min(kMost, threads * std::max(1, extent));
+  return static_cast<int>(threads);
 }
+
+[[noreturn]] void fail(const std::string& what, std::string_view next) {
+  throw Error(ErrorKind::device, fmt::format("{}. Next: {}.", what, next));
+}
+constexpr std::string_view kRunElsewhere =
+    "the emulated GPU cannot run this kernel; run it on a GPU";
+constexpr std::string_view kLink = "link the kernel's parts into one source";
 
 }  // namespace
 
@@ -31,7 +42,11 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
   std::map<std::string, const Allocation*, std::less<>> places;
   try {
     for (const ptx::Variable& variable : module.variables) {
-      if (variable.space == ptx::Space::shared) continue;
+      if (variable.space == ptx::Space::shared || variable.external) continue;
+      if (variable.space == ptx::Space::local) {
+        fail(fmt::format("variable '{}' is .local outside of a function", variable.name),
+             kRunElsewhere);
+      }
       const bool constant = variable.space == ptx::Space::constant;
       const Allocation& at =
           memory_.allocate(std::max<std::int64_t>(1, variable.bytes),
@@ -46,16 +61,21 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
                     std::min(bytes, variable.initial.size()));
       }
     }
+    const auto is_external = [&](std::string_view name) {
+      return std::any_of(
+          module.variables.begin(), module.variables.end(),
+          [&](const ptx::Variable& each) { return each.external && each.name == name; });
+    };
     // Addresses in initial values, once every variable has one.
     for (const ptx::Variable& variable : module.variables) {
       for (const ptx::Relocation& relocation : variable.relocations) {
         const auto to = places.find(relocation.symbol);
         if (to == places.end()) {
-          throw Error(ErrorKind::device,
-                      fmt::format("variable '{}' holds the address of '{}', which is no global "
-                                  "variable. Next: the emulated GPU cannot run this kernel; run "
-                                  "it on a GPU.",
-                                  variable.name, relocation.symbol));
+          const bool external = is_external(relocation.symbol);
+          fail(fmt::format("variable '{}' holds the address of '{}', which is {}", variable.name,
+                           relocation.symbol,
+                           external ? "declared but not defined" : "no global variable"),
+               external ? kLink : kRunElsewhere);
         }
         const std::uint64_t value =
             to->second->address + static_cast<std::uint64_t>(relocation.addend);
@@ -67,10 +87,7 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
     const auto address_of = [&](const ptx::Variable& variable) -> std::uint64_t {
       const auto at = places.find(variable.name);
       if (at != places.end()) return at->second->address;
-      throw Error(ErrorKind::device,
-                  fmt::format("'{}' is declared but not defined. Next: link the kernel's parts "
-                              "into one source.",
-                              variable.name));
+      fail(fmt::format("'{}' is declared but not defined", variable.name), kLink);
     };
     for (const std::string& name : names) {
       auto program =

@@ -70,7 +70,12 @@ emulated::Prediction EmulatedDevice::predict(const LaunchRequest& request, Devic
   emulated::BlockTrace trace;
   const emulated::FactSheet facts = count_traced(request, trace, status);
   if (!status.ok()) return {};
-  return emulated::predict({facts, trace, request.geometry}, profile_);
+  try {
+    return emulated::predict({facts, trace, request.geometry}, profile_);
+  } catch (const std::exception& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return {};
+  }
 }
 
 emulated::FactSheet EmulatedDevice::count(const LaunchRequest& request, int clusters,

@@ -24,10 +24,7 @@ class FactObserver : public Relay {
 
   void begin(Cluster& cluster) override {
     memory_ = cluster.launch().memory;
-    for (const auto& block : cluster.blocks()) {
-      ++sheet_.blocks;
-      sheet_.warps += block->warps().size();
-    }
+    sheet_.blocks = cluster.blocks().size();
     Relay::begin(cluster);
   }
   void end(Cluster& cluster) override {
@@ -69,20 +66,18 @@ class FactObserver : public Relay {
 
   void note_sectors(const WarpAccess& access) {
     SectorSet& sectors = access.kind == AccessKind::load ? read_ : written_;
-    const auto bytes = static_cast<std::uint64_t>(access.bytes);
+    std::uint64_t last = 0;  // lanes side by side often share a sector
+    for_each_sector(access, [&](std::uint64_t at) {
+      if (at != last) sectors.insert(at);
+      last = at;
+    });
     for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
       const std::uint64_t address = access.address[std::countr_zero(left)];
-      for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at) {
-        if (at == last_sector_) continue;
-        last_sector_ = at;
-        sectors.insert(at);
-      }
       if (last_touched_ == nullptr || !last_touched_->holds(address, access.bytes)) {
         last_touched_ = memory_->find(address);
         if (last_touched_ != nullptr) touched_.insert(last_touched_);
       }
     }
-    last_sector_ = 0;  // the next instruction may do the other thing with it
   }
 
   FactCollector& collector_;
@@ -90,7 +85,6 @@ class FactObserver : public Relay {
   const GlobalMemory* memory_ = nullptr;
   SectorSet read_;
   SectorSet written_;
-  std::uint64_t last_sector_ = 0;
   const Allocation* last_touched_ = nullptr;
   std::set<const Allocation*> touched_;
 };
@@ -144,7 +138,6 @@ void FactCollector::add(const FactSheet& cluster, const std::set<const Allocatio
     sheet_.instructions[i] += cluster.instructions[i];
   }
   sheet_.blocks += cluster.blocks;
-  sheet_.warps += cluster.warps;
   sheet_.distinct_reads += cluster.distinct_reads;
   sheet_.distinct_writes += cluster.distinct_writes;
   for (const Allocation* allocation : touched) {

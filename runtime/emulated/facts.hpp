@@ -17,8 +17,10 @@ namespace kiln::emulated {
 
 /// What one instruction did, summed over all warps that were watched.
 struct InstructionFacts {
-  std::uint64_t issues = 0;  ///< by warps, those guarded off for all lanes included
-  std::uint64_t lanes = 0;   ///< that executed it
+  /// By warps, those guarded off for all lanes included. Groups of lanes that reach a warp-wide
+  /// instruction one after the other count once each, and once more when they do it together.
+  std::uint64_t issues = 0;
+  std::uint64_t lanes = 0;  ///< likewise
   std::uint64_t shared_requests = 0;
   std::uint64_t shared_wavefronts = 0;
   std::uint64_t shared_fewest = 0;  ///< wavefronts if no bank were wanted twice
@@ -35,7 +37,6 @@ struct FactSheet {
   std::shared_ptr<const Program> program;
   std::vector<InstructionFacts> instructions;  ///< as in Program::code
   std::uint64_t blocks = 0;                    ///< that were watched
-  std::uint64_t warps = 0;
   /// Pieces of 32 bytes of global memory that were read and written, each counted once for each
   /// cluster: what a first-level cache without limits would ask the second level for.
   std::uint64_t distinct_reads = 0;

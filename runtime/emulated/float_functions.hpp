@@ -143,8 +143,9 @@ struct Choose {
     const auto equal = kMaximum ? x & y : x | y;
     auto result = (kMaximum ? a > b : a < b) ? x : y;
     result = a == b ? equal : result;
-    result = a != a ? (kNanWins ? x : y) : result;
-    result = b != b ? (kNanWins ? y : x) : result;
+    // Only a NaN differs from itself; std::isnan would keep the loop from becoming vectors.
+    result = a != a ? (kNanWins ? x : y) : result;  // NOLINT(misc-redundant-expression)
+    result = b != b ? (kNanWins ? y : x) : result;  // NOLINT(misc-redundant-expression)
     return std::bit_cast<T>(result);
   }
 };

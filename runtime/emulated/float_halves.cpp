@@ -176,8 +176,7 @@ bool works_on_halves(const DecodeContext& context) {
 }
 
 // OPERATION{.rn}{.ftz}{.sat}{.relu}{.NaN}{.xorsign.abs}.{f16,f16x2,bf16,bf16x2} d, a{, b{, c}};
-// each
-// operation has some of the modifiers, and bf16 fewer than f16.
+// Each operation has some of the modifiers, and bf16 fewer than f16.
 void decode_halves(DecodeContext& context, Instr& out, HalfOperation operation) {
   const bool nan_wins = is_choice(operation) && context.take("NaN");
   const HalfModifiers modifiers = take_modifiers(context, operation);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -17,43 +18,50 @@ namespace {
 /// Calls deeper than this are taken for recursion without end.
 constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
-constexpr std::size_t kMostInstructions = 1'000'000;
-/// Limits of compute capability 9.0, and far more registers than any compiler has left to assign.
+/// Instructions count, and so do their operands.
+constexpr std::size_t kMostDecoded = 2'000'000;
+/// Bytes. More shared memory than any GPU has, the limits of a thread's local memory and of a
+/// kernel's parameters, and far more registers than any compiler has left to assign.
 constexpr std::int64_t kMostShared = 1 << 20;
 constexpr std::int64_t kMostLocal = 512 << 10;
 constexpr std::int64_t kMostParameters = 32764;
-constexpr std::uint32_t kMostRegisterBytes = 32U << 20;
+constexpr std::uint64_t kMostRegisterBytes = 32U << 20;
 
 std::int64_t align_up(std::int64_t value, std::int64_t alignment) {
   const std::int64_t step = std::max<std::int64_t>(1, alignment);
   return (value + step - 1) / step * step;
 }
 
-/// Functions that an entry reaches through calls, itself first.
-std::vector<const ptx::Function*> reachable(const ptx::Module& module, const ptx::Function& entry) {
-  std::vector<const ptx::Function*> found{&entry};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    for (const ptx::Instruction& in : found[i]->body) {
-      for (const ptx::Operand& operand : in.operands) {
-        if (operand.kind != ptx::Operand::Kind::function) continue;
-        const ptx::Function* callee = module.find(operand.name);
-        if (callee != nullptr && std::find(found.begin(), found.end(), callee) == found.end()) {
-          found.push_back(callee);
-        }
-      }
-    }
-  }
-  return found;
+/// Operands, with those that they consist of.
+std::size_t count_of(const std::vector<ptx::Operand>& operands) {
+  std::size_t count = operands.size();
+  for (const ptx::Operand& operand : operands) count += count_of(operand.elements);
+  return count;
+}
+
+/// See FunctionDecoder::shared_.
+std::pair<const ptx::Function*, int> key_of(const ptx::Function& function, std::size_t index) {
+  const int of_module = function.variables[index].module_index;
+  if (of_module >= 0) return {nullptr, of_module};
+  return {&function, static_cast<int>(index)};
+}
+
+void expect_no_parts(const DecodeContext& context) {
+  if (context.left().empty()) return;
+  context.fail(fmt::format("has the part '.{}', which the emulator does not know here",
+                           context.left().front()));
 }
 
 }  // namespace
 
-std::string Program::place_of(std::uint32_t index) const {
-  if (index >= origins.size()) return name;
-  const ptx::Origin& at = origins[index];
+std::string place_text(const ptx::Origin& at, const std::vector<std::string>& files) {
   const auto file = static_cast<std::size_t>(at.file);
   if (at.line > 0 && file < files.size()) return fmt::format("{}:{}", files[file], at.line);
   return fmt::format("PTX line {}", at.ptx_line);
+}
+
+std::string Program::place_of(std::uint32_t index) const {
+  return index < origins.size() ? place_text(origins[index], files) : name;
 }
 
 std::shared_ptr<const Program> decode(const ptx::Module& module, const std::string& entry,
@@ -67,7 +75,13 @@ std::shared_ptr<const Program> decode(const ptx::Module& module, const std::stri
 }
 
 FunctionDecoder::FunctionDecoder(const ptx::Module& module, const SymbolAddress& address_of)
-    : module_(module), address_of_(address_of), program_(std::make_shared<Program>()) {
+    : module_(module),
+      address_of_(address_of),
+      program_(std::make_shared<Program>()),
+      local_{"of local memory in each thread", kMostLocal} {
+  for (const ptx::Function& function : module.functions) {
+    functions_.emplace(function.name, &function);
+  }
   for (const auto family : {integer_opcodes(), float_opcodes(), convert_opcodes(), data_opcodes(),
                             memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes(),
                             mbarrier_opcodes(), wgmma_opcodes(), cluster_opcodes()}) {
@@ -87,38 +101,16 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
             program_->required_threads.begin());
   std::copy(std::begin(entry.cluster), std::end(entry.cluster), program_->cluster.begin());
 
-  // Static shared memory first; what the launch adds begins behind it.
-  std::int64_t shared = 0;
-  std::int64_t dynamic_alignment = 16;
-  const auto functions = reachable(module_, entry);
-  for (const ptx::Function* function : functions) {
-    for (const ptx::Variable& variable : function->variables) {
-      if (variable.space != ptx::Space::shared || shared_.contains(variable.name)) continue;
-      if (variable.external) {
-        dynamic_alignment = std::max(dynamic_alignment, variable.alignment);
-        continue;
-      }
-      shared = align_up(shared, variable.alignment);
-      shared_.emplace(variable.name, kSharedBase + static_cast<std::uint32_t>(shared));
-      shared += variable.bytes;
-    }
-  }
-  require_at_most(kMostShared, shared, "of shared memory");
-  program_->static_smem_bytes = static_cast<std::uint32_t>(align_up(shared, dynamic_alignment));
-
-  std::int64_t parameter = 0;
-  for (int i = 0; i < entry.parameter_count; ++i) {
-    const ptx::Variable& variable = entry.variables[static_cast<std::size_t>(i)];
-    parameter = align_up(parameter, variable.alignment);
-    parameters_.emplace(variable.name, static_cast<std::uint32_t>(parameter));
-    parameter += variable.bytes;
-  }
-  require_at_most(kMostParameters, parameter, "of parameters");
-  program_->parameter_bytes = static_cast<std::uint32_t>(parameter);
-
+  place_shared(entry);
   Frame frame;
   frame.function = &entry;
   open_frame(frame);
+  Pool parameters{"of parameters", kMostParameters};
+  for (std::size_t i = 0; i < static_cast<std::size_t>(entry.parameter_count); ++i) {
+    frame.places[i] = Place{ptx::Space::param, append(parameters, entry.variables[i])};
+  }
+  program_->parameter_bytes = static_cast<std::uint32_t>(parameters.used);
+
   decode_body(frame, true);
   // Falling off the end is an exit.
   ptx::Instruction end;
@@ -129,8 +121,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   exit.execute = &execute_exit;
   emit(end, exit);
 
-  require_at_most(kMostLocal, local_bytes_, "of local memory in each thread");
-  program_->local_bytes = static_cast<std::uint32_t>(align_up(local_bytes_, 16));
+  program_->local_bytes = static_cast<std::uint32_t>(align_up(local_.used, 16));
   auto& moved = program_->moved_rows;
   std::sort(moved.begin(), moved.end());
   moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
@@ -139,13 +130,48 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   return std::move(program_);
 }
 
-void FunctionDecoder::require_at_most(std::int64_t most, std::int64_t bytes,
-                                      std::string_view what) const {
-  if (bytes >= 0 && bytes <= most) return;
-  throw Error(ErrorKind::device,
-              fmt::format("kernel '{}' has {} bytes {}; {} are possible. Next: make its variables "
-                          "smaller.",
-                          program_->name, bytes, what, most));
+std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable) const {
+  const std::int64_t offset = align_up(pool.used, variable.alignment);
+  pool.used = offset + variable.bytes;
+  if (pool.used > pool.most) {
+    throw Error(ErrorKind::device,
+                fmt::format("kernel '{}' has {} bytes {}; {} are possible. Next: make its "
+                            "variables smaller.",
+                            program_->name, pool.used, pool.what, pool.most));
+  }
+  return static_cast<std::uint32_t>(offset);
+}
+
+/// Static shared memory comes first, that of all functions which the entry reaches; what the launch
+/// adds begins behind it.
+void FunctionDecoder::place_shared(const ptx::Function& entry) {
+  Pool pool{"of shared memory", kMostShared};
+  std::int64_t dynamic_alignment = 16;
+  std::vector<const ptx::Function*> functions{&entry};
+  std::unordered_set<const ptx::Function*> found{&entry};
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const ptx::Function* const function = functions[i];
+    for (std::size_t k = 0; k < function->variables.size(); ++k) {
+      const ptx::Variable& variable = function->variables[k];
+      if (variable.space != ptx::Space::shared) continue;
+      if (variable.external) {
+        dynamic_alignment = std::max(dynamic_alignment, variable.alignment);
+        continue;
+      }
+      const auto [at, fresh] = shared_.try_emplace(key_of(*function, k), 0);
+      if (fresh) at->second = kSharedBase + append(pool, variable);
+    }
+    for (const ptx::Instruction& in : function->body) {
+      for (const ptx::Operand& operand : in.operands) {
+        if (operand.kind != ptx::Operand::Kind::function) continue;
+        const auto callee = functions_.find(operand.name);
+        if (callee != functions_.end() && found.insert(callee->second).second) {
+          functions.push_back(callee->second);
+        }
+      }
+    }
+  }
+  program_->static_smem_bytes = static_cast<std::uint32_t>(align_up(pool.used, dynamic_alignment));
 }
 
 void FunctionDecoder::open_frame(Frame& frame) {
@@ -153,7 +179,7 @@ void FunctionDecoder::open_frame(Frame& frame) {
   for (const ptx::Register& reg : frame.function->registers) {
     frame.registers.push_back(new_row(lane_bytes(reg.type)));
   }
-  frame.local_offsets.assign(frame.function->variables.size(), -1);
+  frame.places.resize(frame.function->variables.size());
 }
 
 void FunctionDecoder::decode_body(Frame& frame, bool entry) {
@@ -182,8 +208,9 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
                                  std::vector<std::uint32_t>& returns) {
   DecodeContext context(*this, in);
   // Calls count, too: those of empty functions copy nothing in.
-  if (++decoded_ > kMostInstructions || program_->register_bytes > kMostRegisterBytes) {
-    context.fail("makes the kernel larger than the emulator takes, once its calls are copied in");
+  charge(context, 1 + count_of(in.operands));
+  if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {
+    context.fail("has a guard that is no predicate");
   }
   const std::string& name = in.parts.front();
   Instr out;
@@ -198,37 +225,46 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
     if (!context.take("idx")) context.fail("is known as brx.idx only");
     context.take("uni");
     context.expect_operands(2);
-    const auto& lists = frame_->function->branch_tables;
-    const auto list = static_cast<std::size_t>(context.operand(1).index);
-    if (list >= lists.size()) context.fail("names no list of targets");
-    context.set_rows(out, std::vector<std::uint32_t>(lists[list].targets.size()));
-    tables.push_back({program_->lists.back().get(), &lists[list].targets});
+    const ptx::Operand& list = context.operand(1);
+    if (list.kind != ptx::Operand::Kind::label) context.fail("names no list of targets");
+    const auto& targets =
+        frame_->function->branch_tables[static_cast<std::size_t>(list.index)].targets;
+    charge(context, targets.size());
+    context.set_rows(out, std::vector<std::uint32_t>(targets.size()));
+    tables.push_back({program_->lists.back().get(), &targets});
     out.a = context.source(0, ptx::Type::u32);
     out.execute = &execute_branch_table;
-  } else if (name == "exit" || (name == "ret" && entry)) {
+  } else if (name == "exit" || name == "ret") {
     context.take("uni");
-    out.execute = &execute_exit;
-  } else if (name == "ret") {
-    context.take("uni");
-    returns.push_back(here);
-    out.execute = &execute_branch;
+    context.expect_operands(0);
+    const bool returns_to_caller = name == "ret" && !entry;
+    if (returns_to_caller) returns.push_back(here);
+    out.execute = returns_to_caller ? &execute_branch : &execute_exit;
   } else if (name == "trap") {
+    context.expect_operands(0);
     out.execute = &execute_trap;
   } else if (name == "call") {
     decode_call(context);
     return;
-  } else if (name == "pragma" || name == "nop" || name == "brkpt") {
+  } else if (name == "brkpt") {
+    // Without a debugger there is nobody whom it would stop for.
+    context.expect_operands(0);
+    expect_no_parts(context);
     return;
   } else {
     const auto opcode = opcodes_.find(name);
     if (opcode == opcodes_.end()) context.fail("is an instruction that the emulator does not know");
     opcode->second(context, out);
   }
-  if (!context.left().empty()) {
-    context.fail(fmt::format("has the part '.{}', which the emulator does not know here",
-                             context.left().front()));
-  }
+  expect_no_parts(context);
   emit(in, out);
+}
+
+void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
+  decoded_ += items;
+  if (decoded_ > kMostDecoded) {
+    context.fail("makes the kernel larger than the emulator takes, once its calls are copied in");
+  }
 }
 
 void FunctionDecoder::emit(const ptx::Instruction& in, Instr out) {
@@ -256,7 +292,9 @@ void FunctionDecoder::note_registers(const ptx::Instruction& in) {
   };
   // What begins with a register writes it, but for the few that have no result. Addresses are read.
   const std::string& name = in.parts.front();
-  const bool has_result = name != "bar" && name != "barrier" && name != "bra" && name != "brx" &&
+  const bool barrier = name == "bar" || name == "barrier";
+  const bool reduces = std::find(in.parts.begin(), in.parts.end(), "red") != in.parts.end();
+  const bool has_result = (!barrier || reduces) && name != "bra" && name != "brx" &&
                           name != "call" && name != "nanosleep";
   for (std::size_t i = 0; i < in.operands.size(); ++i) {
     const ptx::Operand& operand = in.operands[i];
@@ -286,8 +324,15 @@ ptx::Type FunctionDecoder::register_type(int index) const {
 std::uint32_t FunctionDecoder::new_row(int bytes_per_lane) {
   const std::uint32_t row = program_->register_bytes;
   // Rows begin at multiples of 64 bytes, so that loops over lanes touch whole cache lines.
-  const std::uint32_t bytes = static_cast<std::uint32_t>(bytes_per_lane) * kLanes;
-  program_->register_bytes += std::max<std::uint32_t>(64, bytes);
+  const std::uint64_t bytes = std::max(64, bytes_per_lane * kLanes);
+  if (row + bytes > kMostRegisterBytes) {
+    throw Error(ErrorKind::device,
+                fmt::format("kernel '{}' is larger than the emulator takes: once its calls are "
+                            "copied in, a warp has more than {} bytes of registers. Next: run it "
+                            "on a GPU.",
+                            program_->name, kMostRegisterBytes));
+  }
+  program_->register_bytes += static_cast<std::uint32_t>(bytes);
   return row;
 }
 
@@ -317,30 +362,23 @@ std::uint32_t FunctionDecoder::carry_row() {
   return carry_row_;
 }
 
-std::int64_t FunctionDecoder::new_local(std::int64_t bytes, std::int64_t alignment) {
-  const std::int64_t offset = align_up(local_bytes_, alignment);
-  local_bytes_ = offset + bytes;
-  return offset;
-}
-
 FunctionDecoder::Place FunctionDecoder::place_of(int index) {
   const auto at = static_cast<std::size_t>(index);
-  const ptx::Variable& variable = frame_->function->variables[at];
+  std::optional<Place>& place = frame_->places[at];
+  if (!place) place = new_place(at);
+  return *place;
+}
+
+FunctionDecoder::Place FunctionDecoder::new_place(std::size_t index) {
+  const ptx::Variable& variable = frame_->function->variables[index];
   switch (variable.space) {
     case ptx::Space::shared:
       if (variable.external) return {ptx::Space::shared, kSharedBase + program_->static_smem_bytes};
-      return {ptx::Space::shared, shared_.find(variable.name)->second};
+      return {ptx::Space::shared, shared_.at(key_of(*frame_->function, index))};
     case ptx::Space::param:
-      if (frame_->depth == 0 && parameters_.contains(variable.name)) {
-        return {ptx::Space::param, parameters_.find(variable.name)->second};
-      }
-      [[fallthrough]];
-    case ptx::Space::local: {
       // Arguments and results of calls are memory of the thread, too.
-      std::int64_t& offset = frame_->local_offsets[at];
-      if (offset < 0) offset = new_local(variable.bytes, variable.alignment);
-      return {ptx::Space::local, static_cast<std::uint64_t>(offset)};
-    }
+    case ptx::Space::local:
+      return {ptx::Space::local, append(local_, variable)};
     case ptx::Space::constant:
     case ptx::Space::global:
     case ptx::Space::generic:
@@ -349,32 +387,41 @@ FunctionDecoder::Place FunctionDecoder::place_of(int index) {
   return {ptx::Space::global, address_of_(variable)};
 }
 
+// call (results), function, (arguments): each list only if it is not empty.
 void FunctionDecoder::decode_call(DecodeContext& context) {
+  using Kind = ptx::Operand::Kind;
   context.take("uni");
+  expect_no_parts(context);
   const ptx::Instruction& in = context.in();
-  const auto function = std::find_if(in.operands.begin(), in.operands.end(), [](const auto& op) {
-    return op.kind == ptx::Operand::Kind::function;
-  });
-  if (function == in.operands.end()) context.fail("goes through a pointer");
-  const ptx::Function* callee = module_.find(function->name);
-  if (callee == nullptr || !callee->defined) {
+  const auto is_list = [&](std::size_t i) {
+    return i < in.operands.size() && in.operands[i].kind == Kind::vector;
+  };
+  const std::size_t at = is_list(0) ? 1 : 0;
+  const ptx::Operand& name = context.operand(at);
+  if (name.kind != Kind::function) context.fail("goes through a pointer");
+  const std::size_t last = is_list(at + 1) ? at + 1 : at;
+  context.expect_operands(last + 1);
+  const auto found = functions_.find(name.name);
+  if (found == functions_.end() || !found->second->defined) {
     Instr out;
-    if (decode_host_call(context, function->name, out)) {
-      emit(in, out);
-      return;
+    if (!decode_host_call(name.name, out)) {
+      context.fail(fmt::format("calls '{}', which the module does not define", name.name));
     }
-    context.fail(fmt::format("calls '{}', which the module does not define", function->name));
+    emit(in, out);
+    return;
   }
+  const ptx::Function& callee = *found->second;
   Frame inner;
-  inner.function = callee;
+  inner.function = &callee;
   inner.depth = frame_->depth + 1;
   inner.caller = frame_;
   for (const Frame* frame = frame_; frame != nullptr; frame = frame->caller) {
-    if (frame->function == callee) {
-      context.fail(fmt::format("calls '{}', which calls itself", callee->name));
+    if (frame->function == &callee) {
+      context.fail(fmt::format("calls '{}', which calls itself", callee.name));
     }
   }
   if (inner.depth > kDeepestCall) context.fail("nests calls too deeply");
+  charge(context, callee.variables.size());
   open_frame(inner);
 
   // A guarded call jumps over the copy for the lanes that do not call.
@@ -386,12 +433,10 @@ void FunctionDecoder::decode_call(DecodeContext& context) {
     branch.execute = &execute_branch;
     emit(jump, branch);
   }
-  const std::size_t before = static_cast<std::size_t>(function - in.operands.begin());
-  const ptx::Operand none{ptx::Operand::Kind::vector, false, -1, 0, {}, {}};
-  const ptx::Operand& results = before > 0 ? in.operands[0] : none;
-  const ptx::Operand& arguments = before + 1 < in.operands.size() ? in.operands[before + 1] : none;
-  pass(context, arguments, *callee, inner, 0, callee->parameter_count);
-  pass(context, results, *callee, inner, callee->parameter_count, callee->return_count);
+  const std::vector<ptx::Operand> none;
+  pass(context, last > at ? in.operands[last].elements : none, inner, 0, callee.parameter_count);
+  pass(context, at > 0 ? in.operands[0].elements : none, inner, callee.parameter_count,
+       callee.return_count);
   decode_body(inner, false);
   if (in.guard >= 0) {
     program_->code[skip].target = static_cast<std::uint32_t>(program_->code.size());
@@ -399,19 +444,31 @@ void FunctionDecoder::decode_call(DecodeContext& context) {
 }
 
 /// Makes the callee's parameters the same memory as the caller's argument variables.
-void FunctionDecoder::pass(DecodeContext& context, const ptx::Operand& list,
-                           const ptx::Function& callee, Frame& inner, int first, int count) {
-  const std::size_t given = list.kind == ptx::Operand::Kind::vector ? list.elements.size() : 1;
-  if (given != static_cast<std::size_t>(count)) {
-    context.fail(fmt::format("gives '{}' {} values where it has {}", callee.name, given, count));
+void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::Operand>& values,
+                           Frame& inner, int first, int count) {
+  const ptx::Function& callee = *inner.function;
+  if (values.size() != static_cast<std::size_t>(count)) {
+    context.fail(
+        fmt::format("gives '{}' {} values where it has {}", callee.name, values.size(), count));
   }
-  for (std::size_t i = 0; i < given; ++i) {
-    const ptx::Operand& value = list.kind == ptx::Operand::Kind::vector ? list.elements[i] : list;
-    if (value.kind != ptx::Operand::Kind::variable) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t to = static_cast<std::size_t>(first) + i;
+    const ptx::Variable& parameter = callee.variables[to];
+    if (parameter.register_index >= 0) {
+      context.fail(fmt::format("calls '{}', which has a parameter in a register", callee.name));
+    }
+    const auto* const given =
+        values[i].kind == ptx::Operand::Kind::variable
+            ? &frame_->function->variables[static_cast<std::size_t>(values[i].index)]
+            : nullptr;
+    if (given == nullptr || given->space != ptx::Space::param) {
       context.fail("passes a value that is no .param variable");
     }
-    inner.local_offsets[static_cast<std::size_t>(first) + i] =
-        static_cast<std::int64_t>(place_of(value.index).address);
+    if (given->bytes != parameter.bytes) {
+      context.fail(fmt::format("passes {} bytes where '{}' has {}", given->bytes, callee.name,
+                               parameter.bytes));
+    }
+    inner.places[to] = place_of(values[i].index);
   }
 }
 

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
+#include <optional>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "runtime/emulated/decoder.hpp"
@@ -23,7 +24,6 @@ class FunctionDecoder {
   [[nodiscard]] std::shared_ptr<const Program> run(const ptx::Function& entry);
 
   // For DecodeContext.
-  [[nodiscard]] const ptx::Module& module() const { return module_; }
   [[nodiscard]] const ptx::Function& function() const { return *frame_->function; }
   [[nodiscard]] std::uint32_t register_row(int index) const;
   [[nodiscard]] ptx::Type register_type(int index) const;
@@ -31,12 +31,13 @@ class FunctionDecoder {
   [[nodiscard]] std::uint32_t special(Special special, int lane_bytes);
   [[nodiscard]] std::uint32_t carry_row();
   [[nodiscard]] std::uint32_t new_row(int lane_bytes);
-  /// Where a variable that the function names lies: its space and the address within it.
+  /// Where a variable lies: its space and the address within it.
   struct Place {
     ptx::Space space = ptx::Space::generic;
     std::uint64_t address = 0;
   };
-  [[nodiscard]] Place place_of(int variable);
+  /// Of a variable that the function names.
+  [[nodiscard]] Place place_of(int index);
   Program& program() { return *program_; }
   /// Appends an instruction with the guard and origin of `in`.
   void emit(const ptx::Instruction& in, Instr out);
@@ -45,9 +46,9 @@ class FunctionDecoder {
   /// One function being copied in.
   struct Frame {
     const ptx::Function* function = nullptr;
-    std::vector<std::uint32_t> registers;     ///< rows
-    std::vector<std::int64_t> local_offsets;  ///< of its variables in the thread's memory, or -1
-    std::vector<std::uint32_t> begins;        ///< code index of each instruction of the body
+    std::vector<std::uint32_t> registers;      ///< rows
+    std::vector<std::optional<Place>> places;  ///< of its variables, once somebody asked
+    std::vector<std::uint32_t> begins;         ///< code index of each instruction of the body
     int depth = 0;
     Frame* caller = nullptr;
   };
@@ -61,16 +62,25 @@ class FunctionDecoder {
     const std::vector<int>* labels = nullptr;
   };
 
-  void require_at_most(std::int64_t most, std::int64_t bytes, std::string_view what) const;
+  /// What variables of one kind take together: "bytes of shared memory", of which there are `most`.
+  struct Pool {
+    std::string_view what;
+    std::int64_t most = 0;
+    std::int64_t used = 0;
+  };
+  /// Appends a variable; the offset that it gets.
+  std::uint32_t append(Pool& pool, const ptx::Variable& variable) const;
+  void place_shared(const ptx::Function& entry);
+  void charge(const DecodeContext& context, std::size_t items);
   void open_frame(Frame& frame);
   void decode_body(Frame& frame, bool entry);
   void decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
                   std::vector<TableFixup>& tables, std::vector<std::uint32_t>& returns);
   void decode_call(DecodeContext& context);
   void note_registers(const ptx::Instruction& in);
-  void pass(DecodeContext& context, const ptx::Operand& list, const ptx::Function& callee,
-            Frame& inner, int first, int count);
-  [[nodiscard]] std::int64_t new_local(std::int64_t bytes, std::int64_t alignment);
+  void pass(const DecodeContext& context, const std::vector<ptx::Operand>& values, Frame& inner,
+            int first, int count);
+  [[nodiscard]] Place new_place(std::size_t index);
 
   const ptx::Module& module_;
   const SymbolAddress& address_of_;
@@ -79,10 +89,12 @@ class FunctionDecoder {
   Frame* frame_ = nullptr;
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::uint32_t> constants_;
   std::map<std::pair<Special, int>, std::uint32_t> specials_;
-  std::map<std::string, std::uint32_t, std::less<>> shared_;  ///< offsets of shared variables
-  std::map<std::string, std::uint32_t, std::less<>> parameters_;
-  std::int64_t local_bytes_ = 0;
-  std::size_t decoded_ = 0;  ///< instructions, calls among them
+  std::unordered_map<std::string_view, const ptx::Function*> functions_;  ///< by name
+  /// Offsets of shared variables: of a function by its index there, of the module, with null, by
+  /// its index in that. Names do not tell them apart.
+  std::map<std::pair<const ptx::Function*, int>, std::uint32_t> shared_;
+  Pool local_;
+  std::size_t decoded_ = 0;  ///< instructions, calls among them, and what they consist of
   std::uint32_t carry_row_ = kNoRow;
 };
 

@@ -37,17 +37,20 @@ bool Allocation::is_written(std::uint64_t at) const {
 const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignment,
                                          const std::string& name, bool read_only) {
   const std::unique_lock lock(mutex_);
-  if (bytes < 0 || bytes > limit_bytes_ - used_bytes_) {
+  const std::int64_t around = 2 * kRedZoneBytes + alignment;
+  const std::int64_t left = limit_bytes_ - used_bytes_;
+  if (bytes < 0 || around > left || bytes > left - around) {
     throw Error(ErrorKind::device,
                 fmt::format("the emulated GPU has {} of {} bytes left, {} are wanted. Next: use a "
                             "smaller problem, or an emulated device with more memory.",
-                            limit_bytes_ - used_bytes_, limit_bytes_, bytes));
+                            left, limit_bytes_, bytes));
   }
   Allocation piece;
   piece.bytes = bytes;
   piece.read_only = read_only;
   piece.name = name;
-  const auto total = static_cast<std::size_t>(bytes + 2 * kRedZoneBytes + alignment);
+  piece.charged_bytes = bytes + around;
+  const auto total = static_cast<std::size_t>(piece.charged_bytes);
   try {
     piece.block = std::make_unique_for_overwrite<std::byte[]>(total);
     piece.written = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(bytes));
@@ -62,7 +65,7 @@ const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignm
                      static_cast<std::uintptr_t>(kRedZoneBytes);
   const auto step = static_cast<std::uintptr_t>(alignment);
   piece.address = (begin + step - 1) / step * step;
-  used_bytes_ += bytes;
+  used_bytes_ += piece.charged_bytes;
   const std::uint64_t address = piece.address;
   return allocations_.emplace(address, std::move(piece)).first->second;
 }
@@ -71,7 +74,7 @@ void GlobalMemory::free(std::uint64_t address) noexcept {
   const std::unique_lock lock(mutex_);
   const auto at = allocations_.find(address);
   if (at == allocations_.end()) return;
-  used_bytes_ -= at->second.bytes;
+  used_bytes_ -= at->second.charged_bytes;
   allocations_.erase(at);
 }
 

@@ -16,6 +16,7 @@ namespace kiln::emulated {
 struct Allocation {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
+  std::int64_t charged_bytes = 0;      ///< of the device's memory, red zones and all
   bool read_only = false;              ///< a __constant__ variable
   std::string name;                    ///< of a module's variable; "" for plain memory
   std::unique_ptr<std::byte[]> block;  ///< with the red zones around the memory
@@ -44,7 +45,8 @@ class GlobalMemory {
 
   explicit GlobalMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  /// 256-byte aligned, uninitialised for checks (and filled with a pattern that shows). Throws
+  /// 256-byte aligned, uninitialised for checks (and filled with a pattern that shows). Red zones
+  /// and alignment count against the limit, too, so that many small pieces reach it. Throws
   /// Error(device) when the limit or the host's memory is reached.
   const Allocation& allocate(std::int64_t bytes, std::int64_t alignment = 256,
                              const std::string& name = "", bool read_only = false);

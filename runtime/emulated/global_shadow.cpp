@@ -60,13 +60,22 @@ void GlobalShadow::fence(BlockState& state) {
   join(state.known, state.seen);
 }
 
-void GlobalShadow::atomic(BlockState& state, std::uint64_t object) {
-  const std::scoped_lock lock(objects_mutex_);
-  Clocks& at = objects_[object];
-  join(state.seen, at);
+void GlobalShadow::exchange(BlockState& state, Clocks& at, Order order) {
+  if (order != Order::release) join(state.seen, at);
+  if (order == Order::acquire) return;
   join(at, state.known);
   auto& own = at[state.block];
   own = std::max(own, state.published);
+}
+
+void GlobalShadow::atomic(BlockState& state, std::uint64_t object, Order order) {
+  const std::scoped_lock lock(objects_mutex_);
+  const auto at = objects_.find(object);
+  if (at != objects_.end()) {
+    exchange(state, at->second, order);
+  } else if (order != Order::acquire && (state.published != 0 || !state.known.empty())) {
+    exchange(state, objects_[object], order);
+  }
 }
 
 }  // namespace kiln::emulated

@@ -10,6 +10,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/emulated/observer.hpp"
+
 namespace kiln::emulated {
 
 /// What blocks did to global memory in one launch: who wrote and read each byte last. Blocks are
@@ -38,8 +40,11 @@ class GlobalShadow {
   [[nodiscard]] bool access(const BlockState& state, std::uint64_t address, int bytes, bool writes,
                             std::uint32_t instruction, Conflict& conflict);
   static void fence(BlockState& state);
-  /// An atomic operation at an address: takes what others published there and publishes.
-  void atomic(BlockState& state, std::uint64_t object);
+  /// A synchronising access at an address: takes what others published there (acquire), publishes
+  /// what the block had done before its last fence (release), or both.
+  void atomic(BlockState& state, std::uint64_t object, Order order);
+  /// The same where others write down what they publish.
+  static void exchange(BlockState& state, Clocks& at, Order order);
 
  private:
   struct Cell {

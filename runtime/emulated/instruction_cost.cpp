@@ -9,9 +9,6 @@
 namespace kiln::emulated {
 namespace {
 
-/// Parts of a multiprocessor: each has its own scheduler and pipes.
-constexpr double kParts = 4.0;
-
 /// Multiply-adds of the largest instruction that wmma and mma become, m16n8k16.
 constexpr double kProductsOfOne = 2048.0;
 /// Jumps ahead over at most so many instructions of PTX do not keep the others from moving.
@@ -26,7 +23,8 @@ bool begins(std::string_view opcode, std::string_view part) {
 
 /// Clocks that one part's pipe is busy with an instruction of a whole warp.
 float warp_clocks(double lanes_per_clock) {
-  return lanes_per_clock > 0.0 ? static_cast<float>(kLanes * kParts / lanes_per_clock) : 0.0F;
+  return lanes_per_clock > 0.0 ? static_cast<float>(kLanes * kSubPartitions / lanes_per_clock)
+                               : 0.0F;
 }
 
 struct Pipe {
@@ -59,7 +57,7 @@ Pipe pipe_of(Unit unit) {
 
 /// Instructions that the assembler makes of one of PTX.
 float expansion(std::string_view opcode) {
-  if (begins(opcode, "mov") || begins(opcode, "cvta") || begins(opcode, "ld.param")) return 0.0F;
+  if (begins(opcode, "mov.") || begins(opcode, "cvta") || begins(opcode, "ld.param")) return 0.0F;
   if (begins(opcode, "cvt.u64.u32") || begins(opcode, "cvt.u32.u64")) return 0.0F;
   if (begins(opcode, "cvt.s64.s32")) return 0.5F;
   if (has(opcode, ".pred")) return 0.5F;
@@ -117,17 +115,19 @@ InstructionCost cost_of(const Instr& instr, std::string_view opcode, const Regis
     cost.step = Step::commit;
     return cost;
   }
-  if (begins(opcode, "cp.async.")) {
+  if (begins(opcode, "cp.async.ca.") || begins(opcode, "cp.async.cg.")) {
     cost.step = Step::copy;
     return cost;
   }
+  // Bulk copies, their groups and arrivals at mbarriers: nothing but an issue slot is known.
+  if (begins(opcode, "cp.async.")) return cost;
   if (double products = multiply_adds(opcode); products > 0.0) {
     // All four warps of a group issue wgmma, and each part does its quarter.
     const bool by_group = begins(opcode, "wgmma");
-    if (by_group) products /= kParts;
+    if (by_group) products /= kSubPartitions;
     const double rate = tensor_rate(opcode, profile);
     cost.pipe = Resource::tensor;
-    cost.pipe_clocks = rate > 0.0 ? static_cast<float>(products * kParts / rate) : 0.0F;
+    cost.pipe_clocks = rate > 0.0 ? static_cast<float>(products * kSubPartitions / rate) : 0.0F;
     cost.latency = static_cast<float>(profile.latency.mma);
     if (!by_group) cost.slots = std::max(1.0F, static_cast<float>(products / kProductsOfOne));
     return cost;

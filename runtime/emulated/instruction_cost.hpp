@@ -12,8 +12,8 @@
 
 namespace kiln::emulated {
 
-/// Clocks until movmatrix has turned a matrix of 8 by 8, of which it takes one of the pipe of shared
-/// memory. Measured on an H200.
+/// Clocks until movmatrix has turned a matrix of 8 by 8; it takes the pipe of shared memory for one
+/// of them. Measured on an H200.
 inline constexpr float kMovmatrixLatency = 24.0F;
 
 /// What instructions compete for on a multiprocessor. The first belong to each of its four parts,

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -39,6 +40,20 @@ Extent cluster_place(const LaunchState& state, std::uint64_t index) {
           static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
 }
 
+/// The host's memory that clusters of one launch may take.
+constexpr std::uint64_t kHostBytes = std::uint64_t{2} << 30;
+
+/// What a block takes of it, roughly.
+std::uint64_t host_bytes_of_block(const LaunchState& state) {
+  constexpr std::uint64_t kShadow = 16;  // bytes that checks need for one of shared memory
+  constexpr std::uint64_t kOther = 1 << 10;
+  const Program& program = *state.program;
+  const std::uint64_t warps = (state.block.count() + kLanes - 1) / kLanes;
+  const std::uint64_t shared = std::uint64_t{program.static_smem_bytes} + state.dynamic_smem_bytes;
+  return warps * (program.register_bytes + std::uint64_t{kLanes} * program.local_bytes) +
+         shared * kShadow + kOther;
+}
+
 /// How many clusters of a launch a GPU would run side by side (by threads, blocks and shared
 /// memory, PTX tells no registers), and that fit into the host's memory: blocks that wait for each
 /// other must not all begin. The limits are those of compute capability 9.0.
@@ -47,16 +62,13 @@ std::uint64_t most_begun(const LaunchState& state) {
   constexpr std::uint64_t kBlocks = 32;
   constexpr std::uint64_t kSharedBytes = 228 << 10;
   constexpr std::uint64_t kReservedBytes = 1 << 10;
-  constexpr std::uint64_t kHostBytes = std::uint64_t{2} << 30;
-  constexpr std::uint64_t kShadow = 16;  // bytes that checks need for one of shared memory
   const Program& program = *state.program;
   const std::uint64_t threads = (state.block.count() + kLanes - 1) / kLanes * kLanes;
   const std::uint64_t shared = std::uint64_t{program.static_smem_bytes} + state.dynamic_smem_bytes;
   const std::uint64_t blocks =
       std::min({kThreads / threads, kBlocks, kSharedBytes / (shared + kReservedBytes)});
-  const std::uint64_t host_bytes = threads / kLanes * program.register_bytes + shared * kShadow +
-                                   threads * program.local_bytes + kReservedBytes;
-  const std::uint64_t most = std::min(blocks * state.sm_count, kHostBytes / host_bytes);
+  const std::uint64_t most =
+      std::min(blocks * state.sm_count, kHostBytes / host_bytes_of_block(state));
   return std::max<std::uint64_t>(1, most / state.cluster.count());
 }
 
@@ -72,13 +84,18 @@ class GridRun {
     state_.deadline = deadline_;
     clusters_ = options.clusters.empty() ? state_.grid.count() / state_.cluster.count()
                                          : static_cast<std::uint64_t>(options.clusters.size());
-    most_begun_ = std::max(host_threads(), most_begun(state_));
+    most_begun_ = most_begun(state_);
   }
 
   LaunchResult run() {
-    const std::uint64_t threads = std::min(host_threads(), clusters_);
+    const std::uint64_t threads = std::min({host_threads(), clusters_, most_begun_});
     std::vector<std::thread> helpers;
-    for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+    helpers.reserve(static_cast<std::size_t>(threads));
+    try {
+      for (std::uint64_t i = 1; i < threads; ++i) helpers.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The host has no more threads: those that there are do the work.
+    }
     work();
     for (std::thread& helper : helpers) helper.join();
     for (auto& [key, report] : reports_) result_.reports.push_back(std::move(report));
@@ -161,14 +178,23 @@ class GridRun {
     }
   }
 
+  /// What a report says of blocks that have not begun.
+  [[nodiscard]] std::string note_of_others() const {
+    if (started_ == clusters_) return {};
+    return fmt::format("; {} more blocks wait for one of these to end, as on a GPU",
+                       (clusters_ - started_) * state_.cluster.count());
+  }
+
   /// Ends the launch if it took too long and is not at its end.
   void check_limits(Cluster& cluster, Cluster::Turn turn) {
     const bool last = turn == Cluster::Turn::done && open_ == 1 && started_ == clusters_;
     if (last) return;
-    if (Clock::now() > deadline_) cluster.time_out(fmt::format("{} s", options_.timeout_s));
+    if (Clock::now() > deadline_) {
+      cluster.time_out(fmt::format("{} s", options_.timeout_s), note_of_others());
+    }
     const std::uint64_t limit = options_.instruction_limit;
     if (limit != 0 && instructions_ > limit) {
-      cluster.time_out(fmt::format("{} instructions", limit));
+      cluster.time_out(fmt::format("{} instructions", limit), note_of_others());
     }
   }
 
@@ -188,13 +214,7 @@ class GridRun {
                                         [&](const Running* other) { return given_up(*other); }) &&
                             std::all_of(left_.begin(), left_.end(),
                                         [&](const auto& other) { return given_up(*other); });
-      if (hopeless) {
-        running->cluster->deadlock(
-            started_ == clusters_
-                ? std::string()
-                : fmt::format("; {} more blocks wait for one of these to end, as on a GPU",
-                              (clusters_ - started_) * state_.cluster.count()));
-      }
+      if (hopeless) running->cluster->deadlock(note_of_others());
     } else {
       ++changes_;
     }
@@ -252,6 +272,19 @@ std::string shape_problem(const LaunchState& state) {
   if (threads == 0 || threads > 1024 || state.grid.count() == 0) {
     return fmt::format("a launch of {} blocks of {} threads", state.grid.count(), threads);
   }
+  constexpr std::uint32_t kMostBlocksX = 0x7fffffff;
+  constexpr std::uint32_t kMostBlocks = 65535;  // along the other axes
+  constexpr std::uint32_t kMostThreads = 1024;
+  constexpr std::uint32_t kMostThreadsZ = 64;
+  if (state.block.x > kMostThreads || state.block.y > kMostThreads ||
+      state.block.z > kMostThreadsZ) {
+    return fmt::format("a block of {} x {} x {} threads, of at most {} x {} x {}", state.block.x,
+                       state.block.y, state.block.z, kMostThreads, kMostThreads, kMostThreadsZ);
+  }
+  if (state.grid.x > kMostBlocksX || state.grid.y > kMostBlocks || state.grid.z > kMostBlocks) {
+    return fmt::format("a grid of {} x {} x {} blocks, of at most {} x {} x {}", state.grid.x,
+                       state.grid.y, state.grid.z, kMostBlocksX, kMostBlocks, kMostBlocks);
+  }
   const auto most = static_cast<std::uint64_t>(program.max_threads[0]) *
                     static_cast<std::uint64_t>(std::max(1, program.max_threads[1])) *
                     static_cast<std::uint64_t>(std::max(1, program.max_threads[2]));
@@ -261,9 +294,22 @@ std::string shape_problem(const LaunchState& state) {
   if (state.cluster.count() == 0 || state.cluster.count() > 16) {
     return fmt::format("a cluster of {} blocks", state.cluster.count());
   }
+  if (program.cluster[0] != 0) {
+    const Extent stated = required_cluster(program);
+    const Extent& given = state.cluster;
+    if (given.x != stated.x || given.y != stated.y || given.z != stated.z) {
+      return fmt::format("clusters of {} x {} x {} blocks, but the kernel states {} x {} x {}",
+                         given.x, given.y, given.z, stated.x, stated.y, stated.z);
+    }
+  }
   if (state.grid.x % state.cluster.x != 0 || state.grid.y % state.cluster.y != 0 ||
       state.grid.z % state.cluster.z != 0) {
     return "a grid that is no multiple of its cluster";
+  }
+  const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
+  if (host_bytes > kHostBytes) {
+    return fmt::format("a cluster that takes {} bytes of the host's memory, of at most {}",
+                       host_bytes, kHostBytes);
   }
   const std::array<std::uint32_t, 3> block{state.block.x, state.block.y, state.block.z};
   for (std::size_t i = 0; i < 3; ++i) {
@@ -278,6 +324,13 @@ std::string shape_problem(const LaunchState& state) {
 }
 
 }  // namespace
+
+Extent required_cluster(const Program& program) {
+  const auto along = [&](std::size_t axis) {
+    return static_cast<std::uint32_t>(std::max(1, program.cluster[axis]));
+  };
+  return {along(0), along(1), along(2)};
+}
 
 std::vector<Extent> spread_clusters(const LaunchState& state, int count) {
   const std::uint64_t all = state.grid.count() / state.cluster.count();

@@ -35,10 +35,14 @@ struct LaunchResult {
 /// order in which a GPU begins them; all of them for 0 or when there are no more.
 [[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
 
-/// Runs a grid on the host's processors and waits for it. `state.report` is set here. The shape is
-/// checked: Error(device) for parameters of the wrong size; a launch that a GPU would refuse (more
-/// threads than the kernel allows, too much shared memory is the caller's to know) is a fault of
-/// kind invalid_operand.
+/// The cluster that a kernel with a .reqnctapercluster states.
+[[nodiscard]] Extent required_cluster(const Program& program);
+
+/// Runs a grid on the host's processors and waits for it. `state.report` is set here. Throws
+/// Error(device) for parameters of the wrong size. A launch that a GPU would refuse for its shape
+/// (more threads than the kernel allows, another cluster than it states), or that needs too much of
+/// the host's memory, is a fault of kind invalid_operand. How much shared memory there may be is
+/// for the caller to check.
 [[nodiscard]] LaunchResult run_grid(LaunchState state, const LaunchOptions& options);
 
 }  // namespace kiln::emulated

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/matrix_elements.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <limits>
 #include <string_view>
 #include <utility>
 
@@ -65,7 +66,7 @@ void decode_lanes(MatrixType type, const std::uint32_t* bits, std::int32_t* valu
     const std::uint32_t from = bits[lane];
     switch (type) {
       case MatrixType::s8:
-        values[lane] = static_cast<std::int8_t>(from);
+        values[lane] = static_cast<std::int32_t>(from << 24U) >> 24;
         break;
       case MatrixType::u8:
         values[lane] = static_cast<std::uint8_t>(from);
@@ -204,6 +205,18 @@ void multiply_dense(int m, int n, int k, const T* a, const T* b, T* d) {
       }
       for (int j = 0; j < kBlock; ++j) d[row * n + col + j] = sum[j];
     }
+  }
+}
+
+void add_integers(const std::int32_t* products, std::int32_t* sums, std::size_t count,
+                  bool saturates) {
+  using Limits = std::numeric_limits<std::int32_t>;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::int64_t sum = std::int64_t{sums[i]} + products[i];
+    sums[i] =
+        saturates
+            ? static_cast<std::int32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()))
+            : static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
   }
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -55,6 +56,10 @@ void scatter_matrix(Warp& warp, const std::uint32_t* rows, const FragmentLayout&
 /// D += A B for dense row-major matrices, one product of m x n x k after the other along k.
 template <class T>
 void multiply_dense(int m, int n, int k, const T* a, const T* b, T* d);
+
+/// Adds products to sums, which stay in range or wrap.
+void add_integers(const std::int32_t* products, std::int32_t* sums, std::size_t count,
+                  bool saturates);
 
 /// Makes negative zeros positive: an H200's tensor cores give none in f32 and f16 sums (f64 keeps
 /// them, and so do f16 sums of m8n8k4, which it does in another way).

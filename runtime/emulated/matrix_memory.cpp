@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,10 +28,32 @@ struct WmmaDetail {
 };
 
 Space take_matrix_space(DecodeContext& context) {
-  const std::string_view name =
-      context.take_one_of({"global", "shared", "shared::cta", "shared::cluster"});
+  const std::string_view name = context.take_one_of({"global", "shared", "shared::cta"});
   if (name.empty()) return Space::generic;
   return name == "global" ? Space::global : Space::shared;
+}
+
+/// Element `i` of those with 16 bits.
+template <class Byte>
+Byte* half_at(Byte* begin, int i) {
+  return begin + std::ptrdiff_t{i} * 2;
+}
+
+/// Whether wmma.load or wmma.store moves such elements.
+bool is_moved(MatrixRole role, MatrixType type) {
+  switch (type) {
+    case MatrixType::f16:
+    case MatrixType::f64:
+      return true;
+    case MatrixType::f32:
+    case MatrixType::s32:
+      return role == MatrixRole::accumulator;
+    case MatrixType::e4m3:
+    case MatrixType::e5m2:
+      return false;
+    default:
+      return role != MatrixRole::accumulator;
+  }
 }
 
 /// Bytes from the matrix's first element to an element, for a stride in elements.
@@ -57,7 +79,7 @@ bool in_pairs(const WmmaDetail& detail, const FragmentLayout& layout, std::int64
 /// Loads or stores every element that a lane holds, in pieces as large as neighbours in a register,
 /// or in two, are neighbours in memory.
 void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
   const FragmentLayout& layout = *detail.matrix.layout;
   const int bits = bits_of(detail.matrix.type);
@@ -81,6 +103,7 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
   const int distinct = layout.elements() / layout.copies;
   const auto element_bytes = static_cast<std::size_t>(access.bytes / registers);
   const std::size_t register_bytes = bits == 64 ? 8 : 4;
+  const int between_copies = layout.registers / layout.copies;
   for (int element = 0; element < distinct; element += step) {
     for (int lane = 0; lane < kLanes; ++lane) {
       // All lanes name one matrix; PTX wants their addresses equal.
@@ -89,7 +112,7 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
     }
     warp.resolve(instr, access);
     const auto at = static_cast<std::size_t>(element / per_register);
-    const std::size_t inner = static_cast<std::size_t>(element % per_register * bits / 8);
+    const auto inner = static_cast<std::size_t>(element % per_register * bits / 8);
     for (int i = 0; i < kLanes * registers; ++i) {
       const int lane = i / registers;
       const auto part = static_cast<std::size_t>(i % registers);
@@ -97,8 +120,8 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
       const std::size_t place = static_cast<std::size_t>(lane) * register_bytes + inner;
       if (kind == AccessKind::load) {
         for (int copy = 0; copy < layout.copies; ++copy) {
-          const std::size_t distance =
-              static_cast<std::size_t>(copy * (layout.registers / layout.copies));
+          const auto distance =
+              static_cast<std::size_t>(copy) * static_cast<std::size_t>(between_copies);
           std::memcpy(warp.row(instr.rows[at + part + distance]) + place, host, element_bytes);
         }
       } else {
@@ -112,7 +135,7 @@ void execute_wmma_move(Warp& warp, const Instr& instr, LaneMask active, AccessKi
 /// ldmatrix, or into loads of the same rows and movmatrix: in rows of 16 bytes, 8 lines of memory
 /// to a matrix and up to four matrices at a time.
 void execute_wmma_load_rows(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const auto& detail = *static_cast<const WmmaDetail*>(instr.detail);
   const FragmentLayout& layout = *detail.matrix.layout;
   const int lines = detail.row_major ? layout.rows : layout.cols;
@@ -137,7 +160,8 @@ void execute_wmma_load_rows(Warp& warp, const Instr& instr, LaneMask active) {
     for (int i = 0; i < here; ++i) {
       const int line = (begin + i) % lines;
       const int block = (begin + i) / lines;
-      access.address[i] = base[first] + static_cast<std::uint64_t>((line * stride + block * 8) * 2);
+      const std::int64_t element = line * stride + std::int64_t{block} * 8;
+      access.address[i] = base[first] + static_cast<std::uint64_t>(element * 2);
     }
     warp.resolve(instr, access);
     std::copy_n(access.host, here, pieces + begin);
@@ -149,10 +173,10 @@ void execute_wmma_load_rows(Warp& warp, const Instr& instr, LaneMask active) {
       const auto place = layout.at(lane, element);
       const int line = detail.row_major ? place.row : place.col;
       const int along = detail.row_major ? place.col : place.row;
-      const std::byte* const from = pieces[along / 8 * lines + line] + along % 8 * 2;
+      const std::byte* const from = half_at(pieces[along / 8 * lines + line], along % 8);
       for (int copy = 0; copy < layout.copies; ++copy) {
         const int to = element / 2 + copy * (layout.registers / layout.copies);
-        std::memcpy(warp.row(instr.rows[to]) + lane * 4 + element % 2 * 2, from, 2);
+        std::memcpy(half_at(warp.row(instr.rows[to]), lane * 2 + element % 2), from, 2);
       }
     }
   }
@@ -168,7 +192,8 @@ void execute_wmma_store(Warp& warp, const Instr& instr, LaneMask active) {
 
 void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
   WmmaDetail detail;
-  const std::string_view which = context.take_one_of({"a", "b", "c", "d"});
+  const std::string_view which =
+      loads ? context.take_one_of({"a", "b", "c"}) : context.take_one_of({"d"});
   context.take("sync");
   context.take("aligned");
   const std::string_view order = context.take_one_of({"row", "col"});
@@ -183,7 +208,9 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
                           : which == "b" ? MatrixRole::b
                                          : MatrixRole::accumulator;
   detail.matrix.layout = wmma_layout(shape, role, *type);
-  if (detail.matrix.layout == nullptr) context.fail("has no such shape for its type");
+  if (detail.matrix.layout == nullptr || !is_moved(role, *type)) {
+    context.fail("has no such shape for its type");
+  }
   const std::size_t values = loads ? 0 : 1;
   context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));
   const Space named = decode_address(context, loads ? 1 : 0, out);
@@ -213,11 +240,17 @@ void fill_rows_access(Warp& warp, const Instr& instr, AccessKind kind, WarpAcces
   const int rows = 8 * detail.matrices;
   access.lanes = rows == kLanes ? kAllLanes : (LaneMask{1} << rows) - 1;
   fill_addresses(warp, instr, access.lanes, access.address);
+  for (int lane = 0; access.space != Space::shared && lane < rows; ++lane) {
+    const std::uint64_t address = access.address[lane];
+    if ((address & kWindowMask) == kSharedWindow) continue;
+    warp.fail(instr, LaneMask{1} << lane, Finding::out_of_bounds,
+              fmt::format("is given {:#x}, which is no shared address", address), address);
+  }
   warp.resolve(instr, access);
 }
 
 void execute_ldmatrix(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const FragmentLayout& layout = *static_cast<const MatrixRowsDetail*>(instr.detail)->layout;
   WarpAccess access;
   fill_rows_access(warp, instr, AccessKind::load, access);
@@ -225,13 +258,14 @@ void execute_ldmatrix(Warp& warp, const Instr& instr, LaneMask active) {
     std::byte* const row = warp.row(instr.rows[element / 2]);
     for (int lane = 0; lane < kLanes; ++lane) {
       const auto place = layout.at(lane, element);
-      std::memcpy(row + lane * 4 + element % 2 * 2, access.host[place.row] + place.col * 2, 2);
+      std::memcpy(half_at(row, lane * 2 + element % 2), half_at(access.host[place.row], place.col),
+                  2);
     }
   }
 }
 
 void execute_stmatrix(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const FragmentLayout& layout = *static_cast<const MatrixRowsDetail*>(instr.detail)->layout;
   WarpAccess access;
   fill_rows_access(warp, instr, AccessKind::store, access);
@@ -239,7 +273,8 @@ void execute_stmatrix(Warp& warp, const Instr& instr, LaneMask active) {
     const std::byte* const row = warp.row(instr.rows[element / 2]);
     for (int lane = 0; lane < kLanes; ++lane) {
       const auto place = layout.at(lane, element);
-      std::memcpy(access.host[place.row] + place.col * 2, row + lane * 4 + element % 2 * 2, 2);
+      std::memcpy(half_at(access.host[place.row], place.col), half_at(row, lane * 2 + element % 2),
+                  2);
     }
   }
 }
@@ -253,7 +288,7 @@ void decode_matrix_rows(DecodeContext& context, Instr& out, bool loads) {
   MatrixRowsDetail detail;
   detail.matrices = number[1] - '0';
   detail.layout = ldmatrix_fragment(detail.matrices, context.take("trans"));
-  Space space = take_matrix_space(context);
+  const bool shared = !context.take_one_of({"shared", "shared::cta"}).empty();
   if (!context.take("b16")) context.fail("is known for .b16 only");
   const auto& values = context.operand(loads ? 0 : 1);
   const auto rows =
@@ -263,15 +298,17 @@ void decode_matrix_rows(DecodeContext& context, Instr& out, bool loads) {
   }
   context.set_rows(out, rows);
   const Space named = decode_address(context, loads ? 1 : 0, out);
-  if (space == Space::generic) space = named;
-  out.bytes = static_cast<std::uint8_t>(space);
+  if (named != Space::generic && named != Space::shared) {
+    context.fail("is given a variable that does not lie in shared memory");
+  }
+  out.bytes = static_cast<std::uint8_t>(shared ? Space::shared : named);
   out.unit = Unit::shared;
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_ldmatrix : &execute_stmatrix;
 }
 
 void execute_movmatrix(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const FragmentLayout& layout = *static_cast<const FragmentLayout*>(instr.detail);
   std::uint16_t matrix[64];
   std::uint32_t result[kLanes];
@@ -325,6 +362,16 @@ void decode_movmatrix(DecodeContext& context, Instr& out) {
   out.execute = &execute_movmatrix;
 }
 
+bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return false;
+  if (warp.live() != kAllLanes) {
+    warp.fail(
+        instr, active, Finding::divergent,
+        fmt::format("needs all 32 lanes of a warp, which has lanes {:08x} only", warp.live()));
+  }
+  return true;
+}
+
 MatrixShape take_shape(DecodeContext& context) {
   for (const std::string_view part : context.left()) {
     int sizes[3] = {0, 0, 0};
@@ -343,6 +390,16 @@ MatrixShape take_shape(DecodeContext& context) {
     return {sizes[0], sizes[1], sizes[2]};
   }
   context.fail("has no shape");
+}
+
+std::optional<MatrixType> take_matrix_type(DecodeContext& context) {
+  for (const std::string_view part : context.left()) {
+    const auto type = matrix_type_of(part);
+    if (!type) continue;
+    context.take(part);
+    return type;
+  }
+  return std::nullopt;
 }
 
 std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operand& operand,

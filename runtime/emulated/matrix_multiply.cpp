@@ -4,13 +4,10 @@
 // the other along K; PTX leaves order and rounding of these sums open, and the hardware's differ.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <limits>
-#include <optional>
-#include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/emulated/decoder.hpp"
@@ -32,24 +29,14 @@ struct MultiplyDetail {
   MatrixOperand d;
   int products = 1;        ///< computed at once: four for m8n8k4 of f16
   bool saturates = false;  ///< integer sums stay in range instead of wrapping
-  bool ands = false;       ///< bits: and instead of xor
+  bool counts = false;     ///< bits: ones that both have (`ands`), or one alone
+  bool ands = false;
+  bool rounds = false;  ///< to nearest even, as f64 does anyhow
 };
-
-/// Integer sums of up to 256 products of 8 bits fit 32 bits; adding C may not.
-void add_clamped(const std::int32_t* c, std::int32_t* d, int count, bool saturates) {
-  using Limits = std::numeric_limits<std::int32_t>;
-  for (int i = 0; i < count; ++i) {
-    const std::int64_t sum = std::int64_t{c[i]} + d[i];
-    d[i] =
-        saturates
-            ? static_cast<std::int32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()))
-            : static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
-  }
-}
 
 template <class T>
 void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
+  if (!whole_warp(warp, instr, active)) return;
   const auto& detail = *static_cast<const MultiplyDetail*>(instr.detail);
   const auto [m, n, k] = detail.shape;
   alignas(64) T a[kMostElements];
@@ -73,7 +60,9 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
           }
         }
       }
-      add_clamped(sums, c, m * n, detail.saturates);
+      // Sums of up to 256 products of 8 bits fit 32 bits; adding C may not.
+      add_integers(sums, c, static_cast<std::size_t>(m) * static_cast<std::size_t>(n),
+                   detail.saturates);
     } else {
       multiply_dense(m, n, k, a + i * m * k, b + i * k * n, c + i * m * n);
     }
@@ -108,26 +97,79 @@ void finish(DecodeContext& context, Instr& out, MultiplyDetail detail) {
                                         : &execute_multiply<std::int32_t>;
 }
 
-std::optional<MatrixType> take_matrix_type(DecodeContext& context) {
-  for (const std::string_view part : context.left()) {
-    const auto type = matrix_type_of(part);
-    if (!type) continue;
-    context.take(part);
-    return type;
-  }
-  return std::nullopt;
-}
+/// The instruction that a multiplication is: they differ in the types that go together.
+enum class Family : std::uint8_t { mma, mma_quad_pair, wmma };
 
-/// Takes the types in the order D, A, B, C; A and B default to f16 where PTX leaves them out.
-void take_types(DecodeContext& context, MultiplyDetail& detail) {
+/// Takes the types in the order D, A, B, C. wmma.mma of f16 leaves out those of A and B.
+void take_types(DecodeContext& context, Family family, MultiplyDetail& detail) {
   std::vector<MatrixType> types;
   while (const auto type = take_matrix_type(context)) types.push_back(*type);
-  if (types.size() == 2) types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
-  if (types.size() != 4) context.fail("has an odd number of types");
+  if (types.size() == 2 && family == Family::wmma) {
+    types.insert(types.begin() + 1, {MatrixType::f16, MatrixType::f16});
+  } else if (types.size() != 4 || (family == Family::wmma && types[1] == MatrixType::f16)) {
+    context.fail("has too few types, or too many");
+  }
   detail.d.type = types[0];
   detail.a.type = types[1];
   detail.b.type = types[2];
   detail.c.type = types[3];
+}
+
+bool is_real_sum(MatrixType type) {
+  return type == MatrixType::f16 || type == MatrixType::f32;
+}
+
+/// The combinations of types of PTX ISA 9.0, "wmma.mma" and "mma", for sm_90a. Which shapes they
+/// have, fragments know, but not that m8n8k16 is for integers alone.
+bool is_known(Family family, const MultiplyDetail& detail) {
+  const MatrixType a = detail.a.type;
+  const MatrixType b = detail.b.type;
+  const MatrixType c = detail.c.type;
+  const MatrixType d = detail.d.type;
+  switch (a) {
+    case MatrixType::f16: {
+      const bool sums = family == Family::mma             ? c == d
+                        : family == Family::mma_quad_pair ? c == d || d == MatrixType::f32
+                                                          : true;
+      return b == a && is_real_sum(c) && is_real_sum(d) && sums;
+    }
+    case MatrixType::bf16:
+    case MatrixType::tf32:
+      return b == a && c == MatrixType::f32 && d == c;
+    case MatrixType::f64:
+      return b == a && c == a && d == a;
+    case MatrixType::e4m3:
+    case MatrixType::e5m2:
+      return family == Family::mma && detail.shape.m == 16 && is_float(b) && bits_of(b) == 8 &&
+             is_real_sum(c) && d == c;
+    case MatrixType::s8:
+    case MatrixType::u8:
+    case MatrixType::s4:
+    case MatrixType::u4:
+      return !is_float(b) && bits_of(b) == bits_of(a) && (b == a || family == Family::mma) &&
+             c == MatrixType::s32 && d == c;
+    case MatrixType::b1:
+      return b == a && c == MatrixType::s32 && d == c;
+    default:
+      return false;
+  }
+}
+
+/// Fails for what the emulator does not know, or PTX does not have.
+void check_types(DecodeContext& context, Family family, const MultiplyDetail& detail) {
+  bool known = is_known(family, detail);
+  for (const MatrixOperand* operand : {&detail.a, &detail.b, &detail.c, &detail.d}) {
+    known = known && operand->layout != nullptr;
+  }
+  if (!known) context.fail("has no such shape for its types");
+  const MatrixType type = detail.a.type;
+  if (detail.saturates && (is_float(type) || type == MatrixType::f64 || type == MatrixType::b1)) {
+    context.fail("has .satfinite, which integers alone have");
+  }
+  if (detail.rounds && type != MatrixType::f64) context.fail("has .rn, which f64 alone has");
+  if (detail.counts != (type == MatrixType::b1)) {
+    context.fail("has .xor.popc or .and.popc for bits alone, and always for them");
+  }
 }
 
 void take_common(DecodeContext& context, MultiplyDetail& detail) {
@@ -135,26 +177,25 @@ void take_common(DecodeContext& context, MultiplyDetail& detail) {
   context.take("aligned");
   detail.shape = take_shape(context);
   detail.saturates = context.take("satfinite");
-  if (context.take("popc")) detail.ands = !context.take("xor") && context.take("and");
-  context.take("rn");
-}
-
-void require_layouts(DecodeContext& context, const MultiplyDetail& detail) {
-  for (const MatrixOperand* operand : {&detail.a, &detail.b, &detail.c, &detail.d}) {
-    if (operand->layout == nullptr) context.fail("has no such shape for its types");
-  }
+  const std::string_view operation = context.take_one_of({"xor", "and"});
+  detail.ands = operation == "and";
+  detail.counts = !operation.empty() && context.take("popc");
+  detail.rounds = context.take("rn");
 }
 
 void decode_mma(DecodeContext& context, Instr& out) {
   MultiplyDetail detail;
   take_common(context, detail);
-  take_types(context, detail);
+  take_types(context, Family::mma, detail);
   const std::string_view a_layout = context.take_one_of({"row", "col"});
   const std::string_view b_layout = context.take_one_of({"row", "col"});
   const auto layout = [&](MatrixRole role, MatrixType type) {
     return mma_fragment(detail.shape, role, bits_of(type));
   };
+  Family family = Family::mma;
   if (detail.shape == MatrixShape{8, 8, 4} && detail.a.type == MatrixType::f16) {
+    if (a_layout.empty() || b_layout.empty()) context.fail("does not say which order A and B have");
+    family = Family::mma_quad_pair;
     detail.products = 4;
     detail.a.layout = mma_quad_pair_fragment(MatrixRole::a, a_layout == "row", 16);
     detail.b.layout = mma_quad_pair_fragment(MatrixRole::b, b_layout == "row", 16);
@@ -167,7 +208,7 @@ void decode_mma(DecodeContext& context, Instr& out) {
     detail.c.layout = layout(MatrixRole::accumulator, detail.c.type);
     detail.d.layout = layout(MatrixRole::accumulator, detail.d.type);
   }
-  require_layouts(context, detail);
+  check_types(context, family, detail);
   finish(context, out, detail);
 }
 
@@ -176,7 +217,7 @@ void decode_mma(DecodeContext& context, Instr& out) {
 void decode_wmma_multiply(DecodeContext& context, Instr& out) {
   MultiplyDetail detail;
   take_common(context, detail);
-  take_types(context, detail);
+  take_types(context, Family::wmma, detail);
   // The fragments do not depend on how their matrices lay in memory.
   context.take_one_of({"row", "col"});
   context.take_one_of({"row", "col"});
@@ -187,7 +228,7 @@ void decode_wmma_multiply(DecodeContext& context, Instr& out) {
   detail.b.layout = layout(MatrixRole::b, detail.b.type);
   detail.c.layout = layout(MatrixRole::accumulator, detail.c.type);
   detail.d.layout = layout(MatrixRole::accumulator, detail.d.type);
-  require_layouts(context, detail);
+  check_types(context, Family::wmma, detail);
   finish(context, out, detail);
 }
 

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/matrix_elements.hpp"
 
 /// \file
-/// What the matrix instructions share while they are decoded.
+/// What the matrix instructions share.
 
 namespace kiln::emulated {
 
@@ -20,8 +21,14 @@ struct MatrixOperand {
   std::uint32_t first = 0;  ///< of its registers in Instr::rows
 };
 
+/// Warp::gather_all() for instructions that need the registers of 32 lanes: ends the launch if some
+/// of them have exited or never were.
+[[nodiscard]] bool whole_warp(Warp& warp, const Instr& instr, LaneMask active);
+
 /// Takes "m16n8k16"; fails if there is none.
 [[nodiscard]] MatrixShape take_shape(DecodeContext& context);
+/// Takes the next part that is an element type.
+[[nodiscard]] std::optional<MatrixType> take_matrix_type(DecodeContext& context);
 /// Rows of an operand that must have as many registers as its layout.
 [[nodiscard]] std::vector<std::uint32_t> matrix_rows(DecodeContext& context,
                                                      const ptx::Operand& operand,

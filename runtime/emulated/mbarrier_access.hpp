@@ -30,13 +30,15 @@ struct BarrierRef {
                                     const SharedSpot& spot);
 
 /// Tells the observer that lanes touch mbarriers, so that it sees one that is used before its
-/// initialisation is known to the thread.
+/// initialisation is known to the thread, or after its end. A use counts as a load: of stores the
+/// observer remembers the last one alone, which has to be the initialisation.
 class BarrierTouches {
  public:
   explicit BarrierTouches(AccessKind kind) {
     access_.space = ptx::Space::shared;
     access_.kind = kind;
     access_.bytes = 8;
+    access_.synchronises = kind == AccessKind::load;
   }
   /// One for each lane.
   void add(int lane, const SharedSpot& spot) {

@@ -22,7 +22,7 @@ struct BarrierDetail {
   Arrival arrival;
   bool expects = false;    ///< arrive.expect_tx: `b` is of bytes
   bool by_parity = false;  ///< of waits
-  bool own_only = false;   ///< shared memory of the own block, because a state comes back
+  bool own_only = false;   ///< shared memory of the own block
   bool acquires = true;
 };
 
@@ -35,15 +35,30 @@ const BarrierDetail& detail_of(const Instr& instr) {
   return *static_cast<const BarrierDetail*>(instr.detail);
 }
 
-BarrierRef barrier_of(Warp& warp, const Instr& instr, int lane) {
+SharedSpot spot_of(Warp& warp, const Instr& instr, int lane) {
   const BarrierDetail& detail = detail_of(instr);
-  const BarrierRef barrier = barrier_at(warp, instr, lane, address_at(warp, detail.address, lane));
-  if (detail.own_only && barrier.at.owner != &warp.block()) {
+  const SharedSpot spot =
+      shared_spot(warp, instr, lane, address_at(warp, detail.address, lane), 8, 8);
+  if (detail.own_only && spot.owner != &warp.block()) {
     warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
               fmt::format("uses an mbarrier of block rank {}, which only that block may do",
-                          barrier.at.owner->rank()));
+                          spot.owner->rank()));
   }
-  return barrier;
+  return spot;
+}
+
+BarrierRef barrier_of(Warp& warp, const Instr& instr, int lane) {
+  return barrier_at(warp, instr, lane, spot_of(warp, instr, lane));
+}
+
+/// Tells the observer that the lanes use their mbarriers.
+void tell_touches(Warp& warp, const Instr& instr, LaneMask active) {
+  BarrierTouches touches(AccessKind::load);
+  for (LaneMask left = active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    touches.add(lane, barrier_of(warp, instr, lane).at);
+  }
+  touches.tell(warp, instr);
 }
 
 std::uint32_t number_of(Warp& warp, std::uint32_t row, int lane) {
@@ -55,8 +70,7 @@ void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const LaneMask bit = LaneMask{1} << lane;
-    const std::uint64_t address = address_at(warp, detail_of(instr).address, lane);
-    const SharedSpot spot = shared_spot(warp, instr, lane, address, 8, 8);
+    const SharedSpot spot = spot_of(warp, instr, lane);
     const std::uint32_t count = number_of(warp, instr.b, lane);
     if (count == 0 || count > Mbarrier::kMost) {
       warp.fail(instr, bit, Finding::invalid_operand,
@@ -93,12 +107,7 @@ void execute_inval(Warp& warp, const Instr& instr, LaneMask active) {
 
 void execute_arrive(Warp& warp, const Instr& instr, LaneMask active) {
   const BarrierDetail& detail = detail_of(instr);
-  BarrierTouches touches(AccessKind::atomic);
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    touches.add(lane, barrier_of(warp, instr, lane).at);
-  }
-  touches.tell(warp, instr);
+  tell_touches(warp, instr, active);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const BarrierRef barrier = barrier_of(warp, instr, lane);
@@ -116,6 +125,7 @@ void execute_arrive(Warp& warp, const Instr& instr, LaneMask active) {
 
 /// expect_tx (variant 0) and complete_tx.
 void execute_bytes(Warp& warp, const Instr& instr, LaneMask active) {
+  tell_touches(warp, instr, active);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const BarrierRef barrier = barrier_of(warp, instr, lane);
@@ -131,7 +141,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   const BarrierDetail& detail = detail_of(instr);
   MbarrierTable& table = warp.block().mbarriers();
   Observer* const observer = warp.block().cluster().observer();
-  BarrierTouches touches(AccessKind::atomic);
+  BarrierTouches touches(AccessKind::load);
   LaneMask passed = 0;
   LaneMask noted = 0;
   // Lanes that pass the same phase acquire it together.
@@ -197,6 +207,7 @@ void execute_pending_count(Warp& warp, const Instr& instr, LaneMask active) {
 /// The thread's copies that are under way arrive for it when they are done. Without .noinc the
 /// phase waits for that in addition to its own arrivals.
 void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
+  tell_touches(warp, instr, active);
   Cluster& cluster = warp.block().cluster();
   const std::uint64_t limit = cluster.new_tokens(1);
   for (LaneMask left = active; left != 0; left &= left - 1) {
@@ -220,7 +231,8 @@ void take_semantics(DecodeContext& context, BarrierDetail& detail) {
 
 /// The space, operand `i` as the address, and the rest of what all forms share.
 void finish(DecodeContext& context, Instr& out, std::size_t i, BarrierDetail detail) {
-  context.take_one_of({"shared", "shared::cta", "shared::cluster"});
+  context.take_one_of({"shared", "shared::cta"});
+  if (!detail.own_only) context.take("shared::cluster");
   context.take("b64");
   detail.address = context.address(i);
   out.detail = context.keep(detail);
@@ -273,11 +285,15 @@ void decode_mbarrier(DecodeContext& context, Instr& out) {
     context.expect_operands(2);
     out.b = context.source(1, Type::u32);
     out.execute = &execute_init;
-    finish(context, out, 0, {});
+    BarrierDetail detail;
+    detail.own_only = true;
+    finish(context, out, 0, detail);
   } else if (what == "inval") {
     context.expect_operands(1);
     out.execute = &execute_inval;
-    finish(context, out, 0, {});
+    BarrierDetail detail;
+    detail.own_only = true;
+    finish(context, out, 0, detail);
   } else if (what == "pending_count") {
     context.expect_operands(2);
     context.take("b64");

@@ -11,6 +11,7 @@
 #include "runtime/emulated/atomics.hpp"
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/lane_loops.hpp"
 #include "runtime/emulated/memory_operands.hpp"
 #include "runtime/emulated/shared_bytes.hpp"
 #include "runtime/emulated/warp.hpp"
@@ -28,11 +29,41 @@ struct Element {
   bool is_signed = false;       ///< widened with its sign
 };
 
+/// How an access is ordered with others, if it is at all.
+struct Ordering {
+  bool synchronises = false;  ///< volatile, relaxed or stronger: no data race
+  bool acquires = false;      ///< as if a fence followed
+  bool releases = false;      ///< as if a fence stood before it
+};
+
 struct MemoryDetail {
   Space space = Space::generic;
   Element element;
-  bool synchronises = false;
+  Ordering ordering;
 };
+
+/// Tells the observer before a synchronising access writes. Before, so that nobody sees the value
+/// and not what it publishes.
+void tell_release(Warp& warp, const Instr& instr, const WarpAccess& access, Ordering ordering) {
+  Observer* const observer = warp.block().cluster().observer();
+  if (observer == nullptr) return;
+  if (ordering.releases) observer->fence(warp, access.lanes, Proxy::generic);
+  for_active(access.lanes, [&](int lane) {
+    observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
+                          LaneMask{1} << lane, Order::release);
+  });
+}
+
+/// And after it has read.
+void tell_acquire(Warp& warp, const Instr& instr, const WarpAccess& access, Ordering ordering) {
+  Observer* const observer = warp.block().cluster().observer();
+  if (observer == nullptr) return;
+  for_active(access.lanes, [&](int lane) {
+    observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
+                          LaneMask{1} << lane, Order::acquire);
+  });
+  if (ordering.acquires) observer->fence(warp, access.lanes, Proxy::generic);
+}
 
 void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind,
                  WarpAccess& access) {
@@ -41,37 +72,40 @@ void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kin
   access.kind = kind;
   access.bytes = detail.element.memory_bytes * static_cast<int>(instr.count);
   access.lanes = active;
-  access.synchronises = detail.synchronises;
+  access.synchronises = detail.ordering.synchronises;
   fill_addresses(warp, instr, active, access.address);
   warp.resolve(instr, access);
 }
 
+std::byte* place_in(std::byte* row, int lane, const Element& element) {
+  return row + static_cast<std::size_t>(lane) * element.lane_bytes;
+}
+
 /// Moves one element into a lane of a row that may be wider.
-void widen(std::byte* row, int lane, const std::byte* from, const Element& element) {
+void widen(std::byte* to, const std::byte* from, const Element& element) {
   std::uint64_t value = 0;
   std::memcpy(&value, from, element.memory_bytes > 8 ? 8 : element.memory_bytes);
   if (element.is_signed && element.memory_bytes < 8) {
     const int shift = 64 - 8 * element.memory_bytes;
     value = static_cast<std::uint64_t>(static_cast<std::int64_t>(value << shift) >> shift);
   }
-  std::memcpy(row + lane * element.lane_bytes, &value, element.lane_bytes);
+  std::memcpy(to, &value, element.lane_bytes);
 }
 
 /// The elements of volatile and other synchronising accesses; they are few.
 void load_shared(Warp& warp, const Instr& instr, const WarpAccess& access, const Element& element) {
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
-    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      std::byte* const to = warp.row(instr.rows[i]);
+    for_active(access.lanes, [&](int lane) {
+      std::byte* const to = place_in(warp.row(instr.rows[i]), lane, element);
       std::byte value[16];
-      read_shared(value, access.host[lane] + offset, element.memory_bytes);
+      load_atomically(value, access.host[lane] + offset, element.memory_bytes);
       if (element.memory_bytes == element.lane_bytes) {
-        std::memcpy(to + lane * element.lane_bytes, value, element.lane_bytes);
+        std::memcpy(to, value, element.lane_bytes);
       } else {
-        widen(to, lane, value, element);
+        widen(to, value, element);
       }
-    }
+    });
   }
 }
 
@@ -79,46 +113,54 @@ void store_shared(Warp& warp, const Instr& instr, const WarpAccess& access,
                   const Element& element) {
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
-    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      write_shared(access.host[lane] + offset, warp.row(instr.rows[i]) + lane * element.lane_bytes,
-                   element.memory_bytes);
-    }
+    for_active(access.lanes, [&](int lane) {
+      store_atomically(access.host[lane] + offset, place_in(warp.row(instr.rows[i]), lane, element),
+                       element.memory_bytes);
+    });
   }
 }
 
 void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto& element = static_cast<const MemoryDetail*>(instr.detail)->element;
+  const auto& [space, element, ordering] = *static_cast<const MemoryDetail*>(instr.detail);
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::load, access);
-  if (access.synchronises) return load_shared(warp, instr, access, element);
+  if (access.synchronises) {
+    load_shared(warp, instr, access, element);
+    tell_acquire(warp, instr, access, ordering);
+    return;
+  }
+  const std::size_t bytes = element.lane_bytes;
   for (std::uint32_t i = 0; i < instr.count; ++i) {
-    std::byte* const to = warp.row(instr.rows[i]);
+    std::byte* const row = warp.row(instr.rows[i]);
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
     if (element.memory_bytes == element.lane_bytes) {
       for (LaneMask left = active; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
-        std::memcpy(to + lane * element.lane_bytes, access.host[lane] + offset, element.lane_bytes);
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        std::memcpy(row + lane * bytes, access.host[lane] + offset, bytes);
       }
     } else {
       for (LaneMask left = active; left != 0; left &= left - 1) {
-        const int lane = std::countr_zero(left);
-        widen(to, lane, access.host[lane] + offset, element);
+        const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+        widen(row + lane * bytes, access.host[lane] + offset, element);
       }
     }
   }
 }
 
 void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto& element = static_cast<const MemoryDetail*>(instr.detail)->element;
+  const auto& [space, element, ordering] = *static_cast<const MemoryDetail*>(instr.detail);
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::store, access);
-  if (access.synchronises) return store_shared(warp, instr, access, element);
+  if (access.synchronises) {
+    tell_release(warp, instr, access, ordering);
+    store_shared(warp, instr, access, element);
+    return;
+  }
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::byte* const from = warp.row(instr.rows[i]);
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
     for (LaneMask left = active; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
+      const auto lane = static_cast<std::size_t>(std::countr_zero(left));
       std::memcpy(access.host[lane] + offset, from + lane * element.lane_bytes,
                   element.memory_bytes);
     }
@@ -136,15 +178,22 @@ Space take_space(DecodeContext& context) {
   return name.starts_with("param") ? Space::param : Space::shared;
 }
 
-/// Takes what says how an access is ordered and cached. Caches are coherent here, so only whether
-/// it synchronises with other threads counts.
-bool take_ordering(DecodeContext& context) {
-  bool synchronises = false;
-  while (!context.take_one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"})
-              .empty()) {
-    synchronises = true;
+/// Takes what says how an access is ordered and cached. Caches are coherent here, so only how it
+/// synchronises with other threads counts.
+Ordering take_ordering(DecodeContext& context) {
+  Ordering ordering;
+  for (;;) {
+    const std::string_view word =
+        context.take_one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
+    if (word.empty()) break;
+    ordering.synchronises = true;
+    ordering.acquires |= word == "acquire" || word == "acq_rel";
+    ordering.releases |= word == "release" || word == "acq_rel";
   }
-  context.take_one_of({"cta", "cluster", "gpu", "sys"});
+  // Within a block barriers and clocks of warps order; a fence is what other blocks need.
+  if (context.take_one_of({"cta", "cluster", "gpu", "sys"}) == "cta") {
+    ordering.acquires = ordering.releases = false;
+  }
   context.take_one_of({"weak"});
   while (!context
               .take_one_of({"ca",
@@ -169,7 +218,7 @@ bool take_ordering(DecodeContext& context) {
                             "L2::evict_first"})
               .empty()) {
   }
-  return synchronises;
+  return ordering;
 }
 
 /// Address, space and element of a load or store of `value`.
@@ -177,7 +226,7 @@ void decode_access(DecodeContext& context, Instr& out, std::size_t address, std:
                    bool load) {
   MemoryDetail detail;
   detail.space = take_space(context);
-  detail.synchronises = take_ordering(context);
+  detail.ordering = take_ordering(context);
   const std::string_view vector = context.take_one_of({"v2", "v4", "v8"});
   const Type type = context.take_type();
   const auto& values = context.operand(value);
@@ -187,14 +236,18 @@ void decode_access(DecodeContext& context, Instr& out, std::size_t address, std:
   detail.element.memory_bytes = static_cast<std::uint8_t>(ptx::bits_of(type) / 8);
   detail.element.lane_bytes = static_cast<std::uint8_t>(lane_bytes(reg));
   detail.element.is_signed = ptx::name_of(type).starts_with('s');
-  if (detail.element.memory_bytes > detail.element.lane_bytes) {
-    context.fail("moves elements wider than their register");
+  const int register_bytes = detail.element.lane_bytes;
+  if (type == Type::pred || detail.element.memory_bytes == 0 ||
+      detail.element.memory_bytes > register_bytes ||
+      (register_bytes > 8 && detail.element.memory_bytes != register_bytes)) {
+    context.fail("does not move elements of such a type to or from such a register");
   }
   const auto rows = load ? context.destinations(values, reg) : context.sources(values, reg);
   const std::size_t wanted = vector.empty() ? 1 : static_cast<std::size_t>(vector[1] - '0');
   if (rows.size() != wanted) {
     context.fail(fmt::format("has {} registers for {} elements", rows.size(), wanted));
   }
+  if (detail.element.memory_bytes * wanted > 16) context.fail("moves more than 16 bytes at once");
   context.set_rows(out, rows);
   const Space named = decode_address(context, address, out);
   // A variable's own space wins: arguments of calls are named as .param but lie in local memory.
@@ -221,53 +274,52 @@ void decode_st(DecodeContext& context, Instr& out) {
 struct AtomicDetail {
   Space space = Space::generic;
   AtomicFunction apply = nullptr;
+  AtomicFunction apply_global = nullptr;
   int bytes = 4;
   bool fetches = true;
+  bool only_writes = false;  ///< an exchange: memory need not hold anything before
+  Ordering ordering;
 };
 
 void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& detail = *static_cast<const AtomicDetail*>(instr.detail);
   WarpAccess access;
   access.space = detail.space;
-  access.kind = AccessKind::atomic;
+  access.kind = detail.only_writes ? AccessKind::store : AccessKind::atomic;
   access.bytes = detail.bytes;
   access.lanes = active;
   access.synchronises = true;
   fill_addresses(warp, instr, active, access.address);
   warp.resolve(instr, access);
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    const std::byte* const value = warp.row(instr.b) + lane * detail.bytes;
-    const std::byte* const swap =
-        instr.c == kNoRow ? value : warp.row(instr.c) + lane * detail.bytes;
+  tell_release(warp, instr, access, detail.ordering);
+  const auto bytes = static_cast<std::size_t>(detail.bytes);
+  const bool global = space_of(access) == AccessSpace::global;
+  const AtomicFunction apply = global ? detail.apply_global : detail.apply;
+  for_active(active, [&](int lane) {
+    const std::size_t place = static_cast<std::size_t>(lane) * bytes;
+    const std::byte* const value = warp.row(instr.b) + place;
+    const std::byte* const swap = instr.c == kNoRow ? value : warp.row(instr.c) + place;
     std::byte old[16];
-    detail.apply(access.host[lane], value, swap, old);
-    if (detail.fetches) {
-      std::memcpy(warp.row(instr.d) + lane * detail.bytes, old,
-                  static_cast<std::size_t>(detail.bytes));
-    }
-  }
-  if (Observer* observer = warp.block().cluster().observer()) {
-    for (LaneMask left = active; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      const auto object = reinterpret_cast<std::uintptr_t>(access.host[lane]);
-      observer->synchronise(warp, instr, object, LaneMask{1} << lane, Order::both);
-    }
-  }
+    apply(access.host[lane], value, swap, old);
+    if (detail.fetches) std::memcpy(warp.row(instr.d) + place, old, bytes);
+  });
+  tell_acquire(warp, instr, access, detail.ordering);
 }
 
 void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   AtomicDetail detail;
   detail.fetches = fetches;
   detail.space = take_space(context);
-  take_ordering(context);
+  detail.ordering = take_ordering(context);
   const std::string_view operation =
       context.take_one_of({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   context.take("noftz");
   const Type type = context.take_type();
   detail.apply = find_atomic(operation, type);
+  detail.apply_global = find_global_atomic(operation, type);
   if (detail.apply == nullptr) context.fail("is no atomic operation that the emulator knows");
   detail.bytes = lane_bytes(type);
+  detail.only_writes = operation == "exch";
   const std::size_t first = fetches ? 1 : 0;
   const bool compares = operation == "cas";
   // A cache policy may follow as a last operand; it changes no value.
@@ -290,6 +342,9 @@ void decode_red(DecodeContext& context, Instr& out) {
   if (context.take("async")) {
     decode_async_reduction(context, out);
     return;
+  }
+  for (const std::string_view part : context.left()) {
+    if (part == "exch" || part == "cas") context.fail("gives no old value, which that is for");
   }
   decode_atomic(context, out, false);
 }
@@ -348,33 +403,46 @@ void decode_cvta(DecodeContext& context, Instr& out) {
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
-  if (out.bytes != 8 && window_of(space) != 0) {
-    context.fail("makes a generic address of 32 bits, which 64-bit PTX does not have");
+  if (out.bytes != 8 && (out.bytes != 4 || window_of(space) != 0)) {
+    context.fail("makes no address of 64 bits, as generic ones of 64-bit PTX are");
   }
   out.immediate = static_cast<std::int64_t>(window_of(space));
   out.unit = Unit::integer;
   out.execute = &execute_cvta;
 }
 
+/// What isspacep asks beyond the window that an address lies in.
+enum class Asks : std::uint8_t { window, own_block, constants, no_constants };
+
 void execute_isspacep(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto asks = static_cast<Asks>(instr.variant);
   LaneMask result = 0;
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for_active(active, [&](int lane) {
     const auto address = get<std::uint64_t>(warp.row(instr.a), lane);
     bool is = (address & kWindowMask) == static_cast<std::uint64_t>(instr.immediate);
-    if (instr.variant == 1) {  // shared::cta: the own block only
+    if (asks == Asks::own_block) {
       const std::uint64_t rank = (address & ~kWindowMask) >> kSharedRankShift;
       is = is && (rank == 0 || rank == std::uint64_t{warp.block().rank()} + 1);
+    } else if (asks != Asks::window) {
+      // Constants lie among the allocations; they are those that nobody may write.
+      const Allocation* at = warp.block().cluster().launch().memory->find(address);
+      const bool constant = at != nullptr && at->read_only;
+      is = is && constant == (asks == Asks::constants);
     }
     if (is) result |= LaneMask{1} << lane;
-  }
+  });
   warp.set_predicate(instr.d, result, active);
 }
 
 void decode_isspacep(DecodeContext& context, Instr& out) {
-  out.variant = context.in().parts.back() == "shared" || context.in().parts.back() == "shared::cta";
+  const std::string_view name = context.in().parts.back();
   const Space space = take_space(context);
+  const Asks asks = name == "shared" || name == "shared::cta" ? Asks::own_block
+                    : space == Space::constant                ? Asks::constants
+                    : space == Space::global                  ? Asks::no_constants
+                                                              : Asks::window;
   context.expect_operands(2);
+  out.variant = static_cast<std::uint8_t>(asks);
   out.d = context.predicate(context.operand(0));
   out.a = context.source(1, Type::u64);
   out.immediate = static_cast<std::int64_t>(window_of(space));

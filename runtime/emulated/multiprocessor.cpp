@@ -14,7 +14,6 @@
 namespace kiln::emulated {
 namespace {
 
-constexpr int kParts = 4;
 constexpr double kSectorBytes = 32.0;
 constexpr double kLineSectors = 4.0;
 
@@ -34,8 +33,8 @@ struct Runner {
   int part = 0;
   double now = 0.0;                      ///< nothing of it is issued before
   double issued = 0.0;                   ///< when its latest instruction was
-  double done = 0.0;                     ///< when its latest result was there
-  std::vector<float> ready;              ///< of each row
+  double done = 0.0;                     ///< when its latest result was there or was stored
+  std::vector<double> ready;             ///< of each row
   std::array<double, kWindow> recent{};  ///< when the latest instructions were issued
   std::size_t count = 0;
   double copies = 0.0;  ///< when the open group's copies are done
@@ -70,8 +69,8 @@ class Multiprocessor {
       Runner& runner = runners_[i];
       runner.trace = &trace.warps[i % warps];
       runner.block = static_cast<int>(i / warps);
-      runner.part = static_cast<int>(i % kParts);
-      runner.ready.assign(rows, 0.0F);
+      runner.part = static_cast<int>(i % kSubPartitions);
+      runner.ready.assign(rows, 0.0);
       ++blocks_[i / warps].live;
       queue_.push({0.0, i});
     }
@@ -83,7 +82,7 @@ class Multiprocessor {
     Occupation result;
     for (const Runner& runner : runners_) result.clocks = std::max(result.clocks, runner.done);
     for (int i = 0; i < kResources; ++i) {
-      for (int part = 0; part < kParts; ++part) {
+      for (int part = 0; part < kSubPartitions; ++part) {
         const auto at = static_cast<std::size_t>(i);
         result.busy_clocks[at] =
             std::max(result.busy_clocks[at], calendars_[static_cast<std::size_t>(part)][at].busy());
@@ -126,7 +125,7 @@ class Multiprocessor {
     const std::uint32_t* const rows = program_.used_rows.data() + use.first;
     double ready = runner.now;
     for (int i = use.writes; i < use.writes + use.reads; ++i) {
-      ready = std::max<double>(ready, runner.ready[rows[i] / 64]);
+      ready = std::max(ready, runner.ready[rows[i] / 64]);
     }
     double start = ready;
     if (cost.slots > 0.0F) {
@@ -139,10 +138,10 @@ class Multiprocessor {
     if (cost.step != Step::nothing) runner.issued = std::max(runner.issued, start);
     const double result = finish(runner, entry, cost, start);
     runner.done = std::max(runner.done, result);
-    for (int i = 0; i < use.writes; ++i) runner.ready[rows[i] / 64] = static_cast<float>(result);
+    for (int i = 0; i < use.writes; ++i) runner.ready[rows[i] / 64] = result;
   }
 
-  [[nodiscard]] double issue_rate() const { return profile_.issue_per_clock / kParts; }
+  [[nodiscard]] double issue_rate() const { return profile_.issue_per_clock / kSubPartitions; }
 
   /// When the result of an instruction that is issued at `start` is there.
   double finish(Runner& runner, const TraceEntry& entry, const InstructionCost& cost,
@@ -151,15 +150,18 @@ class Multiprocessor {
       case Step::nothing:
         return start;
       case Step::load:
-        return std::max(turned(runner, cost, shared(runner, entry, start)),
-                        global(runner, entry, start));
+        return std::max(turned(runner, cost, shared(runner, entry, start) + shared_latency(entry)),
+                        global(runner, entry, start) + global_latency(entry));
       case Step::store:
-        (void)shared(runner, entry, start);
-        (void)global(runner, entry, start);
+        // Nobody waits for it but the end of the block.
+        runner.done =
+            std::max({runner.done, shared(runner, entry, start), global(runner, entry, start)});
         return start;
       case Step::copy: {
-        const double written = shared(runner, entry, global(runner, entry, start));
+        const double read = global(runner, entry, start) + global_latency(entry);
+        const double written = shared(runner, entry, read) + shared_latency(entry);
         runner.copies = std::max(runner.copies, written);
+        runner.done = std::max(runner.done, written);
         return start;
       }
       case Step::commit:
@@ -181,11 +183,12 @@ class Multiprocessor {
     return std::max(start + cost.latency, piped);
   }
 
+  /// When an access that is issued at `start` has had all it takes of shared memory.
   double shared(Runner& runner, const TraceEntry& entry, double start) {
-    if (entry.wavefronts == 0) return start;
-    const double clocks = entry.wavefronts * wavefront_clocks_;
-    const double served = calendar(runner, Resource::memory).take(start, clocks);
-    return served + profile_.latency.shared - wavefront_clocks_;
+    return calendar(runner, Resource::memory).take(start, entry.wavefronts * wavefront_clocks_);
+  }
+  [[nodiscard]] double shared_latency(const TraceEntry& entry) const {
+    return entry.wavefronts == 0 ? 0.0 : profile_.latency.shared - wavefront_clocks_;
   }
 
   /// When matrices that were loaded at `start` are turned.
@@ -196,15 +199,18 @@ class Multiprocessor {
     return served + kMovmatrixLatency - wavefront_clocks_;
   }
 
+  /// The same for both levels of cache.
   double global(Runner& runner, const TraceEntry& entry, double start) {
     if (entry.lookups == 0) return start;
     double at = calendar(runner, Resource::lookup).take(start, entry.lookups);
     // What copies bring is written to shared memory line by line.
     const int passes = entry.wavefronts == 0 ? entry.returns : entry.lines;
     at = std::max(at, calendar(runner, Resource::memory).take(start, passes * wavefront_clocks_));
-    if (entry.fresh == 0) return at + profile_.latency.l1;
-    return calendar(runner, Resource::l2).take(at, entry.fresh * l2_clocks_) +
-           far_latency(entry.fresh);
+    return calendar(runner, Resource::l2).take(at, entry.sectors * l2_clocks_);
+  }
+  [[nodiscard]] double global_latency(const TraceEntry& entry) {
+    if (entry.lookups == 0) return 0.0;
+    return entry.sectors == 0 ? profile_.latency.l1 : far_latency(entry.sectors);
   }
 
   /// A request waits for DRAM if any of its lines does. Which of them do is drawn, always in the
@@ -254,7 +260,7 @@ class Multiprocessor {
   std::uint64_t draw_ = 1;
   std::vector<Runner> runners_;
   std::vector<BlockState> blocks_;
-  std::array<std::array<Reservations, kResources>, kParts> calendars_;
+  std::array<std::array<Reservations, kResources>, kSubPartitions> calendars_;
   std::priority_queue<Turn, std::vector<Turn>, std::greater<>> queue_;
 };
 

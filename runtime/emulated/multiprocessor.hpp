@@ -13,7 +13,7 @@ namespace kiln::emulated {
 
 /// What a multiprocessor did while it ran some blocks.
 struct Occupation {
-  double clocks = 0.0;                           ///< from the first instruction to the last
+  double clocks = 0.0;                           ///< until all results are there and stored
   std::array<double, kResources> busy_clocks{};  ///< of parts: of the busiest one
 };
 
@@ -31,7 +31,8 @@ struct MemoryMix {
 /// takes issue slots and time of its pipe on its quarter of the multiprocessor; memory takes
 /// wavefronts, sectors and bytes of what all quarters share. Loads take the latency of the place
 /// that serves them: sectors that the block touched before come from the first level. Groups of
-/// cp.async are done when the last of their copies is.
+/// cp.async are done when the last of their copies is. Throws Error(device) when the blocks take
+/// more clocks than Reservations can hold.
 [[nodiscard]] Occupation run_blocks(const Program& program,
                                     const std::vector<InstructionCost>& costs,
                                     const BlockTrace& trace, int blocks,

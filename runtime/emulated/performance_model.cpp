@@ -18,10 +18,6 @@ constexpr double kSectorBytes = 32.0;
 /// A resource that is busy for less of the time than this bounds nothing.
 constexpr double kBusyBound = 0.7;
 
-std::uint64_t count_of(const std::array<std::uint32_t, 3>& extent) {
-  return std::uint64_t{extent[0]} * extent[1] * extent[2];
-}
-
 std::string bound_of(const Prediction& prediction) {
   const auto most = std::max_element(prediction.busy.begin(), prediction.busy.end());
   if (*most < kBusyBound) return "latency";

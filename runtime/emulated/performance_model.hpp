@@ -23,6 +23,11 @@ struct ModelInput {
   LaunchGeometry geometry;
 };
 
+/// Blocks of a grid or a cluster, threads of a block.
+[[nodiscard]] constexpr std::uint64_t count_of(const std::array<std::uint32_t, 3>& extent) {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
 struct Prediction {
   double time_ns = 0.0;  ///< one launch among others in a CUDA graph, operands in DRAM before
   int blocks_per_sm = 0;
@@ -44,7 +49,7 @@ struct Prediction {
 /// How long a launch takes on the profile's GPU, if blocks are alike: the time that a
 /// multiprocessor takes for as many of them as fit on it (run_blocks), as often as it takes to do
 /// all, plus what is left over for the last round, and at least what DRAM needs for everything that
-/// is touched. docs/emulation.md says how far to trust it.
+/// is touched. docs/emulation.md says how far to trust it. Throws what run_blocks() throws.
 [[nodiscard]] Prediction predict(const ModelInput& input, const DeviceProfile& profile);
 
 }  // namespace kiln::emulated

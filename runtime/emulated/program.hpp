@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -142,6 +141,9 @@ struct RegisterUse {
   std::uint16_t reads = 0;
 };
 
+/// "kernel.cu:37" or "PTX line 120", for people. `files` are those that origins name.
+[[nodiscard]] std::string place_text(const ptx::Origin& at, const std::vector<std::string>& files);
+
 /// A kernel, ready to run. Immutable; shared by all warps.
 struct Program {
   std::string name;  ///< as lowered
@@ -167,7 +169,7 @@ struct Program {
   std::vector<std::unique_ptr<std::uint32_t[]>> lists;
   std::vector<std::shared_ptr<const void>> details;
 
-  /// "kernel.cu:37" or "PTX line 120" of an instruction, for people.
+  /// place_text() of an instruction.
   [[nodiscard]] std::string place_of(std::uint32_t index) const;
 };
 

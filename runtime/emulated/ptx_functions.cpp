@@ -116,7 +116,9 @@ void FunctionReader::read_directives() {
       lexer_.expect_count("a number");  // advice to the code generator
     } else if (name == "pragma") {
       skip_pragma(lexer_);
-    } else if (name != "noreturn" && name != "explicitcluster" && name != "blocksareclusters") {
+    } else if (name == "blocksareclusters") {
+      fail_at(token, "a grid that counts clusters is not known");
+    } else if (name != "noreturn" && name != "explicitcluster") {
       fail_at(token, fmt::format("'{}' is not known before the body of a function", token.text));
     }
   }

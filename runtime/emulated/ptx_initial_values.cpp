@@ -17,15 +17,6 @@ namespace {
 // are limited.
 constexpr std::int64_t kMaxPaddingBytes = std::int64_t{64} << 20U;
 
-/// The bits of the float nearest to a double. A NaN keeps its payload: see the lexer's widening.
-std::uint64_t narrowed(std::uint64_t bits) {
-  constexpr std::uint64_t kExponent = 0x7ff0000000000000U;
-  if ((bits & kExponent) != kExponent) {
-    return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
-  }
-  return (bits >> 63U) << 31U | 0x7f800000U | ((bits >> 29U) & 0x7fffffU);
-}
-
 /// Which byte of an address a mask picks: 0 for 0xFF, 1 for 0xFF00. -1 if it is no such mask.
 int byte_of_mask(std::uint64_t mask) {
   for (int byte = 0; byte < 8; ++byte) {

@@ -59,6 +59,15 @@ std::string shown(const Token& token) {
 
 }  // namespace
 
+std::uint32_t narrowed(std::uint64_t bits) {
+  constexpr std::uint64_t kExponent = 0x7ff0000000000000U;
+  if ((bits & kExponent) != kExponent) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(std::bit_cast<double>(bits)));
+  }
+  const auto sign = static_cast<std::uint32_t>(bits >> 63U) << 31U;
+  return sign | 0x7f800000U | (static_cast<std::uint32_t>(bits >> 29U) & 0x7fffffU);
+}
+
 void fail_at(const Token& token, const std::string& message) {
   throw Error(ErrorKind::device, fmt::format("PTX:{}:{}: {}", token.line, token.column, message));
 }

@@ -34,6 +34,10 @@ struct Token {
 /// Throws Error(device) "PTX:line:column: message".
 [[noreturn]] void fail_at(const Token& token, const std::string& message);
 
+/// The bits of the float nearest to a double. A NaN keeps its sign and its payload, so that
+/// literals 0f come back as they were written.
+[[nodiscard]] std::uint32_t narrowed(std::uint64_t bits);
+
 /// The tokens of a text, one ahead. Comments and blanks are skipped.
 class Lexer {
  public:

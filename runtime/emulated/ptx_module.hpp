@@ -154,9 +154,8 @@ struct Function {
 struct Module {
   int version_major = 0;
   int version_minor = 0;
-  std::string target;  ///< "sm_90a"
-  int registers = 0;   ///< per thread, as register_note() says; 0: it does not
-  int address_bits = 64;
+  std::string target;              ///< "sm_90a"
+  int registers = 0;               ///< per thread, as register_note() says; 0: it does not
   std::vector<std::string> files;  ///< .file names; index 0 is the PTX text itself, ""
   std::vector<Variable> variables;
   std::vector<Function> functions;

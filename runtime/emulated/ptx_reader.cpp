@@ -79,10 +79,7 @@ void ModuleReader::read_directive() {
     read_target();
   } else if (name == "address_size") {
     const Token at = lexer_.peek();
-    state_.module.address_bits = lexer_.expect_count("32 or 64");
-    if (state_.module.address_bits != 32 && state_.module.address_bits != 64) {
-      fail_at(at, "addresses have 32 or 64 bits");
-    }
+    if (lexer_.expect_count("64") != 64) fail_at(at, "addresses of 64 bits only");
   } else if (name == "file") {
     state_.lines.read_file(lexer_);
   } else if (name == "loc") {

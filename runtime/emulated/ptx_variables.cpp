@@ -32,6 +32,9 @@ VariableType VariableReader::read_type() {
       if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
         fail_at(at, "an alignment is a power of two");
       }
+      if (alignment > kMaxAlignment) {
+        fail_at(at, fmt::format("an alignment is {} bytes at most", kMaxAlignment));
+      }
       if (!of_pointee) read.alignment = alignment;
     } else if (name == "ptr") {
       of_pointee = true;

@@ -12,6 +12,8 @@
 namespace kiln::ptx {
 
 constexpr std::int64_t kMaxVariableBytes = std::int64_t{1} << 40U;
+/// Memory is spent on it, once for each variable.
+constexpr int kMaxAlignment = 64 << 10;
 
 /// What stands before the name of a variable: ".align 8 .v4 .f32".
 struct VariableType {

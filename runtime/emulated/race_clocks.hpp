@@ -42,9 +42,11 @@ struct Reader {
   std::uint32_t lanes = 0;
   std::uint32_t instruction = 0;  ///< the last that read
   std::uint16_t agent = 0;
+  bool synchronises = false;  ///< all its readings since it last had an order with others
 
   /// Adds a reading by the same agent.
   void add(const Reader& later) {
+    synchronises = (clock != later.clock || synchronises) && later.synchronises;
     lanes = clock == later.clock ? lanes | later.lanes : later.lanes;
     clock = later.clock;
     instruction = later.instruction;

@@ -2,20 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "kiln/error.hpp"
+
 namespace kiln::emulated {
 
 /// The calendar of one resource: time in bins of some clocks, each filled up to its capacity. Work
-/// takes the first free time from its wish on, so that late wishes do not block earlier ones.
+/// takes the first free time from its wish on, so that late wishes do not block earlier ones. The
+/// calendar ends after kMostBins bins.
 class Reservations {
  public:
-  /// Takes `clocks` of the resource from `ready` on; returns when the last of it is done.
+  /// Takes `clocks` of the resource from `ready` on; returns when the last of it is done. Throws
+  /// Error(device) when that is beyond the end.
   double take(double ready, double clocks) {
     if (clocks <= 0.0) return ready;
+    // As numbers of any size, before they are taken for a place.
+    if (!(ready + clocks < kBin * static_cast<double>(kMostBins))) fail();
     busy_ += clocks;
     std::size_t bin = free_from(static_cast<std::size_t>(std::max(0.0, ready) / kBin));
     double left = clocks;
@@ -35,11 +43,22 @@ class Reservations {
 
  private:
   static constexpr double kBin = 16.0;
+  /// 0.15 s of an H200, and 128 MiB for each resource.
+  static constexpr std::size_t kMostBins = std::size_t{1} << 24;
+
+  [[noreturn]] static void fail() {
+    throw Error(ErrorKind::device,
+                fmt::format("the blocks of one multiprocessor take more than {:.0f} clocks; no "
+                            "time is predicted. Next: take a smaller problem, and see that the "
+                            "device profile is right.",
+                            kBin * static_cast<double>(kMostBins)));
+  }
 
   /// The first bin from `bin` on that has room; full ones point past themselves.
   std::size_t free_from(std::size_t bin) {
     std::size_t at = bin;
     for (;;) {
+      if (at >= kMostBins) fail();
       if (at >= used_.size()) {
         used_.resize(std::max(at + 1, 2 * used_.size()), 0.0F);
         next_.resize(used_.size(), 0);

@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "runtime/emulated/access.hpp"
 
 namespace kiln::emulated {
 
@@ -45,5 +48,16 @@ class SectorSet {
   std::vector<std::uint64_t> places_;
   std::uint64_t count_ = 0;
 };
+
+/// Calls `visit` with the number of each 32-byte piece that a lane touches; pieces that lanes share
+/// come once for each of them.
+template <class Visit>
+void for_each_sector(const WarpAccess& access, const Visit& visit) {
+  const auto bytes = static_cast<std::uint64_t>(access.bytes);
+  for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
+    const std::uint64_t address = access.address[std::countr_zero(left)];
+    for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at) visit(at);
+  }
+}
 
 }  // namespace kiln::emulated

@@ -4,9 +4,7 @@
 
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstdint>
-#include <limits>
 
 /// \file
 /// The number formats of PTX ISA 9.0 that a host has no types for (f16, bf16, tf32, e4m3, e5m2),
@@ -17,8 +15,6 @@
 /// otherwise; RoundingScope in small_floats_arithmetic.hpp restores that.
 
 namespace kiln::emulated {
-
-inline constexpr int kWarpLanes = 32;
 
 /// .rn, .rz, .rm, .rp and .rna.
 enum class Rounding : std::uint8_t { nearest_even, toward_zero, down, up, nearest_away };
@@ -253,21 +249,6 @@ inline constexpr std::array<float, 256> kE5m2Values = decoded_bytes(kE5m2);
 template <class T>
 [[nodiscard]] inline T saturate_unit(T value) {
   return value > T{0} ? (value < T{1} ? value : T{1}) : T{0};
-}
-
-// ---- whole warps ----
-
-inline void f32_of_f16(const std::uint16_t* from, float* to) {
-  for (int i = 0; i < kWarpLanes; ++i) to[i] = f32_of_f16(from[i]);
-}
-inline void f16_of_f32(const float* from, std::uint16_t* to) {
-  for (int i = 0; i < kWarpLanes; ++i) to[i] = f16_of_f32(from[i]);
-}
-inline void f32_of_bf16(const std::uint16_t* from, float* to) {
-  for (int i = 0; i < kWarpLanes; ++i) to[i] = f32_of_bf16(from[i]);
-}
-inline void bf16_of_f32(const float* from, std::uint16_t* to) {
-  for (int i = 0; i < kWarpLanes; ++i) to[i] = bf16_of_f32(from[i]);
 }
 
 }  // namespace kiln::emulated

@@ -4,6 +4,8 @@
 
 #include <cfenv>
 
+#include "runtime/emulated/program.hpp"
+
 namespace kiln::emulated {
 namespace {
 
@@ -20,29 +22,6 @@ int host_rounding(Rounding rounding) {
       break;
   }
   return FE_TONEAREST;
-}
-
-float with_one_nan(float value) {
-  return canonical(value);
-}
-double with_one_nan(double value) {
-  return value;
-}
-
-/// Volatile operands keep the compiler from computing the operation before or after the rounding
-/// is set: it does not know that they are connected.
-template <class T, class Operation>
-T rounded(Rounding rounding, Operation operation, T a, T b = T{}, T c = T{}) {
-  if (rounding == Rounding::nearest_even) return with_one_nan(operation(a, b, c));
-  volatile T operand_a = a;
-  volatile T operand_b = b;
-  volatile T operand_c = c;
-  volatile T result = T{};
-  {
-    const RoundingScope scope(rounding);
-    result = operation(operand_a, operand_b, operand_c);
-  }
-  return with_one_nan(result);
 }
 
 float to_f32(double value) {
@@ -64,9 +43,9 @@ void fma_f32(const float* a, const float* b, const float* c, float* d) {
   // unless the f64 lies just halfway between two, where the first rounding may have hidden on which
   // side the sum is. Those lanes (and subnormal results, whose halfway points lie elsewhere) are
   // rare, and are computed again by the host's own fma.
-  double sums[kWarpLanes];
+  double sums[kLanes];
   bool doubtful = false;
-  for (int i = 0; i < kWarpLanes; ++i) {
+  for (int i = 0; i < kLanes; ++i) {
     sums[i] = static_cast<double>(a[i]) * static_cast<double>(b[i]) + static_cast<double>(c[i]);
   }
   for (const double sum : sums) {
@@ -75,62 +54,11 @@ void fma_f32(const float* a, const float* b, const float* c, float* d) {
     doubtful |= halfway | ((std::fabs(sum) < 0x1p-126) & (sum != 0.0));
   }
   if (doubtful) {
-    for (int i = 0; i < kWarpLanes; ++i) d[i] = canonical(std::fma(a[i], b[i], c[i]));
+    for (int i = 0; i < kLanes; ++i) d[i] = canonical(std::fma(a[i], b[i], c[i]));
   } else {
-    for (int i = 0; i < kWarpLanes; ++i) d[i] = canonical(static_cast<float>(sums[i]));
+    for (int i = 0; i < kLanes; ++i) d[i] = canonical(static_cast<float>(sums[i]));
   }
 }
-
-template <class T>
-T add(T a, T b, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T y, T) { return x + y; }, a, b);
-}
-template <class T>
-T sub(T a, T b, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T y, T) { return x - y; }, a, b);
-}
-template <class T>
-T mul(T a, T b, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T y, T) { return x * y; }, a, b);
-}
-template <class T>
-T div(T a, T b, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T y, T) { return x / y; }, a, b);
-}
-template <class T>
-T fma(T a, T b, T c, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T y, T z) { return std::fma(x, y, z); }, a, b, c);
-}
-template <class T>
-T sqrt(T a, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T, T) { return std::sqrt(x); }, a);
-}
-template <class T>
-T rcp(T a, Rounding rounding) {
-  return rounded(
-      rounding, [](T x, T, T) { return T{1} / x; }, a);
-}
-
-template float add(float, float, Rounding);
-template float sub(float, float, Rounding);
-template float mul(float, float, Rounding);
-template float div(float, float, Rounding);
-template float fma(float, float, float, Rounding);
-template float sqrt(float, Rounding);
-template float rcp(float, Rounding);
-template double add(double, double, Rounding);
-template double sub(double, double, Rounding);
-template double mul(double, double, Rounding);
-template double div(double, double, Rounding);
-template double fma(double, double, double, Rounding);
-template double sqrt(double, Rounding);
-template double rcp(double, Rounding);
 
 float approx_ex2(float x) {
   return to_f32(std::exp2(static_cast<double>(x)));
@@ -150,16 +78,6 @@ float approx_tanh(float x) {
 float approx_rsqrt(float x) {
   return to_f32(1.0 / std::sqrt(static_cast<double>(x)));
 }
-float approx_sqrt(float x) {
-  return canonical(std::sqrt(x));
-}
-float approx_rcp(float x) {
-  return canonical(1.0F / x);
-}
-float approx_div(float a, float b) {
-  return canonical(a / b);
-}
-
 double approx_rsqrt(double x) {
   return 1.0 / std::sqrt(x);
 }

@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
 #include "runtime/emulated/small_floats.hpp"
 
 /// \file
-/// Arithmetic as PTX rounds it: f16 and bf16 with one rounding, f32 and f64 in four roundings, and
-/// the .approx functions. Results that are NaN are the format's one NaN (f64 keeps payloads).
+/// Arithmetic as PTX rounds it: f16 and bf16 with one rounding, fma of f32 for a whole warp, what
+/// other roundings of the host take, and the .approx functions. Results that are NaN are the
+/// format's one NaN (f64 keeps payloads).
 
 namespace kiln::emulated {
 
@@ -87,14 +89,7 @@ template <class T, class Bits>
   return bf16_of_f32(f32_to_odd(add_to_odd<double, std::uint64_t>(product, addend)));
 }
 
-// ---- signs, minimum, maximum, comparison: any format of FloatFormat ----
-
-[[nodiscard]] constexpr std::uint32_t negate(const FloatFormat& format, std::uint32_t bits) {
-  return bits ^ format.sign;
-}
-[[nodiscard]] constexpr std::uint32_t absolute(const FloatFormat& format, std::uint32_t bits) {
-  return bits & ~format.sign;
-}
+// ---- minimum and maximum: any format of FloatFormat ----
 
 /// Bits as integers in the order of the values, -0 just below +0. NaN lies outside.
 [[nodiscard]] constexpr std::int64_t order_of(const FloatFormat& format, std::uint32_t bits) {
@@ -121,65 +116,9 @@ template <class T, class Bits>
   return order_of(format, a) >= order_of(format, b) ? a : b;
 }
 
-/// The comparisons of set and setp on floating-point values. Those that end in u are also true
-/// when a value is NaN.
-enum class Comparison : std::uint8_t {
-  eq,
-  ne,
-  lt,
-  le,
-  gt,
-  ge,
-  equ,
-  neu,
-  ltu,
-  leu,
-  gtu,
-  geu,
-  num,
-  nan
-};
-
-/// Decoded values compare as the formats do, because decoding is exact.
-template <class T>
-[[nodiscard]] constexpr bool compare(Comparison comparison, T a, T b) {
-  const bool unordered = !(a <= b || a >= b);
-  switch (comparison) {
-    case Comparison::eq:
-      return a == b;
-    case Comparison::ne:
-      return !unordered && a != b;
-    case Comparison::lt:
-      return a < b;
-    case Comparison::le:
-      return a <= b;
-    case Comparison::gt:
-      return a > b;
-    case Comparison::ge:
-      return a >= b;
-    case Comparison::equ:
-      return unordered || a == b;
-    case Comparison::neu:
-      return a != b;
-    case Comparison::ltu:
-      return unordered || a < b;
-    case Comparison::leu:
-      return unordered || a <= b;
-    case Comparison::gtu:
-      return unordered || a > b;
-    case Comparison::geu:
-      return unordered || a >= b;
-    case Comparison::num:
-      return !unordered;
-    case Comparison::nan:
-      return unordered;
-  }
-  return false;
-}
-
 // ---- f32 and f64 ----
 
-/// d = a * b + c with one rounding to nearest, for 32 lanes. `d` may be one of the others.
+/// d = a * b + c with one rounding to nearest, for kLanes lanes. `d` may be one of the others.
 void fma_f32(const float* a, const float* b, const float* c, float* d);
 
 /// Sets how this thread's host arithmetic rounds, and sets it back. Costs tens of cycles, so that
@@ -195,23 +134,6 @@ class RoundingScope {
   int before_;
 };
 
-/// One operation of f32 or f64 in any of .rn .rz .rm .rp, with subnormals. Thread-safe: the
-/// rounding of the host is a thread's own and is restored before these return.
-template <class T>
-[[nodiscard]] T add(T a, T b, Rounding rounding);
-template <class T>
-[[nodiscard]] T sub(T a, T b, Rounding rounding);
-template <class T>
-[[nodiscard]] T mul(T a, T b, Rounding rounding);
-template <class T>
-[[nodiscard]] T div(T a, T b, Rounding rounding);
-template <class T>
-[[nodiscard]] T fma(T a, T b, T c, Rounding rounding);
-template <class T>
-[[nodiscard]] T sqrt(T a, Rounding rounding);
-template <class T>
-[[nodiscard]] T rcp(T a, Rounding rounding);
-
 // The .approx functions. PTX bounds their error and defines their special values, but not their
 // bits: these are the function itself, computed in f64 and rounded to f32, within every bound. A
 // GPU's result differs in the last places.
@@ -221,9 +143,6 @@ template <class T>
 [[nodiscard]] float approx_cos(float x);
 [[nodiscard]] float approx_tanh(float x);
 [[nodiscard]] float approx_rsqrt(float x);
-[[nodiscard]] float approx_sqrt(float x);
-[[nodiscard]] float approx_rcp(float x);
-[[nodiscard]] float approx_div(float a, float b);
 /// rsqrt.approx.f64; rcp.approx.ftz.f64 is rcp with the lower 32 bits of the result zero.
 [[nodiscard]] double approx_rsqrt(double x);
 [[nodiscard]] double approx_rcp(double x);

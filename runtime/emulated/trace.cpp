@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/emulated/trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <utility>
 
+#include "kiln/error.hpp"
 #include "runtime/emulated/bank_conflicts.hpp"
 #include "runtime/emulated/cluster.hpp"
-#include "runtime/emulated/relay.hpp"
 #include "runtime/emulated/sector_set.hpp"
 #include "runtime/emulated/warp.hpp"
 
@@ -22,22 +23,25 @@ void add(std::uint16_t& sum, int more) {
   sum = static_cast<std::uint16_t>(std::min(kMost, sum + more));
 }
 
-class TraceObserver : public Relay {
+class TraceObserver : public Observer {
  public:
-  TraceObserver(BlockTrace& trace, std::unique_ptr<Observer> next)
-      : Relay(std::move(next)), trace_(trace) {}
+  TraceObserver(BlockTrace& trace, std::size_t longest) : trace_(trace), longest_(longest) {}
 
   void begin(Cluster& cluster) override {
     trace_.warps.assign(cluster.blocks().front()->warps().size(), {});
-    Relay::begin(cluster);
   }
-  void issue(Warp& warp, const Instr& instr, LaneMask active) override {
-    if (warp.block().rank() == 0) entries(warp).push_back({instr.index, 0, 0, 0, 0, 0});
-    Relay::issue(warp, instr, active);
+  void issue(Warp& warp, const Instr& instr, LaneMask) override {
+    if (warp.block().rank() != 0) return;
+    if (++length_ > longest_) {
+      throw Error(ErrorKind::device,
+                  fmt::format("the block executes more than {} instructions; no time is predicted. "
+                              "Next: see that the kernel ends, or take a smaller problem.",
+                              longest_));
+    }
+    entries(warp).push_back({instr.index, 0, 0, 0, 0, 0});
   }
-  void access(Warp& warp, const Instr& instr, const WarpAccess& access) override {
+  void access(Warp& warp, const Instr&, const WarpAccess& access) override {
     if (warp.block().rank() == 0) note(warp, access);
-    Relay::access(warp, instr, access);
   }
 
  private:
@@ -47,37 +51,44 @@ class TraceObserver : public Relay {
 
   void note(Warp& warp, const WarpAccess& access) {
     TraceEntry& entry = entries(warp).back();
-    const AccessSpace space = space_of(access);
-    if (space == AccessSpace::shared) {
-      add(entry.wavefronts, shared_clocks(access));
-    } else if (space == AccessSpace::global) {
-      add(entry.lookups, cache_lookups(access.address, access.lanes, access.bytes));
-      add(entry.lines, cache_lines(access.address, access.lanes, access.bytes));
-      add(entry.returns, (std::popcount(access.lanes) * access.bytes + 127) / 128);
-      add(entry.fresh, fresh_sectors(access));
+    const int full_lines = (std::popcount(access.lanes) * access.bytes + 127) / 128;
+    switch (space_of(access)) {
+      case AccessSpace::shared:
+        add(entry.wavefronts, shared_clocks(access));
+        break;
+      case AccessSpace::global:
+        add(entry.lookups, cache_lookups(access.address, access.lanes, access.bytes));
+        add(entry.lines, cache_lines(access.address, access.lanes, access.bytes));
+        add(entry.returns, full_lines);
+        add(entry.sectors, second_level_sectors(access));
+        break;
+      case AccessSpace::other:
+        // What lanes keep at the same place of local memory lies side by side.
+        add(entry.lookups, full_lines);
+        add(entry.lines, full_lines);
+        add(entry.returns, full_lines);
+        break;
     }
   }
 
-  int fresh_sectors(const WarpAccess& access) {
+  int second_level_sectors(const WarpAccess& access) {
     int fresh = 0;
-    const auto bytes = static_cast<std::uint64_t>(access.bytes);
-    for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
-      const std::uint64_t address = access.address[std::countr_zero(left)];
-      for (std::uint64_t at = address / 32; at <= (address + bytes - 1) / 32; ++at) {
-        if (touched_.insert(at)) ++fresh;
-      }
-    }
-    return fresh;
+    for_each_sector(access, [&](std::uint64_t at) {
+      if (touched_.insert(at)) ++fresh;
+    });
+    return access.kind == AccessKind::load ? fresh : sectors(access);
   }
 
   BlockTrace& trace_;
+  std::size_t longest_;
+  std::size_t length_ = 0;
   SectorSet touched_;
 };
 
 }  // namespace
 
-std::unique_ptr<Observer> trace_block(BlockTrace& trace, std::unique_ptr<Observer> next) {
-  return std::make_unique<TraceObserver>(trace, std::move(next));
+std::unique_ptr<Observer> trace_block(BlockTrace& trace, std::size_t longest) {
+  return std::make_unique<TraceObserver>(trace, longest);
 }
 
 }  // namespace kiln::emulated

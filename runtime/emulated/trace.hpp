@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,10 +16,10 @@ namespace kiln::emulated {
 struct TraceEntry {
   std::uint32_t instruction = 0;  ///< index into Program::code
   std::uint16_t wavefronts = 0;   ///< of shared memory, as shared_clocks()
-  std::uint16_t lookups = 0;      ///< of the first-level cache for global memory
+  std::uint16_t lookups = 0;      ///< of the first-level cache, for global and local memory
   std::uint16_t lines = 0;        ///< of 128 bytes that they touch
   std::uint16_t returns = 0;      ///< of up to 128 bytes that it gives or takes
-  std::uint16_t fresh = 0;        ///< sectors of 32 bytes that the block had not touched before
+  std::uint16_t sectors = 0;      ///< of 32 bytes that the second level has to serve
 };
 
 /// What the warps of one block did, each in its own order.
@@ -26,9 +27,17 @@ struct BlockTrace {
   std::vector<std::vector<TraceEntry>> warps;
 };
 
+/// Instructions of a block that are written down: 16 bytes each, so that a kernel that loops for
+/// ever does not take all memory before its time is up.
+inline constexpr std::size_t kLongestTrace = 50'000'000;
+
 /// Writes down what the first block of a cluster does. Serves one cluster, on one host thread.
-/// Everything is passed on to `next`, which may be null. `trace` must outlive the observer.
+/// `trace` must outlive the observer, which throws Error(device) when the block executes more than
+/// `longest` instructions.
+///
+/// The second level serves what loads read that the block had not touched before, and everything
+/// that is stored or done by atomics: the first level writes through. Local memory stays in it.
 [[nodiscard]] std::unique_ptr<Observer> trace_block(BlockTrace& trace,
-                                                    std::unique_ptr<Observer> next = nullptr);
+                                                    std::size_t longest = kLongestTrace);
 
 }  // namespace kiln::emulated

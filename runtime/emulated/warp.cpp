@@ -29,12 +29,16 @@ void Warp::branch(const Instr& instr, LaneMask taken) {
     return;
   }
   const LaneMask rest = mask_ & ~taken;
-  int join = join_;
-  if (instr.reconverge != kNowhere && join_pc_ != instr.reconverge) {
-    join = make_join(instr.reconverge, join_, mask_);
-  }
-  groups_.push_back({taken, instr.target, join, Wait::none, 0, 0});
-  enter({rest, pc_, join, Wait::none, 0, 0});
+  const int join = join_at(instr.reconverge);
+  groups_.push_back({taken, instr.target, join});
+  enter({rest, pc_, join});
+}
+
+void Warp::part(const Instr& instr, LaneMask first) {
+  const LaneMask others = mask_ & ~first;
+  const int join = join_at(pc_);
+  groups_.push_back({others, instr.index, join});
+  enter({first, instr.index, join});
 }
 
 void Warp::branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]) {
@@ -48,31 +52,25 @@ void Warp::branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kL
     return;
   }
   // One target parts from the rest, which come to this instruction again.
-  int join = join_;
-  if (instr.reconverge != kNowhere && join_pc_ != instr.reconverge) {
-    join = make_join(instr.reconverge, join_, mask_);
-  }
-  groups_.push_back({mask_ & ~same, instr.index, join, Wait::none, 0, 0});
-  enter({same, targets[first], join, Wait::none, 0, 0});
+  const int join = join_at(instr.reconverge);
+  groups_.push_back({mask_ & ~same, instr.index, join});
+  enter({same, targets[first], join});
 }
 
 void Warp::retire(LaneMask lanes) {
   live_ &= ~lanes;
   mask_ &= ~lanes;
-  block_.exited(static_cast<std::uint32_t>(std::popcount(lanes)));
+  block_.exited(*this, lanes);
   drop_lanes(join_, -1, lanes);
   if (mask_ == 0) stop_ = true;
   // Lanes that wait for the ones that have gone need not any more.
-  for (Group& group : groups_) {
-    if (group.wait == Wait::lanes || group.wait == Wait::gather) group.wanted &= live_;
+  while (merge_waiting()) {
   }
 }
 
 bool Warp::gather(const Instr& instr, LaneMask wanted) {
-  wanted &= live_;
-  if ((mask_ & wanted) == wanted) return true;
-  groups_.push_back({mask_, instr.index, join_, Wait::gather, wanted, 0});
-  leave();
+  if ((wanted & live_ & ~mask_) == 0) return true;
+  leave({mask_, instr.index, join_, Wait::gather, wanted});
   return false;
 }
 
@@ -85,33 +83,39 @@ bool Warp::gather_all(const Instr& instr, LaneMask active) {
   return gather(instr, kAllLanes);
 }
 
-void Warp::sync_lanes(LaneMask members) {
-  members &= live_;
-  if ((mask_ & members) == members) return;
-  groups_.push_back({mask_, pc_, join_, Wait::lanes, members, 0});
-  leave();
-}
-
-void Warp::wait_at_barrier(int barrier) {
-  groups_.push_back({mask_, pc_, join_, Wait::barrier, 0, barrier});
-  leave();
-}
-
-bool Warp::release(int barrier) {
-  bool any = false;
-  for (Group& group : groups_) {
-    if (group.wait == Wait::barrier && group.barrier == barrier) {
-      group.wait = Wait::none;
-      any = true;
-    }
+void Warp::sync_lanes(LaneMask members, LaneMask active) {
+  if ((members & live_ & ~active) == 0) {
+    tell_synchronised(members & live_);
+    return;
   }
-  return any;
+  leave({active, pc_, join_, Wait::lanes, members});
+}
+
+void Warp::tell_synchronised(LaneMask lanes) {
+  if (Observer* observer = block_.cluster().observer()) observer->warp_sync(*this, lanes);
+}
+
+void Warp::wait_at_barrier(int barrier, LaneMask lanes) {
+  leave({lanes, pc_, join_, Wait::barrier, 0, barrier});
+}
+
+void Warp::release(int barrier, Votes votes) {
+  for (Group& group : groups_) {
+    if (group.wait != Wait::barrier || group.barrier != barrier) continue;
+    group.wait = Wait::none;
+    group.votes = votes;
+  }
 }
 
 bool Warp::waits_at(int barrier) const {
   return std::any_of(groups_.begin(), groups_.end(), [&](const Group& group) {
     return group.wait == Wait::barrier && group.barrier == barrier;
   });
+}
+
+/// The join at a place for the running group and those that part from it now.
+int Warp::join_at(std::uint32_t pc) {
+  return pc == kNowhere || pc == join_pc_ ? join_ : make_join(pc, join_, mask_);
 }
 
 int Warp::make_join(std::uint32_t pc, int parent, LaneMask expected) {
@@ -129,12 +133,20 @@ int Warp::make_join(std::uint32_t pc, int parent, LaneMask expected) {
 void Warp::enter(const Group& group) {
   mask_ = group.mask;
   pc_ = group.pc;
+  votes_ = group.votes;
   set_join(group.join);
 }
 
 void Warp::leave() {
   mask_ = 0;
   stop_ = true;
+}
+
+/// Lanes of the running group wait; the others, if there are any, go on.
+void Warp::leave(const Group& waiting) {
+  groups_.push_back(waiting);
+  mask_ &= ~waiting.mask;
+  if (mask_ == 0) stop_ = true;
 }
 
 void Warp::set_join(int join) {
@@ -154,7 +166,7 @@ void Warp::settle(int join) {
   Join& at = joins_[static_cast<std::size_t>(join)];
   if (!at.used || at.arrived != at.expected) return;
   at.used = false;
-  if (at.arrived != 0) groups_.push_back({at.arrived, at.pc, at.parent, Wait::none, 0, 0});
+  if (at.arrived != 0) groups_.push_back({at.arrived, at.pc, at.parent});
 }
 
 /// Takes lanes out of a join and those around it, up to but without `until`.
@@ -180,31 +192,34 @@ int Warp::common_join(int left, int right) const {
   return -1;
 }
 
+/// Whether two groups wait for each other: for the same lanes, at the same instruction or, for
+/// bar.warp.sync, anywhere.
+bool Warp::wait_together(const Group& left, const Group& right) {
+  return left.wait == right.wait && left.wanted == right.wanted &&
+         (left.wait == Wait::lanes || (left.wait == Wait::gather && left.pc == right.pc));
+}
+
 bool Warp::merge_waiting() {
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    Group& first = groups_[i];
+  for (const Group& first : groups_) {
     if (first.wait != Wait::gather && first.wait != Wait::lanes) continue;
-    // Whoever waits for the same lanes: at the same instruction, or anywhere for bar.warp.sync.
     LaneMask present = 0;
     for (const Group& group : groups_) {
-      if (group.wait == first.wait && (group.wait == Wait::lanes || group.pc == first.pc)) {
-        present |= group.mask;
-      }
+      if (wait_together(first, group)) present |= group.mask;
     }
-    if ((present & first.wanted) != first.wanted) continue;
-    if (first.wait == Wait::lanes) {
-      const LaneMask wanted = first.wanted;
+    if ((first.wanted & live_ & ~present) != 0) continue;
+    const Group waiting = first;
+    if (waiting.wait == Wait::lanes) {
       for (Group& group : groups_) {
-        if (group.wait == Wait::lanes && (group.mask & wanted) != 0) group.wait = Wait::none;
+        if (wait_together(waiting, group)) group.wait = Wait::none;
       }
+      tell_synchronised(waiting.wanted & live_);
       return true;
     }
-    Group merged = first;
+    Group merged = waiting;
     merged.wait = Wait::none;
-    const std::uint32_t pc = first.pc;
     std::vector<Group> parts;
     std::erase_if(groups_, [&](const Group& group) {
-      const bool part = group.wait == Wait::gather && group.pc == pc;
+      const bool part = wait_together(waiting, group);
       if (part) parts.push_back(group);
       return part;
     });
@@ -222,27 +237,35 @@ bool Warp::merge_waiting() {
 
 /// Makes a group run that can; the lowest place first, where the others will come, too.
 bool Warp::pick() {
-  for (;;) {
-    auto best = groups_.end();
-    for (auto group = groups_.begin(); group != groups_.end(); ++group) {
-      if (group->wait == Wait::none && (best == groups_.end() || group->pc < best->pc))
-        best = group;
-    }
-    if (best != groups_.end()) {
-      const Group group = *best;
-      groups_.erase(best);
-      enter(group);
-      return true;
-    }
-    if (!merge_waiting()) return false;
+  while (merge_waiting()) {
   }
+  auto best = groups_.end();
+  for (auto group = groups_.begin(); group != groups_.end(); ++group) {
+    if (group->wait == Wait::none && (best == groups_.end() || group->pc < best->pc)) best = group;
+  }
+  if (best == groups_.end()) return false;
+  const Group group = *best;
+  groups_.erase(best);
+  enter(group);
+  return true;
+}
+
+/// The running group goes behind the others of its warp that can run.
+void Warp::rotate() {
+  const auto other = std::find_if(groups_.begin(), groups_.end(),
+                                  [](const Group& group) { return group.wait == Wait::none; });
+  if (other == groups_.end()) return;
+  const Group next = *other;
+  groups_.erase(other);
+  groups_.push_back({mask_, pc_, join_});
+  enter(next);
 }
 
 Warp::State Warp::run(std::uint64_t& budget) {
   const Instr* const code = program_.code.data();
   Observer* const observer = block_.cluster().observer();
-  yielded_ = false;
   tried_ = kUntried;
+  LaneMask vain = 0;  // lanes that tried in vain since any of the warp got on
   std::uint64_t quantum = kGroupQuantum;
   while (budget > 0) {
     if (mask_ == 0) {
@@ -250,7 +273,7 @@ Warp::State Warp::run(std::uint64_t& budget) {
       if (!pick()) return State::waiting;
       quantum = kGroupQuantum;
     }
-    stop_ = false;
+    stop_ = yielded_ = rests_ = false;
     std::uint64_t steps = std::min({budget, quantum, kStepsBetweenLooks});
     const std::uint64_t granted = steps;
     while (steps > 0) {
@@ -276,20 +299,11 @@ Warp::State Warp::run(std::uint64_t& budget) {
     // Some instructions take as long as thousands of others.
     if (steps == 0 && std::chrono::steady_clock::now() > block_.launch().deadline) break;
     quantum -= std::min(quantum, granted - steps);
-    if (mask_ != 0 && (yielded_ || quantum == 0)) {
-      // The group goes behind the others of its warp that can run.
-      const auto ready = [](const Group& group) { return group.wait == Wait::none; };
-      const Group own{mask_, pc_, join_, Wait::none, 0, 0};
-      const auto other = std::find_if(groups_.begin(), groups_.end(), ready);
-      if (other != groups_.end()) {
-        const Group next = *other;
-        groups_.erase(other);
-        groups_.push_back(own);
-        enter(next);
-        yielded_ = false;
-      } else if (yielded_) {
-        return State::yielded;
-      }
+    vain = yielded_ ? vain | mask_ : 0;
+    if (mask_ != 0 && (yielded_ || rests_ || quantum == 0)) {
+      rotate();
+      if (rests_) return State::rested;
+      if (yielded_ && (mask_ & ~vain) == 0) return State::yielded;
       quantum = kGroupQuantum;
     }
   }

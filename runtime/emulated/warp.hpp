@@ -21,6 +21,18 @@ namespace kiln::emulated {
 class Block;
 struct Allocation;
 
+/// What bar.red gives: how many of those who came to the barrier voted for it.
+struct Votes {
+  std::uint32_t yes = 0;
+  std::uint32_t all = 0;
+};
+
+/// Lanes of a warp at the barrier of its cluster.
+struct ClusterArrivals {
+  LaneMask arrived = 0;  ///< in the phase that goes on
+  LaneMask owed = 0;     ///< have arrived and not waited since
+};
+
 /// Element `lane` of a row.
 template <class T>
 [[nodiscard]] inline T get(const std::byte* row, int lane) {
@@ -78,7 +90,10 @@ class Warp {
   void jump(std::uint32_t target) { pc_ = target; }
   /// Sends the lanes of `taken` to the instruction's target and lets the others go on.
   void branch(const Instr& instr, LaneMask taken);
-  /// The same with a target for each lane, kept in `targets`.
+  /// The lanes of `first` come to this instruction again, and then the others, until they meet
+  /// behind it.
+  void part(const Instr& instr, LaneMask first);
+  /// The same as branch() with a target for each lane, kept in `targets`.
   void branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kLanes]);
   void retire(LaneMask lanes);
   /// Whether all of `wanted` that have not exited execute this instruction together. If not, the
@@ -87,24 +102,28 @@ class Warp {
   /// The same for an instruction that the whole warp has to execute: all lanes that have not
   /// exited, with one guard. Throws KernelFault if the guard parts them.
   [[nodiscard]] bool gather_all(const Instr& instr, LaneMask active);
-  /// bar.warp.sync: waits until all of `members` are at one, wherever it stands.
-  void sync_lanes(LaneMask members);
-  /// The group waits for a barrier of the block (0 to 15) or, with kClusterBarrier, of the cluster.
-  void wait_at_barrier(int barrier);
+  /// bar.warp.sync: the lanes of `active` wait until all of `members` are at one, wherever it
+  /// stands.
+  void sync_lanes(LaneMask members, LaneMask active);
+  /// Lanes of the group wait for a barrier of the block (0 to 15) or, with kClusterBarrier, of the
+  /// cluster.
+  void wait_at_barrier(int barrier, LaneMask lanes);
   static constexpr int kClusterBarrier = 16;
-  /// The phase of the cluster's barrier in which this warp last arrived.
-  void set_cluster_phase(std::uint64_t phase) { cluster_phase_ = phase; }
-  [[nodiscard]] std::uint64_t cluster_phase() const { return cluster_phase_; }
+  [[nodiscard]] ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
+  /// Of the barrier that the running group last waited at.
+  [[nodiscard]] const Votes& votes() const { return votes_; }
   /// The group tried something in vain and would try again at once: others should run first.
   void yield() {
     yielded_ = stop_ = true;
     tried_ = pc_ - 1;
   }
-  /// Called by the block when a barrier opens; true if any group waited at it.
-  bool release(int barrier);
+  /// The group goes on later: it ends the warp's turn, but has tried nothing in vain.
+  void rest() { rests_ = stop_ = true; }
+  /// Called by the block when a barrier opens.
+  void release(int barrier, Votes votes);
   [[nodiscard]] bool waits_at(int barrier) const;
 
-  enum class State : std::uint8_t { ready, waiting, yielded, exited };
+  enum class State : std::uint8_t { ready, rested, waiting, yielded, exited };
   /// Runs until nothing can go on, all exited, it yields, or `budget` instructions are done; the
   /// budget is reduced by what was executed.
   State run(std::uint64_t& budget);
@@ -131,8 +150,9 @@ class Warp {
     std::uint32_t pc = 0;
     int join = -1;
     Wait wait = Wait::none;
-    LaneMask wanted = 0;  ///< of gather and lanes
+    LaneMask wanted = 0;  ///< of gather and lanes, those that have exited included
     int barrier = 0;
+    Votes votes = {};  ///< of the barrier that it has waited at
   };
   struct Join {
     std::uint32_t pc = 0;
@@ -145,12 +165,17 @@ class Warp {
   [[nodiscard]] int make_join(std::uint32_t pc, int parent, LaneMask expected);
   void enter(const Group& group);
   void leave();
+  void leave(const Group& waiting);
+  [[nodiscard]] int join_at(std::uint32_t pc);
   void set_join(int join);
   void arrive();
   void settle(int join);
   void drop_lanes(int join, int until, LaneMask lanes);
   [[nodiscard]] bool pick();
+  void rotate();
+  [[nodiscard]] static bool wait_together(const Group& left, const Group& right);
   [[nodiscard]] bool merge_waiting();
+  void tell_synchronised(LaneMask lanes);
   [[nodiscard]] int common_join(int left, int right) const;
   [[nodiscard]] Report describe(const Instr& instr, LaneMask lanes, Finding finding,
                                 std::string text, std::uint64_t address) const;
@@ -176,7 +201,9 @@ class Warp {
   bool stop_ = false;  ///< the running group has to leave its place
   bool yielded_ = false;
   std::uint32_t tried_ = kUntried;  ///< the instruction that the running group last tried in vain
-  std::uint64_t cluster_phase_ = 0;
+  bool rests_ = false;              ///< the running group ends the warp's turn
+  ClusterArrivals cluster_arrivals_;
+  Votes votes_;                       ///< of the running group's last barrier
   const Allocation* last_ = nullptr;  ///< that a global access hit
   std::vector<Group> groups_;
   std::vector<Join> joins_;

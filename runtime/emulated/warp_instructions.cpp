@@ -13,6 +13,7 @@
 
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/lane_loops.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -24,33 +25,50 @@ bool has(LaneMask mask, int lane) {
   return (mask >> lane & 1U) != 0;
 }
 
-/// The member mask of a .sync instruction, one value for all lanes. Waits for the members; false
-/// while they are not all here.
-bool gather_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask active,
-                    LaneMask& members) {
-  members = get<std::uint32_t>(warp.row(row), std::countr_zero(active));
-  if ((members & active) != active) {
-    warp.fail(instr, active & ~members, Finding::invalid_operand,
-              fmt::format("is executed by lanes {:08x}, but its mask is {:08x}", active, members));
+/// The member mask of a .sync instruction. Lanes with another mask than the first execute it by
+/// themselves: false if there are any, and all come again in parts.
+bool take_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask active,
+                  LaneMask& members) {
+  const std::byte* const masks = warp.row(row);
+  members = get<LaneMask>(masks, std::countr_zero(active));
+  LaneMask same = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    same |= get<LaneMask>(masks, lane) == members ? kLaneBit[lane] : 0U;
   }
-  if (!warp.gather(instr, members)) return false;
-  if (const LaneMask missing = members & warp.live() & ~active; missing != 0) {
+  same &= active;
+  if ((same & ~members) != 0) {
+    warp.fail(instr, same & ~members, Finding::invalid_operand,
+              fmt::format("is executed by lanes {:08x}, but its mask is {:08x}", same, members));
+  }
+  if (same != active) warp.part(instr, same);
+  return same == active;
+}
+
+void require_members(Warp& warp, const Instr& instr, LaneMask active, LaneMask members) {
+  if (const LaneMask missing = members & warp.together() & ~active; missing != 0) {
     warp.fail(instr, missing, Finding::divergent,
               fmt::format("lanes {:08x} are in its mask but skip it", missing));
   }
+}
+
+/// Takes the member mask and waits for the members; false while they are not all here.
+bool gather_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask active) {
+  LaneMask members = 0;
+  if (!take_members(warp, instr, row, active, members) || !warp.gather(instr, members)) {
+    return false;
+  }
+  require_members(warp, instr, active, members);
   return true;
 }
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
-  LaneMask members = kAllLanes;
-  if (instr.e != kNoRow && !gather_members(warp, instr, instr.e, active, members)) return;
+  if (instr.e != kNoRow && !gather_members(warp, instr, instr.e, active)) return;
   const auto mode = static_cast<Shuffle>(instr.variant);
   std::uint32_t result[kLanes];
   LaneMask inside = 0;
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  for_active(active, [&](int lane) {
     const int b = static_cast<int>(get<std::uint32_t>(warp.row(instr.b), lane) & 31U);
     const auto c = get<std::uint32_t>(warp.row(instr.c), lane);
     const int clamp = static_cast<int>(c & 31U);
@@ -85,12 +103,16 @@ void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
                   fmt::format("reads lane {}, which does not take part", from));
     }
     result[lane] = get<std::uint32_t>(warp.row(instr.a), from);
-  }
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    put(warp.row(instr.d), lane, result[lane]);
-  }
-  if (instr.target != 0) warp.set_predicate(instr.rows[0], inside, active);
+  });
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, result[lane]); });
+  if (instr.rows != nullptr) warp.set_predicate(instr.rows[0], inside, active);
+}
+
+/// The type of values that have the width of a lane, which lanes exchange.
+Type take_word(DecodeContext& context) {
+  const Type type = context.take_type();
+  if (type == Type::pred || lane_bytes(type) != 4) context.fail("is known for 32 bits only");
+  return type;
 }
 
 void decode_shfl(DecodeContext& context, Instr& out) {
@@ -101,13 +123,12 @@ void decode_shfl(DecodeContext& context, Instr& out) {
                                           : mode == "down" ? Shuffle::down
                                           : mode == "bfly" ? Shuffle::bfly
                                                            : Shuffle::idx);
-  const Type type = context.take_type();
+  const Type type = take_word(context);
   context.expect_operands(sync ? 5 : 4);
   const auto& result = context.operand(0);
   if (result.kind == ptx::Operand::Kind::pair) {
     out.d = context.destination(result.elements[0], type);
     context.set_rows(out, {context.predicate(result.elements[1])});
-    out.target = 1;
   } else {
     out.d = context.destination(result, type);
   }
@@ -122,8 +143,7 @@ void decode_shfl(DecodeContext& context, Instr& out) {
 enum class Vote : std::uint8_t { all, any, uni, ballot };
 
 void execute_vote(Warp& warp, const Instr& instr, LaneMask active) {
-  LaneMask members = kAllLanes;
-  if (instr.e != kNoRow && !gather_members(warp, instr, instr.e, active, members)) return;
+  if (instr.e != kNoRow && !gather_members(warp, instr, instr.e, active)) return;
   const LaneMask value = warp.predicate(instr.a) ^ (instr.bytes != 0 ? kAllLanes : 0U);
   const LaneMask votes = value & active;
   const LaneMask yes = kAllLanes;
@@ -138,9 +158,7 @@ void execute_vote(Warp& warp, const Instr& instr, LaneMask active) {
       warp.set_predicate(instr.d, votes == active || votes == 0 ? yes : 0, active);
       break;
     case Vote::ballot:
-      for (LaneMask left = active; left != 0; left &= left - 1) {
-        put(warp.row(instr.d), std::countr_zero(left), votes);
-      }
+      for_active(active, [&](int lane) { put(warp.row(instr.d), lane, votes); });
       break;
   }
 }
@@ -167,13 +185,11 @@ void decode_vote(DecodeContext& context, Instr& out) {
 }
 
 void execute_activemask(Warp& warp, const Instr& instr, LaneMask active) {
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    put(warp.row(instr.d), std::countr_zero(left), active);
-  }
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, active); });
 }
 
 void decode_activemask(DecodeContext& context, Instr& out) {
-  const Type type = context.take_type();
+  const Type type = take_word(context);
   context.expect_operands(1);
   out.d = context.destination(0, type);
   out.unit = Unit::shuffle;
@@ -182,36 +198,35 @@ void decode_activemask(DecodeContext& context, Instr& out) {
 
 template <class T>
 void execute_match(Warp& warp, const Instr& instr, LaneMask active) {
-  LaneMask members = kAllLanes;
-  if (!gather_members(warp, instr, instr.e, active, members)) return;
+  if (!gather_members(warp, instr, instr.e, active)) return;
   LaneMask all_equal = kAllLanes;
   const T first = get<T>(warp.row(instr.a), std::countr_zero(active));
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
+  LaneMask same[kLanes];
+  for_active(active, [&](int lane) {
     const T own = get<T>(warp.row(instr.a), lane);
     if (own != first) all_equal = 0;
-    LaneMask same = 0;
-    for (LaneMask others = active; others != 0; others &= others - 1) {
-      const int other = std::countr_zero(others);
-      if (get<T>(warp.row(instr.a), other) == own) same |= LaneMask{1} << other;
-    }
-    if (instr.variant == 0) put(warp.row(instr.d), lane, same);
+    same[lane] = 0;
+    for_active(active, [&](int other) {
+      if (get<T>(warp.row(instr.a), other) == own) same[lane] |= kLaneBit[other];
+    });
+  });
+  if (instr.variant == 0) {
+    for_active(active, [&](int lane) { put(warp.row(instr.d), lane, same[lane]); });
+    return;
   }
-  if (instr.variant == 0) return;
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    put(warp.row(instr.d), std::countr_zero(left), all_equal & active);
-  }
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, all_equal & active); });
   if (instr.b != kNoRow) warp.set_predicate(instr.b, all_equal, active);
 }
 
 void decode_match(DecodeContext& context, Instr& out) {
   const std::string_view mode = context.take_one_of({"any", "all"});
   if (!context.take("sync") || mode.empty()) context.fail("is known as match.any/all.sync only");
-  const Type type = context.take_type();
+  const Type type = context.take_one_of({"b64"}).empty() ? take_word(context) : Type::b64;
   context.expect_operands(3);
   out.variant = mode == "all" ? 1 : 0;
   const auto& result = context.operand(0);
   if (result.kind == ptx::Operand::Kind::pair) {
+    if (out.variant == 0) context.fail("gives a predicate as match.all only");
     out.d = context.destination(result.elements[0], Type::b32);
     out.b = context.predicate(result.elements[1]);
   } else {
@@ -227,11 +242,10 @@ void decode_match(DecodeContext& context, Instr& out) {
 enum class Reduction : std::uint8_t { add, min_u, max_u, min_s, max_s, bit_and, bit_or, bit_xor };
 
 void execute_redux(Warp& warp, const Instr& instr, LaneMask active) {
-  LaneMask members = kAllLanes;
-  if (!gather_members(warp, instr, instr.e, active, members)) return;
-  std::uint32_t sum = get<std::uint32_t>(warp.row(instr.a), std::countr_zero(active));
-  for (LaneMask left = active & (active - 1); left != 0; left &= left - 1) {
-    const auto value = get<std::uint32_t>(warp.row(instr.a), std::countr_zero(left));
+  if (!gather_members(warp, instr, instr.e, active)) return;
+  auto sum = get<std::uint32_t>(warp.row(instr.a), std::countr_zero(active));
+  for_active(active & (active - 1), [&](int lane) {
+    const auto value = get<std::uint32_t>(warp.row(instr.a), lane);
     const auto signed_sum = static_cast<std::int32_t>(sum);
     const auto signed_value = static_cast<std::int32_t>(value);
     switch (static_cast<Reduction>(instr.variant)) {
@@ -260,16 +274,14 @@ void execute_redux(Warp& warp, const Instr& instr, LaneMask active) {
         sum ^= value;
         break;
     }
-  }
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    put(warp.row(instr.d), std::countr_zero(left), sum);
-  }
+  });
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, sum); });
 }
 
 void decode_redux(DecodeContext& context, Instr& out) {
   if (!context.take("sync")) context.fail("is known as redux.sync only");
   const std::string name(context.take_one_of({"add", "min", "max", "and", "or", "xor"}));
-  const Type type = context.take_type();
+  const Type type = take_word(context);
   const bool is_signed = type == Type::s32;
   static const std::map<std::string, Reduction> kReductions{{"add", Reduction::add},
                                                             {"and", Reduction::bit_and},
@@ -285,6 +297,10 @@ void decode_redux(DecodeContext& context, Instr& out) {
   } else {
     context.fail("has no operation");
   }
+  const bool counts = name == "add" || name == "min" || name == "max";
+  if (counts ? type != Type::u32 && !is_signed : type != Type::b32) {
+    context.fail("has the wrong type for its operation");
+  }
   context.expect_operands(3);
   out.variant = static_cast<std::uint8_t>(reduction);
   out.d = context.destination(0, type);
@@ -295,12 +311,9 @@ void decode_redux(DecodeContext& context, Instr& out) {
 }
 
 void execute_elect(Warp& warp, const Instr& instr, LaneMask active) {
-  LaneMask members = kAllLanes;
-  if (!gather_members(warp, instr, instr.e, active, members)) return;
+  if (!gather_members(warp, instr, instr.e, active)) return;
   const auto leader = static_cast<std::uint32_t>(std::countr_zero(active));
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    put(warp.row(instr.d), std::countr_zero(left), leader);
-  }
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, leader); });
   warp.set_predicate(instr.b, LaneMask{1} << leader, active);
 }
 
@@ -321,12 +334,8 @@ void decode_elect(DecodeContext& context, Instr& out) {
 enum class BarrierMode : std::uint8_t { sync, arrive, reduce_count, reduce_and, reduce_or };
 
 void execute_barrier(Warp& warp, const Instr& instr, LaneMask active) {
-  // .aligned means that the whole warp comes together. Without it groups come by themselves.
-  if (instr.bytes != 0) {
-    if (!warp.gather_all(instr, active)) return;
-  } else if (active != warp.together()) {
-    warp.fail(instr, active, Finding::unsupported, "is guarded within a group of lanes");
-  }
+  // .aligned means that the whole warp comes together. Without it lanes come by themselves.
+  if (instr.bytes != 0 && !warp.gather_all(instr, active)) return;
   const int first = std::countr_zero(active);
   const auto barrier = get<std::uint32_t>(warp.row(instr.a), first);
   const std::uint32_t threads =
@@ -347,28 +356,24 @@ void execute_barrier(Warp& warp, const Instr& instr, LaneMask active) {
 
 /// The result of bar.red, read once the barrier has let the warp through.
 void execute_barrier_result(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto barrier =
-      static_cast<int>(get<std::uint32_t>(warp.row(instr.a), std::countr_zero(active)));
-  const std::uint32_t votes = warp.block().votes(barrier);
-  const LaneMask all = votes == warp.block().voters(barrier) ? kAllLanes : 0;
+  const Votes votes = warp.votes();
+  const LaneMask all = votes.yes == votes.all ? kAllLanes : 0;
   switch (static_cast<BarrierMode>(instr.variant)) {
     case BarrierMode::reduce_and:
       warp.set_predicate(instr.d, all, active);
       break;
     case BarrierMode::reduce_or:
-      warp.set_predicate(instr.d, votes != 0 ? kAllLanes : 0, active);
+      warp.set_predicate(instr.d, votes.yes != 0 ? kAllLanes : 0, active);
       break;
     default:
-      for (LaneMask left = active; left != 0; left &= left - 1) {
-        put(warp.row(instr.d), std::countr_zero(left), votes);
-      }
+      for_active(active, [&](int lane) { put(warp.row(instr.d), lane, votes.yes); });
   }
 }
 
 void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) {
   const std::string_view what = context.take_one_of({"popc", "and", "or"});
   if (what.empty()) context.fail("has no operation");
-  const Type type = context.take_type();
+  const Type type = what == "popc" ? take_word(context) : context.take_type();
   const std::size_t last = context.operands() - 1;
   if (last != 2 && last != 3) context.fail("has an odd number of operands");
   const auto mode = what == "popc"  ? BarrierMode::reduce_count
@@ -386,25 +391,29 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) 
   arrive.immediate = negated ? 1 : 0;
   context.emit_before(arrive);
   out.variant = arrive.variant;
-  out.a = arrive.a;
+  if (what != "popc" && type != Type::pred) context.fail("gives a predicate");
   out.d = type == Type::pred ? context.predicate(context.operand(0)) : context.destination(0, type);
   out.execute = &execute_barrier_result;
 }
 
 void execute_lane_barrier(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto members = get<std::uint32_t>(warp.row(instr.a), std::countr_zero(active));
-  if (Observer* observer = warp.block().cluster().observer()) observer->warp_sync(warp, members);
-  warp.sync_lanes(members);
+  LaneMask members = 0;
+  if (!take_members(warp, instr, instr.a, active, members)) return;
+  require_members(warp, instr, active, members);
+  warp.sync_lanes(members, active);
 }
 
+/// `variant` 1: relaxed.
 void execute_cluster_arrive(Warp& warp, const Instr& instr, LaneMask active) {
   if (instr.bytes != 0 && !warp.gather_all(instr, active)) return;
-  warp.block().cluster().cluster_arrive(warp, active);
+  const std::string wrong = warp.block().cluster().cluster_arrive(warp, active, instr.variant != 0);
+  if (!wrong.empty()) warp.fail(instr, active, Finding::barrier_mismatch, wrong);
 }
 
 void execute_cluster_wait(Warp& warp, const Instr& instr, LaneMask active) {
   if (instr.bytes != 0 && !warp.gather_all(instr, active)) return;
-  warp.block().cluster().cluster_wait(warp);
+  const std::string wrong = warp.block().cluster().cluster_wait(warp, active);
+  if (!wrong.empty()) warp.fail(instr, active, Finding::barrier_mismatch, wrong);
 }
 
 void decode_barrier(DecodeContext& context, Instr& out) {
@@ -415,6 +424,7 @@ void decode_barrier(DecodeContext& context, Instr& out) {
   const bool aligned = context.take("aligned") || context.in().parts.front() == "bar";
   out.unit = Unit::barrier;
   if (warp_wide) {
+    if (what != "sync") context.fail("is known as bar.warp.sync only");
     context.expect_operands(1);
     out.a = context.source(0, Type::b32);
     out.execute = &execute_lane_barrier;
@@ -423,8 +433,12 @@ void decode_barrier(DecodeContext& context, Instr& out) {
   out.bytes = aligned ? 1 : 0;
   if (cluster) {
     context.expect_operands(0);
-    context.take_one_of({"release", "relaxed", "acquire"});
-    out.execute = what == "arrive" ? &execute_cluster_arrive : &execute_cluster_wait;
+    const bool arrives = what == "arrive";
+    if (!arrives && what != "wait") context.fail("neither arrives nor waits");
+    const std::string_view order =
+        arrives ? context.take_one_of({"release", "relaxed"}) : context.take_one_of({"acquire"});
+    out.variant = order == "relaxed" ? 1 : 0;
+    out.execute = arrives ? &execute_cluster_arrive : &execute_cluster_wait;
     return;
   }
   context.take("cta");
@@ -432,50 +446,64 @@ void decode_barrier(DecodeContext& context, Instr& out) {
     decode_barrier_reduction(context, out, aligned);
     return;
   }
+  if (what != "sync" && what != "arrive") context.fail("neither arrives nor waits");
+  // Who only arrives says how many are awaited.
+  if (what == "arrive" || context.operands() != 1) context.expect_operands(2);
   out.variant =
       static_cast<std::uint8_t>(what == "arrive" ? BarrierMode::arrive : BarrierMode::sync);
   out.a = context.source(0, Type::u32);
-  if (context.operands() > 1) out.b = context.source(1, Type::u32);
+  if (context.operands() == 2) out.b = context.source(1, Type::u32);
   out.execute = &execute_barrier;
 }
 
-enum class Fence : std::uint8_t { ordinary, async, mbarrier_init };
+enum class Fence : std::uint8_t {
+  block,          ///< orders nothing that other blocks see
+  wide,           ///< of the cluster, the GPU or the system
+  async,          ///< between the generic and the asynchronous proxy
+  mbarrier_init,  ///< lets other blocks use mbarriers
+};
 
 void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
   const auto kind = static_cast<Fence>(instr.variant);
-  if (kind != Fence::ordinary) warp.block().mbarriers().publish();
-  if (Observer* observer = warp.block().cluster().observer()) {
-    observer->fence(warp, active, kind == Fence::async ? Proxy::async : Proxy::generic);
-  }
+  if (kind == Fence::async || kind == Fence::mbarrier_init) warp.block().mbarriers().publish();
+  Observer* const observer = warp.block().cluster().observer();
+  if (observer == nullptr) return;
+  if (kind == Fence::wide) observer->fence(warp, active, Proxy::generic);
+  if (kind == Fence::async) observer->fence(warp, active, Proxy::async);
 }
 
 void decode_fence(DecodeContext& context, Instr& out) {
-  const bool proxy = context.take("proxy");
-  if (proxy) {
+  Fence kind = Fence::wide;
+  bool of_global = false;
+  if (context.take("proxy")) {
     // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
     const bool tensor_maps = context.take("tensormap::generic");
     if (!tensor_maps && context.take_one_of({"async", "async::generic"}).empty()) {
       context.fail("is for a proxy that the emulator does not know");
     }
-    if (!tensor_maps) out.variant = static_cast<std::uint8_t>(Fence::async);
-    while (!context
-                .take_one_of({"global", "shared::cta", "shared::cluster", "acquire", "release",
-                              "sync_restrict::shared::cta", "sync_restrict::shared::cluster"})
-                .empty()) {
+    if (!tensor_maps) kind = Fence::async;
+    for (;;) {
+      const std::string_view word =
+          context.take_one_of({"global", "shared::cta", "shared::cluster", "acquire", "release",
+                               "sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+      if (word.empty()) break;
+      of_global |= word == "global";
     }
   }
-  if (context.take("mbarrier_init")) {
-    out.variant = static_cast<std::uint8_t>(Fence::mbarrier_init);
-  }
+  if (context.take("mbarrier_init")) kind = Fence::mbarrier_init;
   context.take_one_of({"sc", "acq_rel", "acquire", "release"});
   context.take("release");
-  context.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
+  const std::string_view scope = context.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
+  // Shared memory is what the asynchronous proxy is watched for.
+  if (kind == Fence::async && of_global) kind = Fence::block;
+  if (kind == Fence::wide && scope == "cta") kind = Fence::block;
+  out.variant = static_cast<std::uint8_t>(kind);
   out.unit = Unit::barrier;
   out.execute = &execute_fence;
 }
 
 void execute_sleep(Warp& warp, const Instr&, LaneMask) {
-  warp.yield();
+  warp.rest();
 }
 
 void decode_nanosleep(DecodeContext& context, Instr& out) {
@@ -489,6 +517,7 @@ void decode_nanosleep(DecodeContext& context, Instr& out) {
 /// Programmatic launches: one emulated grid runs at a time, so the one before has always ended.
 void decode_griddepcontrol(DecodeContext& context, Instr& out) {
   if (context.take_one_of({"wait", "launch_dependents"}).empty()) context.fail("has no action");
+  context.expect_operands(0);
   out.unit = Unit::control;
   out.execute = [](Warp&, const Instr&, LaneMask) {};
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/lane_loops.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -32,6 +33,9 @@ std::string_view verb_of(AccessKind kind) {
   return "touches";
 }
 
+/// As many as compute capability 9.0 has.
+constexpr std::uint32_t kWarpsOfMultiprocessor = 64;
+
 /// Whether bytes from an offset on, which may be any, lie within a size.
 bool holds(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes) {
   return offset <= size && bytes <= size - offset;
@@ -39,12 +43,12 @@ bool holds(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes) {
 
 /// What a value of the shared space means: the block of the cluster and the offset in it.
 struct SharedPlace {
-  std::uint32_t rank;
+  std::uint64_t rank;
   std::uint32_t offset;
 };
 
 SharedPlace shared_place(std::uint64_t address, std::uint32_t own_rank) {
-  const auto above = static_cast<std::uint32_t>(address >> kSharedRankShift);
+  const std::uint64_t above = address >> kSharedRankShift;
   const auto offset = static_cast<std::uint32_t>(address & ((1U << kSharedRankShift) - 1));
   return {above == 0 ? own_rank : above - 1, offset};
 }
@@ -135,7 +139,7 @@ std::uint32_t Warp::special_value(Special special, int lane) const {
     case Special::warpid:
       return static_cast<std::uint32_t>(index_);
     case Special::nwarpid:
-      return (block_.threads() + kLanes - 1) / kLanes;
+      return kWarpsOfMultiprocessor;
     case Special::smid: {
       const std::uint64_t flat = place.x + std::uint64_t{launch.grid.x} *
                                                (place.y + std::uint64_t{launch.grid.y} * place.z);
@@ -196,9 +200,7 @@ std::uint32_t Warp::special_value(Special special, int lane) const {
 }
 
 void Warp::resolve(const Instr& instr, WarpAccess& access) {
-  for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
-    resolve_lane(instr, access, std::countr_zero(left));
-  }
+  for_active(access.lanes, [&](int lane) { resolve_lane(instr, access, lane); });
   if (Observer* observer = block_.cluster().observer()) observer->access(*this, instr, access);
 }
 
@@ -227,7 +229,7 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
   const auto outside = [&](std::string_view what, std::string_view of, std::uint64_t size) {
     fail(instr, bit, Finding::out_of_bounds,
          fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access.kind),
-                     bytes, what, within, size, of),
+                     bytes, what, static_cast<std::int64_t>(within), size, of),
          address);
   };
   switch (space) {
@@ -254,10 +256,14 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
     }
     case ptx::Space::param: {
       const auto& parameters = block_.launch().parameters;
+      if (access.kind != AccessKind::load) {
+        fail(instr, bit, Finding::out_of_bounds,
+             fmt::format("{} a kernel parameter", verb_of(access.kind)), address);
+      }
       if (!holds(parameters.size(), within, bytes)) {
         outside("offset", "the kernel's parameters", parameters.size());
       }
-      // Reading only: the reader of PTX refuses stores to an entry's parameters.
+      // All blocks share them; a load leaves them as they are.
       access.host[lane] = const_cast<std::byte*>(parameters.data()) + within;
       return;
     }

@@ -3,10 +3,11 @@
 // wgmma: matrices multiplied by the four warps of a warpgroup in the background.
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
+#include "runtime/emulated/async_instructions.hpp"
 #include "runtime/emulated/cluster.hpp"
 #include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/matrix_operands.hpp"
@@ -27,14 +28,13 @@ void execute_commit(Warp& warp, const Instr& instr, LaneMask active) {
 
 void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return;
-  warp.wgmma().wait(static_cast<std::uint32_t>(instr.immediate));
-  if (Observer* observer = warp.block().cluster().observer()) observer->warp_sync(warp, active);
+  warp.wgmma().wait(instr, active, static_cast<std::uint32_t>(instr.immediate));
 }
 
 void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
-  if (!warp.gather_all(instr, active)) return;
-  const auto last = static_cast<std::size_t>(warp.index() / 4 * 4 + 3);
-  if (last >= warp.block().warps().size() || warp.live() != kAllLanes) {
+  if (!whole_warp(warp, instr, active)) return;
+  const std::size_t last = static_cast<std::size_t>(warp.index() / 4) * 4 + 3;
+  if (last >= warp.block().warps().size()) {
     warp.fail(instr, active, Finding::invalid_operand,
               "needs four whole warps, the first of which is a multiple of four");
   }
@@ -42,13 +42,9 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 MatrixType take_element(DecodeContext& context) {
-  for (const std::string_view part : context.left()) {
-    const auto type = matrix_type_of(part);
-    if (!type) continue;
-    context.take(part);
-    return *type;
-  }
-  context.fail("has too few types");
+  const auto type = take_matrix_type(context);
+  if (!type) context.fail("has too few types");
+  return *type;
 }
 
 bool is_fp8(MatrixType type) {
@@ -154,8 +150,7 @@ void decode_wgmma(DecodeContext& context, Instr& out) {
   } else if (what == "commit_group") {
     out.execute = &execute_commit;
   } else if (what == "wait_group") {
-    context.expect_operands(1);
-    out.immediate = context.immediate(0);
+    out.immediate = take_group_count(context);
     out.execute = &execute_wait;
   } else {
     context.fail("is an operation that the emulator does not know");

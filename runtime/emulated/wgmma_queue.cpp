@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <limits>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "runtime/emulated/async_memory.hpp"
@@ -28,6 +28,11 @@ bool is_mark(std::uint32_t word) {
 
 /// Chains that are remembered to see their registers changed without a fence.
 constexpr std::size_t kMostFinished = 8;
+/// Operations that may be unfinished. They take at most 128 marks each, so that of the kMarks there
+/// are always enough in a row for another.
+constexpr std::size_t kMostOperations = 255;
+/// Where a warp waits for others of its warpgroup; beyond the barriers that kernels can name.
+constexpr int kGroupBarrier = Warp::kClusterBarrier + 1;
 
 const WgmmaDetail& detail_of(const Instr& instr) {
   return *static_cast<const WgmmaDetail*>(instr.detail);
@@ -49,18 +54,6 @@ LaneMask other_than(const std::byte* row, std::uint32_t word) {
     if (words[lane] != word) lanes |= LaneMask{1} << lane;
   }
   return lanes;
-}
-
-void add_integers(const std::int32_t* products, std::int32_t* sums, std::size_t count,
-                  bool saturates) {
-  using Limits = std::numeric_limits<std::int32_t>;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t sum = std::int64_t{sums[i]} + products[i];
-    sums[i] =
-        saturates
-            ? static_cast<std::int32_t>(std::clamp<std::int64_t>(sum, Limits::min(), Limits::max()))
-            : static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
-  }
 }
 
 /// Ones that both have, of rows of bytes.
@@ -92,6 +85,10 @@ void WgmmaQueue::fence() {
 }
 
 void WgmmaQueue::start(const Instr& instr) {
+  if (operations_.size() == kMostOperations) {
+    finish(operations_.front());
+    operations_.erase(operations_.begin());
+  }
   const WgmmaDetail& detail = detail_of(instr);
   check_fence(instr, detail);
   Operation operation;
@@ -103,7 +100,13 @@ void WgmmaQueue::start(const Instr& instr) {
     operation.a = get<std::uint64_t>(warp_.row(instr.a), 0);
   } else {
     const std::uint32_t* const rows = instr.rows + detail.d_layout->registers;
-    const auto count = static_cast<std::size_t>(kWgmmaRows * detail.k);
+    const std::uint32_t* const end = rows + detail.a_layout->registers;
+    if (unfinished() &&
+        std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
+      warp_.report(instr, kAllLanes, Finding::missing_wait,
+                   "multiplies an accumulator of a wgmma that nobody has waited for");
+    }
+    const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
       operation.a_real.resize(count);
       gather_matrix(warp_, rows, *detail.a_layout, detail.a_type, operation.a_real.data());
@@ -125,10 +128,11 @@ void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
                  "comes before any wgmma.fence, which orders its registers");
     fenced_ = true;
   }
-  for (const Chain& chain : finished_) {
+  // Chains whose registers this one takes over are looked at once.
+  std::erase_if(finished_, [&](const Chain& chain) {
     if (chain.layout != detail.d_layout ||
         !std::equal(instr.rows, instr.rows + chain.layout->registers, chain.rows)) {
-      continue;
+      return false;
     }
     std::vector<float> real(chain.real.size());
     std::vector<std::int32_t> whole(chain.whole.size());
@@ -143,7 +147,8 @@ void WgmmaQueue::check_fence(const Instr& instr, const WgmmaDetail& detail) {
       warp_.report(instr, warp_.live(), Finding::missing_fence,
                    "uses accumulators that were changed since the last wgmma.fence");
     }
-  }
+    return true;
+  });
 }
 
 bool WgmmaQueue::holds_mark(std::uint32_t row, LaneMask lanes) const {
@@ -184,7 +189,7 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
   auto chain = std::make_shared<Chain>();
   chain->layout = &layout;
   chain->type = detail.d_type;
-  const auto count = static_cast<std::size_t>(kWgmmaRows * detail.n);
+  const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.n);
   if (is_float(detail.d_type)) {
     chain->real.resize(count);
     gather_matrix(warp_, instr.rows, layout, detail.d_type, chain->real.data());
@@ -193,16 +198,13 @@ std::shared_ptr<WgmmaQueue::Chain> WgmmaQueue::chain_of(const Instr& instr,
     gather_matrix(warp_, instr.rows, layout, detail.d_type, chain->whole.data());
   }
   const auto taken = [&](const Operation& at) {
-    return at.chain->first_mark < next_mark_ + registers &&
-           next_mark_ < at.chain->first_mark + marks_of(*at.chain->layout);
+    return at.chain->first_mark < chain->first_mark + registers &&
+           chain->first_mark < at.chain->first_mark + marks_of(*at.chain->layout);
   };
   do {
     if (next_mark_ + registers > kMarks) next_mark_ = 0;
-    chain->first_mark = next_mark_;
-    if (std::none_of(operations_.begin(), operations_.end(), taken)) break;
-    next_mark_ += registers;
-  } while (true);
-  next_mark_ += registers;
+    chain->first_mark = std::exchange(next_mark_, next_mark_ + registers);
+  } while (std::any_of(operations_.begin(), operations_.end(), taken));
   for (std::uint32_t r = 0; r < registers; ++r) {
     for (int lane = 0; lane < kLanes; ++lane) {
       put(warp_.row(instr.rows[r]), lane, kMark | (chain->first_mark + r));
@@ -228,10 +230,57 @@ void WgmmaQueue::begin_reads(Operation& operation, const WgmmaDetail& detail) {
   begin_async(warp_, instr, warp_.block(), std::move(runs), AccessKind::load, operation.token);
 }
 
-void WgmmaQueue::wait(std::uint32_t pending) {
-  const auto end = std::find_if(operations_.begin(), operations_.end(), [&](const Operation& at) {
-    return std::uint64_t{at.group} + pending >= group_;
+template <class Visit>
+void WgmmaQueue::for_each_queue(Visit visit) {
+  const auto& warps = warp_.block().warps();
+  const std::size_t first = static_cast<std::size_t>(warp_.index()) / 4 * 4;
+  for (std::size_t i = first; i < std::min(first + 4, warps.size()); ++i) visit(warps[i]->wgmma());
+}
+
+bool WgmmaQueue::is_committed(std::uint32_t groups) {
+  bool all = true;
+  for_each_queue([&](const WgmmaQueue& queue) { all = all && queue.group_ >= groups; });
+  return all;
+}
+
+std::uint64_t WgmmaQueue::object() {
+  const std::size_t first = static_cast<std::size_t>(warp_.index()) / 4 * 4;
+  return reinterpret_cast<std::uintptr_t>(&warp_.block().warps()[first]->wgmma());
+}
+
+void WgmmaQueue::commit() {
+  ++group_;
+  warp_.block().cluster().progress();
+  for_each_queue([](WgmmaQueue& queue) {
+    const Waiting waiting = queue.waiting_;
+    if (waiting.instr == nullptr || !queue.is_committed(waiting.groups)) return;
+    queue.waiting_ = {};
+    queue.finish_wait(*waiting.instr, waiting.lanes, waiting.groups);
+    queue.warp_.release(kGroupBarrier, {});
   });
+}
+
+void WgmmaQueue::wait(const Instr& instr, LaneMask active, std::uint32_t pending) {
+  const std::uint32_t groups = group_ - std::min(group_, pending);
+  if (is_committed(groups)) {
+    finish_wait(instr, active, groups);
+  } else {
+    waiting_ = {&instr, active, groups};
+    warp_.wait_at_barrier(kGroupBarrier, active);
+  }
+}
+
+void WgmmaQueue::finish_wait(const Instr& instr, LaneMask active, std::uint32_t groups) {
+  for_each_queue([&](WgmmaQueue& queue) { queue.finish_groups(groups); });
+  Observer* const observer = warp_.block().cluster().observer();
+  if (observer == nullptr) return;
+  observer->synchronise(warp_, instr, object(), active, Order::acquire);
+  observer->warp_sync(warp_, active);
+}
+
+void WgmmaQueue::finish_groups(std::uint32_t groups) {
+  const auto end = std::find_if(operations_.begin(), operations_.end(),
+                                [&](const Operation& at) { return at.group >= groups; });
   for (auto at = operations_.begin(); at != end; ++at) finish(*at);
   operations_.erase(operations_.begin(), end);
 }
@@ -245,7 +294,7 @@ void WgmmaQueue::finish(const Operation& operation) {
     multiply(operation, detail, chain.whole);
   }
   Observer* const observer = warp_.block().cluster().observer();
-  if (observer != nullptr) observer->async_end(operation.token, 0);
+  if (observer != nullptr) observer->async_end(operation.token, object());
   if (--chain.unfinished > 0) return;
   publish(operation, chain);
   if (finished_.size() == kMostFinished) finished_.erase(finished_.begin());
@@ -271,7 +320,7 @@ void WgmmaQueue::multiply(const Operation& operation, const WgmmaDetail& detail,
   if constexpr (std::is_same_v<T, float>) {
     std::vector<float> negative;
     if (detail.negates) {
-      negative.resize(static_cast<std::size_t>(kWgmmaRows * detail.k));
+      negative.resize(std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k));
       std::transform(a, a + negative.size(), negative.begin(), [](float value) { return -value; });
       a = negative.data();
     }
@@ -317,19 +366,27 @@ void WgmmaQueue::publish(const Operation& last, const Chain& chain) {
   }
 }
 
+bool WgmmaQueue::is_unfinished(std::uint32_t row, LaneMask lanes) const {
+  const auto& moved = warp_.program().moved_rows;
+  bool known = std::binary_search(moved.begin(), moved.end(), row);
+  for (const Operation& at : operations_) {
+    const std::uint32_t* const rows = at.chain->rows;
+    known = known || std::find(rows, rows + at.chain->layout->registers, row) !=
+                         rows + at.chain->layout->registers;
+  }
+  return known && holds_mark(row, lanes);
+}
+
 void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const std::string_view opcode = warp_.program().opcodes[instr.index];
-  if (opcode.starts_with("mov") || opcode.starts_with("wgmma")) return;
   const auto& moved = warp_.program().moved_rows;
+  // Whole words may be moved to where they are found later; start() looks at wgmma's operands.
+  const bool moves = opcode.starts_with("mov.");
+  if (moves && instr.count == 0 && std::binary_search(moved.begin(), moved.end(), instr.d)) return;
+  if (opcode.starts_with("wgmma")) return;
+  const bool unpacks = moves && instr.d == kNoRow;  // into `rows`
   const auto check = [&](std::uint32_t row) {
-    if (row == kNoRow) return false;
-    bool known = std::binary_search(moved.begin(), moved.end(), row);
-    for (const Operation& at : operations_) {
-      const std::uint32_t* const rows = at.chain->rows;
-      known = known || std::find(rows, rows + at.chain->layout->registers, row) !=
-                           rows + at.chain->layout->registers;
-    }
-    if (!known || !holds_mark(row, active)) return false;
+    if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
                  "uses an accumulator of a wgmma that nobody has waited for");
     return true;
@@ -337,7 +394,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {
     if (check(row)) return;
   }
-  for (std::uint32_t i = 0; i < instr.count; ++i) {
+  for (std::uint32_t i = 0; i < instr.count && !unpacks; ++i) {
     if (check(instr.rows[i])) return;
   }
 }

@@ -14,7 +14,11 @@ namespace kiln::emulated {
 class Warp;
 
 /// The wgmma operations of one warp that nobody has waited for. A warp multiplies its own quarter
-/// of the warpgroup's 64 rows, and does so when wgmma.wait_group demands it and not before.
+/// of the warpgroup's 64 rows, and does so when wgmma.wait_group demands it and not before; if
+/// nobody waits for very many, the oldest are done, as they may be at any time.
+///
+/// Groups are the warpgroup's: whoever waits for one waits until all four warps have committed it,
+/// and then it is done for all of them. So one thread may tell others that matrices have been read.
 ///
 /// Until then the registers of the accumulators hold marks, which are signalling NaNs that name an
 /// accumulator. Compiled PTX may move unfinished accumulators from register to register, as long as
@@ -26,9 +30,10 @@ class WgmmaQueue {
 
   void fence();
   void start(const Instr& instr);
-  void commit() { ++group_; }
-  /// Finishes all operations but those of the `pending` newest groups.
-  void wait(std::uint32_t pending);
+  void commit();
+  /// Finishes all operations but those of the `pending` newest groups. If other warps have not
+  /// committed them, this one waits at a barrier until they have.
+  void wait(const Instr& instr, LaneMask active, std::uint32_t pending);
 
   [[nodiscard]] bool unfinished() const { return !operations_.empty(); }
   /// Reports an instruction that computes with or stores an unfinished accumulator.
@@ -59,16 +64,35 @@ class WgmmaQueue {
   void check_fence(const Instr& instr, const WgmmaDetail& detail);
   [[nodiscard]] std::shared_ptr<Chain> chain_of(const Instr& instr, const WgmmaDetail& detail);
   void begin_reads(Operation& operation, const WgmmaDetail& detail);
+  /// Calls visit(queue) for the queues of the warpgroup's warps.
+  template <class Visit>
+  void for_each_queue(Visit visit);
+  [[nodiscard]] bool is_committed(std::uint32_t groups);
+  /// The warpgroup's first `groups` groups are committed, and this warp waits for them.
+  void finish_wait(const Instr& instr, LaneMask active, std::uint32_t groups);
+  /// What observers are told that the warpgroup's operations report to.
+  [[nodiscard]] std::uint64_t object();
+  void finish_groups(std::uint32_t groups);
   void finish(const Operation& operation);
   template <class T>
   void multiply(const Operation& operation, const WgmmaDetail& detail, std::vector<T>& sums);
   void publish(const Operation& last, const Chain& chain);
   [[nodiscard]] bool holds_mark(std::uint32_t row, LaneMask lanes) const;
+  /// The same of a register that may hold one by right: other values may look alike.
+  [[nodiscard]] bool is_unfinished(std::uint32_t row, LaneMask lanes) const;
+
+  /// A wait that goes on.
+  struct Waiting {
+    const Instr* instr = nullptr;  ///< null: none
+    LaneMask lanes = 0;
+    std::uint32_t groups = 0;  ///< that it waits for
+  };
 
   Warp& warp_;
+  Waiting waiting_;
   std::vector<Operation> operations_;
   std::vector<Chain> finished_;  ///< since the last fence
-  std::uint32_t group_ = 0;
+  std::uint32_t group_ = 0;      ///< how many this warp has committed
   std::uint32_t next_mark_ = 0;
   bool fenced_ = false;
 };

@@ -128,7 +128,7 @@ const T* read_tile(Warp& warp, const Instr& instr, const WgmmaTile& tile, bool t
   thread_local std::vector<T> plain;
   thread_local std::array<std::array<Decoded<T>, 8>, 2> cache;
   // Rows of 32 bytes, or 16 rows of 16 bits each: the same number of bytes.
-  raw.resize(static_cast<std::size_t>(tile.count * kWgmmaBytes));
+  raw.resize(static_cast<std::size_t>(tile.count) * kWgmmaBytes);
   std::byte* to = raw.data();
   for_each_chunk(tile, descriptor_of(warp, instr, tile), [&](std::uint32_t address) {
     check_inside(warp, instr, address);

@@ -55,6 +55,28 @@ TEST(Database, Show) {
   EXPECT_EQ(device["ranked"].size(), 2u);
 }
 
+// A prediction that came later must not make a program on the card one of another driver.
+TEST(Database, ShowSpeaksOfTheDriverThatMeasured) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  {
+    auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_write);
+    const auto trials = store.trials({});
+    Trial predicted = *std::find_if(trials.begin(), trials.end(), [](const Trial& trial) {
+      return trial.timing && trial.key.problem.size("m") == 64;
+    });
+    predicted.id = std::string(32, 'f');
+    predicted.provenance = Provenance::modelled;
+    predicted.environment.driver = "emulated";
+    predicted.created_unix_ms += 1000;
+    (void)store.record_all({predicted});
+  }
+  const auto run = sandbox.run(with({"show"}, kTuned));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.out.find("a program gets  exact: "), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("now emulated"), std::string::npos) << run.out;
+}
+
 TEST(Database, ShowOfAnUntunedProblemNamesTheNearest) {
   const Sandbox sandbox;
   fill_database(sandbox);

@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "cache/store.hpp"
 #include "tests/cli/sandbox.hpp"
 
 namespace kiln::cli {
@@ -115,10 +116,10 @@ TEST(Emulated, EveryVerbThatFindsNoGpuNamesIt) {
 TEST(Emulated, AnUnknownModelIsNamedWithTheKnownOnes) {
   const Sandbox sandbox;
   auto arguments = small_problem("run");
-  arguments.insert(arguments.end(), {"--device", "emulated:h2000"});
+  arguments.insert(arguments.end(), {"--device", "emulated:b300"});
   const auto run = sandbox.run(arguments);
-  EXPECT_NE(run.exit_code, 0);
-  EXPECT_NE(run.err.find("h2000"), std::string::npos) << run.err;
+  EXPECT_EQ(run.exit_code, 4);
+  EXPECT_NE(run.err.find("b300"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("h200"), std::string::npos) << run.err;
 }
 
@@ -156,9 +157,11 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   const Sandbox sandbox;
   auto arguments = on_emulated(small_problem("tune"));
   arguments.insert(arguments.end(), {"--templates", "gemm_naive", "--set", "block_x=32", "--set",
-                                     "block_y=4", "--budget", "2m", "--json"});
+                                     "block_y=4", "--budget", "2m", "--warm", "--json"});
   const auto tuned = sandbox.run(arguments);
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_NE(tuned.err.find("--samples and --warm change nothing here"), std::string::npos)
+      << tuned.err;
   const auto result = nlohmann::json::parse(tuned.out)["results"].at(0);
   EXPECT_EQ(result["outcomes"]["ok"], 1);
   EXPECT_EQ(result["session"]["state"], "complete");
@@ -176,6 +179,18 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   EXPECT_NE(run.out.find("match     exact: predicted for this problem"), std::string::npos)
       << run.out;
   EXPECT_NE(run.out.find("0 compiled"), std::string::npos) << run.out;
+}
+
+TEST(Emulated, BenchSearchesAsTuneDoes) {
+  const Sandbox sandbox;
+  auto arguments = on_emulated(small_problem("bench"));
+  arguments.insert(arguments.end(), {"--tune", "10ms"});
+  const auto bench = sandbox.run(arguments);
+  EXPECT_EQ(bench.exit_code, 0) << bench.err;
+  const auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_only);
+  const auto sessions = store.sessions({});
+  ASSERT_EQ(sessions.size(), 1U);
+  EXPECT_EQ(sessions.front().strategy, "model seed=1");
 }
 
 TEST(Emulated, AnEndlessCandidateIsKilledAndTheNextOneTried) {
@@ -299,6 +314,37 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   EXPECT_EQ((*line)["shared_requests"], 4) << "one warp of each of four blocks";
   EXPECT_EQ((*line)["shared_wavefronts"], 8);
   EXPECT_EQ((*line)["shared_conflicts"], 4);
+}
+
+/// `inspect` of the kernel with `fault` in its place.
+Run inspect_planted(const Sandbox& sandbox, const std::string& fault,
+                    const std::vector<std::string>& more) {
+  plant(sandbox, fault);
+  std::vector<std::string> arguments{
+      "inspect", "gemm",       "--m",        "4",       "--n",
+      "48",      "--k",        "8",          "--dtype", "f32",
+      "--set",   "block_x=64", "--template", "planted", "--template-path",
+      "."};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return sandbox.run(arguments);
+}
+
+TEST(Inspect, AnEndlessKernelIsEndedAfterTheTimeout) {
+  const Sandbox sandbox;
+  const auto run =
+      inspect_planted(sandbox, "  while (atomicAdd(seen, 0.0f) >= 0.0f) {}", {"--timeout", "1s"});
+  EXPECT_EQ(run.exit_code, 4) << run.out << run.err;
+  EXPECT_NE(run.err.find("timed_out at planted.cu:33"), std::string::npos) << run.err;
+}
+
+TEST(Inspect, WhatDoesNotCompileHasADocument) {
+  const Sandbox sandbox;
+  const auto run = inspect_planted(sandbox, "  no such thing;", {"--json"});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  const auto document = nlohmann::json::parse(run.out);
+  EXPECT_EQ(document["outcome"], "compile_failed");
+  EXPECT_NE(document["message"].get<std::string>().find("planted.cu"), std::string::npos);
+  EXPECT_TRUE(document["launches"].empty());
 }
 
 TEST(Inspect, WantsAnEmulatedDevice) {

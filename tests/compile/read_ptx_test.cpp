@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the PTX that NVRTC makes of the catalog: each template and type row, and the verification
-// kernels. Needs NVRTC, but no GPU.
+// Reads the PTX that NVRTC makes of the catalog: each template with all its types, and the
+// verification kernels. Needs NVRTC, but no GPU.
 
 #include <gtest/gtest.h>
 
@@ -17,6 +17,7 @@
 #include "runtime/emulated/ptx_module.hpp"
 #include "templates/catalog.hpp"
 #include "templates/renderer.hpp"
+#include "tests/support/gemm_arguments.hpp"
 #include "tests/support/row_gemm.hpp"
 
 namespace kiln {
@@ -62,13 +63,12 @@ class ReadPtx : public ::testing::Test {
   int kernels_ = 0;
 };
 
-TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
+TEST_F(ReadPtx, EveryTemplateAndType) {
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
-  std::size_t turn = 0;
   for (const auto& kernel : Catalog::builtin().templates()) {
-    for (const auto& row : kernel.type_rows()) {
-      Gemm gemm = testing::gemm_of_row(row, turn++, Storage::n, Storage::n, 16, true);
+    for (const auto& choice : testing::type_choices(kernel)) {
+      Gemm gemm = testing::gemm_of_row(*choice.row, choice.turn, Storage::n, Storage::n, 16, true);
       gemm.m = 992;
       gemm.n = 704;
       gemm.k = 320;
@@ -77,17 +77,13 @@ TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
       const auto config = kernel.space(problem, *limits).default_config();
       ASSERT_TRUE(config) << kernel.name();
       const auto rendered = render(Catalog::builtin(), kernel, *config, problem, *limits);
-      CompileRequest request;
-      request.source = rendered.text;
+      CompileRequest request = testing::request_of(rendered, limits->arch, CodeKind::ptx);
       request.source_name = kernel.file();
-      request.source_digest = rendered.digest;
-      request.name_expressions = rendered.name_expressions;
-      request.arch = limits->arch;
       read(std::move(request));
     }
   }
   RecordProperty("read", kernels_);
-  EXPECT_GE(kernels_, 3);
+  EXPECT_GE(kernels_, 25);
 }
 
 TEST_F(ReadPtx, VerificationKernels) {

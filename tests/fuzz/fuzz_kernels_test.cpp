@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kiln/error.hpp"
@@ -26,7 +29,8 @@
 namespace kiln::emulated {
 namespace {
 
-/// A kernel as NVRTC made it, its name, shape, and parameters: buffers, then numbers.
+/// A kernel as NVRTC made it, or in its manner, its name, shape, and parameters: buffers, then
+/// numbers.
 struct Sample {
   std::string file;
   std::string name;
@@ -46,6 +50,7 @@ const std::vector<Sample> kSamples{
     {"hopper", "gemm", {2, 1, 1}, 160, {}, 0, {3}},
     {"cluster", "shared_copy", {4, 1, 1}, 64, {2, 1, 1}, 2, {}},
     {"exchange", "exchanged", {4, 1, 1}, 64, {2, 1, 1}, 2, {}},
+    {"zoo", "zoo", {2, 1, 1}, 128, {}, 2, {7}},
 };
 
 std::string text_of(const Sample& sample) {
@@ -55,9 +60,8 @@ std::string text_of(const Sample& sample) {
 
 constexpr std::int64_t kBufferBytes = 32 << 10;
 
-/// Runs a text in the place of a sample's. True if it ran to its end without a fault; throws what
-/// the reader or the launch throw.
-bool run(const Sample& sample, const std::string& text, int host_threads) {
+/// Runs a text in the place of a sample's. Throws what the reader or the launch throw.
+LaunchResult run(const Sample& sample, const std::string& text, int host_threads) {
   GlobalMemory memory(std::int64_t{64} << 20);
   std::vector<std::byte> parameters;
   const auto append = [&](const auto& value) {
@@ -102,11 +106,7 @@ bool run(const Sample& sample, const std::string& text, int host_threads) {
   options.instruction_limit = 50'000;
   const auto shadow = std::make_shared<GlobalShadow>();
   options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
-  const LaunchResult result = run_grid(std::move(state), options);
-  if (result.fault) {
-    EXPECT_FALSE(result.fault->describe().empty());
-  }
-  return !result.fault;
+  return run_grid(std::move(state), options);
 }
 
 /// Spoils PTX in pieces that the reader takes for whole: most of what comes out is still a module.
@@ -115,7 +115,9 @@ class KernelMutator {
   explicit KernelMutator(unsigned seed) : random_(seed) {
     for (const Sample& sample : kSamples) {
       for (const std::string& line : lines_of(text_of(sample))) {
-        if (is_instruction(line)) opcodes_.push_back(line.substr(0, line.find_first_of(" \t;")));
+        if (!is_instruction(line)) continue;
+        const auto [at, size] = opcode_of(line);
+        opcodes_.push_back(line.substr(at, size));
       }
     }
   }
@@ -146,8 +148,16 @@ class KernelMutator {
   }
   /// Declarations, labels and braces are left alone.
   static bool is_instruction(const std::string& line) {
-    return !line.empty() && (std::isalpha(static_cast<unsigned char>(line[0])) != 0) &&
-           line.back() == ';';
+    if (line.empty() || line.back() != ';' || line.find(": ") != std::string::npos) return false;
+    return line[0] == '@' || std::isalpha(static_cast<unsigned char>(line[0])) != 0;
+  }
+  /// Where the opcode of an instruction lies, behind its guard.
+  static std::pair<std::size_t, std::size_t> opcode_of(const std::string& line) {
+    const std::string blanks = " \t";
+    std::size_t at = 0;
+    if (line[0] == '@') at = line.find_first_not_of(blanks, line.find_first_of(blanks));
+    at = std::min(at, line.size());
+    return {at, std::min(line.find_first_of(blanks + ";", at), line.size()) - at};
   }
   std::size_t pick(std::size_t below) { return random_() % below; }
 
@@ -155,6 +165,7 @@ class KernelMutator {
     static const std::vector<std::string> kNumbers{
         "0",   "1",  "-1",  "2",    "7",     "16",      "31",         "32",          "33",
         "127", "-8", "255", "1024", "65535", "1048576", "2147483647", "-2147483648", "4294967295"};
+    static constexpr std::array kGuards{"@%p1 ", "@!%p2 "};
     std::string& line = lines[at];
     switch (pick(9)) {
       case 0:
@@ -170,12 +181,17 @@ class KernelMutator {
         line += " " + lines[other];
         break;
       case 4:
-        line = (pick(2) == 0 ? "@%p1 " : "@!%p2 ") + line;
-        break;
-      case 5:
+        // Another guard, or none.
         if (!is_instruction(line)) break;
-        line = opcodes_[pick(opcodes_.size())] + line.substr(line.find_first_of(" \t;"));
+        line.erase(0, opcode_of(line).first);
+        if (const std::size_t guard = pick(3); guard > 0) line.insert(0, kGuards[guard - 1]);
         break;
+      case 5: {
+        if (!is_instruction(line)) break;
+        const auto [from, size] = opcode_of(line);
+        line.replace(from, size, opcodes_[pick(opcodes_.size())]);
+        break;
+      }
       case 6:
         replace_word(line, "0123456789", kNumbers[pick(kNumbers.size())]);
         break;
@@ -222,7 +238,9 @@ class KernelMutator {
 TEST(FuzzKernels, TheSamplesThemselvesRun) {
   for (const Sample& sample : kSamples) {
     SCOPED_TRACE(sample.file);
-    EXPECT_TRUE(run(sample, text_of(sample), 3));
+    const LaunchResult result = run(sample, text_of(sample), 3);
+    EXPECT_FALSE(result.fault) << result.fault->describe();
+    for (const Report& report : result.reports) ADD_FAILURE() << report.describe();
   }
 }
 
@@ -244,7 +262,11 @@ TEST(FuzzKernels, SpoiltOnesEndOneWayOrAnother) {
       SCOPED_TRACE(text);
       try {
         // On one host thread: blocks that race on global memory would do so on the host's.
-        ++(run(sample, text, 1) ? ended : stopped);
+        const LaunchResult result = run(sample, text, 1);
+        ++(result.fault ? stopped : ended);
+        if (result.fault) {
+          EXPECT_FALSE(result.fault->describe().empty());
+        }
       } catch (const Error& error) {
         ASSERT_EQ(error.kind(), ErrorKind::device) << error.what();
         ++refused;

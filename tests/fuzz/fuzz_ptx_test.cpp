@@ -106,19 +106,6 @@ const std::vector<std::string> kWords{
     "A",           ".file 1 ", "brx.idx ", "call ",    "<2147483647>",
     "[4294967296]"};
 
-void expect_place_in(const Error& error, std::string_view text) {
-  ASSERT_EQ(error.kind(), ErrorKind::device) << error.what();
-  const std::string message = error.what();
-  ASSERT_EQ(message.rfind("PTX:", 0), 0U) << message;
-  std::size_t used = 0;
-  const int line = std::stoi(message.substr(4), &used);
-  const int column = std::stoi(message.substr(4 + used + 1));
-  EXPECT_GE(line, 1);
-  EXPECT_LE(line, 1 + std::count(text.begin(), text.end(), '\n'));
-  EXPECT_GE(column, 1);
-  EXPECT_LE(static_cast<std::size_t>(column), text.size() + 1);
-}
-
 /// Checks what everyone after the reader relies on.
 class ModuleCheck {
  public:
@@ -188,7 +175,7 @@ bool reads_or_points(const std::string& text) {
     ModuleCheck(module).run();
     return true;
   } catch (const Error& error) {
-    expect_place_in(error, text);
+    test::expect_place_in(error, ErrorKind::device, "PTX", text);
     return false;
   }
 }

@@ -18,21 +18,6 @@ namespace {
 
 using test::Mutator;
 
-/// Checks "file:line:column: message" against the text it is about.
-void expect_place_in(const Error& error, const std::string& file, std::string_view text) {
-  ASSERT_EQ(error.kind(), ErrorKind::template_) << error.what();
-  const std::string message = error.what();
-  ASSERT_EQ(message.rfind(file + ":", 0), 0U) << message;
-  std::size_t used = 0;
-  const int line = std::stoi(message.substr(file.size() + 1), &used);
-  const int column = std::stoi(message.substr(file.size() + 1 + used + 1));
-  const auto lines = 1 + std::count(text.begin(), text.end(), '\n');
-  EXPECT_GE(line, 1);
-  EXPECT_LE(line, lines);
-  EXPECT_GE(column, 1);
-  EXPECT_LE(static_cast<std::size_t>(column), text.size() + 1);
-}
-
 TEST(FuzzExpression, AnswersOrPointsAtTheFault) {
   NameTable names;
   for (const auto* name : {"tile_m", "tile_n", "m", "device.sm", "type.f16"}) names.intern(name);
@@ -59,7 +44,7 @@ TEST(FuzzExpression, AnswersOrPointsAtTheFault) {
       const auto again = Expression::parse(expression.text(), names, {"fuzz", 1, 1});
       ASSERT_EQ(expression.evaluate(values), again.evaluate(values)) << text;
     } catch (const Error& error) {
-      expect_place_in(error, "fuzz", text);
+      test::expect_place_in(error, ErrorKind::template_, "fuzz", text);
     }
     if (HasFatalFailure()) FAIL() << "input: " << text;
   }
@@ -109,7 +94,7 @@ TEST(FuzzFrontMatter, PlacesLieInTheText) {
     try {
       (void)KernelTemplate::parse("fuzz.cu", text);
     } catch (const Error& error) {
-      expect_place_in(error, "fuzz.cu", text);
+      test::expect_place_in(error, ErrorKind::template_, "fuzz.cu", text);
     }
     if (HasFatalFailure()) FAIL() << "input: " << text;
   }
@@ -132,7 +117,7 @@ TEST(FuzzHeaderInliner, AnswersOrPointsAtTheFault) {
       ++answered;
       EXPECT_LE(inliner.inlined().size(), 2U);
     } catch (const Error& error) {
-      expect_place_in(error, "fuzz.cu", text);
+      test::expect_place_in(error, ErrorKind::template_, "fuzz.cu", text);
     }
     if (HasFatalFailure()) FAIL() << "input: " << text;
   }

@@ -20,8 +20,12 @@ using test::kernel_text;
 using test::PtxRunner;
 
 constexpr double kTimeout = 0.3;
-/// What a busy machine or a sanitizer may add.
+/// What a busy machine may add, or a sanitizer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr double kSlack = 20.0;
+#else
+constexpr double kSlack = 2.0;
+#endif
 
 /// Runs a body of p0 (a buffer of zeros) with a short time limit; what ended it.
 Finding ended_by(const std::string& body, Extent grid, Extent block, Extent cluster = {}) {

@@ -2,11 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
+
+#include "kiln/error.hpp"
 
 namespace kiln::test {
 
@@ -54,5 +60,20 @@ class Mutator {
   std::vector<std::string> dictionary_;
   std::mt19937_64 random_;
 };
+
+/// Checks the place in "begin:line:column: message" against the text that it is about.
+inline void expect_place_in(const Error& error, ErrorKind kind, const std::string& begin,
+                            std::string_view text) {
+  ASSERT_EQ(error.kind(), kind) << error.what();
+  const std::string message = error.what();
+  ASSERT_EQ(message.rfind(begin + ":", 0), 0U) << message;
+  std::size_t used = 0;
+  const int line = std::stoi(message.substr(begin.size() + 1), &used);
+  const int column = std::stoi(message.substr(begin.size() + 1 + used + 1));
+  EXPECT_GE(line, 1);
+  EXPECT_LE(line, 1 + std::count(text.begin(), text.end(), '\n'));
+  EXPECT_GE(column, 1);
+  EXPECT_LE(static_cast<std::size_t>(column), text.size() + 1);
+}
 
 }  // namespace kiln::test

@@ -11,30 +11,23 @@ using Converts = ElementTest;
 const std::vector<std::string> kToInteger{"rni", "rzi", "rmi", "rpi"};
 const std::vector<std::string> kRoundings{"rn", "rz", "rm", "rp"};
 
-void add(std::vector<ElementOp>& to, std::vector<ElementOp> more) {
-  to.insert(to.end(), more.begin(), more.end());
+/// `to`.FROM with every rounding to an integer.
+std::vector<ElementOp> to_integer(const std::string& to, const std::string& from) {
+  return each("cvt.{}." + to + "." + from + " %0, %1;", kToInteger);
 }
 
 TEST_F(Converts, FloatsToIntegers) {
-  std::vector<ElementOp> ops;
-  for (const char* type : {"s32", "u32", "s16", "u8", "s8"}) {
-    add(ops, each(std::string("cvt.{}.") + type + ".f32 %0, %1;", kToInteger));
-  }
-  add(ops, each("cvt.{}.f32 %0, %1;", {"rni.ftz.s32", "rzi.ftz.sat.u32", "rpi.sat.s16"}));
-  compare({Kind::i32, {Kind::f32}, ops});
-  ops.clear();
-  for (const char* type : {"s64", "u64"}) {
-    add(ops, each(std::string("cvt.{}.") + type + ".f32 %0, %1;", kToInteger));
-  }
-  compare({Kind::i64, {Kind::f32}, ops});
+  compare(
+      {Kind::i32,
+       {Kind::f32},
+       joined({to_integer("s32", "f32"), to_integer("u32", "f32"), to_integer("s16", "f32"),
+               to_integer("u8", "f32"), to_integer("s8", "f32"),
+               each("cvt.{}.f32 %0, %1;", {"rni.ftz.s32", "rzi.ftz.sat.u32", "rpi.sat.s16"})})});
+  compare({Kind::i64, {Kind::f32}, joined({to_integer("s64", "f32"), to_integer("u64", "f32")})});
 }
 
 TEST_F(Converts, DoublesToIntegers) {
-  std::vector<ElementOp> ops;
-  for (const char* type : {"s64", "u64"}) {
-    add(ops, each(std::string("cvt.{}.") + type + ".f64 %0, %1;", kToInteger));
-  }
-  compare({Kind::i64, {Kind::f64}, ops});
+  compare({Kind::i64, {Kind::f64}, joined({to_integer("s64", "f64"), to_integer("u64", "f64")})});
   compare({Kind::i32, {Kind::f64}, each("cvt.{}.f64 %0, %1;", {"rni.s32", "rzi.u32", "rmi.s16"})});
 }
 

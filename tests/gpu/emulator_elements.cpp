@@ -165,6 +165,14 @@ double number(Kind kind, std::uint64_t bits) {
   }
 }
 
+/// In the place of an infinity, the power of two from which on numbers are rounded to it: the other
+/// result may be the largest number, but nothing farther.
+double rounded_from(Kind kind, double value) {
+  if (!std::isinf(value) || kind == Kind::f64) return value;
+  const bool is_half = kind == Kind::f16 || kind == Kind::f16x2;
+  return std::copysign(std::ldexp(1.0, is_half ? 16 : 128), value);
+}
+
 bool one_agrees(Kind kind, const ElementOp& op, std::uint64_t gpu, std::uint64_t emulated) {
   if (gpu == emulated) return true;
   if (kind == Kind::i16 || kind == Kind::i32 || kind == Kind::i64 || kind == Kind::small) {
@@ -173,7 +181,12 @@ bool one_agrees(Kind kind, const ElementOp& op, std::uint64_t gpu, std::uint64_t
   const double x = number(kind, gpu);
   const double y = number(kind, emulated);
   if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
-  return std::abs(x - y) <= op.relative * std::abs(y) + op.absolute;
+  // Zeros of the two signs differ, too.
+  if (op.relative == 0.0 && op.absolute == 0.0) return false;
+  const double x_near = rounded_from(kind, x);
+  const double y_near = rounded_from(kind, y);
+  if (std::isinf(x_near) || std::isinf(y_near)) return x == y;
+  return std::abs(x_near - y_near) <= op.relative * std::abs(y_near) + op.absolute;
 }
 
 bool agrees(Kind kind, const ElementOp& op, std::uint64_t gpu, std::uint64_t emulated) {
@@ -223,6 +236,12 @@ std::vector<ElementOp> each(const std::string& pattern, const std::vector<std::s
     ops.push_back({text, relative, absolute});
   }
   return ops;
+}
+
+std::vector<ElementOp> joined(const std::vector<std::vector<ElementOp>>& parts) {
+  std::vector<ElementOp> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
 }
 
 void ElementTest::compare(const ElementKernel& kernel) {

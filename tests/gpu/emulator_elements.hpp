@@ -14,7 +14,8 @@ namespace kiln::testing {
 enum class Kind : std::uint8_t { i16, i32, i64, f16, bf16, f32, f64, f16x2, bf16x2, small };
 
 /// One instruction that each thread executes on values of its own: "%0" is the result, "%1" to "%3"
-/// are the operands. Identical results are expected unless a bound is given; NaNs count as equal.
+/// are the operands. Identical results are expected, signs of zeros included, unless a bound is
+/// given; NaNs count as equal.
 struct ElementOp {
   std::string text;
   double relative = 0.0;  ///< of the emulated result
@@ -31,6 +32,8 @@ struct ElementKernel {
 [[nodiscard]] std::vector<ElementOp> each(const std::string& pattern,
                                           const std::vector<std::string>& parts,
                                           double relative = 0.0, double absolute = 0.0);
+
+[[nodiscard]] std::vector<ElementOp> joined(const std::vector<std::vector<ElementOp>>& parts);
 
 /// A test of one kernel of such instructions, over special and random values.
 class ElementTest : public EmulatorPair {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <random>
 #include <string>
 #include <vector>
@@ -12,12 +14,12 @@
 
 namespace kiln::testing {
 
-/// Elements of matrices. `whole` ones are integers of -3 to 4, whose sums of products every order
-/// and rounding gives exactly; others are numbers of like size with all their digits.
-/// Ties lie between two numbers of tf32.
+/// Elements of matrices; `ties` are those of f32 that lie halfway between two numbers of tf32.
 enum class Element : std::uint8_t { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, bits, s32, ties };
 
-/// Zeros are of both signs.
+/// Floating-point values of elements. `real` ones are of like size with all their digits, `whole`
+/// ones integers from -3 to 4, whose sums of products every order and rounding gives exactly,
+/// `zeros` of both signs.
 enum class Values : std::uint8_t { real, whole, zeros };
 
 inline int bytes_of_element(Element element) {
@@ -90,21 +92,24 @@ inline Bytes elements(Element element, std::size_t bytes, Values values, std::ui
   return result;
 }
 
-/// Expects the numbers of both results to differ by `bound` at most; of type T, or halves where
-/// `halves`. Returns the largest difference.
-template <class T>
-double expect_close(const PairResult& result, double bound) {
+/// Expects what `number` makes of the values of both results, of type T, to differ by `bound` at
+/// most. Returns the largest difference.
+template <class T, class Number>
+double expect_close(const PairResult& result, double bound, const Number& number) {
   const auto gpu = values_of<T>(result.gpu);
   const auto emulated = values_of<T>(result.emulated);
   double worst = 0.0;
   for (std::size_t i = 0; i < gpu.size(); ++i) {
     const double difference =
-        std::abs(static_cast<double>(gpu[i]) - static_cast<double>(emulated[i]));
-    if (std::isnan(difference)) worst = HUGE_VAL;
-    worst = std::max(worst, difference);
+        std::abs(static_cast<double>(number(gpu[i])) - static_cast<double>(number(emulated[i])));
+    worst = std::isnan(difference) ? HUGE_VAL : std::max(worst, difference);
   }
   EXPECT_LE(worst, bound);
   return worst;
+}
+template <class T>
+double expect_close(const PairResult& result, double bound) {
+  return expect_close<T>(result, bound, [](T value) { return value; });
 }
 
 inline void expect_identical(const PairResult& result) {

@@ -6,10 +6,10 @@
 #include <random>
 
 #include "templates/catalog.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
+#include "tests/support/gemm_arguments.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 
 struct GemmCaseName {
   std::string kernel;
-  int turn;  ///< chooses types, layouts, beta and the configuration
+  std::size_t turn;  ///< chooses types, layouts, beta and the configuration
 };
 
 class Gemms : public EmulatorPair, public ::testing::WithParamInterface<GemmCaseName> {
@@ -50,17 +50,18 @@ Element element_of(DType type) {
   }
 }
 
-Gemm problem_of(const KernelTemplate& kernel, int turn) {
-  const auto& rows = kernel.type_rows();
-  const auto at = static_cast<std::size_t>(turn);
-  const auto storage = [&](int bit) { return (turn >> bit & 1) != 0 ? Storage::t : Storage::n; };
-  Gemm gemm = gemm_of_row(rows[at % rows.size()], at, storage(0), storage(1),
-                          turn % 3 == 2 ? 1 : 16, turn % 2 == 1);
+Gemm problem_of(const KernelTemplate& kernel, std::size_t turn) {
+  Gemm gemm = gemm_of_turn(kernel, turn);
   // Ragged: no tile divides any of them.
   gemm.m = 77;
-  gemm.n = turn % 3 == 2 ? 91 : 88;
-  gemm.k = turn % 3 == 2 ? 53 : 80;
+  gemm.n = gemm.alignment_a == 1 ? 91 : 88;
+  gemm.k = gemm.alignment_a == 1 ? 53 : 80;
   return gemm;
+}
+
+/// The first round over all types takes the default configuration.
+bool takes_default(const KernelTemplate& kernel, std::size_t turn) {
+  return turn < type_choices(kernel).size();
 }
 
 std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
@@ -72,9 +73,9 @@ std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
     return std::nullopt;
   }
   const ParamSpace space = kernel.space(problem, limits());
-  std::mt19937_64 random(static_cast<std::uint64_t>(GetParam().turn));
+  std::mt19937_64 random(GetParam().turn);
   config_ = space.default_config().value();
-  if (GetParam().turn % 4 != 0) config_ = space.sample(random).value_or(config_);
+  if (!takes_default(kernel, GetParam().turn)) config_ = space.sample(random).value_or(config_);
   const RenderedKernel rendered = render(catalog, kernel, config_, problem, limits());
 
   PairRun run;
@@ -89,19 +90,9 @@ std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
                 elements(element_of(gemm.c), bytes(gemm.m, gemm.n, gemm.c), whole, 13)};
   run.out_bytes = bytes(gemm.m, gemm.n, gemm.d);
   return this->run(run, [&](const std::vector<DevicePtr>& in, DevicePtr out) {
-    GemmArgs args{};
-    args.a = reinterpret_cast<const void*>(in[0]);
-    args.b = reinterpret_cast<const void*>(in[1]);
-    args.c = reinterpret_cast<const void*>(in[2]);
-    args.d = reinterpret_cast<void*>(out);
-    args.lda = gemm.storage_a == Storage::n ? gemm.k : gemm.m;
-    args.ldb = gemm.storage_b == Storage::n ? gemm.n : gemm.k;
-    args.ldc = args.ldd = gemm.n;
+    GemmArgs args = plain_arguments(gemm, in[0], in[1], in[2], out);
     args.alpha = gemm.acc == DType::s32 ? 3.0 : 0.5;
     args.beta = gemm.reads_c ? -1.0 : 0.0;
-    args.m = static_cast<int>(gemm.m);
-    args.n = static_cast<int>(gemm.n);
-    args.k = static_cast<int>(gemm.k);
     Bytes argument(sizeof args);
     std::memcpy(argument.data(), &args, sizeof args);
     return argument;
@@ -141,8 +132,8 @@ TEST_P(Gemms, GiveTheSameMatrices) {
 std::vector<GemmCaseName> gemm_cases() {
   std::vector<GemmCaseName> cases;
   for (const KernelTemplate& kernel : Catalog::builtin().templates()) {
-    const auto rows = static_cast<int>(kernel.type_rows().size());
-    for (int turn = 0; turn < std::max(8, rows); ++turn) cases.push_back({kernel.name(), turn});
+    const std::size_t turns = 2 * type_choices(kernel).size();
+    for (std::size_t turn = 0; turn < turns; ++turn) cases.push_back({kernel.name(), turn});
   }
   return cases;
 }

@@ -8,12 +8,6 @@ namespace {
 
 using Integers = ElementTest;
 
-std::vector<ElementOp> joined(std::vector<std::vector<ElementOp>> parts) {
-  std::vector<ElementOp> all;
-  for (auto& part : parts) all.insert(all.end(), part.begin(), part.end());
-  return all;
-}
-
 TEST_F(Integers, Arithmetic32) {
   compare(
       {Kind::i32,

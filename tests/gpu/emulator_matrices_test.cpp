@@ -111,13 +111,8 @@ TEST_P(MatrixTypes, MultiplyAlike) {
   const double bound = test.bound * 4 * test.k;
   double worst = 0.0;
   if (test.c.element == Element::f16) {
-    const auto gpu = values_of<std::uint16_t>(real->gpu);
-    const auto emulated = values_of<std::uint16_t>(real->emulated);
-    for (std::size_t i = 0; i < gpu.size(); ++i) {
-      worst = std::max(worst, static_cast<double>(std::abs(emulated::f32_of_f16(gpu[i]) -
-                                                           emulated::f32_of_f16(emulated[i]))));
-    }
-    EXPECT_LE(worst, bound);
+    worst = expect_close<std::uint16_t>(
+        *real, bound, [](std::uint16_t bits) { return emulated::f32_of_f16(bits); });
   } else if (test.c.element == Element::f64) {
     worst = expect_close<double>(*real, bound);
   } else {

@@ -21,6 +21,7 @@
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"
+#include "tests/support/gemm_arguments.hpp"
 
 namespace {
 
@@ -60,11 +61,8 @@ struct SameKernel {
     const kiln::DeviceLimits& limits = device.info().limits;
     const kiln::RenderedKernel rendered =
         kiln::render(catalog, origin, config_values, problem, limits);
-    kiln::CompileRequest request;
-    request.source = rendered.text;
-    request.name_expressions = rendered.name_expressions;
-    request.arch = limits.arch;
-    const kiln::CompileResult compiled = kiln::make_nvrtc_compiler()->compile(request);
+    const kiln::CompileResult compiled = kiln::make_nvrtc_compiler()->compile(
+        kiln::testing::request_of(rendered, limits.arch, kiln::CodeKind::cubin));
     kiln::DeviceStatus status;
     module = device.load(compiled.cubin, compiled.lowered_names, status);
     if (!module) return;

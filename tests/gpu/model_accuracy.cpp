@@ -6,10 +6,11 @@
 /// measured GEMM candidate of a tuning database, with a run on the emulated GPU and from the
 /// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
-/// model's first 16 is slower than the best of all. -s leaves out the runs, which take
-/// all the time;
-/// --templates names a folder whose templates replace built-in ones. usage:
-/// model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
+/// model's first 16 is slower than the best of all. -s leaves out the runs, which take all the
+/// time;
+/// --templates names a folder whose templates replace built-in ones.
+///
+///     model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
 #include <fmt/format.h>
 

@@ -17,6 +17,8 @@ struct CountedKernel {
   std::string source;
   std::string name;  ///< name expression; empty: extern "C" `k`
   LaunchGeometry geometry;
+  /// By how much, relative to ncu's, the emulated GPU's counts may be off.
+  double tolerance = 0.0;
   /// The kernel's argument, given the address of kCountedBytes of memory.
   std::function<std::vector<std::byte>(DevicePtr memory)> arguments;
 };

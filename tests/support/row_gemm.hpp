@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "kiln/gemm.hpp"
 #include "templates/kernel_template.hpp"
@@ -12,15 +14,18 @@
 namespace kiln::testing {
 
 /// A problem of a template's row of element types, the sizes left open. As `turn` grows the types
-/// rotate through what the row allows, so that all of them occur.
+/// rotate through what the row allows: every second slot backwards, and one further in each round,
+/// so that slots with the same choices meet in all combinations.
 [[nodiscard]] inline Gemm gemm_of_row(const TypeRow& row, std::size_t turn, Storage a, Storage b,
                                       int alignment, bool reads_c) {
   std::map<std::string, DType> types;
-  std::size_t step = turn;
+  bool backwards = false;
   for (const auto& slot : row.slots) {
     if (slot.allowed.empty()) continue;
-    types[slot.name] = slot.allowed[step % slot.allowed.size()];
-    step = step / 2 + 1;  // so that two slots with the same choices don't always agree
+    const std::size_t count = slot.allowed.size();
+    const std::size_t at = backwards ? turn / count + count - turn % count : turn;
+    types[slot.name] = slot.allowed[at % count];
+    backwards = !backwards;
   }
   for (const auto& slot : row.slots) {
     if (slot.allowed.empty()) types[slot.name] = types.at(slot.same_as.front());
@@ -36,6 +41,36 @@ namespace kiln::testing {
   gemm.alignment_a = gemm.alignment_b = gemm.alignment_c = gemm.alignment_d = alignment;
   gemm.reads_c = reads_c;
   return gemm;
+}
+
+/// A row, and a turn for gemm_of_row.
+struct TypeChoice {
+  const TypeRow* row;
+  std::size_t turn;
+};
+
+/// As few as let every type of every slot of every row occur.
+[[nodiscard]] inline std::vector<TypeChoice> type_choices(const KernelTemplate& kernel) {
+  std::vector<TypeChoice> choices;
+  for (const TypeRow& row : kernel.type_rows()) {
+    std::size_t most = 1;
+    for (const auto& slot : row.slots) most = std::max(most, slot.allowed.size());
+    for (std::size_t turn = 0; turn < most; ++turn) choices.push_back({&row, turn});
+  }
+  return choices;
+}
+
+/// Problem `turn` of a template, the sizes left open: all type choices in turn, in each round
+/// with other layouts; every eight problems have all layouts with and without C, every third one
+/// has operands without alignment.
+[[nodiscard]] inline Gemm gemm_of_turn(const KernelTemplate& kernel, std::size_t turn) {
+  const auto choices = type_choices(kernel);
+  const TypeChoice& choice = choices[(turn + turn / choices.size()) % choices.size()];
+  const auto storage = [&](unsigned bit) {
+    return (turn >> bit & 1U) != 0 ? Storage::t : Storage::n;
+  };
+  return gemm_of_row(*choice.row, choice.turn, storage(0), storage(1), turn % 3 == 2 ? 1 : 16,
+                     (turn >> 2U & 1U) != 0);
 }
 
 }  // namespace kiln::testing

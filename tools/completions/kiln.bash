@@ -21,7 +21,7 @@ _kiln_flags_of() {
     list) echo "--on" ;;
     show) echo "$_kiln_problem --on --top --all" ;;
     verify) echo "$_kiln_problem --template --set --timeout --seed" ;;
-    inspect) echo "$_kiln_problem --template --set --clusters --top --source" ;;
+    inspect) echo "$_kiln_problem --template --set --clusters --top --source --timeout" ;;
     bench) echo "$_kiln_problem --suite --against --rounds --template --set --tune --warm
       --in-process" ;;
     run) echo "$_kiln_problem --mode --log --repeat --seed" ;;
@@ -63,7 +63,7 @@ _kiln() {
     --color) words="auto always never" ;;
     --device) words="cuda:0 emulated:h200" ;;
     --template | --templates) words=$(_kiln_templates) ;;
-    --db | --cubin-store | --suite | --output | -o)
+    --db | --cubin-store | --suite | --output | -o | --save-profile)
       mapfile -t COMPREPLY < <(compgen -f -- "$current")
       return ;;
     --template-path | --cuda-include)

@@ -25,7 +25,7 @@ struct BlockTime {
 struct CeilingArgs {
   BlockTime* times;           ///< one of each block
   void* memory;               ///< what loads read
-  unsigned long long bytes;   ///< of it, a power of two for all but stream_dram
+  unsigned long long bytes;   ///< of it, a power of two for all but stream
   unsigned long long stride;  ///< between the links of a chain
   int iterations;
   unsigned seed;   ///< of values in registers

@@ -13,12 +13,7 @@
 namespace kiln::testing {
 namespace {
 
-class BlockMutants : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
-  }
-};
+using BlockMutants = NvrtcTest;
 
 std::vector<float> small_numbers(int count) {
   std::vector<float> values;

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
 #include "templates/renderer.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
+#include "tests/support/gemm_arguments.hpp"
 #include "tests/support/host_element.hpp"
 
 namespace kiln::testing {
@@ -37,11 +37,8 @@ class CatalogSpecimen : public Specimen {
 
   [[nodiscard]] const std::string& source() const override { return rendered_.text; }
   [[nodiscard]] Observed run(const std::string& source) override {
-    CompileRequest request;
+    CompileRequest request = request_of(rendered_, limits_.arch, CodeKind::ptx);
     request.source = source;
-    request.name_expressions = rendered_.name_expressions;
-    request.arch = limits_.arch;
-    request.code = CodeKind::ptx;
     CompileResult compiled = nvrtc()->compile(request);
     Observed observed;
     EXPECT_TRUE(compiled.ok) << compiled.log;
@@ -74,17 +71,10 @@ class CatalogSpecimen : public Specimen {
     const auto count = static_cast<std::size_t>(m * n);
     const auto bytes = count * static_cast<std::size_t>(size_bytes(gemm_.d));
     const DevicePtr d = bench.fresh(static_cast<std::int64_t>(bytes));
-    GemmArgs args{};
-    args.a = reinterpret_cast<const void*>(matrix(bench, gemm_.a, m, k, gemm_.storage_a, a_at));
-    args.b = reinterpret_cast<const void*>(matrix(bench, gemm_.b, k, n, gemm_.storage_b, b_at));
-    args.d = reinterpret_cast<void*>(d);
-    args.lda = gemm_.storage_a == Storage::n ? k : m;
-    args.ldb = gemm_.storage_b == Storage::n ? n : k;
-    args.ldc = args.ldd = n;
+    GemmArgs args =
+        plain_arguments(gemm_, matrix(bench, gemm_.a, m, k, gemm_.storage_a, a_at),
+                        matrix(bench, gemm_.b, k, n, gemm_.storage_b, b_at), DevicePtr{0}, d);
     args.alpha = 2.0;
-    args.m = m;
-    args.n = n;
-    args.k = k;
     if (!bench.launch(geometry_, args)) return;
     const auto stored = bench.download<std::byte>(d, bytes);
     std::vector<int> values;
@@ -116,12 +106,7 @@ Gemm problem(const Gemm& types, Storage a, Storage b, int alignment) {
   return gemm;
 }
 
-class CatalogMutants : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
-  }
-};
+using CatalogMutants = NvrtcTest;
 
 TEST_F(CatalogMutants, Naive) {
   CatalogSpecimen specimen("gemm_naive", "block_x=16 block_y=4",

@@ -10,20 +10,15 @@
 namespace kiln::testing {
 namespace {
 
-class ClusterMutants : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
-  }
-};
+using ClusterMutants = NvrtcTest;
 
-/// What block `rank` of a pair adds up at a place: its own number and the other's mirrored one.
 std::vector<int> numbers(int count) {
   std::vector<int> values;
   for (int i = 0; i < count; ++i) values.push_back(i * 29 % 97);
   return values;
 }
 
+/// Each thread adds its number and the mirrored one of the pair's other block.
 const char* const kExchange = R"(
 __device__ unsigned rank_in_cluster() {
   unsigned rank;
@@ -82,7 +77,7 @@ TEST_F(ClusterMutants, Exchange) {
                    "  cluster_arrive();\n  cluster_wait();  // both have written\n",
                    "  __syncthreads();\n", Finding::race, "ld.shared::cluster"),
           reported("arrives_but_does_not_wait", "  cluster_wait();  // both have written\n", "",
-                   Finding::race, "ld.shared::cluster"),
+                   Finding::barrier_mismatch, "barrier.cluster.arrive"),
           reported("leaves_too_early",
                    "  cluster_arrive();  // has read\n  results[at] = got + values[at];\n"
                    "  cluster_wait();  // the other has read\n",

@@ -134,8 +134,9 @@ void run_gemm(Bench& bench, Observed& observed) {
       observed);
 }
 
-TEST(CopyRingMutants, Gemm) {
-  if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
+using CopyRingMutants = NvrtcTest;
+
+TEST_F(CopyRingMutants, Gemm) {
   PlainSpecimen specimen(kGemm, "gemm", run_gemm);
   const std::string wait =
       "    asm volatile(\"cp.async.wait_group %0;\" ::\"n\"(kStages - 2) : \"memory\");\n";

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -40,7 +42,7 @@ class Specimen {
   virtual ~Specimen() = default;
   [[nodiscard]] virtual const std::string& source() const = 0;
   /// Compiles and runs a text in the place of source(), small and with all checks on. A text that
-  /// does not compile is a failure of the test.
+  /// does not compile is a failure of the test, but not a fatal one.
   [[nodiscard]] virtual Observed run(const std::string& source) = 0;
 };
 
@@ -70,5 +72,13 @@ void examine(Specimen& specimen, const std::vector<Mutant>& mutants);
 
 /// NVRTC, loaded once; null where there is none.
 [[nodiscard]] Compiler* nvrtc();
+
+/// A test that skips itself where there is no NVRTC.
+class NvrtcTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
+  }
+};
 
 }  // namespace kiln::testing

@@ -63,8 +63,9 @@ void run_pipeline(Bench& bench, Observed& observed) {
       observed);
 }
 
-TEST(NamedBarrierMutants, Pipeline) {
-  if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
+using NamedBarrierMutants = NvrtcTest;
+
+TEST_F(NamedBarrierMutants, Pipeline) {
   PlainSpecimen specimen(kPipeline, "doubled", run_pipeline);
   examine(specimen,
           {

@@ -35,6 +35,17 @@ TEST(BankConflicts, WordsConflictInTheWholeWarp) {
   EXPECT_EQ(store(4, [](int lane) { return 8 * lane; }), 2);
 }
 
+TEST(BankConflicts, PartsOfOneWordDoNotConflict) {
+  for (const int bytes : {1, 2}) {
+    SCOPED_TRACE(bytes);
+    EXPECT_EQ(load(bytes, [&](int lane) { return bytes * lane; }), 1);
+    EXPECT_EQ(load(bytes, [&](int lane) { return 128 * lane + lane % 2 * bytes; }), 32);
+    EXPECT_EQ(load(bytes, [&](int lane) { return lane / 2 * 128 + lane % 2 * bytes; }), 16);
+    EXPECT_EQ(store(bytes, [&](int lane) { return lane / 2 * 128 + lane % 2 * bytes; }), 16);
+    EXPECT_EQ(store(bytes, [&](int lane) { return lane / 2 * 8 + lane % 2 * bytes; }), 1);
+  }
+}
+
 TEST(BankConflicts, PairsOfWordsConflictInHalfWarps) {
   EXPECT_EQ(load(8, [](int lane) { return 8 * lane; }), 2);
   EXPECT_EQ(load(8, [](int lane) { return 256 * lane; }), 32);
@@ -45,6 +56,14 @@ TEST(BankConflicts, HalvesMergeWhereNeighboursAgree) {
   EXPECT_EQ(load(8, [](int) { return 0; }), 1);
   EXPECT_EQ(load(8, [](int lane) { return 8 * (lane & ~1); }), 2);
   EXPECT_EQ(load(8, [](int lane) { return 8 * (lane & ~17); }), 1);
+  // Lanes two apart agree, next ones do not; a lane that is off agrees with any other.
+  const auto two_apart = [](int lane) { return 8 * (lane & ~18); };
+  EXPECT_EQ(load(8, two_apart), 1);
+  EXPECT_EQ(load(8, two_apart, 0x0ff0fff7U), 1);
+  EXPECT_EQ(load(8, two_apart, 0x33333333U), 1);
+  const auto one_disagrees = [&](int lane) { return lane == 5 ? 1024 : two_apart(lane); };
+  EXPECT_EQ(load(8, one_disagrees), 3);
+  EXPECT_EQ(load(8, one_disagrees, ~(LaneMask{1} << 7U)), 2);
   EXPECT_EQ(store(8, [](int) { return 0; }), 2) << "stores never merge";
 }
 

@@ -3,7 +3,6 @@
 // Shared memory of other blocks: mapped addresses, remote arrivals, st.async, red.async, copies.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <numeric>
 
 #include "tests/unit/emulated/ptx_runner.hpp"
@@ -12,6 +11,7 @@ namespace kiln::emulated {
 namespace {
 
 using test::findings;
+using test::found;
 using test::kernel_text;
 using test::PtxRunner;
 
@@ -106,7 +106,7 @@ TEST(ClusterMemory, RemoteArrivalsOrderRemoteStores) {
   )";
   expect_words(run_pair(body + kWait, 32),
                [](std::uint32_t rank, std::uint32_t thread) { return (1 - rank) * 100 + thread; });
-  EXPECT_FALSE(findings(run_pair(body, 32).result).empty());
+  EXPECT_TRUE(found(run_pair(body, 32).result, Finding::race));
 }
 
 TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
@@ -133,8 +133,7 @@ TEST(ClusterMemory, AsyncStoresReportTheirBytes) {
   expect_words(run_pair(body + kWait, 1),
                [](std::uint32_t rank, std::uint32_t thread) { return (1 - rank) * 100 + thread; });
   // Without the wait it is still under way.
-  const auto found = findings(run_pair(body, 1).result);
-  EXPECT_NE(std::find(found.begin(), found.end(), Finding::missing_wait), found.end());
+  EXPECT_TRUE(found(run_pair(body, 1).result, Finding::missing_wait));
 }
 
 TEST(ClusterMemory, AsyncStoresOfVectors) {

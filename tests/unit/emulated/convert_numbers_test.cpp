@@ -225,13 +225,17 @@ TEST(ConvertNumbers, FloatsRoundToWholeNumbersAndNarrowerFloats) {
       ASSERT_EQ(results[i], std::bit_cast<std::uint32_t>(want)) << body;
     }
   }
+  constexpr std::uint64_t kWideNan = 0x7FFFFFFFE0000000U;
   const auto widened = lane_test::run("cvt.f64.f32 %ld, %ra;", 'l', rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const float value = single(rows[i][0]);
-    if (!std::isnan(value)) {
-      ASSERT_EQ(widened[i], std::bit_cast<std::uint64_t>(static_cast<double>(value)));
-    }
+    const std::uint64_t want =
+        std::isnan(value) ? kWideNan : std::bit_cast<std::uint64_t>(static_cast<double>(value));
+    ASSERT_EQ(widened[i], want);
   }
+  // By another path.
+  EXPECT_EQ(run_one("cvt.ftz.f64.f32 %ld, %ra;", 'l', {0xFF812345U, 0, 0, 0}), kWideNan);
+  EXPECT_EQ(run_one("cvt.f64.bf16 %ld, %ha;", 'l', {0xFF81U, 0, 0, 0}), kWideNan);
 }
 
 TEST(ConvertNumbers, SaturationToTheUnitIntervalAndFlushing) {
@@ -250,12 +254,27 @@ TEST(ConvertNumbers, SaturationToTheUnitIntervalAndFlushing) {
 }
 
 TEST(ConvertNumbers, WhatPtxHasNotIsRefused) {
-  for (const char* body :
-       {"cvt.f32.s32 %rd, %ra;", "cvt.s32.f32 %rd, %ra;", "cvt.rn.s32.f32 %rd, %ra;",
-        "cvt.rni.f32.f64 %rd, %la;", "cvt.f32.f64 %rd, %la;", "cvt.rn.s32.s16 %rd, %ha;",
-        "cvt.u32.u64 %hd, %la;", "cvt.u64.u32 %ld, %ha;", "cvt.ftz.f64.f16 %ld, %ha;",
-        "cvt.rn.relu.f32.f64 %rd, %la;", "cvt.rs.f16x2.f32 %rd, %ra, %rb, %rc;",
-        "cvt.rna.f32.f64 %rd, %la;", "cvt.rn.satfinite.e2m1x2.f32 %hd, %ra, %rb;"}) {
+  for (const char* body : {"cvt.f32.s32 %rd, %ra;",
+                           "cvt.s32.f32 %rd, %ra;",
+                           "cvt.rn.s32.f32 %rd, %ra;",
+                           "cvt.rni.f32.f64 %rd, %la;",
+                           "cvt.f32.f64 %rd, %la;",
+                           "cvt.rn.s32.s16 %rd, %ha;",
+                           "cvt.u32.u64 %hd, %la;",
+                           "cvt.u64.u32 %ld, %ha;",
+                           "cvt.ftz.f64.f16 %ld, %ha;",
+                           "cvt.rn.relu.f32.f64 %rd, %la;",
+                           "cvt.rs.f16x2.f32 %rd, %ra, %rb, %rc;",
+                           "cvt.rna.f32.f64 %rd, %la;",
+                           "cvt.rn.satfinite.e2m1x2.f32 %hd, %ra, %rb;",
+                           "cvt.ftz.u32.u16 %rd, %ha;",
+                           "cvt.rn.ftz.tf32.f32 %rd, %ra;",
+                           "cvt.rn.sat.tf32.f32 %rd, %ra;",
+                           "cvt.rm.relu.f16.f32 %hd, %ra;",
+                           "cvt.rm.f16x2.f32 %rd, %ra, %rb;",
+                           "cvt.rp.bf16x2.f32 %rd, %ra, %rb;",
+                           "cvt.rna.bf16x2.f32 %rd, %ra, %rb;",
+                           "cvt.rn.satfinite.f16x2.e5m2x2 %rd, %ha;"}) {
     EXPECT_NE(lane_test::refusal(body), "") << body;
   }
 }

@@ -183,6 +183,11 @@ TEST(DataCompare, WhatPtxHasNotIsRefused) {
   EXPECT_NE(lane_test::refusal("setp.eq.ftz.f64 %pd, %la, %lb;"), "");
   EXPECT_NE(lane_test::refusal("set.lt.f16x2.f32 %rd, %ra, %rb;"), "");
   EXPECT_NE(lane_test::refusal("setp.eq.and.u32 %pd, %ra, %rb;"), "");
+  EXPECT_NE(lane_test::refusal("setp.lt.u32 %pd|!%p1, %ra, %rb;"), "");
+  EXPECT_NE(lane_test::refusal("setp.lt.f16x2 %pd, %ra, %rb;").find("two predicates"),
+            std::string::npos);
+  EXPECT_NE(lane_test::refusal("setp.eq.b8 %pd, %ha, %hb;").find("has no form for .b8"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // Device profiles: their text, what is built in, and every way a file can be wrong.
 #include "runtime/emulated/device_profile.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -13,8 +14,11 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <type_traits>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/device_profile_keys.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln {
 namespace {
@@ -87,26 +91,27 @@ TEST(DeviceProfileTest, TheH200IsBuiltInAndPlausible) {
 
 TEST(DeviceProfileTest, AnUnknownModelNamesTheKnownOnes) {
   try {
-    static_cast<void>(profile_of("h2000"));
+    static_cast<void>(profile_of("b300"));
     FAIL() << "found";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_THAT(error.what(), HasSubstr("'h2000'"));
+    EXPECT_THAT(error.what(), HasSubstr("'b300'"));
     EXPECT_THAT(error.what(), HasSubstr("h200"));
   }
 }
 
 TEST(DeviceProfileTest, APathIsRead) {
-  const auto path = std::filesystem::temp_directory_path() / "kiln_device_profile_test.toml";
+  const kiln::testing::TemporaryFolder folder;
+  const std::string path = folder.file("mine.toml");
   std::ofstream(path) << changed("clock_ghz = ", "clock_ghz = 1.25 # was ");
-  EXPECT_EQ(profile_of(path.string()).clock_ghz, 1.25);
+  EXPECT_EQ(profile_of(path).clock_ghz, 1.25);
   std::filesystem::remove(path);
   try {
-    static_cast<void>(profile_of(path.string()));
+    static_cast<void>(profile_of(path));
     FAIL() << "found";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_THAT(error.what(), HasSubstr(path.string()));
+    EXPECT_THAT(error.what(), HasSubstr(path));
   }
 }
 
@@ -131,31 +136,81 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
   expect_complaint(changed("clock_ghz = ", "clock_ghz = \"fast\" # "), "clock_ghz", 13,
                    "clock_ghz must be a number");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = 0 # "), "clock_ghz", 13,
-                   "clock_ghz must be greater than 0");
+                   "clock_ghz must be from 0.01 to 100, not 0");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = inf # "), "clock_ghz", 13,
-                   "clock_ghz must be a finite number");
+                   "clock_ghz must be from 0.01 to 100, not inf");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = nan # "), "clock_ghz", 13,
-                   "clock_ghz must be a finite number");
+                   "clock_ghz must be from 0.01 to 100, not nan");
   expect_complaint(changed("\nfp64 = ", "\nfp64 = -1 # "), "fp64", 8,
-                   "lanes_per_clock.fp64 must not be negative");
+                   "lanes_per_clock.fp64 must be 0 or from 0.01 to 1000000, not -1");
   expect_complaint(changed("sm_count = 132", "sm_count = 1.5"), "sm_count", 12,
                    "limits.sm_count must be a whole number");
   expect_complaint(changed("sm_count = 132", "sm_count = 0"), "sm_count", 12,
-                   "limits.sm_count must be greater than 0");
+                   "limits.sm_count must be from 1 to 1024, not 0");
   expect_complaint(changed("sm_count = 132", "sm_count = 4294967296"), "sm_count", 12,
-                   "limits.sm_count is too large");
+                   "limits.sm_count must be from 1 to 1024, not 4294967296");
   expect_complaint(changed("name = \"h200\"", "name = 200"), "name", 8,
                    "name must be a text in quotes");
   expect_complaint(changed("arch = \"sm_90a\"", "arch = \"sm_3\""), "arch", 8,
                    "limits.arch must be one of sm_75");
 }
 
-/// A number that a figure may have: of any size, with and without a fraction.
+/// Walks a profile's keys and makes texts of it in which one number is out of range.
+class OutOfRange {
+ public:
+  void section(std::string_view name, std::string_view) { section_ = name; }
+  void value(std::string_view, const std::string&, std::string_view) {}
+  template <class Number>
+  void value(std::string_view key, const Number& number, Range range, std::string_view) {
+    const auto at = [](double value) {
+      return std::is_integral_v<Number> ? fmt::format("{:.0f}", value) : fmt::format("{}", value);
+    };
+    const double below = range.or_zero ? range.least / 2 : range.least - 1;
+    for (const double wrong : {below, 2 * range.most + 1}) expect_refused(key, number, at(wrong));
+    if (!std::is_integral_v<Number>) expect_refused(key, number, "1e300");
+    ++keys_;
+  }
+  [[nodiscard]] int keys() const { return keys_; }
+
+ private:
+  template <class Number>
+  void expect_refused(std::string_view key, const Number& number, const std::string& wrong) {
+    std::string text = h200_text();
+    const std::string line = fmt::format("\n{} = ", key);
+    const std::size_t section = section_.empty() ? 0 : text.find(fmt::format("\n[{}]", section_));
+    const std::size_t place = text.find(line + fmt::format("{}", number), section);
+    ASSERT_NE(place, text.npos) << section_ << key;
+    text.replace(place, line.size(), line + wrong + " # ");
+    const std::string error = error_of(text);
+    const std::string name =
+        section_.empty() ? std::string(key) : fmt::format("{}.{}", section_, key);
+    EXPECT_THAT(error, HasSubstr(": " + name + " must be "));
+    EXPECT_THAT(error, HasSubstr(", not "));
+  }
+
+  std::string section_;
+  int keys_ = 0;
+};
+
+TEST(DeviceProfileTest, EveryNumberHasItsRange) {
+  OutOfRange wrong;
+  const DeviceProfile profile = profile_of("h200");
+  visit_profile(profile, wrong);
+  EXPECT_GT(wrong.keys(), 40);
+  EXPECT_THAT(error_of(changed("warp_size = 32", "warp_size = 2147483647")),
+              HasSubstr("limits.warp_size must be 32, not 2147483647"));
+  EXPECT_EQ(read_profile(changed("\ntf32 = ", "\ntf32 = 0 # "), "mine.toml").mma.tf32, 0.0)
+      << "there is none";
+}
+
+/// A number that a figure may have, with and without a fraction.
 rc::Gen<double> figures() {
-  return rc::gen::map(
-      rc::gen::pair(rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 53),
-                    rc::gen::inRange(-60, 20)),
-      [](const auto& parts) { return std::ldexp(static_cast<double>(parts.first), parts.second); });
+  return rc::gen::map(rc::gen::pair(rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 53),
+                                    rc::gen::inRange(0, 7)),
+                      [](const auto& parts) {
+                        return 1.0 +
+                               std::ldexp(static_cast<double>(parts.first), parts.second - 54);
+                      });
 }
 
 RC_GTEST_PROP(DeviceProfileProperty, TextReadsBackAsTheSame, ()) {
@@ -163,15 +218,17 @@ RC_GTEST_PROP(DeviceProfileProperty, TextReadsBackAsTheSame, ()) {
   profile.name = *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
   profile.device_class.name = *rc::gen::container<std::string>(rc::gen::inRange<char>(1, 127));
   profile.limits.sm_count = *rc::gen::inRange(1, 1000);
-  profile.limits.l2_bytes = *rc::gen::inRange<std::int64_t>(1, std::int64_t{1} << 40);
+  profile.limits.l2_bytes = *rc::gen::inRange<std::int64_t>(1, 1'000'000'000'000);
   profile.device_class.sm_count = profile.limits.sm_count;
   profile.device_class.l2_bytes = profile.limits.l2_bytes;
   for (double* figure : {&profile.clock_ghz, &profile.launch_ns, &profile.l2_bytes_per_ns,
                          &profile.mma.f16, &profile.wgmma.e4m3, &profile.latency.dram}) {
     *figure = *figures();
   }
-  for (double& lanes : profile.lanes_per_clock)
-    lanes = *rc::gen::oneOf(figures(), rc::gen::just(0.0));
+  for (const emulated::Unit unit : kLaneUnits) {
+    profile.lanes_per_clock[static_cast<std::size_t>(unit)] =
+        *rc::gen::oneOf(figures(), rc::gen::just(0.0));
+  }
   const DeviceProfile read = read_profile(profile_text(profile), "text");
   RC_ASSERT(read.name == profile.name);
   RC_ASSERT(read.device_class == profile.device_class);

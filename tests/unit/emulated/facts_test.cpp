@@ -41,7 +41,6 @@ TEST(Facts, CountWhatALaunchDid) {
   const FactSheet sheet = run.facts({3, 1, 1}, {64, 1, 1}, buffer);
 
   EXPECT_EQ(sheet.blocks, 3U);
-  EXPECT_EQ(sheet.warps, 6U);
   const InstructionFacts store = of(sheet, "st.shared.u32");
   EXPECT_EQ(store.issues, 6U);
   EXPECT_EQ(store.lanes, 192U);

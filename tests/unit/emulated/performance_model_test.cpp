@@ -119,6 +119,23 @@ TEST(PerformanceModel, BankConflictsCostTheirWavefronts) {
   EXPECT_GT(conflicts.time_ns / clean.time_ns, 10.0) << "32 lanes in one bank";
 }
 
+// Nobody waits for a store, but the block is not done before all are.
+TEST(PerformanceModel, StoresTakeTheTimeOfWhatTheyUse) {
+  const std::string conflicts =
+      "st.shared.f32 [%r6], %f1; st.shared.f32 [%r6], %f2; st.shared.f32 [%r6], %f3;";
+  const Prediction shared = predicted(loop_text(conflicts, 200), 132 * 8);
+  EXPECT_EQ(shared.bound, "memory");
+  EXPECT_NEAR(busy(shared, Resource::memory), 1.0, 0.01);
+  // 200 turns of 3 by 64 warps, 32 clocks each.
+  EXPECT_NEAR(shared.time_ns, 685'000, 10'000);
+
+  const std::string again =
+      "st.global.f32 [%rd3], %f1; st.global.f32 [%rd3], %f2; st.global.f32 [%rd3], %f3;";
+  const Prediction global = predicted(loop_text(again, 200), 132 * 8);
+  EXPECT_EQ(global.bound, "l2") << "the first level writes through";
+  EXPECT_NEAR(busy(global, Resource::l2), 1.0, 0.01);
+}
+
 // movmatrix uses the memory pipe: fragments of bf16 that have to be turned cost it twice.
 TEST(PerformanceModel, TurningMatricesTakesTheMemoryPipe) {
   std::string turns;
@@ -155,13 +172,32 @@ TEST(PerformanceModel, ShapesOfMatrixInstructionsAreRead) {
   EXPECT_DOUBLE_EQ(multiply_adds("fma.rn.f32"), 0.0);
 }
 
+TEST(PerformanceModel, OnlyPlainAsynchronousCopiesMoveWhatTheTraceSays) {
+  const auto step_of = [](const std::string& opcode) {
+    Program program;
+    program.code.resize(1);
+    program.code[0].unit = Unit::async_copy;
+    program.opcodes = {opcode};
+    program.uses.resize(1);
+    return instruction_costs(program, profile_of("h200")).front().step;
+  };
+  EXPECT_EQ(step_of("cp.async.cg.shared.global"), Step::copy);
+  EXPECT_EQ(step_of("cp.async.ca.shared.global"), Step::copy);
+  EXPECT_EQ(step_of("cp.async.commit_group"), Step::commit);
+  EXPECT_EQ(step_of("cp.async.wait_group"), Step::wait);
+  EXPECT_EQ(step_of("cp.async.mbarrier.arrive.shared.b64"), Step::compute);
+  EXPECT_EQ(step_of("cp.async.bulk.commit_group"), Step::compute);
+  EXPECT_EQ(step_of("cp.async.bulk.wait_group.read"), Step::compute);
+}
+
 TEST(PerformanceModel, ARecordedBatchReplaysThePrediction) {
   EmulatedDevice device("h200");
   const std::string ptx = loop_text(kMultiplyAdds, 50) + register_note(40);
   DeviceStatus status;
   const auto module = device.load(std::as_bytes(std::span(ptx.data(), ptx.size())), {"k"}, status);
   ASSERT_TRUE(status.ok()) << status.message;
-  std::uint64_t argument = device.allocate(4096);
+  const std::uint64_t memory = device.allocate(4096);
+  std::uint64_t argument = memory;
   LaunchRequest request;
   request.function = module->functions().front();
   request.geometry.grid = {264, 1, 1};
@@ -170,12 +206,14 @@ TEST(PerformanceModel, ARecordedBatchReplaysThePrediction) {
   const double one_ns = device.predict(request, status).time_ns;
   const auto batch = device.record(
       [&](int, void* stream) {
+        argument = memory;
         (void)device.launch(request, stream);
-        return device.launch(request, stream);
+        const DeviceStatus launched = device.launch(request, stream);
+        argument = 0;  // was copied: the kernel would fault here
+        return launched;
       },
       5, status);
   ASSERT_TRUE(status.ok()) << status.message;
-  argument = 0;  // was copied
   double total_ns = 0.0;
   ASSERT_TRUE(batch->replay(total_ns).ok());
   EXPECT_DOUBLE_EQ(total_ns, 10 * one_ns);

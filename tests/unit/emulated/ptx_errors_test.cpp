@@ -29,7 +29,7 @@ TEST(PtxErrors, ATextThatIsNoPtx) {
   EXPECT_THAT(refusal(".version 9"), HasSubstr("expected a version, not '9'"));
   EXPECT_THAT(refusal(".version 9e1"), HasSubstr("a version is two integers"));
   EXPECT_THAT(refusal(".version 9.0 .address_size 64"), HasSubstr("a .target directive"));
-  EXPECT_THAT(refusal(".version 9.0 .target sm_90 .address_size 16"), HasSubstr("32 or 64 bits"));
+  EXPECT_THAT(refusal(".version 9.0 .target sm_90 .address_size 32"), HasSubstr("of 64 bits only"));
   EXPECT_THAT(refusal(".version 9.0 /* never\nended"), HasSubstr("PTX:1:14: this comment"));
   EXPECT_THAT(refusal(".version 9.0 .file 1 \"a\n\""), HasSubstr("PTX:1:22: this string"));
 }

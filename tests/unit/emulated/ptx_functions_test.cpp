@@ -19,11 +19,10 @@ using testing::HasSubstr;
 TEST(PtxFunctions, TheHeaderOfAModule) {
   const auto module = ptx::read_module(
       "// a comment\n.version 8.10\n.target sm_90a, texmode_independent /* and\nanother */\n"
-      ".address_size 32 .pragma \"nounroll\";");
+      ".address_size 64 .pragma \"nounroll\";");
   EXPECT_EQ(module.version_major, 8);
   EXPECT_EQ(module.version_minor, 10);
   EXPECT_EQ(module.target, "sm_90a");
-  EXPECT_EQ(module.address_bits, 32);
 }
 
 TEST(PtxFunctions, ParametersOfAnEntry) {
@@ -163,6 +162,7 @@ TEST(PtxFunctions, WhatCannotBeIsRefused) {
       {".entry f() { .reg .b32 _; }", "'_' cannot be declared"},
       {".entry f() { .weak .u32 x; }", "'.weak' is not known in the body of a function"},
       {".entry f() .fastest { ret; }", "'.fastest' is not known before the body"},
+      {".entry f() .blocksareclusters { ret; }", "a grid that counts clusters is not known"},
       {".entry f() .maxntid 1, 2, 3, 4 { ret; }", "expected three numbers at most"},
       {".entry f() .maxntid 9999999999 { ret; }", "too large for a number of threads"},
       {".entry f(.reg .v2 .f32 a) { ret; }", "cannot be a parameter"},

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -58,15 +60,19 @@ class PtxRunner {
 
   template <class... Arguments>
   LaunchResult launch(Extent grid, Extent block, Arguments... arguments) {
+    return launch_with(grid, block, parameters_of(arguments...));
+  }
+  /// The same with parameters of any types, as they lie in memory.
+  LaunchResult launch_with(Extent grid, Extent block, std::vector<std::byte> parameters) {
     LaunchOptions options = one_thread();
     const auto shadow = std::make_shared<GlobalShadow>();
     if (checks_) options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
-    return run_grid(state_of(grid, block, arguments...), options);
+    return run_grid(state_of(grid, block, std::move(parameters)), options);
   }
 
   template <class... Arguments>
   FactSheet facts(Extent grid, Extent block, Arguments... arguments) {
-    LaunchState state = state_of(grid, block, arguments...);
+    LaunchState state = state_of(grid, block, parameters_of(arguments...));
     FactCollector collector(state.program);
     LaunchOptions options = one_thread();
     options.make_observer = [&collector] { return collector.watch(); };
@@ -94,8 +100,7 @@ class PtxRunner {
     options.timeout_s = timeout_s;
     return options;
   }
-  template <class... Arguments>
-  LaunchState state_of(Extent grid, Extent block, Arguments... arguments) {
+  LaunchState state_of(Extent grid, Extent block, std::vector<std::byte> parameters) {
     LaunchState state;
     state.program =
         *static_cast<const std::shared_ptr<const Program>*>(module_.functions().front().handle);
@@ -104,15 +109,19 @@ class PtxRunner {
     state.block = block;
     state.cluster = cluster;
     state.dynamic_smem_bytes = smem_bytes;
-    (append(state.parameters, static_cast<std::uint64_t>(arguments)), ...);
+    state.parameters = std::move(parameters);
     return state;
   }
   const Allocation& raw_buffer(std::size_t bytes) {
     return memory_.allocate(static_cast<std::int64_t>(bytes));
   }
-  static void append(std::vector<std::byte>& to, std::uint64_t value) {
-    const auto* const bytes = reinterpret_cast<const std::byte*>(&value);
-    to.insert(to.end(), bytes, bytes + sizeof value);
+  template <class... Arguments>
+  static std::vector<std::byte> parameters_of(Arguments... arguments) {
+    const std::array<std::uint64_t, sizeof...(arguments)> words{
+        static_cast<std::uint64_t>(arguments)...};
+    std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));
+    if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
+    return bytes;
   }
 
   bool checks_;
@@ -126,6 +135,12 @@ inline std::vector<Finding> findings(const LaunchResult& result) {
   if (result.fault) found.push_back(result.fault->finding);
   for (const Report& report : result.reports) found.push_back(report.finding);
   return found;
+}
+
+/// Whether anything of this kind is among them.
+inline bool found(const LaunchResult& result, Finding finding) {
+  const auto all = findings(result);
+  return std::find(all.begin(), all.end(), finding) != all.end();
 }
 
 }  // namespace kiln::emulated::test

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdint>
+#include <limits>
 #include <string>
+#include <tuple>
 
 #include "runtime/emulated/fragment_layout.hpp"
 #include "runtime/emulated/matrix_descriptor.hpp"
@@ -268,7 +271,6 @@ TEST_P(WgmmaTypes, MultiplyAndAdd) {
 std::vector<Case> cases() {
   using enum MatrixType;
   std::vector<Case> all;
-  const std::string none;
   const std::string scales = ", 1, 1";
   const std::string whole;
   all.push_back({"f32.f16.f16", f16, f16, f32});
@@ -336,17 +338,27 @@ TEST(Wgmma, BitsCountWhatBothHave) {
 }
 
 TEST(Wgmma, IntegersSaturateWhereTheySaySo) {
-  Case with{"s32.u8.u8", MatrixType::u8, MatrixType::u8, MatrixType::s32};
-  with.immediates = "";
-  Operands wraps(with);
-  std::fill(wraps.before.begin(), wraps.before.end(), 0x7fffffffU);
-  const auto wrapped = run_body(wraps, wraps.instruction() + kCommit + kWait);
-  with.suffix = ".satfinite";
-  Operands saturates(with);
-  saturates.before = wraps.before;
-  const auto clamped = run_body(saturates, saturates.instruction() + kCommit + kWait);
-  expect_clean(clamped, wraps.before);
-  EXPECT_NE(wrapped.words, wraps.before);
+  // From the largest number, and with signs from the smallest, products lead out of the range.
+  for (const auto& [types, type, begin] :
+       {std::tuple("s32.u8.u8", MatrixType::u8, std::int32_t{0x7fffffff}),
+        std::tuple("s32.s8.s8", MatrixType::s8, std::int32_t{0x7fffffff}),
+        std::tuple("s32.s8.s8", MatrixType::s8, -std::int32_t{0x7fffffff} - 1)}) {
+    for (const bool saturates : {false, true}) {
+      SCOPED_TRACE(fmt::format("{} from {}, saturates: {}", types, begin, saturates));
+      Case with{types, type, type, MatrixType::s32};
+      with.immediates = "";
+      if (saturates) with.suffix = ".satfinite";
+      Operands operands(with);
+      std::fill(operands.before.begin(), operands.before.end(), static_cast<std::uint32_t>(begin));
+      const auto sums = Operands::fragment(*operands.layout, 32, [&](int m, int n) {
+        const std::int64_t sum = std::int64_t{begin} + operands.product(m, n);
+        using Limits = std::numeric_limits<std::int32_t>;
+        const std::int64_t clamped = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
+        return static_cast<std::uint32_t>(saturates ? clamped : sum);
+      });
+      expect_clean(run_body(operands, operands.instruction() + kCommit + kWait), sums);
+    }
+  }
 }
 
 TEST(Wgmma, ChainsGoOnWithoutWaits) {

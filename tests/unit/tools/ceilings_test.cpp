@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "tools/ceiling_source.hpp"
+#include "tools/save_profile.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -74,6 +75,12 @@ TEST(Ceilings, FiguresBeyondTheDeviceAreImplausible) {
   EXPECT_THAT(complaint([](auto& p) { p.latency.l2 = p.latency.shared; }),
               HasSubstr("latency shared"));
   EXPECT_THAT(complaint([](auto& p) { p.wgmma.f16 = 20000.0; }), HasSubstr("wgmma.f16"));
+}
+
+TEST(SaveProfile, SaysHowTheFileIsNamedAsADevice) {
+  EXPECT_EQ(device_of_profile("mine"), "emulated:./mine");
+  EXPECT_EQ(device_of_profile("mine.toml"), "emulated:mine.toml");
+  EXPECT_EQ(device_of_profile("/tmp/mine"), "emulated:/tmp/mine");
 }
 
 }  // namespace

@@ -130,6 +130,7 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
   Trial& best = report.result.emplace().best.emplace();
   best.provenance = Provenance::modelled;
+  report.provenance = Provenance::modelled;
   best.key.problem = to_problem(report.request.gemm);
   best.timing.emplace().median_ns = 2500.0;
   const std::string text = report_text(report, "emulated:h200");
@@ -140,6 +141,13 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   EXPECT_THAT(text, HasSubstr("Library::open({.device = \"emulated:h200\"})"));
   EXPECT_THAT(text, Not(HasSubstr("kiln bench")));
   EXPECT_EQ(report_row(report).at(3), "2.500 us modelled");
+}
+
+TEST(TuneReport, WhatWasOnlyCompiledRanOnNoDevice) {
+  TuneReport report;
+  report.provenance = Provenance::compiled;
+  report.result.emplace();
+  EXPECT_THAT(report_text(report, "emulated:h200"), Not(HasSubstr("emulated")));
 }
 
 }  // namespace

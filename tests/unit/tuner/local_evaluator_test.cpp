@@ -93,6 +93,21 @@ TEST_F(LocalEvaluatorTest, CasesWithoutALaunchAreLeftOut) {
   EXPECT_EQ(evaluator_->evaluate(partial).outcome, Outcome::launch_failed);
 }
 
+// A device that executes slowly checks small cases only. What no such case fits is not right, nor
+// wrong for ever: nobody knows.
+TEST_F(LocalEvaluatorTest, WhatNoCaseCanCheckIsRejected) {
+  testing::FakeDeviceOptions options;
+  options.info = testing::fake_device_info();
+  options.info.most_products = 1;
+  const auto evaluator = make_local_evaluator(testing::make_planted_device(std::move(options)));
+  evaluator->set_up(setup_);
+  const Evaluation result = evaluator->evaluate(job("right"));
+  EXPECT_EQ(result.outcome, Outcome::rejected);
+  EXPECT_THAT(result.message, HasSubstr("cannot be verified"));
+  EXPECT_FALSE(result.verification.passed);
+  EXPECT_FALSE(result.timing);
+}
+
 TEST_F(LocalEvaluatorTest, CandidatesLeaveNoMemoryBehind) {
   const std::size_t before = device_->live_allocations();
   EvaluationJob with_workspace = job("right");

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What orders accesses, and what only seems to.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/emulated/ptx_runner.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+using test::findings;
+using test::kernel_text;
+using test::PtxRunner;
+
+constexpr const char* kRegisters = R"(
+    .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<8>;
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+)";
+
+/// Block 1 writes a value and raises a flag; block 0 waits for it and reads the value.
+LaunchResult handed_over(const std::string& raise, const std::string& look) {
+  PtxRunner run(kernel_text(kRegisters + fmt::format(R"(
+    setp.eq.u32 %p1, %r2, 1;
+    @%p1 bra PRODUCE;
+  WAIT:
+    {}
+    setp.eq.u32 %p2, %r3, 0;
+    @%p2 bra WAIT;
+    {}
+    ld.global.u32 %r4, [%rd1+4];
+    st.global.u32 [%rd1+8], %r4;
+    ret;
+  PRODUCE:
+    mov.u32 %r5, 42;
+    mov.u32 %r7, 1;
+    st.global.u32 [%rd1+4], %r5;
+    {}
+    ret;
+  )",
+                                                     look.substr(0, look.find('|')),
+                                                     look.substr(look.find('|') + 1), raise),
+                            1));
+  const auto out = run.buffer(std::vector<std::uint32_t>{0, 0, 0});
+  LaunchResult result = run.launch({2, 1, 1}, {1, 1, 1}, out);
+  EXPECT_TRUE(result.fault || run.read<std::uint32_t>(out, 3)[2] == 42U);
+  return result;
+}
+
+TEST(Ordering, FlagsBetweenBlocksOrderWithFencesOrSemantics) {
+  const std::vector<std::pair<std::string, std::string>> good{
+      {"membar.gl; st.volatile.global.u32 [%rd1], %r7;",
+       "ld.volatile.global.u32 %r3, [%rd1]; | membar.gl;"},
+      {"st.release.gpu.global.u32 [%rd1], %r7;", "ld.acquire.gpu.global.u32 %r3, [%rd1]; |"},
+      {"fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd1], %r7;",
+       "ld.relaxed.gpu.global.u32 %r3, [%rd1]; | fence.acq_rel.gpu;"},
+      {"atom.add.release.gpu.global.u32 %r6, [%rd1], 1;",
+       "atom.add.acquire.gpu.global.u32 %r3, [%rd1], 0; |"},
+      {"red.release.gpu.global.add.u32 [%rd1], 1;", "ld.acquire.gpu.global.u32 %r3, [%rd1]; |"},
+      {"membar.gl; atom.global.exch.b32 %r6, [%rd1], 1;",
+       "atom.global.add.u32 %r3, [%rd1], 0; | membar.gl;"}};
+  for (const auto& [raise, look] : good) {
+    EXPECT_EQ(findings(handed_over(raise, look)), std::vector<Finding>{}) << raise << "\n" << look;
+  }
+}
+
+TEST(Ordering, FlagsWithoutThemAreRaces) {
+  const std::vector<std::pair<std::string, std::string>> bad{
+      {"st.volatile.global.u32 [%rd1], %r7;", "ld.volatile.global.u32 %r3, [%rd1]; | membar.gl;"},
+      {"membar.gl; st.volatile.global.u32 [%rd1], %r7;", "ld.volatile.global.u32 %r3, [%rd1]; |"},
+      {"membar.cta; st.volatile.global.u32 [%rd1], %r7;",
+       "ld.volatile.global.u32 %r3, [%rd1]; | membar.gl;"},
+      {"st.release.cta.global.u32 [%rd1], %r7;", "ld.acquire.gpu.global.u32 %r3, [%rd1]; |"},
+      {"st.relaxed.gpu.global.u32 [%rd1], %r7;", "ld.acquire.gpu.global.u32 %r3, [%rd1]; |"}};
+  for (const auto& [raise, look] : bad) {
+    EXPECT_EQ(findings(handed_over(raise, look)), std::vector<Finding>{Finding::race})
+        << raise << "\n"
+        << look;
+  }
+}
+
+/// A block of 64 threads with a shared word for each; %r3 is the address of the own one.
+LaunchResult in_block(const std::string& body, std::uint32_t threads = 64) {
+  PtxRunner run(kernel_text(std::string(".shared .align 16 .b8 place[1024];") + kRegisters + R"(
+    mov.u32 %r9, place;
+    shl.b32 %r3, %r1, 2;
+    add.u32 %r3, %r3, %r9;
+    setp.eq.u32 %p1, %r1, 0;
+    setp.lt.u32 %p2, %r1, 16;
+)" + body + " ret;",
+                            1));
+  return run.launch({1, 1, 1}, {threads, 1, 1}, run.fresh_buffer(4096));
+}
+
+TEST(Ordering, AtomicsRaceWithPlainAccessesOnly) {
+  const std::string count = "atom.shared.add.u32 %r4, [%r9+512], 1;";
+  const std::string clear = "@%p1 st.shared.u32 [%r9+512], 0;";
+  const std::string look = "ld.shared.u32 %r5, [%r9+512];";
+  EXPECT_EQ(findings(in_block(clear + "bar.sync 0;" + count + "bar.sync 0;" + look)),
+            std::vector<Finding>{});
+  EXPECT_EQ(findings(in_block(clear + count)), std::vector<Finding>{Finding::race});
+  EXPECT_EQ(findings(in_block(clear + "bar.sync 0;" + count + look)),
+            std::vector<Finding>{Finding::race});
+  EXPECT_EQ(findings(in_block(count)), std::vector<Finding>{Finding::uninitialised});
+}
+
+TEST(Ordering, WhatSynchronisingStoresWroteIsThere) {
+  for (const char* store :
+       {"st.volatile.shared.u32 [%r3], %r1;", "st.relaxed.cta.shared.u32 [%r3], %r1;",
+        "atom.shared.exch.b32 %r4, [%r3], %r1;"}) {
+    EXPECT_EQ(findings(in_block(store + std::string("bar.sync 0; ld.shared.u32 %r5, [%r3];"))),
+              std::vector<Finding>{})
+        << store;
+  }
+}
+
+TEST(Ordering, WhatOneLaneReleasesSaysNothingOfTheOthers) {
+  // Lane 0's atomic is no barrier of the warp.
+  const std::string neighbour = "xor.b32 %r6, %r3, 4; ld.shared.u32 %r5, [%r6];";
+  const std::string own = "st.shared.u32 [%r3], %r1;";
+  EXPECT_EQ(findings(in_block(own + "@%p1 atom.shared.exch.b32 %r4, [%r9+512], 1;" + neighbour)),
+            std::vector<Finding>{Finding::race});
+  EXPECT_EQ(findings(in_block(own + "bar.warp.sync 0xffffffff;" + neighbour)),
+            std::vector<Finding>{});
+}
+
+TEST(Ordering, AWarpBarrierOrdersWhenAllHaveComeToIt) {
+  const std::string write = "st.shared.u32 [%r3], %r1;";
+  const std::string read = "sub.u32 %r6, %r3, 64; ld.shared.u32 %r5, [%r6];";
+  const std::string sync = "bar.warp.sync 0xffffffff;";
+  const auto halves = [](const std::string& low, const std::string& high) {
+    return in_block("@%p2 bra LOW;" + high + "bra JOIN; LOW:" + low + "JOIN:", 32);
+  };
+  EXPECT_EQ(findings(halves(write + sync, sync + read)), std::vector<Finding>{});
+  EXPECT_TRUE(test::found(halves(write + sync, read + sync), Finding::race));
+}
+
+TEST(Ordering, TheClustersBarrierOrdersGlobalMemory) {
+  const auto run_with = [](const std::string& barrier) {
+    PtxRunner run(kernel_text(kRegisters + fmt::format(R"(
+      setp.eq.u32 %p1, %r2, 0;
+      @%p1 st.global.u32 [%rd1], %r2;
+      {}
+      @!%p1 ld.global.u32 %r3, [%rd1];
+      ret;
+    )",
+                                                       barrier),
+                              1));
+    run.cluster = {2, 1, 1};
+    return run.launch({2, 1, 1}, {32, 1, 1}, run.buffer(std::vector<std::uint32_t>{0}));
+  };
+  EXPECT_EQ(findings(run_with("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;")),
+            std::vector<Finding>{});
+  EXPECT_EQ(findings(run_with("")), std::vector<Finding>{Finding::race});
+}
+
+}  // namespace
+}  // namespace kiln::emulated
