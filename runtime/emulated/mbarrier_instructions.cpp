@@ -267,7 +267,7 @@ void decode_wait(DecodeContext& context, Instr& out) {
   detail.own_only = true;
   take_semantics(context, detail);
   if (context.operands() < 3 || context.operands() > 4) context.fail("needs 3 or 4 operands");
-  out.d = context.predicate(context.operand(0));
+  out.d = context.destination(0, ptx::Type::pred);
   out.c = context.source(2, detail.by_parity ? Type::u32 : Type::b64);
   out.execute = &execute_wait;
   finish(context, out, 1, detail);

@@ -443,7 +443,7 @@ void decode_isspacep(DecodeContext& context, Instr& out) {
                                                               : Asks::window;
   context.expect_operands(2);
   out.variant = static_cast<std::uint8_t>(asks);
-  out.d = context.predicate(context.operand(0));
+  out.d = context.destination(0, Type::pred);
   out.a = context.source(1, Type::u64);
   out.immediate = static_cast<std::int64_t>(window_of(space));
   out.unit = Unit::integer;

@@ -331,6 +331,7 @@ std::string Warp::waiting_text() const {
       case Wait::barrier:
         add(group.mask, group.pc - 1,
             group.barrier == kClusterBarrier ? "wait at the cluster's barrier at"
+            : group.barrier == kGroupBarrier ? "wait for the wgmma operations of their warpgroup at"
                                              : fmt::format("wait at barrier {} at", group.barrier));
         break;
     }

@@ -109,6 +109,7 @@ class Warp {
   /// cluster.
   void wait_at_barrier(int barrier, LaneMask lanes);
   static constexpr int kClusterBarrier = 16;
+  static constexpr int kGroupBarrier = 17;  ///< for wgmma operations of the warpgroup
   [[nodiscard]] ClusterArrivals& cluster_arrivals() { return cluster_arrivals_; }
   /// Of the barrier that the running group last waited at.
   [[nodiscard]] const Votes& votes() const { return votes_; }

@@ -128,7 +128,7 @@ void decode_shfl(DecodeContext& context, Instr& out) {
   const auto& result = context.operand(0);
   if (result.kind == ptx::Operand::Kind::pair) {
     out.d = context.destination(result.elements[0], type);
-    context.set_rows(out, {context.predicate(result.elements[1])});
+    context.set_rows(out, {context.destination(result.elements[1], Type::pred)});
   } else {
     out.d = context.destination(result, type);
   }
@@ -175,7 +175,7 @@ void decode_vote(DecodeContext& context, Instr& out) {
                                           : mode == "any" ? Vote::any
                                           : mode == "uni" ? Vote::uni
                                                           : Vote::ballot);
-  out.d = ballot ? context.destination(0, type) : context.predicate(context.operand(0));
+  out.d = context.destination(0, type);
   bool negated = false;
   out.a = context.predicate(context.operand(1), &negated);
   out.bytes = negated ? 1 : 0;
@@ -228,7 +228,7 @@ void decode_match(DecodeContext& context, Instr& out) {
   if (result.kind == ptx::Operand::Kind::pair) {
     if (out.variant == 0) context.fail("gives a predicate as match.all only");
     out.d = context.destination(result.elements[0], Type::b32);
-    out.b = context.predicate(result.elements[1]);
+    out.b = context.destination(result.elements[1], Type::pred);
   } else {
     out.d = context.destination(result, Type::b32);
   }
@@ -323,7 +323,7 @@ void decode_elect(DecodeContext& context, Instr& out) {
   const auto& result = context.operand(0);
   if (result.kind != ptx::Operand::Kind::pair) context.fail("needs a result and a predicate");
   out.d = context.destination(result.elements[0], Type::b32);
-  out.b = context.predicate(result.elements[1]);
+  out.b = context.destination(result.elements[1], Type::pred);
   out.e = context.source(1, Type::b32);
   out.unit = Unit::shuffle;
   out.execute = &execute_elect;
@@ -392,7 +392,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) 
   context.emit_before(arrive);
   out.variant = arrive.variant;
   if (what != "popc" && type != Type::pred) context.fail("gives a predicate");
-  out.d = type == Type::pred ? context.predicate(context.operand(0)) : context.destination(0, type);
+  out.d = context.destination(0, type);
   out.execute = &execute_barrier_result;
 }
 

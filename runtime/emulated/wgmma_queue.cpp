@@ -31,8 +31,6 @@ constexpr std::size_t kMostFinished = 8;
 /// Operations that may be unfinished. They take at most 128 marks each, so that of the kMarks there
 /// are always enough in a row for another.
 constexpr std::size_t kMostOperations = 255;
-/// Where a warp waits for others of its warpgroup; beyond the barriers that kernels can name.
-constexpr int kGroupBarrier = Warp::kClusterBarrier + 1;
 
 const WgmmaDetail& detail_of(const Instr& instr) {
   return *static_cast<const WgmmaDetail*>(instr.detail);
@@ -256,7 +254,7 @@ void WgmmaQueue::commit() {
     if (waiting.instr == nullptr || !queue.is_committed(waiting.groups)) return;
     queue.waiting_ = {};
     queue.finish_wait(*waiting.instr, waiting.lanes, waiting.groups);
-    queue.warp_.release(kGroupBarrier, {});
+    queue.warp_.release(Warp::kGroupBarrier, {});
   });
 }
 
@@ -266,7 +264,7 @@ void WgmmaQueue::wait(const Instr& instr, LaneMask active, std::uint32_t pending
     finish_wait(instr, active, groups);
   } else {
     waiting_ = {&instr, active, groups};
-    warp_.wait_at_barrier(kGroupBarrier, active);
+    warp_.wait_at_barrier(Warp::kGroupBarrier, active);
   }
 }
 

@@ -60,7 +60,7 @@ Job job_of(const KernelTemplate& kernel, const Config& config, const Problem& pr
   return job;
 }
 
-/// What a default configuration is known to spill: nothing but three registers of one.
+/// Bytes that a default configuration is known to spill: none, but for one problem.
 int known_spill_bytes(const std::string& label) {
   const bool known = label.starts_with("sm_86 gemm_wmma gemm a=bf16") &&
                      label.find("trans_a=1 trans_b=0") != label.npos;
