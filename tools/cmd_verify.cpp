@@ -40,7 +40,7 @@ struct Judgement {
   Outcome outcome = Outcome::ok;
   std::string message;
   Verification verification;
-  std::vector<Gemm> judged_on;  ///< the sizes that were run
+  std::vector<Gemm> judged_on;  ///< the sizes that it is right on; none if it is not
   bool too_large = false;       ///< the problem itself is not one of them
   bool exact = false;           ///< whole numbers had to come out exactly
   bool checked = false;         ///< whether `findings` say anything
@@ -98,14 +98,16 @@ class Judge {
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
-    for (const GemmCase& problem : setup.cases) {
-      if (is_checkable(info, problem.gemm)) judgement.judged_on.push_back(problem.gemm);
-    }
     judgement.too_large = !is_checkable(info, setup.cases.front().gemm);
     judgement.exact = plan_exact(setup.cases.front().gemm).possible;
     Evaluation evaluation = evaluator().evaluate(prepared.job);
     judgement.outcome = evaluation.outcome;
     judgement.message = std::move(evaluation.message);
+    // The first wrong case ends it; the message names that one.
+    for (const GemmCase& problem : setup.cases) {
+      const bool run = evaluation.outcome == Outcome::ok && is_checkable(info, problem.gemm);
+      if (run) judgement.judged_on.push_back(problem.gemm);
+    }
     judgement.verification = std::move(evaluation.verification);
     judgement.checked = checks();
     if (emulated_ != nullptr) judgement.findings = emulated_->take_reports();
@@ -139,7 +141,7 @@ std::string sizes_text(const Judgement& judgement) {
   for (const Gemm& gemm : judgement.judged_on) {
     sizes.push_back(fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k));
   }
-  const std::string run = sizes.empty() ? "nothing" : fmt::format("{}", fmt::join(sizes, ", "));
+  const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
   return fmt::format("{}; the problem itself is too large to be run on {}", run,
                      judgement.device.spec);
@@ -175,7 +177,7 @@ std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   add_choice(facts, judgement.chosen);
   facts.add("verdict", verdict_text(judgement));
-  facts.add("run on", sizes_text(judgement));
+  if (!judgement.judged_on.empty()) facts.add("run on", sizes_text(judgement));
   facts.add("checks", checks_text(judgement));
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));

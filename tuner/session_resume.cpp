@@ -31,8 +31,8 @@ bool belongs(const SessionContext& context, const SearchSpace& space, const Cand
          part->space.contains(key.config);
 }
 
-/// What another model or another profile predicted is nothing that this session knows. A measured
-/// time stays one, whatever the driver.
+/// What another model predicted, or the same with another profile, does not count. A measured time
+/// stays one, whatever the driver.
 bool counts_here(const SessionContext& context, const Trial& trial) {
   if (trial.provenance != context.provenance) return false;
   return trial.provenance == Provenance::measured ||

@@ -18,9 +18,8 @@ namespace {
 
 /// What built-in profiles lack is estimated with these rates.
 constexpr const char* kUsualProfile = "h200";
-/// A multiprocessor has this many schedulers, each with its own quarter of most units; a warp
-/// belongs to one.
-constexpr double kQuarters = 4.0;
+/// Each owns a quarter of most units; a warp belongs to one.
+constexpr double kQuarters = kSubPartitions;
 /// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
 /// trips that work should hide, these shares count all the same. They also tell configurations
 /// apart that share their bottleneck. Both fit the catalog's kernels on an H200.
