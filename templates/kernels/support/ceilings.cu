@@ -167,94 +167,23 @@ KILN_CEILING(rate_shuffle, 1024) {
   });
 }
 
-/// Branches that are taken, over too much to be turned into guarded instructions.
-KILN_CEILING(rate_control, 1024) {
-  const int always = args.seed != args.never;
-  volatile unsigned* const memory = static_cast<unsigned*>(args.memory);
-  timed(args, [&](int i) {
-#pragma unroll
-    for (int repeat = 0; repeat < kChains * kFewRepeats; ++repeat) {
-      asm volatile(
-          "{\n\t.reg .pred p;\n\tsetp.ne.s32 p, %0, 0;\n\t@p bra.uni skip;\n\t"
-          "st.volatile.global.u32 [%1], %2;\n\tst.volatile.global.u32 [%1+4], %2;\n\t"
-          "st.volatile.global.u32 [%1+8], %2;\n\tst.volatile.global.u32 [%1+12], %2;\n\t"
-          "st.volatile.global.u32 [%1+16], %2;\n\tst.volatile.global.u32 [%1+20], %2;\n\t"
-          "st.volatile.global.u32 [%1+24], %2;\n\tst.volatile.global.u32 [%1+28], %2;\n"
-          "skip:\n\t}"
-          :
-          : "r"(always), "l"(memory), "r"(i + repeat)
-          : "memory");
-    }
-  });
-}
-
-/// Loads of consecutive words: of shared memory where address space `kSpace` is 's', else of global
-/// memory that stays in the L1 cache. Addresses change with the iteration, so that no load can be
-/// moved out of the loop; `lane_bytes` 0 gives all lanes one address.
-template <char kSpace, int kWords>
-__device__ __forceinline__ void load_rate(const CeilingArgs& args, unsigned lane_bytes) {
+/// Loads of 16 bytes a lane from shared memory, side by side: four wavefronts a warp. Addresses
+/// change with the iteration, so that no load can be moved out of the loop.
+KILN_CEILING(rate_shared_wavefronts, 512) {
   constexpr unsigned kBytes = 16384;
   __shared__ __align__(16) unsigned words[kBytes / 4];
   for (unsigned i = threadIdx.x; i < kBytes / 4; i += blockDim.x) words[i] = args.seed * i;
   const unsigned shared = static_cast<unsigned>(__cvta_generic_to_shared(words));
   unsigned sum[kChains] = {};
   timed(args, [&](int i) {
-    const unsigned lane = (threadIdx.x * lane_bytes + i * 512U) % (kBytes / 2);
-    const char* const global = static_cast<const char*>(args.memory) + lane;
+    const unsigned lane = (threadIdx.x * 16 + i * 512U) % (kBytes / 2);
 #pragma unroll
     for (int chain = 0; chain < kChains; ++chain) {
-      unsigned x = 0;
-      unsigned y = 0;
-      if constexpr (kSpace == 's' && kWords == 1) {
-        asm volatile("ld.volatile.shared.u32 %0, [%1];"
-                     : "=r"(x)
-                     : "r"(shared + lane + chain * 512));
-      } else if constexpr (kSpace == 's') {
-        unsigned z;
-        unsigned w;
-        asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
-                     : "r"(shared + lane + chain * 512));
-        y ^= z ^ w;
-      } else if constexpr (kWords == 1) {
-        asm volatile("ld.global.ca.u32 %0, [%1];" : "=r"(x) : "l"(global + chain * 512));
-      } else {
-        unsigned z;
-        unsigned w;
-        asm volatile("ld.global.ca.v4.u32 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
-                     : "l"(global + chain * 512));
-        y ^= z ^ w;
-      }
-      sum[chain] ^= x ^ y;
-    }
-  });
-  keep_all(args, sum);
-}
-
-KILN_CEILING(rate_shared, 1024) {
-  load_rate<'s', 1>(args, 4);
-}
-KILN_CEILING(rate_shared_wavefronts, 512) {
-  load_rate<'s', 4>(args, 16);
-}
-KILN_CEILING(rate_global, 1024) {
-  load_rate<'g', 1>(args, 0);
-}
-KILN_CEILING(rate_l1_sectors, 512) {
-  load_rate<'g', 4>(args, 16);
-}
-
-/// Constant memory at an address that every lane shares and the compiler does not know.
-__constant__ unsigned constants[4096];
-
-KILN_CEILING(rate_constant, 1024) {
-  unsigned sum[kChains] = {};
-  const unsigned warp = __shfl_sync(0xffffffffU, threadIdx.x / 32, 0);
-  timed(args, [&](int i) {
-#pragma unroll
-    for (int chain = 0; chain < kChains; ++chain) {
-      sum[chain] ^= constants[(warp + i + chain * 16) % 4096];
+      unsigned x, y, z, w;
+      asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(x), "=r"(y), "=r"(z), "=r"(w)
+                   : "r"(shared + lane + chain * 512));
+      sum[chain] ^= x ^ y ^ z ^ w;
     }
   });
   keep_all(args, sum);
