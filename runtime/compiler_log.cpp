@@ -36,11 +36,20 @@ std::string coded_message(std::string_view line) {
   return {};
 }
 
-void read_line(std::string_view line, CompilerLog& out) {
+/// `kernel` is the one that the lines are about.
+void read_line(std::string_view line, std::string& kernel, CompilerLog& out) {
   KernelResources& found = out.resources;
+  constexpr std::string_view kEntry = "Compiling entry function '";
+  if (const std::size_t at = line.find(kEntry); at != std::string_view::npos) {
+    const std::string_view name = line.substr(at + kEntry.size());
+    kernel = name.substr(0, name.find('\''));
+    return;
+  }
   const bool usage = line.find("Used ") != std::string_view::npos;
   if (usage) {
-    found.registers = std::max(found.registers, number_before(line, " registers"));
+    const int registers = number_before(line, " registers");
+    found.registers = std::max(found.registers, registers);
+    if (!kernel.empty()) out.registers.emplace(kernel, registers);
     found.smem_static_bytes =
         std::max<std::int64_t>(found.smem_static_bytes, number_before(line, " bytes smem"));
     return;
@@ -69,11 +78,12 @@ void read_line(std::string_view line, CompilerLog& out) {
 
 CompilerLog parse_compiler_log(std::string_view log) {
   CompilerLog out;
+  std::string kernel;
   while (!log.empty()) {
     const std::size_t end = log.find('\n');
     const std::string_view line = log.substr(0, end);
     // Front-end diagnostics begin with a file; what the assembler says begins with its name.
-    if (line.starts_with("ptxas")) read_line(line, out);
+    if (line.starts_with("ptxas")) read_line(line, kernel, out);
     log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
   }
   return out;

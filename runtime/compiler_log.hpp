@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "cache/records.hpp"
+#include "runtime/register_note.hpp"
 
 namespace kiln {
 
 /// What the assembler reports in a compiler log when asked to be verbose.
 struct CompilerLog {
   KernelResources resources;          ///< each the maximum over the kernels
+  KernelRegisters registers;          ///< of each kernel, by its symbol
   std::vector<std::string> warnings;  ///< "C7508 text", or the text alone when it has no code
 };
 

@@ -50,7 +50,7 @@ std::string nvrtc_options_text(const CompileRequest& request) {
     text += (text.empty() ? "" : " ") + option;
   }
   // No option of NVRTC, which always makes both: which of them was kept, with a register_note().
-  if (request.code == CodeKind::ptx) text += " ptx noted";
+  if (request.code == CodeKind::ptx) text += " ptx noted by kernel";
   return text;
 }
 
@@ -160,7 +160,7 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   result.resources = log.resources;
   if (ptx) {
     if (!result.cubin.empty()) result.cubin.pop_back();  // the text counts the zero at its end
-    const std::string note = register_note(log.resources.registers);
+    const std::string note = register_note(log.registers);
     const auto* const added = reinterpret_cast<const std::byte*>(note.data());
     result.cubin.insert(result.cubin.end(), added, added + note.size());
   }

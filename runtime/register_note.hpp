@@ -2,16 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 
 namespace kiln {
 
-/// A comment at the end of PTX text that keeps what only assembling it could tell: the registers of
-/// a thread, of which an emulated GPU would otherwise not know how many blocks fit.
-[[nodiscard]] std::string register_note(int registers);
+/// Registers of a thread, for each kernel by its symbol.
+using KernelRegisters = std::map<std::string, int, std::less<>>;
 
-/// What the note in a PTX text says; 0 when there is none.
-[[nodiscard]] int noted_registers(std::string_view ptx);
+/// Comments at the end of PTX text that keep what only assembling it could tell: the registers of
+/// each kernel, of which an emulated GPU would otherwise not know how many blocks fit.
+[[nodiscard]] std::string register_note(const KernelRegisters& kernels);
+
+/// What the notes in a PTX text say; what is no such note is passed over.
+[[nodiscard]] KernelRegisters noted_registers(std::string_view ptx);
 
 }  // namespace kiln

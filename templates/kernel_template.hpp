@@ -68,6 +68,11 @@ struct LaunchGeometry {
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
 };
 
+/// Blocks of a grid or cluster, threads of a block.
+[[nodiscard]] constexpr std::uint64_t count_of(const std::array<std::uint32_t, 3>& extent) {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+
 /// A file of CUDA C++ with its front matter. docs/writing-templates.md describes the grammar:
 ///
 ///     //@ template   gemm_tiled

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/kernel_template.hpp"
@@ -60,11 +61,6 @@ class LaunchEvaluator {
   std::span<const std::int64_t> values_;
 };
 
-/// Threads of a block, or blocks of a cluster.
-std::int64_t volume(const std::array<std::uint32_t, 3>& extent) {
-  return std::int64_t{extent[0]} * extent[1] * extent[2];
-}
-
 }  // namespace
 
 std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const Problem& problem,
@@ -85,11 +81,11 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
           static_cast<std::uint32_t>(evaluator.value("smem", *launch.smem, 0, limits.smem_optin));
     }
     // Each dimension is in range; the product need not be.
-    if (volume(geometry.block) > limits.max_threads) {
-      evaluator.fail(fmt::format("a block of {} threads exceeds {}", volume(geometry.block),
+    if (std::cmp_greater(count_of(geometry.block), limits.max_threads)) {
+      evaluator.fail(fmt::format("a block of {} threads exceeds {}", count_of(geometry.block),
                                  limits.max_threads));
     }
-    const auto cluster_blocks = volume(geometry.cluster);
+    const auto cluster_blocks = count_of(geometry.cluster);
     if (cluster_blocks > kMaxClusterBlocks) {
       evaluator.fail(
           fmt::format("a cluster of {} blocks exceeds {}", cluster_blocks, kMaxClusterBlocks));

@@ -33,6 +33,7 @@ struct BenchOptions {
   SelectionFlags selection;
   std::string tune;
   bool warm = false;
+  bool measurement_given = false;  ///< --rounds or --warm
   bool in_process = false;
 };
 
@@ -60,7 +61,12 @@ void check_usage(const BenchOptions& options) {
 class Benchmark {
  public:
   Benchmark(Context& context, const BenchOptions& options)
-      : context_(context), options_(options), bench_(open_workbench(context, options.in_process)) {}
+      : context_(context), options_(options), bench_(open_workbench(context, options.in_process)) {
+    if (info().provenance == Provenance::modelled && options.measurement_given) {
+      context.note(
+          "--rounds and --warm change nothing here: times are predicted, with operands in DRAM");
+    }
+  }
 
   [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
 
@@ -179,6 +185,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
                      compared ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
       const auto complaint = baseline_complaint(contest);
       if (!complaint.empty()) remark(row, "cuBLASLt: " + complaint);
+      if (!contest.note.empty()) remark(row, "cuBLASLt: " + contest.note);
     }
   }
   std::string text = table.empty() ? "" : table.text();
@@ -275,12 +282,17 @@ void add_bench(Program& program) {
   verb->add_option("--against", o.against, "cublaslt: the fastest of all that its heuristics give")
       ->type_name("NAME")
       ->check(CLI::IsMember({"cublaslt"}));
-  verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")->type_name("N");
+  CLI::Option* const rounds =
+      verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")
+          ->type_name("N");
   o.selection.add_to(*verb);
   verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
-  verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
+  CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
   verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
-  program.set_action(verb, [options](Context& context) { return bench(context, *options); });
+  program.set_action(verb, [options, rounds, warm](Context& context) {
+    options->measurement_given = rounds->count() + warm->count() > 0;
+    return bench(context, *options);
+  });
 }
 
 }  // namespace kiln::tools

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "kiln/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/health.hpp"
 #include "tools/output/json.hpp"
@@ -91,7 +92,13 @@ void add_doctor(Program& program) {
                    "--device emulated:FILE predicts times for; - is standard output")
       ->type_name("FILE");
   program.set_action(verb, [profile](Context& context) {
-    return profile->empty() ? doctor(context) : save_profile(context, *profile);
+    if (profile->empty()) return doctor(context);
+    if (context.flags.json) {
+      throw Error(ErrorKind::usage,
+                  "--save-profile has nothing to say as JSON: its result is the file. Next: leave "
+                  "--json out.");
+    }
+    return save_profile(context, *profile);
   });
 }
 

@@ -76,7 +76,7 @@ std::string busy_text(const emulated::Prediction& prediction) {
 
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   const auto& geometry = launch.geometry;
-  const std::uint64_t clusters = emulated::count_of(geometry.cluster);
+  const std::uint64_t clusters = count_of(geometry.cluster);
   sheet.add("grid", fmt::format("{} blocks of {} threads{}", extent_text(geometry.grid),
                                 extent_text(geometry.block),
                                 clusters > 1 ? fmt::format(", clusters of {}", clusters) : ""));

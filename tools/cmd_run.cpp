@@ -7,6 +7,7 @@
 #include <chrono>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ namespace {
 /// Multiply-adds that checking on the host may take: enough to find a fault, and no long wait.
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
 
+constexpr int kTimedLaunches = 20;
+
 /// What an emulated GPU does in some seconds; beyond that a person should know what it is at.
 constexpr double kSilentProducts = 4e9;
 
@@ -38,7 +41,7 @@ struct RunOptions {
   ProblemFlags problem;
   std::string mode;
   std::string log;
-  int repeat = 20;
+  std::optional<int> repeat;
   std::uint64_t seed = 1;
 };
 
@@ -198,7 +201,11 @@ int run_problem(Context& context, const RunOptions& options) {
   d.copy_to_host(host.d.bytes().data(), d.bytes());
   report.check = check_result(report.request, host,
                               std::max<std::int64_t>(64, kCheckedProducts / gemm.k), options.seed);
-  for (int i = 0; i < options.repeat && !report.emulated; ++i) {
+  if (report.emulated && options.repeat) {
+    context.note("--repeat has no effect: an emulated GPU has no time to measure");
+  }
+  const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
+  for (int i = 0; i < launches; ++i) {
     report.times_ns.push_back(1e6 * device_ms([&] { kernel.launch(nullptr, operands); }));
   }
   report.counters = library.counters();
@@ -228,7 +235,9 @@ void add_run(Program& program) {
                    "warning or info: what the library prints to standard error (KILN_LOG)")
       ->type_name("LEVEL")
       ->check(CLI::IsMember({"warning", "info"}));
-  verb->add_option("--repeat", options->repeat, "Timed launches after the first (default 20)")
+  verb->add_option("--repeat", options->repeat,
+                   fmt::format("Timed launches after the first (default {}; none when emulated)",
+                               kTimedLaunches))
       ->type_name("N")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--seed", options->seed, "Of the data (default 1)")->type_name("N");

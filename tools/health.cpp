@@ -63,6 +63,8 @@ Finding check_device(const Context& context, Health& health) {
             ""};
   } catch (const Error& error) {
     const bool misspelt = error.kind() == ErrorKind::usage;
+    // What is wrong with an emulated GPU's name or profile, the error says with the next step.
+    if (names_emulated_device(spec.value)) return {"device", State::broken, error.what(), ""};
     return {"device", misspelt ? State::broken : State::warning, error.what(),
             misspelt ? fmt::format("{} must be like cuda:0 or emulated:h200", spec.origin)
                      : "tune, bench and run need a GPU, or the emulated one (--device "

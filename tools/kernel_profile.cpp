@@ -90,7 +90,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     LaunchProfile profile;
     profile.geometry = geometry[i];
-    profile.blocks = emulated::count_of(geometry[i].grid);
+    profile.blocks = count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
     profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
     require(status, "running the kernel");

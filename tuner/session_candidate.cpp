@@ -27,10 +27,6 @@ bool is_serialised(std::string_view warning) {
                      [&](std::string_view code) { return warning.substr(0, code.size()) == code; });
 }
 
-std::int64_t threads_of(const LaunchGeometry& launch) {
-  return std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-}
-
 /// Registers are given to warps in units of 256, so a block can need more than threads * registers.
 std::int64_t registers_of_block(std::int64_t threads, int registers, const DeviceLimits& limits) {
   constexpr std::int64_t kUnit = 256;
@@ -48,7 +44,7 @@ std::string why_too_big(const std::vector<LaunchGeometry>& launches,
   std::int64_t threads = std::numeric_limits<std::int64_t>::max();
   std::int64_t smem_bytes = std::numeric_limits<std::int64_t>::max();
   for (const auto& launch : launches) {
-    threads = std::min(threads, threads_of(launch));
+    threads = std::min(threads, static_cast<std::int64_t>(count_of(launch.block)));
     smem_bytes = std::min(smem_bytes, std::int64_t{launch.smem_bytes});
   }
   const std::int64_t registers = registers_of_block(threads, resources.registers, limits);
@@ -84,8 +80,9 @@ double least_occupancy(const std::vector<LaunchGeometry>& launches,
                        const KernelResources& resources, const DeviceLimits& limits) {
   double least = 1.0;
   for (const auto& launch : launches) {
-    const auto one = occupancy(limits, static_cast<int>(threads_of(launch)), resources.registers,
-                               launch.smem_bytes + resources.smem_static_bytes);
+    const auto one =
+        occupancy(limits, static_cast<int>(count_of(launch.block)), resources.registers,
+                  launch.smem_bytes + resources.smem_static_bytes);
     least = std::min(least, one.fraction);
   }
   return least;

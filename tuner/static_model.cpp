@@ -27,6 +27,7 @@ constexpr double kUnitOverhead = 0.05;
 constexpr double kWaitOverhead = 0.2;
 /// Where a template does not say.
 constexpr double kUsualRegisters = 32.0;
+constexpr double kMostRegisters = 1e6;  // more than any thread can have, and still a number
 
 /// What one block keeps busy, in clocks of the multiprocessor.
 struct BlockClocks {
@@ -124,18 +125,15 @@ double touched_bytes(const Problem& problem) {
          m * n * (bytes("d") + (reads_c ? bytes("c") : 0.0));
 }
 
-double volume(const std::array<std::uint32_t, 3>& extent) {
-  return static_cast<double>(extent[0]) * extent[1] * extent[2];
-}
-
 double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const BlockClocks& block,
                      const DeviceProfile& profile) {
-  const double threads = volume(geometry.block);
+  const auto threads = static_cast<double>(count_of(geometry.block));
   const Occupancy fit =
       occupancy(profile.limits, static_cast<int>(threads),
-                static_cast<int>(costs.of("registers", kUsualRegisters)), geometry.smem_bytes);
+                static_cast<int>(std::min(costs.of("registers", kUsualRegisters), kMostRegisters)),
+                geometry.smem_bytes);
   if (fit.blocks_per_sm == 0) return std::numeric_limits<double>::infinity();
-  const double blocks = volume(geometry.grid);
+  const auto blocks = static_cast<double>(count_of(geometry.grid));
   const double sms = static_cast<double>(profile.limits.sm_count);
   const double slots = sms * fit.blocks_per_sm;
   const double full_rounds = std::floor(blocks / slots);

@@ -47,6 +47,7 @@ struct WarpAccess {
   int bytes = 0;              ///< per lane
   int alignment = 0;          ///< that addresses need; 0: `bytes`
   LaneMask lanes = 0;         ///< that take part
+  bool in_cluster = false;    ///< addresses of `space` shared may be of other blocks
   bool matrix_rows = false;   ///< rows of 16 bytes that ldmatrix or stmatrix move
   bool synchronises = false;  ///< has acquire or release semantics, or is volatile: no data race
   std::uint64_t token = 0;    ///< of lane 0 of an async_store; each lane has the next

@@ -251,6 +251,7 @@ AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type) {
     return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_f16, true>>
                   : &update<std::uint16_t, ChooseHalf<&f32_of_f16, false>>;
   }
+  if (type == Type::f32 && operation == "add") return &update<float, AddFlushed>;
   if (type == Type::bf16 && (larger || operation == "min")) {
     return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_bf16, true>>
                   : &update<std::uint16_t, ChooseHalf<&f32_of_bf16, false>>;

@@ -39,6 +39,17 @@ void check_global(Warp& warp, const Instr& instr, int lane, std::uint64_t addres
             address);
 }
 
+/// A source in shared memory, which is always the own block's.
+SharedSpot own_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t address,
+                    std::uint32_t bytes) {
+  const SharedSpot spot = shared_spot(warp, instr, lane, address, bytes, 16);
+  if (spot.owner != &warp.block()) {
+    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
+              "copies out of another block's shared memory");
+  }
+  return spot;
+}
+
 void begin_load(Warp& warp, const Instr& instr, int lane) {
   const auto& detail = *static_cast<const BulkDetail*>(instr.detail);
   const std::uint32_t bytes = size_of(warp, instr, lane);
@@ -59,7 +70,7 @@ void begin_load(Warp& warp, const Instr& instr, int lane) {
     piece.host = global_spot(warp, instr, lane, from, bytes, AccessKind::load);
     piece.address = from;
   } else {
-    const SharedSpot source = shared_spot(warp, instr, lane, from, bytes, 16);
+    const SharedSpot source = own_spot(warp, instr, lane, from, bytes);
     piece.host = source.host();
     load.source = source;
   }
@@ -70,12 +81,7 @@ void begin_load(Warp& warp, const Instr& instr, int lane) {
 void begin_store(Warp& warp, const Instr& instr, int lane) {
   const auto& detail = *static_cast<const BulkDetail*>(instr.detail);
   const std::uint32_t bytes = size_of(warp, instr, lane);
-  const SharedSpot from =
-      shared_spot(warp, instr, lane, address_at(warp, detail.from, lane), bytes, 16);
-  if (from.owner != &warp.block()) {
-    warp.fail(instr, LaneMask{1} << lane, Finding::invalid_operand,
-              "copies out of another block's shared memory");
-  }
+  const SharedSpot from = own_spot(warp, instr, lane, address_at(warp, detail.from, lane), bytes);
   const std::uint64_t to = address_at(warp, detail.to, lane);
   check_global(warp, instr, lane, to);
   std::byte* const host = global_spot(warp, instr, lane, to, bytes, AccessKind::store);

@@ -95,7 +95,9 @@ void begin_bulk_load(BulkLoad load) {
   const std::uint64_t tokens = cluster.new_tokens(load.targets.size() + 1);
   tell_traffic(*load.warp, *load.instr, load.pieces, AccessKind::load);
   if (cluster.observer() != nullptr) {
-    for (std::size_t i = 0; i < load.targets.size(); ++i) {
+    // Reductions own nothing: many may be on their way to one place.
+    const std::size_t owned = load.elements.reduce == nullptr ? load.targets.size() : 0;
+    for (std::size_t i = 0; i < owned; ++i) {
       begin_async(*load.warp, *load.instr, *load.targets[i], runs_of(load.pieces),
                   AccessKind::store, tokens + i);
     }
@@ -104,8 +106,11 @@ void begin_bulk_load(BulkLoad load) {
                   AccessKind::load, tokens + load.targets.size());
     }
   }
+  Warp& warp = *load.warp;
+  const std::size_t held = load.pieces.size() * sizeof(BulkPiece);
   const auto job = std::make_shared<const BulkLoad>(std::move(load));
-  cluster.promise([job, tokens] { finish_load(*job, tokens); });
+  cluster.promise([job, tokens] { finish_load(*job, tokens); }, held);
+  warp.take_long();
 }
 
 void begin_bulk_store(BulkStoreJob store) {
@@ -117,6 +122,8 @@ void begin_bulk_store(BulkStoreJob store) {
   if (cluster.observer() != nullptr) {
     begin_async(warp, *store.instr, warp.block(), runs_of(store.pieces), AccessKind::load, token);
   }
+  std::size_t held = store.pieces.size() * sizeof(BulkPiece);
+  for (const BulkPiece& piece : store.pieces) held += piece.bytes;
   const auto job = std::make_shared<const BulkStoreJob>(std::move(store));
   const auto buffer = std::make_shared<std::vector<std::byte>>();
   auto pending = std::make_shared<BulkStore>();
@@ -139,12 +146,14 @@ void begin_bulk_store(BulkStoreJob store) {
       from += piece.bytes;
     }
   };
-  pending->token = cluster.promise([pending] {
+  const auto finish = [pending] {
     pending->read_once();
     pending->write();
     // Its group may keep it for long, but not what it copied.
     pending->read = pending->write = nullptr;
-  });
+  };
+  pending->token = cluster.promise(finish, held);
+  warp.take_long();
   warp.bulk().start(job->lane, std::move(pending));
 }
 

@@ -29,7 +29,7 @@ void Checker::begin(Cluster& cluster) {
   warps_per_block_ = blocks.front()->warps().size();
   const std::size_t agents = blocks.size() * warps_per_block_;
   clocks_.assign(agents, VectorClock(agents + 1));
-  async_clocks_ = clocks_;
+  fenced_ = async_clocks_ = clocks_;
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
   synced_.assign(agents, 1);
   issuing_.assign(agents, 0);
@@ -134,7 +134,7 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     at = cluster_->launch().memory->find(address);
   if (at == nullptr) return;
   const LaneMask bit = LaneMask{1} << lane;
-  if (access.kind == AccessKind::load && !at->read_only && at->name.empty()) {
+  if (access.kind != AccessKind::store && !at->read_only && at->name.empty()) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
       warp.report(instr, bit, Finding::uninitialised,
@@ -186,8 +186,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
   for (auto at = first; at != last; ++at) {
     const Pending& pending = at->second;
-    // What reports to nothing is waited for by the warp that began it, which is here now.
-    const bool own = !pending.by.async || (pending.by.reads && object == 0);
+    const bool own = object == 0;
     const std::size_t agent = own ? agent_of(*pending.by.warp) : proxy;
     const std::uint32_t clock = own ? clocks_[agent][agent] : step;
     const auto lane = static_cast<unsigned>(pending.by.lane);
@@ -204,6 +203,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
       cell.write_clock = clock;
       cell.write_instruction = pending.by.instr->index;
       cell.write_synchronises = pending.by.synchronises;
+      cell.write_async = pending.by.async;
       readers_.clear(cell.readers);
       return true;
     };
@@ -213,6 +213,12 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   if (object == 0) return;
   auto [clock, fresh] = objects_.try_emplace(object, clocks_.size());
   clock->second.set(proxy, step);
+}
+
+void Checker::async_wait(Warp& warp, std::uint64_t object) {
+  const std::size_t agent = agent_of(warp);
+  const std::size_t proxy = async_agent(object);
+  clocks_[agent].set(proxy, async_steps_[proxy - clocks_.size()]);
 }
 
 void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
@@ -226,11 +232,12 @@ void Checker::warp_sync(Warp& warp, LaneMask) {
   synced_[agent] = clocks_[agent][agent];
 }
 
-void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask) {
+void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask, bool relaxed) {
   const std::size_t agent = agent_of(warp);
   const std::size_t at = barrier_index(warp.block(), barrier);
-  barriers_[at].join(clocks_[agent]);
+  barriers_[at].join(relaxed ? fenced_[agent] : clocks_[agent]);
   async_barriers_[at].join(async_clocks_[agent]);
+  if (relaxed) return;
   clocks_[agent].tick(agent);
   synced_[agent] = clocks_[agent][agent];
 }
@@ -309,13 +316,12 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
   if (cluster_->launch().memory->find(object) != nullptr) shadow_->atomic(state, object, order);
 }
 
-void Checker::fence(Warp& warp, LaneMask, Proxy proxy) {
+void Checker::fence(Warp& warp, LaneMask, FenceKind kind) {
   const std::size_t agent = agent_of(warp);
-  if (proxy == Proxy::generic) {
-    GlobalShadow::fence(blocks_[warp.block().rank()]);
-    return;
-  }
-  async_clocks_[agent].join(clocks_[agent]);
+  if (kind == FenceKind::generic) GlobalShadow::fence(blocks_[warp.block().rank()]);
+  // A fence for mbarriers orders their initialisations alone; that it stands for more hides what
+  // nobody writes: other data told by it.
+  (kind == FenceKind::async ? async_clocks_ : fenced_)[agent].join(clocks_[agent]);
   clocks_[agent].tick(agent);
 }
 

@@ -40,13 +40,14 @@ class Checker : public Observer {
   void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
                    std::uint32_t bytes, AccessKind kind, std::uint64_t token) override;
   void async_end(std::uint64_t token, std::uint64_t object) override;
+  void async_wait(Warp& warp, std::uint64_t object) override;
   void warp_sync(Warp& warp, LaneMask lanes) override;
-  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes) override;
+  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relaxed) override;
   void barrier_open(Block& block, int barrier) override;
   void barrier_pass(Warp& warp, int barrier) override;
   void synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
                    Order order) override;
-  void fence(Warp& warp, LaneMask lanes, Proxy proxy) override;
+  void fence(Warp& warp, LaneMask lanes, FenceKind kind) override;
 
  private:
   /// Who touches memory: a lane of a warp, or the asynchronous proxy for it.
@@ -109,6 +110,7 @@ class Checker : public Observer {
   /// Of each warp: what its lanes did before this step of its own, all its lanes know of.
   std::vector<std::uint32_t> synced_;
   std::vector<LaneMask> issuing_;          ///< of each warp, the lanes of its instruction
+  std::vector<VectorClock> fenced_;        ///< what each warp knew at its last wide fence
   std::vector<VectorClock> async_clocks_;  ///< what each warp has fenced for the other proxy
   std::unordered_map<std::uint64_t, VectorClock> objects_;
   std::unordered_map<std::uint64_t, VectorClock> async_objects_;

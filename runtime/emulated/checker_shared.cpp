@@ -88,6 +88,7 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
     cell.write_clock = clocks_[agent][agent];
     cell.write_instruction = by.instr->index;
     cell.write_synchronises = by.synchronises;
+    cell.write_async = false;
   } else if (by.reads) {
     readers_.add(cell.readers, {clocks_[agent][agent], by.lanes, by.instr->index,
                                 static_cast<std::uint16_t>(agent), by.synchronises});
@@ -106,8 +107,8 @@ bool Checker::follows_write(const Toucher& by, const ShadowCell& cell) const {
 }
 
 bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
+  if (cell.write_async) return true;
   const std::size_t writer = cell.writer - std::size_t{1};
-  if (is_async(writer)) return true;
   return async_clocks_[agent_of(*by.warp)][writer] >= cell.write_clock;
 }
 

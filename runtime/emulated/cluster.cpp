@@ -21,8 +21,9 @@ constexpr int kIdleRounds = 3;
 constexpr int kSpinningRounds = 8;
 /// How often the clock is looked at.
 constexpr std::uint64_t kRoundsBetweenLooks = 64;
-/// So many promises may be open; one more and the oldest is kept.
+/// So many promises may be open, which take so many bytes; one more and the oldest is kept.
 constexpr std::size_t kMostPromises = 1 << 14;
+constexpr std::size_t kMostPromisedBytes = std::size_t{64} << 20;
 
 }  // namespace
 
@@ -57,12 +58,12 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
     return fmt::format("barrier {} is given {} threads, which is no multiple of {}", barrier,
                        expected, kLanes);
   }
-  if (at.arrived != 0 && (at.expected != expected || at.all != all)) {
+  if (at.arrived != 0 && at.expected != expected) {
     return fmt::format("barrier {} waits for {} threads, but others arrived for {}", barrier,
                        expected, at.expected);
   }
   at.expected = expected;
-  at.all = all;
+  at.all = all || (at.arrived != 0 && at.all);
   at.lanes.resize(warps_.size());
   LaneMask& present = at.lanes[static_cast<std::size_t>(warp.index())];
   at.arrived += arriving;
@@ -75,7 +76,8 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
     return fmt::format("more threads than the {} expected arrived at barrier {}", expected,
                        barrier);
   }
-  if (Observer* observer = cluster_.observer()) observer->barrier_arrive(warp, barrier, lanes);
+  if (Observer* observer = cluster_.observer())
+    observer->barrier_arrive(warp, barrier, lanes, false);
   if (waits) warp.wait_at_barrier(barrier, lanes);
   open_if_complete(barrier);
   return {};
@@ -199,16 +201,21 @@ Cluster::Turn Cluster::run(std::uint64_t& budget) {
   return Turn::more;
 }
 
-std::uint64_t Cluster::promise(std::function<void()> complete) {
-  if (pending_.size() >= kMostPromises) fulfil_oldest();
-  pending_.emplace(next_token_, std::move(complete));
+std::uint64_t Cluster::promise(std::function<void()> complete, std::size_t bytes) {
+  while (!pending_.empty() &&
+         (pending_.size() >= kMostPromises || promised_bytes_ + bytes > kMostPromisedBytes)) {
+    fulfil_oldest();
+  }
+  promised_bytes_ += bytes;
+  pending_.emplace(next_token_, Promise{std::move(complete), bytes});
   return next_token_++;
 }
 
 void Cluster::fulfil(std::uint64_t token) {
   const auto promise = pending_.extract(token);
   if (promise.empty()) return;
-  promise.mapped()();
+  promised_bytes_ -= promise.mapped().bytes;
+  promise.mapped().complete();
   progress();
 }
 
@@ -218,8 +225,8 @@ std::string Cluster::cluster_arrive(Warp& warp, LaneMask lanes, bool relaxed) {
     return fmt::format("lanes {:08x} arrive twice before the cluster's barrier opens",
                        arrived & lanes);
   }
-  if (observer_ != nullptr && !relaxed) {
-    observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes);
+  if (observer_ != nullptr) {
+    observer_->barrier_arrive(warp, Warp::kClusterBarrier, lanes, relaxed);
   }
   arrived |= lanes;
   owed |= lanes;

@@ -31,6 +31,8 @@ struct Extent {
 
 /// What all blocks of one launch share.
 struct LaunchState {
+  static constexpr std::uint64_t kAnyNumber = 0xffffffffffffffffU;
+
   std::shared_ptr<const Program> program;
   GlobalMemory* memory = nullptr;
   Extent grid;
@@ -39,6 +41,8 @@ struct LaunchState {
   std::uint32_t dynamic_smem_bytes = 0;
   std::vector<std::byte> parameters;
   std::uint32_t sm_count = 1;
+  /// Blocks that the GPU has room for at once; no more begin before others end.
+  std::uint64_t resident_blocks = kAnyNumber;
   /// Clusters return from run() soon after it.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   /// Takes findings that do not end the launch; called from several host threads.
@@ -112,7 +116,7 @@ class Block {
 };
 
 /// Blocks that run together on one host thread: a cluster, or a single block. Can be left and gone
-/// on with, so that clusters that wait for each other through memory all advance.
+/// on with, by any thread, so that clusters that wait for each other through memory all advance.
 class Cluster {
  public:
   /// `first` is the place of its first block in the grid.
@@ -149,7 +153,8 @@ class Cluster {
   /// Takes work that an asynchronous instruction has promised. It is done as late as possible: when
   /// a wait demands it, when no warp of the cluster can go on without it, or when there is too much
   /// to remember.
-  std::uint64_t promise(std::function<void()> complete);
+  /// `bytes` is what the work takes of the host's memory until then, roughly.
+  std::uint64_t promise(std::function<void()> complete, std::size_t bytes = 0);
   /// Numbers for asynchronous accesses that are not promises.
   [[nodiscard]] std::uint64_t new_tokens(std::uint64_t count) {
     return std::exchange(next_token_, next_token_ + count);
@@ -183,7 +188,12 @@ class Cluster {
   const LaunchState& launch_;
   Observer* observer_;
   std::vector<std::unique_ptr<Block>> blocks_;
-  std::map<std::uint64_t, std::function<void()>> pending_;  ///< promises by their tokens
+  struct Promise {
+    std::function<void()> complete;
+    std::size_t bytes = 0;
+  };
+  std::map<std::uint64_t, Promise> pending_;  ///< by their tokens
+  std::size_t promised_bytes_ = 0;
   std::uint64_t next_token_ = 1;
   std::uint64_t progress_ = 0;
   int spinning_ = 0;  ///< rounds without progress

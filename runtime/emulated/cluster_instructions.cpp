@@ -128,9 +128,7 @@ void finish_remote(Warp& warp, const Instr& instr, const RemoteStore& store, std
       std::memcpy(store.to[at], store.values[at].data(), bytes);
     }
     if (observer != nullptr) {
-      const auto object = barrier_at(warp, instr, lane, store.barriers[at]).object();
-      observer->async_end(token + at, object);
-      observer->synchronise(warp, instr, object, LaneMask{1} << lane, Order::release);
+      observer->async_end(token + at, barrier_at(warp, instr, lane, store.barriers[at]).object());
     }
     complete_bytes(warp, instr, lane, store.barriers[at], static_cast<std::uint32_t>(bytes));
   }
@@ -141,8 +139,10 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
   Cluster& cluster = warp.block().cluster();
   auto store = std::make_shared<RemoteStore>();
   store->lanes = active;
+  std::array<std::uint64_t, kLanes> objects{};
   WarpAccess access;
   access.space = ptx::Space::shared;
+  access.in_cluster = true;
   access.kind = detail.reduce == nullptr ? AccessKind::async_store : AccessKind::atomic;
   access.synchronises = detail.reduce != nullptr;
   access.bytes = detail.element_bytes * detail.count;
@@ -164,6 +164,7 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
                             to.owner->rank(), barrier.at.owner->rank()));
     }
     store->barriers[at] = barrier.at;
+    objects[at] = barrier.object();
     touches.add(lane, barrier.at);
     const auto element = static_cast<std::size_t>(detail.element_bytes);
     for (std::size_t i = 0; i < static_cast<std::size_t>(detail.count); ++i) {
@@ -174,6 +175,13 @@ void execute_remote(Warp& warp, const Instr& instr, LaneMask active) {
   touches.tell(warp, instr);
   warp.resolve(instr, access);
   std::copy(std::begin(access.host), std::end(access.host), store->to.begin());
+  // Who waits for the store knows what its thread did before it, and not what it does later.
+  Observer* const observer = cluster.observer();
+  for (LaneMask left = observer == nullptr ? 0 : active; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    observer->synchronise(warp, instr, objects[static_cast<std::size_t>(lane)], LaneMask{1} << lane,
+                          Order::release);
+  }
   cluster.promise(
       [&warp, &instr, store, token = access.token] { finish_remote(warp, instr, *store, token); });
 }

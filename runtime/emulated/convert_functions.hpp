@@ -32,10 +32,9 @@ struct Conversion {
 [[nodiscard]] std::uint64_t convert(const Conversion& conversion, std::uint64_t source);
 
 /// The format of f16, bf16, tf32, e4m3, e5m2 or f32 in which the parts of packed types are coded.
-/// Parts have 16 bits, or 8 if `bytes` is 1.
 struct PackedFormat {
   const FloatFormat* format = nullptr;
-  int bits = 16;
+  int bits = 16;  ///< of a part; 8 for the types of 8 bits
 };
 
 /// A value rounded into a part of a packed type.

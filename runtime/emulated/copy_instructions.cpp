@@ -44,19 +44,37 @@ void CopyQueue::wait(LaneMask lanes, std::uint32_t pending) {
       if (std::uint64_t{copy.group[at]} + pending < closed_[at]) complete_lane(copy, lane);
     }
   }
-  std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
+  forget_done();
+  wait_for_reported(lanes);
 }
 
 void CopyQueue::wait_all(LaneMask lanes) {
   for (Copy& copy : copies_) complete(copy, lanes);
+  forget_done();
+  wait_for_reported(lanes);
+}
+
+void CopyQueue::complete_before(int lane, std::uint64_t token, std::uint64_t object) {
+  const LaneMask bit = LaneMask{1} << lane;
+  for (Copy& copy : copies_) {
+    if ((copy.lanes & bit) == 0 || copy.token >= token) continue;
+    complete_lane(copy, lane, object);
+    reported_[object] |= bit;
+  }
+  forget_done();
+}
+
+void CopyQueue::forget_done() {
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
-void CopyQueue::complete_before(LaneMask lanes, std::uint64_t token) {
-  for (Copy& copy : copies_) {
-    if (copy.token < token) complete(copy, lanes);
+void CopyQueue::wait_for_reported(LaneMask lanes) {
+  Observer* const observer = warp_.block().cluster().observer();
+  for (auto& [object, of] : reported_) {
+    if (observer != nullptr && (of & lanes) != 0) observer->async_wait(warp_, object);
+    of &= ~lanes;
   }
-  std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
+  std::erase_if(reported_, [](const auto& entry) { return entry.second == 0; });
 }
 
 void CopyQueue::complete(Copy& copy, LaneMask lanes) {
@@ -65,7 +83,7 @@ void CopyQueue::complete(Copy& copy, LaneMask lanes) {
   }
 }
 
-void CopyQueue::complete_lane(Copy& copy, int lane) {
+void CopyQueue::complete_lane(Copy& copy, int lane, std::uint64_t object) {
   const auto at = static_cast<std::size_t>(lane);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
   const std::size_t from = copy.source_bytes[at];
@@ -73,7 +91,7 @@ void CopyQueue::complete_lane(Copy& copy, int lane) {
   std::memset(copy.to[at] + from, 0, bytes - from);
   copy.lanes &= ~(LaneMask{1} << lane);
   if (Observer* observer = warp_.block().cluster().observer()) {
-    observer->async_end(copy.token + at, 0);
+    observer->async_end(copy.token + at, object);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "runtime/emulated/program.hpp"
@@ -39,19 +40,24 @@ class CopyQueue {
   void wait(LaneMask lanes, std::uint32_t pending);
   /// Does all the lanes' copies, of open groups too.
   void wait_all(LaneMask lanes);
-  /// Does the lanes' copies that began before `token` was given out.
-  void complete_before(LaneMask lanes, std::uint64_t token);
+  /// Does the lane's copies that began before `token` was given out. They report to `object`, as
+  /// observers name an mbarrier; a later wait of the lane is for them, too.
+  void complete_before(int lane, std::uint64_t token, std::uint64_t object);
 
  private:
   /// More than fill all of a block's shared memory.
   static constexpr std::ptrdiff_t kMostCopies = 4096;
 
   void complete(Copy& copy, LaneMask lanes);
-  void complete_lane(Copy& copy, int lane);
+  void complete_lane(Copy& copy, int lane, std::uint64_t object = 0);
+  void forget_done();
+  void wait_for_reported(LaneMask lanes);
 
   Warp& warp_;
   std::vector<Copy> copies_;
   std::array<std::uint32_t, kLanes> closed_{};  ///< how many groups each lane has closed
+  /// What the lanes' copies have reported to since they last waited.
+  std::map<std::uint64_t, LaneMask> reported_;
 };
 
 }  // namespace kiln::emulated

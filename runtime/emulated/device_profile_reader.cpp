@@ -45,8 +45,13 @@ class ProfileReader {
 
   void value(std::string_view key, double& number, Range range, std::string_view) {
     const toml::node& node = at(key);
-    if (!node.is_number()) fail(node, key, "must be a number");
-    number = *node.value<double>();
+    if (const auto* const integer = node.as_integer()) {
+      number = static_cast<double>(integer->get());
+    } else if (const auto* const real = node.as_floating_point()) {
+      number = real->get();
+    } else {
+      fail(node, key, "must be a number");
+    }
     check(node, key, number, range);
   }
 

@@ -22,7 +22,8 @@ constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
 /// What stands for the driver of results: predictions with a profile of one's own are no others'.
 std::string driver_of(const DeviceProfile& profile, const std::string& model) {
-  if (profile.name == model) return "emulated";
+  const auto known = built_in_profiles();
+  if (std::find(known.begin(), known.end(), model) != known.end()) return "emulated";
   return "emulated by profile " + digest_hex(profile_text(profile)).substr(0, 8);
 }
 
@@ -160,7 +161,12 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
     state.cluster = emulated::required_cluster(*program);
   }
   state.dynamic_smem_bytes = geometry.smem_bytes;
-  state.sm_count = static_cast<std::uint32_t>(info_.limits.sm_count);
+  const DeviceLimits& limits = info_.limits;
+  state.sm_count = static_cast<std::uint32_t>(limits.sm_count);
+  const auto threads = std::min<std::uint64_t>(state.block.count(), limits.max_threads + 1);
+  const Occupancy fit = occupancy(limits, static_cast<int>(threads), program->registers,
+                                  std::int64_t{geometry.smem_bytes} + program->static_smem_bytes);
+  state.resident_blocks = std::uint64_t{state.sm_count} * static_cast<unsigned>(fit.blocks_per_sm);
   const auto* const arguments = static_cast<const std::byte*>(request.arguments);
   state.parameters.assign(arguments, arguments + program->parameter_bytes);
   return state;

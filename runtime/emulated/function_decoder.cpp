@@ -19,7 +19,9 @@ namespace {
 constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
 /// Instructions count, and so do their operands.
-constexpr std::size_t kMostDecoded = 2'000'000;
+constexpr std::size_t kMostDecoded = 3'000'000;
+/// Parts of an opcode, "add.s32" has two.
+constexpr std::size_t kMostParts = 32;
 /// Bytes. More shared memory than any GPU has, the limits of a thread's local memory and of a
 /// kernel's parameters, and far more registers than any compiler has left to assign.
 constexpr std::int64_t kMostShared = 1 << 20;
@@ -121,31 +123,33 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   exit.execute = &execute_exit;
   emit(end, exit);
 
-  program_->local_bytes = static_cast<std::uint32_t>(align_up(local_.used, 16));
+  program_->local_bytes = static_cast<std::uint32_t>(align_up(local_.peak, 16));
   auto& moved = program_->moved_rows;
   std::sort(moved.begin(), moved.end());
   moved.erase(std::unique(moved.begin(), moved.end()), moved.end());
-  program_->registers = module_.registers;
+  const auto noted = module_.registers.find(entry.name);
+  program_->registers = noted == module_.registers.end() ? 0 : noted->second;
   place_joins(*program_);
   return std::move(program_);
 }
 
 std::uint32_t FunctionDecoder::append(Pool& pool, const ptx::Variable& variable) const {
-  const std::int64_t offset = align_up(pool.used, variable.alignment);
-  pool.used = offset + variable.bytes;
+  const std::int64_t address = align_up(pool.begin + pool.used, variable.alignment);
+  pool.used = address - pool.begin + variable.bytes;
+  pool.peak = std::max(pool.peak, pool.used);
   if (pool.used > pool.most) {
     throw Error(ErrorKind::device,
                 fmt::format("kernel '{}' has {} bytes {}; {} are possible. Next: make its "
                             "variables smaller.",
                             program_->name, pool.used, pool.what, pool.most));
   }
-  return static_cast<std::uint32_t>(offset);
+  return static_cast<std::uint32_t>(address);
 }
 
 /// Static shared memory comes first, that of all functions which the entry reaches; what the launch
 /// adds begins behind it.
 void FunctionDecoder::place_shared(const ptx::Function& entry) {
-  Pool pool{"of shared memory", kMostShared};
+  Pool pool{"of shared memory", kMostShared, kSharedBase};
   std::int64_t dynamic_alignment = 16;
   std::vector<const ptx::Function*> functions{&entry};
   std::unordered_set<const ptx::Function*> found{&entry};
@@ -159,7 +163,7 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
         continue;
       }
       const auto [at, fresh] = shared_.try_emplace(key_of(*function, k), 0);
-      if (fresh) at->second = kSharedBase + append(pool, variable);
+      if (fresh) at->second = append(pool, variable);
     }
     for (const ptx::Instruction& in : function->body) {
       for (const ptx::Operand& operand : in.operands) {
@@ -171,7 +175,8 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
       }
     }
   }
-  program_->static_smem_bytes = static_cast<std::uint32_t>(align_up(pool.used, dynamic_alignment));
+  const std::int64_t end = align_up(pool.begin + pool.used, dynamic_alignment);
+  program_->static_smem_bytes = static_cast<std::uint32_t>(end - pool.begin);
 }
 
 void FunctionDecoder::open_frame(Frame& frame) {
@@ -207,8 +212,9 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
                                  std::vector<TableFixup>& tables,
                                  std::vector<std::uint32_t>& returns) {
   DecodeContext context(*this, in);
+  if (in.parts.size() > kMostParts) context.fail("has more parts than any instruction");
   // Calls count, too: those of empty functions copy nothing in.
-  charge(context, 1 + count_of(in.operands));
+  charge(context, in.parts.size() + count_of(in.operands));
   if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {
     context.fail("has a guard that is no predicate");
   }
@@ -437,7 +443,10 @@ void FunctionDecoder::decode_call(DecodeContext& context) {
   pass(context, last > at ? in.operands[last].elements : none, inner, 0, callee.parameter_count);
   pass(context, at > 0 ? in.operands[0].elements : none, inner, callee.parameter_count,
        callee.return_count);
+  // What the callee keeps in local memory is free again when it has returned.
+  const std::int64_t used = local_.used;
   decode_body(inner, false);
+  local_.used = used;
   if (in.guard >= 0) {
     program_->code[skip].target = static_cast<std::uint32_t>(program_->code.size());
   }

@@ -66,9 +66,11 @@ class FunctionDecoder {
   struct Pool {
     std::string_view what;
     std::int64_t most = 0;
+    std::int64_t begin = 0;  ///< address of the first byte
     std::int64_t used = 0;
+    std::int64_t peak = 0;  ///< the most that was ever used
   };
-  /// Appends a variable; the offset that it gets.
+  /// Appends a variable; the address that it gets.
   std::uint32_t append(Pool& pool, const ptx::Variable& variable) const;
   void place_shared(const ptx::Function& entry);
   void charge(const DecodeContext& context, std::size_t items);

@@ -41,12 +41,22 @@ bool GlobalShadow::access(const BlockState& state, std::uint64_t address, int by
       conflict = {cell.reader - 1, cell.read_instruction, false};
       found = true;
     }
+    if (!found && writes && cell.other_reader != 0 &&
+        !ordered(state, cell.other_reader - 1, cell.other_clock)) {
+      // Blocks do alike: where the last one read, this one will have, too.
+      conflict = {cell.other_reader - 1, cell.read_instruction, false};
+      found = true;
+    }
     if (writes) {
       cell.writer = state.block + 1;
       cell.write_clock = state.clock;
       cell.write_instruction = instruction;
-      cell.reader = 0;
+      cell.reader = cell.other_reader = 0;
     } else {
+      if (cell.reader != state.block + 1) {
+        cell.other_reader = cell.reader;
+        cell.other_clock = cell.read_clock;
+      }
       cell.reader = state.block + 1;
       cell.read_clock = state.clock;
       cell.read_instruction = instruction;

@@ -14,7 +14,8 @@
 
 namespace kiln::emulated {
 
-/// What blocks did to global memory in one launch: who wrote and read each byte last. Blocks are
+/// What blocks did to global memory in one launch: who wrote each byte last, and who the last two
+/// blocks are that have read it since. Blocks are
 /// ordered only by what they tell each other through atomic operations between fences. One object
 /// serves all host threads of a launch.
 class GlobalShadow {
@@ -54,6 +55,8 @@ class GlobalShadow {
     std::uint32_t reader = 0;  ///< block + 1 of the last reader
     std::uint32_t read_clock = 0;
     std::uint32_t read_instruction = 0;
+    std::uint32_t other_reader = 0;  ///< the same of the last that is another block
+    std::uint32_t other_clock = 0;
   };
   static constexpr std::uint64_t kPage = 4096;
   struct Shard {

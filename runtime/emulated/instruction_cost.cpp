@@ -27,6 +27,18 @@ float warp_clocks(double lanes_per_clock) {
                                : 0.0F;
 }
 
+/// bar.sync, barrier.cta.red and the like, and the waiting half of the cluster's barrier.
+bool waits_for_the_block(std::string_view opcode) {
+  if (begins(opcode, "barrier.cluster.wait")) return true;
+  for (const std::string_view name : {"bar.", "barrier."}) {
+    if (!begins(opcode, name)) continue;
+    opcode.remove_prefix(name.size());
+    if (begins(opcode, "cta.")) opcode.remove_prefix(4);
+    return begins(opcode, "sync") || begins(opcode, "red");
+  }
+  return false;
+}
+
 struct Pipe {
   Resource resource;
   Unit unit;  ///< whose rate in the profile holds
@@ -143,10 +155,7 @@ InstructionCost cost_of(const Instr& instr, std::string_view opcode, const Regis
     case Unit::global:
       return memory_cost(opcode, use.writes);
     case Unit::barrier:
-      cost.step = begins(opcode, "bar.sync") || begins(opcode, "barrier.sync") ||
-                          begins(opcode, "bar.red") || begins(opcode, "barrier.cluster.wait")
-                      ? Step::barrier
-                      : Step::compute;
+      cost.step = waits_for_the_block(opcode) ? Step::barrier : Step::compute;
       return cost;
     case Unit::control:
       // Short jumps ahead become guards.

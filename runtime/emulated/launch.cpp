@@ -26,8 +26,10 @@ using Clock = std::chrono::steady_clock;
 
 /// A cluster runs so many instructions before another, perhaps one that it waits for, has a turn.
 constexpr std::uint64_t kTurn = 1'000'000;
-/// With so many clusters begun, new ones and begun ones take turns.
+/// With so many clusters begun, only every so many turns are a new one's: the host's memory would
+/// fill with them if blocks are long, but those that are begun may wait for a new one.
 constexpr std::size_t kManyLeft = 64;
+constexpr std::uint64_t kTurnsOfLeft = 8;
 /// More places than this are not worth reading.
 constexpr std::size_t kMostReports = 200;
 
@@ -54,21 +56,11 @@ std::uint64_t host_bytes_of_block(const LaunchState& state) {
          shared * kShadow + kOther;
 }
 
-/// How many clusters of a launch a GPU would run side by side (by threads, blocks and shared
-/// memory, PTX tells no registers), and that fit into the host's memory: blocks that wait for each
-/// other must not all begin. The limits are those of compute capability 9.0.
+/// How many clusters of a launch the GPU would run side by side, and that fit into the host's
+/// memory: blocks that wait for each other must not all begin.
 std::uint64_t most_begun(const LaunchState& state) {
-  constexpr std::uint64_t kThreads = 2048;
-  constexpr std::uint64_t kBlocks = 32;
-  constexpr std::uint64_t kSharedBytes = 228 << 10;
-  constexpr std::uint64_t kReservedBytes = 1 << 10;
-  const Program& program = *state.program;
-  const std::uint64_t threads = (state.block.count() + kLanes - 1) / kLanes * kLanes;
-  const std::uint64_t shared = std::uint64_t{program.static_smem_bytes} + state.dynamic_smem_bytes;
-  const std::uint64_t blocks =
-      std::min({kThreads / threads, kBlocks, kSharedBytes / (shared + kReservedBytes)});
   const std::uint64_t most =
-      std::min(blocks * state.sm_count, kHostBytes / host_bytes_of_block(state));
+      std::min(state.resident_blocks, kHostBytes / host_bytes_of_block(state));
   return std::max<std::uint64_t>(1, most / state.cluster.count());
 }
 
@@ -98,6 +90,7 @@ class GridRun {
     }
     work();
     for (std::thread& helper : helpers) helper.join();
+    left_.clear();  // as they end, they may report
     for (auto& [key, report] : reports_) result_.reports.push_back(std::move(report));
     std::stable_sort(result_.reports.begin(), result_.reports.end(),
                      [](const Report& left, const Report& right) {
@@ -128,7 +121,8 @@ class GridRun {
   std::unique_ptr<Running> next() {
     const std::scoped_lock lock(mutex_);
     std::unique_ptr<Running> running;
-    const bool turn_of_left = left_.size() >= kManyLeft && ++picks_ % 2 == 0;
+    const bool turn_of_left =
+        left_.size() >= kManyLeft && !waits(*left_.front()) && ++picks_ % kTurnsOfLeft != 0;
     if (may_begin() && !turn_of_left) {
       running = std::make_unique<Running>();
       if (options_.make_observer) running->observer = options_.make_observer();
@@ -181,8 +175,10 @@ class GridRun {
   /// What a report says of blocks that have not begun.
   [[nodiscard]] std::string note_of_others() const {
     if (started_ == clusters_) return {};
-    return fmt::format("; {} more blocks wait for one of these to end, as on a GPU",
-                       (clusters_ - started_) * state_.cluster.count());
+    const bool as_there = most_begun_ * state_.cluster.count() >= state_.resident_blocks;
+    return fmt::format("; {} more blocks wait for one of these to end, {}",
+                       (clusters_ - started_) * state_.cluster.count(),
+                       as_there ? "as on a GPU" : "for want of the host's memory");
   }
 
   /// Ends the launch if it took too long and is not at its end.
@@ -198,6 +194,10 @@ class GridRun {
     }
   }
 
+  /// Whether the cluster could not go on in its last turn and no other has got on since.
+  [[nodiscard]] bool waits(const Running& running) const {
+    return running.idle_since == changes_ && running.idle_turns >= 1;
+  }
   /// Whether the cluster could not go on in two turns since any other got on. One is not enough: in
   /// it others may have done what it waits for.
   [[nodiscard]] bool given_up(const Running& running) const {
@@ -266,6 +266,14 @@ class GridRun {
   std::map<std::pair<Finding, std::string>, Report> reports_;
 };
 
+bool is_whole_clusters(const Extent& grid, const Extent& cluster) {
+  const auto divides = [](std::uint32_t part, std::uint32_t whole) {
+    return part != 0 && whole % part == 0;
+  };
+  return cluster.count() != 0 && divides(cluster.x, grid.x) && divides(cluster.y, grid.y) &&
+         divides(cluster.z, grid.z);
+}
+
 std::string shape_problem(const LaunchState& state) {
   const Program& program = *state.program;
   const auto threads = state.block.count();
@@ -285,14 +293,20 @@ std::string shape_problem(const LaunchState& state) {
     return fmt::format("a grid of {} x {} x {} blocks, of at most {} x {} x {}", state.grid.x,
                        state.grid.y, state.grid.z, kMostBlocksX, kMostBlocks, kMostBlocks);
   }
-  const auto most = static_cast<std::uint64_t>(program.max_threads[0]) *
-                    static_cast<std::uint64_t>(std::max(1, program.max_threads[1])) *
-                    static_cast<std::uint64_t>(std::max(1, program.max_threads[2]));
-  if (most != 0 && threads > most) {
+  std::uint64_t most = 1;
+  for (const int extent : program.max_threads) {
+    constexpr auto kEnough = std::uint64_t{1} << 32U;  // and no product wraps around
+    most = std::min(kEnough, most * static_cast<std::uint64_t>(std::max(1, extent)));
+  }
+  if (program.max_threads[0] != 0 && threads > most) {
     return fmt::format("{} threads in a block, but the kernel is bound to {}", threads, most);
   }
-  if (state.cluster.count() == 0 || state.cluster.count() > 16) {
-    return fmt::format("a cluster of {} blocks", state.cluster.count());
+  constexpr std::uint32_t kMostOfCluster = 16;
+  const Extent& cluster = state.cluster;
+  if (std::max({cluster.x, cluster.y, cluster.z}) > kMostOfCluster || cluster.count() == 0 ||
+      cluster.count() > kMostOfCluster) {
+    return fmt::format("a cluster of {} x {} x {} blocks, of which there may be 1 to {}", cluster.x,
+                       cluster.y, cluster.z, kMostOfCluster);
   }
   if (program.cluster[0] != 0) {
     const Extent stated = required_cluster(program);
@@ -302,8 +316,7 @@ std::string shape_problem(const LaunchState& state) {
                          given.x, given.y, given.z, stated.x, stated.y, stated.z);
     }
   }
-  if (state.grid.x % state.cluster.x != 0 || state.grid.y % state.cluster.y != 0 ||
-      state.grid.z % state.cluster.z != 0) {
+  if (!is_whole_clusters(state.grid, state.cluster)) {
     return "a grid that is no multiple of its cluster";
   }
   const std::uint64_t host_bytes = host_bytes_of_block(state) * state.cluster.count();
@@ -333,6 +346,7 @@ Extent required_cluster(const Program& program) {
 }
 
 std::vector<Extent> spread_clusters(const LaunchState& state, int count) {
+  if (!is_whole_clusters(state.grid, state.cluster)) return {};
   const std::uint64_t all = state.grid.count() / state.cluster.count();
   const auto wanted = static_cast<std::uint64_t>(std::max(0, count));
   if (wanted == 0 || wanted >= all) return {};

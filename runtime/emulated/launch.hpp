@@ -19,7 +19,7 @@ struct LaunchOptions {
   double timeout_s = 60.0;  ///< of the whole launch
   /// Ends the launch, too, once its warps have executed that many; 0: none.
   std::uint64_t instruction_limit = 0;
-  /// Makes what watches one host thread's clusters; null: nothing does.
+  /// Makes what watches one cluster; null: nothing does.
   std::function<std::unique_ptr<Observer>()> make_observer;
   /// The first blocks of the clusters to run; empty: all of the grid.
   std::vector<Extent> clusters;
@@ -32,7 +32,8 @@ struct LaunchResult {
 };
 
 /// The first blocks of `count` clusters of the launch that lie spread evenly over its grid, in the
-/// order in which a GPU begins them; all of them for 0 or when there are no more.
+/// order in which a GPU begins them. None, which LaunchOptions take for all: for 0, when there are
+/// no more, and for a launch that run_grid() refuses.
 [[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
 
 /// The cluster that a kernel with a .reqnctapercluster states.

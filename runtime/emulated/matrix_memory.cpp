@@ -215,7 +215,10 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
   context.set_rows(out, matrix_rows(context, context.operand(values), detail.matrix, loads));
   const Space named = decode_address(context, loads ? 1 : 0, out);
   if (detail.space == Space::generic) detail.space = named;
-  if (context.operands() > 2) out.b = context.source(2, Type::b32);
+  if (context.operands() != 2) {
+    context.expect_operands(3);
+    out.b = context.source(2, Type::b32);
+  }
   out.unit = unit_of(detail.space);
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_wmma_load : &execute_wmma_store;

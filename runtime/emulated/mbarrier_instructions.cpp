@@ -209,14 +209,20 @@ void execute_pending_count(Warp& warp, const Instr& instr, LaneMask active) {
 void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
   tell_touches(warp, instr, active);
   Cluster& cluster = warp.block().cluster();
+  Observer* const observer = cluster.observer();
   const std::uint64_t limit = cluster.new_tokens(1);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const BarrierRef barrier = barrier_of(warp, instr, lane);
     if (instr.variant == 0) require(warp, instr, lane, barrier, barrier.state->expect_arrival());
+    // What the thread does from now on is not known to who waits for this arrival.
+    if (observer != nullptr) {
+      observer->synchronise(warp, instr, barrier.object(), LaneMask{1} << lane, Order::release);
+    }
     cluster.promise([&warp, &instr, lane, limit, spot = barrier.at] {
-      warp.copies().complete_before(LaneMask{1} << lane, limit);
-      arrive(warp, instr, lane, barrier_at(warp, instr, lane, spot), Arrival{});
+      const BarrierRef at = barrier_at(warp, instr, lane, spot);
+      warp.copies().complete_before(lane, limit, at.object());
+      arrive(warp, instr, lane, at, Arrival{.releases = false});
     });
   }
 }
@@ -231,8 +237,11 @@ void take_semantics(DecodeContext& context, BarrierDetail& detail) {
 
 /// The space, operand `i` as the address, and the rest of what all forms share.
 void finish(DecodeContext& context, Instr& out, std::size_t i, BarrierDetail detail) {
-  context.take_one_of({"shared", "shared::cta"});
-  if (!detail.own_only) context.take("shared::cluster");
+  if (!context.take_one_of({"shared", "shared::cta"}).empty()) {
+    detail.own_only = true;
+  } else if (!detail.own_only) {
+    context.take("shared::cluster");
+  }
   context.take("b64");
   detail.address = context.address(i);
   out.detail = context.keep(detail);

@@ -36,8 +36,15 @@ struct Ordering {
   bool releases = false;      ///< as if a fence stood before it
 };
 
+/// What an opcode says of how an access is ordered and cached.
+struct AccessWords {
+  Ordering ordering;
+  std::size_t policies = 0;  ///< operands more than the access needs: 1 with L2::cache_hint
+};
+
 struct MemoryDetail {
   Space space = Space::generic;
+  bool in_cluster = false;  ///< .shared::cluster
   Element element;
   Ordering ordering;
 };
@@ -47,7 +54,7 @@ struct MemoryDetail {
 void tell_release(Warp& warp, const Instr& instr, const WarpAccess& access, Ordering ordering) {
   Observer* const observer = warp.block().cluster().observer();
   if (observer == nullptr) return;
-  if (ordering.releases) observer->fence(warp, access.lanes, Proxy::generic);
+  if (ordering.releases) observer->fence(warp, access.lanes, FenceKind::generic);
   for_active(access.lanes, [&](int lane) {
     observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
                           LaneMask{1} << lane, Order::release);
@@ -62,13 +69,14 @@ void tell_acquire(Warp& warp, const Instr& instr, const WarpAccess& access, Orde
     observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
                           LaneMask{1} << lane, Order::acquire);
   });
-  if (ordering.acquires) observer->fence(warp, access.lanes, Proxy::generic);
+  if (ordering.acquires) observer->fence(warp, access.lanes, FenceKind::generic);
 }
 
 void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind,
                  WarpAccess& access) {
   const auto& detail = *static_cast<const MemoryDetail*>(instr.detail);
   access.space = detail.space;
+  access.in_cluster = detail.in_cluster;
   access.kind = kind;
   access.bytes = detail.element.memory_bytes * static_cast<int>(instr.count);
   access.lanes = active;
@@ -93,7 +101,8 @@ void widen(std::byte* to, const std::byte* from, const Element& element) {
 }
 
 /// The elements of volatile and other synchronising accesses; they are few.
-void load_shared(Warp& warp, const Instr& instr, const WarpAccess& access, const Element& element) {
+void load_in_order(Warp& warp, const Instr& instr, const WarpAccess& access,
+                   const Element& element) {
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
     for_active(access.lanes, [&](int lane) {
@@ -109,8 +118,8 @@ void load_shared(Warp& warp, const Instr& instr, const WarpAccess& access, const
   }
 }
 
-void store_shared(Warp& warp, const Instr& instr, const WarpAccess& access,
-                  const Element& element) {
+void store_in_order(Warp& warp, const Instr& instr, const WarpAccess& access,
+                    const Element& element) {
   for (std::uint32_t i = 0; i < instr.count; ++i) {
     const std::size_t offset = std::size_t{i} * element.memory_bytes;
     for_active(access.lanes, [&](int lane) {
@@ -121,12 +130,13 @@ void store_shared(Warp& warp, const Instr& instr, const WarpAccess& access,
 }
 
 void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto& [space, element, ordering] = *static_cast<const MemoryDetail*>(instr.detail);
+  const auto& detail = *static_cast<const MemoryDetail*>(instr.detail);
+  const Element& element = detail.element;
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::load, access);
   if (access.synchronises) {
-    load_shared(warp, instr, access, element);
-    tell_acquire(warp, instr, access, ordering);
+    load_in_order(warp, instr, access, element);
+    tell_acquire(warp, instr, access, detail.ordering);
     return;
   }
   const std::size_t bytes = element.lane_bytes;
@@ -148,12 +158,13 @@ void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto& [space, element, ordering] = *static_cast<const MemoryDetail*>(instr.detail);
+  const auto& detail = *static_cast<const MemoryDetail*>(instr.detail);
+  const Element& element = detail.element;
   WarpAccess access;
   fill_access(warp, instr, active, AccessKind::store, access);
   if (access.synchronises) {
-    tell_release(warp, instr, access, ordering);
-    store_shared(warp, instr, access, element);
+    tell_release(warp, instr, access, detail.ordering);
+    store_in_order(warp, instr, access, element);
     return;
   }
   for (std::uint32_t i = 0; i < instr.count; ++i) {
@@ -167,10 +178,12 @@ void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-Space take_space(DecodeContext& context) {
+/// `in_cluster` becomes whether it is the cluster's shared memory.
+Space take_space(DecodeContext& context, bool* in_cluster = nullptr) {
   const std::string_view name =
       context.take_one_of({"const", "global", "local", "param", "param::entry", "param::func",
                            "shared", "shared::cta", "shared::cluster"});
+  if (in_cluster != nullptr) *in_cluster = name == "shared::cluster";
   if (name.empty()) return Space::generic;
   if (name == "const") return Space::constant;
   if (name == "global") return Space::global;
@@ -180,53 +193,54 @@ Space take_space(DecodeContext& context) {
 
 /// Takes what says how an access is ordered and cached. Caches are coherent here, so only how it
 /// synchronises with other threads counts.
-Ordering take_ordering(DecodeContext& context) {
-  Ordering ordering;
-  for (;;) {
-    const std::string_view word =
-        context.take_one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
-    if (word.empty()) break;
-    ordering.synchronises = true;
-    ordering.acquires |= word == "acquire" || word == "acq_rel";
-    ordering.releases |= word == "release" || word == "acq_rel";
-  }
+AccessWords take_words(DecodeContext& context) {
+  AccessWords words;
+  Ordering& ordering = words.ordering;
+  const std::string_view order =
+      context.take_one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
+  ordering.synchronises = !order.empty();
+  if (order == "mmio") context.take("relaxed");
+  ordering.acquires = order == "acquire" || order == "acq_rel";
+  ordering.releases = order == "release" || order == "acq_rel";
   // Within a block barriers and clocks of warps order; a fence is what other blocks need.
   if (context.take_one_of({"cta", "cluster", "gpu", "sys"}) == "cta") {
     ordering.acquires = ordering.releases = false;
   }
   context.take_one_of({"weak"});
-  while (!context
-              .take_one_of({"ca",
-                            "cg",
-                            "cs",
-                            "lu",
-                            "cv",
-                            "wb",
-                            "wt",
-                            "nc",
-                            "L1::evict_normal",
-                            "L1::evict_unchanged",
-                            "L1::evict_first",
-                            "L1::evict_last",
-                            "L1::no_allocate",
-                            "L2::cache_hint",
-                            "L2::64B",
-                            "L2::128B",
-                            "L2::256B",
-                            "L2::evict_last",
-                            "L2::evict_normal",
-                            "L2::evict_first"})
-              .empty()) {
+  for (;;) {
+    const std::string_view word = context.take_one_of({"ca",
+                                                       "cg",
+                                                       "cs",
+                                                       "lu",
+                                                       "cv",
+                                                       "wb",
+                                                       "wt",
+                                                       "nc",
+                                                       "L1::evict_normal",
+                                                       "L1::evict_unchanged",
+                                                       "L1::evict_first",
+                                                       "L1::evict_last",
+                                                       "L1::no_allocate",
+                                                       "L2::cache_hint",
+                                                       "L2::64B",
+                                                       "L2::128B",
+                                                       "L2::256B",
+                                                       "L2::evict_last",
+                                                       "L2::evict_normal",
+                                                       "L2::evict_first"});
+    if (word.empty()) return words;
+    if (word == "L2::cache_hint") words.policies = 1;
   }
-  return ordering;
 }
 
 /// Address, space and element of a load or store of `value`.
 void decode_access(DecodeContext& context, Instr& out, std::size_t address, std::size_t value,
                    bool load) {
   MemoryDetail detail;
-  detail.space = take_space(context);
-  detail.ordering = take_ordering(context);
+  detail.space = take_space(context, &detail.in_cluster);
+  const AccessWords words = take_words(context);
+  detail.ordering = words.ordering;
+  context.expect_operands(2 + words.policies);
   const std::string_view vector = context.take_one_of({"v2", "v4", "v8"});
   const Type type = context.take_type();
   const auto& values = context.operand(value);
@@ -273,6 +287,7 @@ void decode_st(DecodeContext& context, Instr& out) {
 
 struct AtomicDetail {
   Space space = Space::generic;
+  bool in_cluster = false;  ///< .shared::cluster
   AtomicFunction apply = nullptr;
   AtomicFunction apply_global = nullptr;
   int bytes = 4;
@@ -285,6 +300,7 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& detail = *static_cast<const AtomicDetail*>(instr.detail);
   WarpAccess access;
   access.space = detail.space;
+  access.in_cluster = detail.in_cluster;
   access.kind = detail.only_writes ? AccessKind::store : AccessKind::atomic;
   access.bytes = detail.bytes;
   access.lanes = active;
@@ -309,8 +325,9 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
 void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   AtomicDetail detail;
   detail.fetches = fetches;
-  detail.space = take_space(context);
-  detail.ordering = take_ordering(context);
+  detail.space = take_space(context, &detail.in_cluster);
+  const AccessWords words = take_words(context);
+  detail.ordering = words.ordering;
   const std::string_view operation =
       context.take_one_of({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   context.take("noftz");
@@ -322,8 +339,7 @@ void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   detail.only_writes = operation == "exch";
   const std::size_t first = fetches ? 1 : 0;
   const bool compares = operation == "cas";
-  // A cache policy may follow as a last operand; it changes no value.
-  if (context.operands() < first + (compares ? 3 : 2)) context.fail("has too few operands");
+  context.expect_operands(first + (compares ? 3 : 2) + words.policies);
   if (fetches) out.d = context.destination(0, type);
   const Space named = decode_address(context, first, out);
   if (detail.space == Space::generic) detail.space = named;
@@ -455,11 +471,38 @@ void execute_nothing(Warp&, const Instr&, LaneMask) {}
 /// Hints that move no value a kernel could see.
 void decode_hint(DecodeContext& context, Instr& out) {
   take_space(context);
-  take_ordering(context);
+  take_words(context);
   context.take_one_of({"L1", "L2", "tensormap"});
   context.take_one_of({"L2::evict_last", "L2::evict_normal"});
+  const std::string& name = context.in().parts.front();
+  context.expect_operands(name == "applypriority" || name == "discard" ? 2 : 1);
   out.unit = Unit::control;
   out.execute = &execute_nothing;
+}
+
+void execute_policy(Warp& warp, const Instr& instr, LaneMask active) {
+  for_active(active, [&](int lane) { put(warp.row(instr.d), lane, std::uint64_t{0}); });
+}
+
+/// A cache policy is a number that only accesses with L2::cache_hint look at, and here not even
+/// these.
+void decode_policy(DecodeContext& context, Instr& out) {
+  const std::string_view kind = context.take_one_of({"fractional", "range", "cvt"});
+  if (kind.empty()) context.fail("makes no policy that the emulator knows");
+  if (kind == "range") context.take("global");
+  context.take("L2");
+  // The primary priority, and what the rest of the accesses gets.
+  for (int i = 0; i < 2; ++i) {
+    context.take_one_of(
+        {"L2::evict_last", "L2::evict_normal", "L2::evict_first", "L2::evict_unchanged"});
+  }
+  context.take("b64");
+  if (kind == "range") context.expect_operands(4);
+  if (kind == "cvt") context.expect_operands(2);
+  if (kind == "fractional" && context.operands() != 1) context.expect_operands(2);
+  out.d = context.destination(0, Type::b64);
+  out.unit = Unit::integer;
+  out.execute = &execute_policy;
 }
 
 constexpr Opcode kOpcodes[] = {
@@ -474,6 +517,7 @@ constexpr Opcode kOpcodes[] = {
     {"prefetchu", &decode_hint},
     {"applypriority", &decode_hint},
     {"discard", &decode_hint},
+    {"createpolicy", &decode_policy},
 };
 
 }  // namespace

@@ -13,11 +13,15 @@ class Block;
 class Cluster;
 class Warp;
 
-enum class Proxy : std::uint8_t { generic, async };
+enum class FenceKind : std::uint8_t {
+  generic,       ///< wider than a block
+  async,         ///< orders generic before asynchronous accesses
+  barrier_init,  ///< orders initialisations of mbarriers
+};
 enum class Order : std::uint8_t { acquire, release, both };
 
 /// Watches a cluster of blocks run. Checks and fact counters are observers; the engine works the
-/// same without. One observer serves one cluster at a time, on one host thread.
+/// same without. One observer serves one cluster, on one host thread at a time.
 class Observer {
  public:
   Observer() = default;
@@ -38,13 +42,17 @@ class Observer {
   /// any time until `async_end` with the same token.
   virtual void async_begin(Warp&, const Instr&, Block& /*owner*/, std::uint32_t /*offset*/,
                            std::uint32_t /*bytes*/, AccessKind, std::uint64_t /*token*/) {}
-  /// The operation, or the copy of one lane of an async_store, has ended. `object` is the address
-  /// of the mbarrier that it reports to, as for synchronise(); 0: none.
+  /// The operation, or the copy of one lane of an async_store, has ended. `object` is what it
+  /// reports to, as for synchronise(); 0: nothing, and only the warp that began it knows.
   virtual void async_end(std::uint64_t /*token*/, std::uint64_t /*object*/) {}
+  /// The warp has waited for its own operations that reported to `object`, but not at that: it
+  /// knows what they did, and nothing of what others told there.
+  virtual void async_wait(Warp&, std::uint64_t /*object*/) {}
   /// Lanes of a warp have synchronised with each other (bar.warp.sync).
   virtual void warp_sync(Warp&, LaneMask) {}
   /// Lanes have arrived at a barrier of their block (0 to 15) or of the cluster (kClusterBarrier).
-  virtual void barrier_arrive(Warp&, int /*barrier*/, LaneMask) {}
+  /// A relaxed arrival orders what came before the warp's last fence.
+  virtual void barrier_arrive(Warp&, int /*barrier*/, LaneMask, bool /*relaxed*/) {}
   /// A barrier has opened; warps that wait at it go on. A warp that waits for the cluster's barrier
   /// after it opened goes on at once, and is told here alone.
   virtual void barrier_open(Block&, int /*barrier*/) {}
@@ -52,8 +60,7 @@ class Observer {
   /// An atomic operation, or a load that acquires or store that releases, at a global or shared
   /// address; `object` is that address and for mbarriers the parity of the phase.
   virtual void synchronise(Warp&, const Instr&, std::uint64_t /*object*/, LaneMask, Order) {}
-  /// A memory fence; for Proxy::async it orders generic before asynchronous accesses.
-  virtual void fence(Warp&, LaneMask, Proxy) {}
+  virtual void fence(Warp&, LaneMask, FenceKind) {}
 };
 
 }  // namespace kiln::emulated

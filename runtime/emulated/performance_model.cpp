@@ -82,7 +82,8 @@ Prediction predict(const ModelInput& input, const DeviceProfile& measured) {
   }
   const double on_sms_ns = clocks / profile.clock_ghz;
   const double in_dram_ns = from_dram / profile.dram_bytes_per_ns;
-  prediction.time_ns = std::max(on_sms_ns, in_dram_ns) + profile.launch_ns;
+  const double least_ns = 1.0 / profile.clock_ghz;  // even nothing takes a clock
+  prediction.time_ns = std::max({on_sms_ns, in_dram_ns, least_ns}) + profile.launch_ns;
   for (std::size_t i = 0; i < usual.busy_clocks.size(); ++i) {
     prediction.busy[i] = usual.clocks > 0.0 ? usual.busy_clocks[i] / usual.clocks : 0.0;
   }

@@ -23,11 +23,6 @@ struct ModelInput {
   LaunchGeometry geometry;
 };
 
-/// Blocks of a grid or a cluster, threads of a block.
-[[nodiscard]] constexpr std::uint64_t count_of(const std::array<std::uint32_t, 3>& extent) {
-  return std::uint64_t{extent[0]} * extent[1] * extent[2];
-}
-
 struct Prediction {
   double time_ns = 0.0;  ///< one launch among others in a CUDA graph, operands in DRAM before
   int blocks_per_sm = 0;

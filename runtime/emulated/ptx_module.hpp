@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/register_note.hpp"
+
 /// \file
 /// PTX text as the reader gives it: names resolved to indices, nothing decoded. Scopes of inline
 /// assembly are flattened; an instruction keeps its dotted parts, which only the decoder
@@ -155,7 +157,7 @@ struct Module {
   int version_major = 0;
   int version_minor = 0;
   std::string target;              ///< "sm_90a"
-  int registers = 0;               ///< per thread, as register_note() says; 0: it does not
+  KernelRegisters registers;       ///< of threads, as far as register_note() says them
   std::vector<std::string> files;  ///< .file names; index 0 is the PTX text itself, ""
   std::vector<Variable> variables;
   std::vector<Function> functions;

@@ -13,7 +13,8 @@ namespace kiln::ptx {
 
 namespace {
 
-constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20U;
+/// Many times what NVRTC writes for a kernel; what is read takes up to some hundred times as much.
+constexpr std::size_t kMaxTextBytes = std::size_t{16} << 20U;
 
 /// Reads the directives of a module.
 class ModuleReader {

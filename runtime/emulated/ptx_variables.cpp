@@ -75,6 +75,7 @@ DeclaredVariable VariableReader::read_declarator(const VariableType& type, Space
     if (space != Space::global && space != Space::constant) {
       fail_at(at, "only global and constant variables have initial values");
     }
+    if (external) fail_at(at, "a variable of another module has no initial value here");
     read_initial(shape, type.type, variable);
   } else if (shape.unsized && !external) {
     fail_at(read.name, "the size of this array is missing");

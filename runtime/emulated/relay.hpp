@@ -36,8 +36,11 @@ class Relay : public Observer {
   void warp_sync(Warp& warp, LaneMask lanes) override {
     if (next_) next_->warp_sync(warp, lanes);
   }
-  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes) override {
-    if (next_) next_->barrier_arrive(warp, barrier, lanes);
+  void async_wait(Warp& warp, std::uint64_t object) override {
+    if (next_) next_->async_wait(warp, object);
+  }
+  void barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relaxed) override {
+    if (next_) next_->barrier_arrive(warp, barrier, lanes, relaxed);
   }
   void barrier_open(Block& block, int barrier) override {
     if (next_) next_->barrier_open(block, barrier);
@@ -49,8 +52,8 @@ class Relay : public Observer {
                    Order order) override {
     if (next_) next_->synchronise(warp, instr, object, lanes, order);
   }
-  void fence(Warp& warp, LaneMask lanes, Proxy proxy) override {
-    if (next_) next_->fence(warp, lanes, proxy);
+  void fence(Warp& warp, LaneMask lanes, FenceKind kind) override {
+    if (next_) next_->fence(warp, lanes, kind);
   }
 
  private:

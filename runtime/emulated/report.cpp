@@ -53,8 +53,6 @@ std::string_view name_of(Finding finding) {
       return "invalid_operand";
     case Finding::trap:
       return "trap";
-    case Finding::unsupported:
-      return "unsupported";
     case Finding::timed_out:
       return "timed_out";
   }

@@ -24,7 +24,6 @@ enum class Finding : std::uint8_t {
   deadlock,          ///< everybody waits
   invalid_operand,   ///< an operand value that the instruction forbids
   trap,              ///< the kernel's own trap or failed assertion
-  unsupported,       ///< an instruction or use that the emulator does not know
   timed_out,         ///< more instructions or time than allowed
 };
 
@@ -32,7 +31,7 @@ enum class Finding : std::uint8_t {
 
 /// One finding, with where it was made. A source line is reported once for each kind.
 struct Report {
-  Finding finding = Finding::unsupported;
+  Finding finding{};
   std::string kernel;
   std::array<std::uint32_t, 3> block{0, 0, 0};
   std::array<std::uint32_t, 3> thread{0, 0, 0};

@@ -43,8 +43,8 @@ class Reservations {
 
  private:
   static constexpr double kBin = 16.0;
-  /// 0.15 s of an H200, and 128 MiB for each resource.
-  static constexpr std::size_t kMostBins = std::size_t{1} << 24;
+  /// 0.075 s of an H200, and 64 MiB for each resource.
+  static constexpr std::size_t kMostBins = std::size_t{1} << 23;
 
   [[noreturn]] static void fail() {
     throw Error(ErrorKind::device,
@@ -60,7 +60,7 @@ class Reservations {
     for (;;) {
       if (at >= kMostBins) fail();
       if (at >= used_.size()) {
-        used_.resize(std::max(at + 1, 2 * used_.size()), 0.0F);
+        used_.resize(std::clamp(2 * used_.size(), at + 1, kMostBins), 0.0F);
         next_.resize(used_.size(), 0);
       }
       if (used_[at] < static_cast<float>(kBin) - 1e-3F) break;

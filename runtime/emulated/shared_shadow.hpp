@@ -21,7 +21,8 @@ struct ShadowCell {
   std::uint32_t sources = 0;  ///< how many unfinished operations read it
   std::uint16_t writer = 0;   ///< agent + 1; 0: nobody
   std::uint8_t write_lane = 0;
-  bool write_synchronises = false;  ///< atomic, volatile or ordered
+  bool write_synchronises : 1 = false;  ///< atomic, volatile or ordered
+  bool write_async : 1 = false;         ///< by the asynchronous proxy
 };
 
 /// The cells of one block's shared memory. Nearly all accesses are whole words of 4 bytes, which

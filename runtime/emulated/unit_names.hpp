@@ -14,8 +14,4 @@ inline constexpr std::array<std::string_view, kUnits> kUnitNames{
     "control", "integer", "integer64", "multiply", "fp32",     "fp64",       "fp16",    "convert",
     "special", "tensor",  "shared",    "global",   "constant", "async_copy", "shuffle", "barrier"};
 
-[[nodiscard]] constexpr std::string_view to_string(Unit unit) {
-  return kUnitNames[static_cast<std::size_t>(unit)];
-}
-
 }  // namespace kiln::emulated

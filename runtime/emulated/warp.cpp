@@ -273,7 +273,7 @@ Warp::State Warp::run(std::uint64_t& budget) {
       if (!pick()) return State::waiting;
       quantum = kGroupQuantum;
     }
-    stop_ = yielded_ = rests_ = false;
+    stop_ = yielded_ = rests_ = long_ = false;
     std::uint64_t steps = std::min({budget, quantum, kStepsBetweenLooks});
     const std::uint64_t granted = steps;
     while (steps > 0) {
@@ -297,7 +297,7 @@ Warp::State Warp::run(std::uint64_t& budget) {
     }
     budget -= granted - steps;
     // Some instructions take as long as thousands of others.
-    if (steps == 0 && std::chrono::steady_clock::now() > block_.launch().deadline) break;
+    if ((steps == 0 || long_) && std::chrono::steady_clock::now() > block_.launch().deadline) break;
     quantum -= std::min(quantum, granted - steps);
     vain = yielded_ ? vain | mask_ : 0;
     if (mask_ != 0 && (yielded_ || rests_ || quantum == 0)) {

@@ -118,6 +118,8 @@ class Warp {
     yielded_ = stop_ = true;
     tried_ = pc_ - 1;
   }
+  /// The instruction may have taken as long as thousands of others: the clock is looked at.
+  void take_long() { long_ = stop_ = true; }
   /// The group goes on later: it ends the warp's turn, but has tried nothing in vain.
   void rest() { rests_ = stop_ = true; }
   /// Called by the block when a barrier opens.
@@ -199,7 +201,8 @@ class Warp {
   std::uint32_t pc_ = 0;
   int join_ = -1;
   std::uint32_t join_pc_ = 0xffffffffU;
-  bool stop_ = false;  ///< the running group has to leave its place
+  bool stop_ = false;  ///< the running group has to leave its place, or look at the clock
+  bool long_ = false;
   bool yielded_ = false;
   std::uint32_t tried_ = kUntried;  ///< the instruction that the running group last tried in vain
   bool rests_ = false;              ///< the running group ends the warp's turn

@@ -61,6 +61,8 @@ bool gather_members(Warp& warp, const Instr& instr, std::uint32_t row, LaneMask 
   return true;
 }
 
+constexpr std::uint32_t kUnspecified = 0xcdcdcdcd;
+
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
 void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
@@ -98,11 +100,8 @@ void execute_shuffle(Warp& warp, const Instr& instr, LaneMask active) {
     }
     if (!valid) from = lane;
     if (valid) inside |= LaneMask{1} << lane;
-    if (!has(active, from)) {
-      warp.report(instr, LaneMask{1} << lane, Finding::invalid_operand,
-                  fmt::format("reads lane {}, which does not take part", from));
-    }
-    result[lane] = get<std::uint32_t>(warp.row(instr.a), from);
+    // What a lane that does not take part has is unspecified. Reductions read it and throw it away.
+    result[lane] = has(active, from) ? get<std::uint32_t>(warp.row(instr.a), from) : kUnspecified;
   });
   for_active(active, [&](int lane) { put(warp.row(instr.d), lane, result[lane]); });
   if (instr.rows != nullptr) warp.set_predicate(instr.rows[0], inside, active);
@@ -394,6 +393,7 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) 
   if (what != "popc" && type != Type::pred) context.fail("gives a predicate");
   out.d = context.destination(0, type);
   out.execute = &execute_barrier_result;
+  out.unit = Unit::integer;  // the other half has waited
 }
 
 void execute_lane_barrier(Warp& warp, const Instr& instr, LaneMask active) {
@@ -468,13 +468,15 @@ void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
   if (kind == Fence::async || kind == Fence::mbarrier_init) warp.block().mbarriers().publish();
   Observer* const observer = warp.block().cluster().observer();
   if (observer == nullptr) return;
-  if (kind == Fence::wide) observer->fence(warp, active, Proxy::generic);
-  if (kind == Fence::async) observer->fence(warp, active, Proxy::async);
+  if (kind == Fence::wide) observer->fence(warp, active, FenceKind::generic);
+  if (kind == Fence::async) observer->fence(warp, active, FenceKind::async);
+  if (kind == Fence::mbarrier_init) observer->fence(warp, active, FenceKind::barrier_init);
 }
 
 void decode_fence(DecodeContext& context, Instr& out) {
   Fence kind = Fence::wide;
   bool of_global = false;
+  bool acquires_map = false;
   if (context.take("proxy")) {
     // Tensor maps are read as each instruction begins, which makes an ordinary fence enough.
     const bool tensor_maps = context.take("tensormap::generic");
@@ -488,12 +490,18 @@ void decode_fence(DecodeContext& context, Instr& out) {
                                "sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
       if (word.empty()) break;
       of_global |= word == "global";
+      acquires_map |= tensor_maps && word == "acquire";
     }
   }
   if (context.take("mbarrier_init")) kind = Fence::mbarrier_init;
   context.take_one_of({"sc", "acq_rel", "acquire", "release"});
   context.take("release");
   const std::string_view scope = context.take_one_of({"cta", "cluster", "gpu", "sys", "gl"});
+  // An address and a size follow what acquires for tensor maps.
+  if (context.operands() != 0) {
+    if (!acquires_map) context.expect_operands(0);
+    context.expect_operands(2);
+  }
   // Shared memory is what the asynchronous proxy is watched for.
   if (kind == Fence::async && of_global) kind = Fence::block;
   if (kind == Fence::wide && scope == "cta") kind = Fence::block;

@@ -202,6 +202,16 @@ std::uint32_t Warp::special_value(Special special, int lane) const {
 void Warp::resolve(const Instr& instr, WarpAccess& access) {
   for_active(access.lanes, [&](int lane) { resolve_lane(instr, access, lane); });
   if (Observer* observer = block_.cluster().observer()) observer->access(*this, instr, access);
+  if (access.kind != AccessKind::atomic) return;
+  // What atomics update has been written before, or the observer has seen that it was not.
+  const GlobalMemory& memory = *block_.launch().memory;
+  for_active(access.lanes, [&](int lane) {
+    const std::uint64_t address = access.address[lane];
+    if (space_of(access) != AccessSpace::global) return;
+    if (const Allocation* at = memory.find(address)) {
+      at->mark_written(address, static_cast<std::uint64_t>(access.bytes));
+    }
+  });
 }
 
 void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
@@ -238,6 +248,13 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
       auto& blocks = block_.cluster().blocks();
       if (at.rank >= blocks.size())
         outside("shared address", "its cluster's blocks", blocks.size());
+      if (at.rank != block_.rank() && access.space == ptx::Space::shared && !access.in_cluster) {
+        fail(instr, bit, Finding::out_of_bounds,
+             fmt::format("{} shared memory of block rank {}, which only .shared::cluster and "
+                         "generic addresses reach",
+                         verb_of(access.kind), at.rank),
+             address);
+      }
       Block& owner = *blocks[at.rank];
       if (!owner.shared_holds(at.offset, bytes)) {
         within = std::uint64_t{at.offset} - kSharedBase;
@@ -282,7 +299,7 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
          fmt::format("{} the constant '{}'", verb_of(access.kind), last_->name), address);
   }
   access.host[lane] = last_->host(address);
-  if (access.kind != AccessKind::load) {
+  if (access.kind == AccessKind::store) {
     last_->mark_written(address, bytes);
   }
 }

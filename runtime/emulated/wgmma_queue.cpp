@@ -392,7 +392,8 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {
     if (check(row)) return;
   }
-  for (std::uint32_t i = 0; i < instr.count && !unpacks; ++i) {
+  const bool targets = opcode.starts_with("brx");  // in `rows`
+  for (std::uint32_t i = 0; i < instr.count && !unpacks && !targets; ++i) {
     if (check(instr.rows[i])) return;
   }
 }

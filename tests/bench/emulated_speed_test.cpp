@@ -35,6 +35,7 @@ double thread_seconds() {
 /// The repetitions of a loop body, in full warps that never part.
 constexpr int kRepetitions = 2000;
 constexpr int kThreads = 256;
+constexpr int kTurns = 5;
 constexpr double kLeastLanesPerSecond = 50e6;
 
 /// A kernel that runs `body` again and again; p0 is a buffer of one 32-bit word for each thread.
@@ -70,7 +71,7 @@ void expect_fast(const std::string& what, const std::string& body) {
   emulated::test::PtxRunner run(loop_of(body), "k", false);
   const auto words = run.buffer(std::vector<std::uint32_t>(kThreads, 3));
   double best = 0;
-  for (int turn = 0; turn < 5; ++turn) {
+  for (int turn = 0; turn < kTurns; ++turn) {
     const double begin = thread_seconds();
     const emulated::LaunchResult result = run.launch({1, 1, 1}, {kThreads, 1, 1}, words);
     const double seconds = thread_seconds() - begin;
@@ -152,10 +153,13 @@ TEST(EmulatedSpeed, AMatrixMultiplicationOfTensorCores) {
   args.alpha = 1.0;
   args.m = args.n = args.k = kSide;
   const LaunchGeometry geometry = kernel.geometry(config, problem, limits).front();
-  const double begin = thread_seconds();
-  status = device.launch({module->functions().front(), geometry, &args}, nullptr);
-  const double seconds = thread_seconds() - begin;
-  ASSERT_TRUE(status.ok()) << status.message;
+  double seconds = kMostSeconds;
+  for (int turn = 0; turn < kTurns; ++turn) {
+    const double begin = thread_seconds();
+    status = device.launch({module->functions().front(), geometry, &args}, nullptr);
+    seconds = std::min(seconds, thread_seconds() - begin);
+    ASSERT_TRUE(status.ok()) << status.message;
+  }
   // All 65536 elements are the same sum of 256 products of 1.0586.
   std::vector<std::uint16_t> d(kSide * kSide);
   device.copy_to_host(d.data(), reinterpret_cast<DevicePtr>(args.d), kSide * kSide * 2);

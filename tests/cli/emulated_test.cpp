@@ -89,6 +89,14 @@ TEST(Emulated, DoctorKnowsIt) {
   EXPECT_NE(run.out.find("an emulated NVIDIA H200, sm_90a, 132 SMs"), std::string::npos) << run.out;
 }
 
+TEST(Emulated, DoctorCallsAnUnknownOneBroken) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"doctor", "--device", "emulated:h100"});
+  EXPECT_EQ(run.exit_code, 1) << run.out;
+  EXPECT_NE(run.out.find("h200"), std::string::npos) << run.out;
+  EXPECT_EQ(run.out.find("must be like"), std::string::npos) << run.out;
+}
+
 TEST(Emulated, AProfileOfOnesOwnIsADevice) {
   const Sandbox sandbox;
   std::ifstream file(std::string(KILN_SOURCE_DIR) + "/runtime/emulated/profiles/h200.toml");
@@ -131,10 +139,12 @@ TEST(Emulated, RunComputesAndClaimsNoTime) {
   EXPECT_NE(text.out.find("on emulated NVIDIA H200"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("verified  yes, 1,920 elements"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("1 compiled"), std::string::npos) << text.out;
+  EXPECT_EQ(text.err.find("--repeat"), std::string::npos) << text.err;
 
-  arguments.insert(arguments.end(), {"--json", "--beta", "1", "--layout", "nt"});
+  arguments.insert(arguments.end(), {"--json", "--beta", "1", "--layout", "nt", "--repeat", "5"});
   const auto run = sandbox.run(arguments);
   EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_NE(run.err.find("--repeat has no effect"), std::string::npos) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_TRUE(json["emulated"]);
   EXPECT_TRUE(json["verified"]);
@@ -184,9 +194,10 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
 TEST(Emulated, BenchSearchesAsTuneDoes) {
   const Sandbox sandbox;
   auto arguments = on_emulated(small_problem("bench"));
-  arguments.insert(arguments.end(), {"--tune", "10ms"});
+  arguments.insert(arguments.end(), {"--tune", "10ms", "--warm"});
   const auto bench = sandbox.run(arguments);
   EXPECT_EQ(bench.exit_code, 0) << bench.err;
+  EXPECT_NE(bench.err.find("--rounds and --warm change nothing"), std::string::npos) << bench.err;
   const auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_only);
   const auto sessions = store.sessions({});
   ASSERT_EQ(sessions.size(), 1U);

@@ -19,6 +19,13 @@ TEST(SaveProfile, AnEmulatedGpuHasNothingToMeasure) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "mine.toml"));
 }
 
+TEST(SaveProfile, HasNoJson) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"doctor", "--save-profile", "mine.toml", "--json"});
+  EXPECT_EQ(run.exit_code, 2) << run.err;
+  EXPECT_NE(run.err.find("leave --json out"), std::string::npos) << run.err;
+}
+
 TEST(SaveProfile, WithoutAGpuTheExitCodeSaysSo) {
   const Sandbox sandbox;
   const auto run = sandbox.run({"doctor", "--save-profile", "mine.toml"});

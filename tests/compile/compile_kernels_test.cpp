@@ -14,6 +14,7 @@
 #include <random>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -60,10 +61,12 @@ Job job_of(const KernelTemplate& kernel, const Config& config, const Problem& pr
   return job;
 }
 
-/// Bytes that a default configuration is known to spill: none, but for one problem.
-int known_spill_bytes(const std::string& label) {
-  const bool known = label.starts_with("sm_86 gemm_wmma gemm a=bf16") &&
-                     label.find("trans_a=1 trans_b=0") != label.npos;
+/// Bytes that a default configuration is known to spill, with NVRTC 13.0; another may spare them.
+int known_spill_bytes(std::string_view label) {
+  const std::string_view problem = label.substr(0, label.find(" align_a="));
+  const bool known =
+      problem == "sm_86 gemm_wmma gemm a=bf16 b=bf16 c=bf16 d=bf16 acc=f32 trans_a=1 trans_b=0" ||
+      problem == "sm_86 gemm_wmma gemm a=bf16 b=bf16 c=f32 d=f32 acc=f32 trans_a=1 trans_b=0";
   return known ? 12 : 0;
 }
 
@@ -104,7 +107,11 @@ class CompileKernels : public ::testing::Test {
       const auto base = arch.back() == 'a' ? arch.substr(0, arch.size() - 1) : arch;
       const bool known = std::find(supported.begin(), supported.end(), arch) != supported.end() ||
                          std::find(supported.begin(), supported.end(), base) != supported.end();
-      if (known) all.push_back(*limits);
+      if (known) {
+        all.push_back(*limits);
+      } else {
+        fmt::print("this NVRTC compiles nothing for {}\n", arch);
+      }
     }
     return all;
   }
@@ -213,6 +220,7 @@ TEST_F(CompileKernels, VerificationKernelsForEveryArchitecture) {
     job.is_default = true;
     jobs.push_back(std::move(job));
   }
+  ASSERT_FALSE(jobs.empty());
   compile_and_check(jobs);
 }
 

@@ -43,6 +43,7 @@ class ReadPtx : public ::testing::Test {
     text = text.substr(0, text.find('\0'));
     const ptx::Module module = ptx::read_module(text);
     EXPECT_FALSE(module.target.empty());
+    ASSERT_FALSE(result.lowered_names.empty());
     for (const std::string& name : result.lowered_names) {
       const ptx::Function* kernel = module.find(name);
       ASSERT_NE(kernel, nullptr) << name;
@@ -93,7 +94,8 @@ TEST_F(ReadPtx, VerificationKernels) {
   CompileRequest request;
   request.source = inline_headers(files, "support/verify.cu", source->second);
   request.source_name = "verify.cu";
-  request.plain_names = {"kiln_fill_random", "kiln_absolute", "kiln_compare"};
+  request.plain_names = {"kiln_fill_random",    "kiln_absolute",       "kiln_compare",
+                         "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
   request.arch = "sm_90a";
   read(std::move(request));
 }

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "kiln/error.hpp"
@@ -28,7 +29,8 @@ constexpr double kSlack = 2.0;
 #endif
 
 /// Runs a body of p0 (a buffer of zeros) with a short time limit; what ended it.
-Finding ended_by(const std::string& body, Extent grid, Extent block, Extent cluster = {}) {
+std::optional<Finding> ended_by(const std::string& body, Extent grid, Extent block,
+                                Extent cluster = {}) {
   PtxRunner run(
       kernel_text(".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;\n"
                   ".shared .align 8 .b64 barrier;\n"
@@ -42,8 +44,7 @@ Finding ended_by(const std::string& body, Extent grid, Extent block, Extent clus
       run.launch(grid, block, run.buffer(std::vector<std::uint32_t>(1024, 0)));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
   EXPECT_LT(taken.count(), kTimeout + kSlack);
-  EXPECT_TRUE(result.fault) << "it ended";
-  return result.fault ? result.fault->finding : Finding::unsupported;
+  return result.fault ? std::optional(result.fault->finding) : std::nullopt;
 }
 
 TEST(EndlessKernels, PlainLoops) {
@@ -113,8 +114,7 @@ TEST(EndlessKernels, OnMemory) {
 }
 
 TEST(EndlessKernels, Asleep) {
-  const Finding found = ended_by("L: nanosleep.u32 100; bra L;", {2, 1, 1}, {64, 1, 1});
-  EXPECT_TRUE(found == Finding::timed_out || found == Finding::deadlock);
+  EXPECT_EQ(ended_by("L: nanosleep.u32 100; bra L;", {2, 1, 1}, {64, 1, 1}), Finding::timed_out);
 }
 
 TEST(EndlessKernels, WarpsBehindOnesThatSpinAreHeard) {
@@ -160,7 +160,6 @@ void expect_refused(const std::string& text, const std::string& because) {
 }
 
 TEST(AbsurdShapes, Variables) {
-  expect_refused(kernel_text(".shared .b8 x[1000000000]; mov.u32 %r1, x; ret;", 0), "");
   expect_refused(kernel_text(".reg .b32 %r<2>; .shared .b8 x[1000000000]; mov.u32 %r1, x; ret;", 0),
                  "bytes of shared memory");
   expect_refused(kernel_text(".reg .b32 %r<2>; .shared .b8 x[4294967296]; mov.u32 %r1, x; ret;", 0),
@@ -172,7 +171,8 @@ TEST(AbsurdShapes, Variables) {
       ".visible .entry k(.param .b8 p[100000]) { ret; }",
       "bytes of parameters");
   expect_refused(kernel_text("ret;", 0, ".global .b8 x[100000000000];"), "bytes left");
-  expect_refused(kernel_text("ret;", 0, ".global .b8 x[10000000][10000000];"), "");
+  expect_refused(kernel_text("ret;", 0, ".global .b8 x[10000000][10000000];"),
+                 "larger than 2^40 bytes");
 }
 
 TEST(AbsurdShapes, Registers) {
@@ -186,10 +186,11 @@ TEST(AbsurdShapes, Registers) {
 
 TEST(AbsurdShapes, Nesting) {
   const std::string deep(100000, '{');
-  EXPECT_NE(refusal(kernel_text(deep, 0)), "");
-  EXPECT_NE(refusal(kernel_text("ret;", 0, ".global .u32 x = " + std::string(100000, '(') + "1;")),
-            "");
-  EXPECT_NE(refusal(kernel_text("ret;", 0, ".global .u32 x[1] = " + deep + "1;")), "");
+  const std::string parentheses(100000, '(');
+  const std::string too_deep = "deeper than 64";
+  expect_refused(kernel_text(deep, 0), too_deep);
+  expect_refused(kernel_text("ret;", 0, ".global .u32 x = " + parentheses + "1;"), too_deep);
+  expect_refused(kernel_text("ret;", 0, ".global .u32 x[1] = " + deep + "1;"), too_deep);
   expect_refused(kernel_text("call f; ret;", 0, ".func f() { call f; ret; }"), "calls itself");
 }
 

@@ -127,6 +127,7 @@ inline void expect_identical(const PairResult& result) {
     examples += text;
   }
   EXPECT_EQ(wrong, 0U) << "of " << result.gpu.size() / 4 << examples;
+  EXPECT_TRUE(wrong != 0 || result.gpu == result.emulated) << "the last bytes differ";
 }
 
 }  // namespace kiln::testing

@@ -113,11 +113,11 @@ TEST_P(Gemms, GiveTheSameMatrices) {
   const auto real = multiply(gemm, Values::real);
   ASSERT_TRUE(real);
   const auto size = static_cast<std::size_t>(size_bytes(gemm.d));
-  // Factors are below 4; the sum's rounding, and one unit of the output's.
-  const double unit = gemm.acc == DType::f64   ? 1e-15
-                      : gemm.acc == DType::f16 ? 1.0 / (1 << 9)
-                                               : 1.0 / (1 << 20);
-  const double output = size == 2 ? 1.0 / (1 << 7) : size == 1 ? 0.25 : 0.0;
+  // Products are below 4; the sum's rounding, and one unit of the output's.
+  const double unit = gemm.acc == DType::f64 ? 1e-15 : 1.0 / (1 << 20);
+  const double output = gemm.d == DType::f16    ? 1.0 / (1 << 10)
+                        : gemm.d == DType::bf16 ? 1.0 / (1 << 7)
+                                                : 0.0;
   double worst = 0.0;
   for (std::size_t at = 0; at < real->gpu.size(); at += size) {
     const double x = load_element(gemm.d, real->gpu.data() + at, 0);

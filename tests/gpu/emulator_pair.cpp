@@ -141,7 +141,9 @@ EmulatorPair::Shared EmulatorPair::open() {
   try {
     const char* const spec = std::getenv("KILN_DEVICE");
     shared.gpu = open_device(spec == nullptr ? "cuda:0" : spec);
-    if (shared.gpu->info().limits.sm != 90) {
+    if (shared.gpu->info().provenance == Provenance::modelled) {
+      shared.why_not = "KILN_DEVICE names an emulated GPU, which would be compared with itself";
+    } else if (shared.gpu->info().limits.sm != 90) {
       shared.why_not = "the emulated GPU is one of compute capability 9.0, and " +
                        shared.gpu->info().device_class.name + " is not";
     }

@@ -169,9 +169,10 @@ std::vector<Counts> ncu_counts(const std::string& path) {
   return launches;
 }
 
-bool is_near(const Counts& counts, const Counts& measured, double tolerance) {
+bool is_near(const Counts& counts, const Counts& measured, const Tolerance& tolerance) {
   for (std::size_t q = 0; q < kQuantities; ++q) {
-    if (std::abs(counts[q] - measured[q]) > tolerance * measured[q]) return false;
+    const double share = quantities()[q].name == tolerance.quantity ? tolerance.share : 0.0;
+    if (std::abs(counts[q] - measured[q]) > share * measured[q]) return false;
   }
   return true;
 }

@@ -20,14 +20,14 @@ struct CatalogCase {
   Storage a, b;
   int alignment;
   std::vector<NamedValue> set;  ///< other than the default's
-  double tolerance = 0.0;
+  Tolerance tolerance{};
 };
 
 /// ptxas turns cp.async with a number of bytes in a register into different instructions, by what
 /// it can prove of that number.
-constexpr double kUnknownBytes = 0.06;
+constexpr Tolerance kUnknownBytes{"shared cp", 0.06};
 /// ptxas joins stores of the PTX.
-constexpr double kJoinedStores = 0.15;
+constexpr Tolerance kJoinedStores{"shared st", 0.15};
 
 CountedKernel from_catalog(const CatalogCase& test, const DeviceLimits& limits) {
   const Catalog& catalog = Catalog::builtin();

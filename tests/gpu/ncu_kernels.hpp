@@ -11,14 +11,20 @@
 
 namespace kiln::testing {
 
+/// By how much the emulated GPU's count of one quantity may be off, relative to ncu's. The name is
+/// ncu_compare's; none: all counts are equal.
+struct Tolerance {
+  std::string_view quantity;
+  double share = 0.0;
+};
+
 /// One launch whose memory accesses are counted, by ncu on a GPU and by the emulated one.
 struct CountedKernel {
   std::string label;
   std::string source;
   std::string name;  ///< name expression; empty: extern "C" `k`
   LaunchGeometry geometry;
-  /// By how much, relative to ncu's, the emulated GPU's counts may be off.
-  double tolerance = 0.0;
+  Tolerance tolerance{};
   /// The kernel's argument, given the address of kCountedBytes of memory.
   std::function<std::vector<std::byte>(DevicePtr memory)> arguments;
 };

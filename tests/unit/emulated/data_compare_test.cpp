@@ -176,18 +176,15 @@ TEST(DataCompare, SetWritesTheTruthOfItsType) {
 }
 
 TEST(DataCompare, WhatPtxHasNotIsRefused) {
-  EXPECT_NE(lane_test::refusal("setp.lt.b32 %pd, %ra, %rb;").find("no comparison"),
-            std::string::npos);
-  EXPECT_NE(lane_test::refusal("setp.lo.s32 %pd, %ra, %rb;"), "");
-  EXPECT_NE(lane_test::refusal("setp.equ.u32 %pd, %ra, %rb;"), "");
-  EXPECT_NE(lane_test::refusal("setp.eq.ftz.f64 %pd, %la, %lb;"), "");
-  EXPECT_NE(lane_test::refusal("set.lt.f16x2.f32 %rd, %ra, %rb;"), "");
-  EXPECT_NE(lane_test::refusal("setp.eq.and.u32 %pd, %ra, %rb;"), "");
-  EXPECT_NE(lane_test::refusal("setp.lt.u32 %pd|!%p1, %ra, %rb;"), "");
-  EXPECT_NE(lane_test::refusal("setp.lt.f16x2 %pd, %ra, %rb;").find("two predicates"),
-            std::string::npos);
-  EXPECT_NE(lane_test::refusal("setp.eq.b8 %pd, %ha, %hb;").find("has no form for .b8"),
-            std::string::npos);
+  lane_test::expect_refused("setp.lt.b32 %pd, %ra, %rb;", "no comparison");
+  lane_test::expect_refused("setp.lo.s32 %pd, %ra, %rb;");
+  lane_test::expect_refused("setp.equ.u32 %pd, %ra, %rb;");
+  lane_test::expect_refused("setp.eq.ftz.f64 %pd, %la, %lb;");
+  lane_test::expect_refused("set.lt.f16x2.f32 %rd, %ra, %rb;");
+  lane_test::expect_refused("setp.eq.and.u32 %pd, %ra, %rb;");
+  lane_test::expect_refused("setp.lt.u32 %pd|!%p1, %ra, %rb;");
+  lane_test::expect_refused("setp.lt.f16x2 %pd, %ra, %rb;", "two predicates");
+  lane_test::expect_refused("setp.eq.b8 %pd, %ha, %hb;", "has no form for .b8");
 }
 
 }  // namespace

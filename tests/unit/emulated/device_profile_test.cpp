@@ -137,6 +137,8 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
                    "clock_ghz must be a number");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = 0 # "), "clock_ghz", 13,
                    "clock_ghz must be from 0.01 to 100, not 0");
+  expect_complaint(changed("clock_ghz = ", "clock_ghz = 9007199254740993 # "), "clock_ghz", 13,
+                   "clock_ghz must be from 0.01 to 100, not 9007199254740992");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = inf # "), "clock_ghz", 13,
                    "clock_ghz must be from 0.01 to 100, not inf");
   expect_complaint(changed("clock_ghz = ", "clock_ghz = nan # "), "clock_ghz", 13,

@@ -57,7 +57,7 @@ TEST(EmulatedDevice, StaticAndDynamicSharedMemoryTogetherMustFit) {
 
 TEST(EmulatedDevice, ABlockNeedsItsRegisters) {
   const std::string text = emulated::test::kernel_text("ret;", 0);
-  Loaded kernel(text + register_note(128));
+  Loaded kernel(text + register_note({{"k", 128}}));
   kernel.request.geometry.block = {512, 1, 1};
   EXPECT_TRUE(kernel.launch().ok());
   kernel.request.geometry.block = {1024, 1, 1};
@@ -96,6 +96,40 @@ TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
   kernel.request.geometry.cluster = {1, 1, 1};
   kernel.request.geometry.grid = {3, 1, 1};
   EXPECT_THAT(kernel.launch().message, HasSubstr("no multiple of its cluster"));
+}
+
+TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
+  std::string text = kPair;
+  const std::string along_x = "2, 1, 1";
+  text.replace(text.find(along_x), along_x.size(), "1, 2, 1");
+  Loaded kernel(text);
+  kernel.request.geometry.grid = {4, 1, 1};
+  const std::string refused = kernel.launch().message;
+  EXPECT_THAT(refused, HasSubstr("no multiple of its cluster"));
+  DeviceStatus status;
+  static_cast<void>(kernel.device.count(kernel.request, 1, status));
+  EXPECT_EQ(status.message, refused);
+  static_cast<void>(kernel.device.predict(kernel.request, status));
+  EXPECT_EQ(status.message, refused);
+}
+
+TEST(EmulatedDevice, KernelsOfAModuleHaveTheirOwnRegisters) {
+  const std::string text = emulated::test::kernel_text("ret;", 0) + ".entry large() { ret; }\n" +
+                           register_note({{"k", 32}, {"large", 168}});
+  Loaded kernel(text);
+  kernel.request.geometry.block = {1024, 1, 1};
+  EXPECT_TRUE(kernel.launch().ok()) << kernel.launch().message;
+}
+
+TEST(EmulatedDevice, AProfileThatIsNamedLikeItsFileIsStillOnesOwn) {
+  std::string text = profile_text(profile_of("h200"));
+  const std::string name = "name = \"h200\"";
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("mine.toml");
+  text.replace(text.find(name), name.size(), "name = \"" + path + "\"");
+  std::ofstream(path) << text;
+  EXPECT_EQ(EmulatedDevice("h200").info().driver, "emulated");
+  EXPECT_THAT(EmulatedDevice(path).info().driver, HasSubstr("emulated by profile "));
 }
 
 // The slowest that a profile may say, times a kernel that does it often: no time, and no crash.

@@ -137,7 +137,7 @@ TEST(Engine, AMissingBarrierIsFound) {
   PtxRunner run(reverse_kernel(""));
   const auto result = run.launch({1, 1, 1}, {256, 1, 1}, run.fresh_buffer(256 * 4));
   const auto found = findings(result);
-  ASSERT_FALSE(found.empty());
+  EXPECT_GE(std::count(found.begin(), found.end(), Finding::race), 1);
   for (const Finding finding : found) {
     EXPECT_TRUE(finding == Finding::race || finding == Finding::uninitialised);
   }
@@ -282,13 +282,12 @@ TEST(Engine, AWarpWideInstructionThatPartOfTheWarpReachesIsDivergent) {
   HALF:
     shfl.sync.bfly.b32 %r2, %r1, 1, 31, -1;
     st.global.u32 [%rd2], %r2;
-    bar.sync 0;
     ret;
   )",
                             1));
   // The upper half has exited, so the lower half is all of the warp that there is.
   const auto out = run.fresh_buffer(128);
-  const auto exited = run.launch({1, 1, 1}, {32, 1, 1}, out);
+  run.launch_clean({1, 1, 1}, {32, 1, 1}, out);
   EXPECT_EQ(run.read<std::uint32_t>(out, 16)[4], 5U);
 
   PtxRunner stuck(kernel_text(kOwnElement + R"(

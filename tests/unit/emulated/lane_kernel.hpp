@@ -3,6 +3,7 @@
 #pragma once
 
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 #include <array>
 #include <cstddef>
@@ -16,8 +17,10 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/launch.hpp"
+#include "tests/unit/emulated/refused_statement.hpp"
 
 /// \file
 /// Runs a few PTX instructions on many values: one thread for each row of inputs.
@@ -110,16 +113,21 @@ inline std::uint64_t run_one(std::string_view body, char result, const Row& row)
   return run(body, result, {row}).front();
 }
 
-/// What the decoder says against a body; "" if it takes it.
-inline std::string refusal(std::string_view body) {
-  const ptx::Module module = ptx::read_module(kernel_of(body, 'r'));
+/// Expects that the decoder refuses a statement, and says `why` among other things. Returns all
+/// that it says.
+inline std::string expect_refused(std::string_view statement, std::string_view why = "") {
+  const std::string text = kernel_of(statement, 'r');
+  const ptx::Module module = ptx::read_module(text);
+  std::string message;
   try {
     static_cast<void>(
         decode(module, "lanes", [](const ptx::Variable&) { return std::uint64_t{0}; }));
-  } catch (const std::exception& error) {
-    return error.what();
+  } catch (const Error& error) {
+    message = error.what();
   }
-  return "";
+  EXPECT_TRUE(test::is_about(message, text, statement));
+  EXPECT_NE(message.find(why), std::string::npos) << message;
+  return message;
 }
 
 /// The values where integers of any width have their edges.

@@ -371,6 +371,36 @@ TEST(MatrixMultiply, FourProductsOfQuads) {
   }
 }
 
+/// The first f32 of a product of 16 x 8 x 16 whose A, B and C are the same everywhere.
+std::uint64_t first_of(std::uint32_t a_pair, std::uint32_t b_pair, std::uint32_t c) {
+  return lane_test::run(
+             "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%rd, %r1, %r2, %r3}, "
+             "{%ra, %ra, %ra, %ra}, {%rb, %rb}, {%rc, %rc, %rc, %rc};",
+             'r', lane_test::Rows(32, {a_pair, b_pair, c, 0}))
+      .front();
+}
+
+TEST(MatrixMultiply, SumsAreMadeInF32OneByOne) {
+  const std::uint32_t ones = 0x3C003C00;
+  const float large = 16777216.0F;  // 2^24, which one more does not change
+  EXPECT_EQ(first_of(ones, ones, std::bit_cast<std::uint32_t>(large)),
+            std::bit_cast<std::uint32_t>(large));
+  EXPECT_EQ(first_of(ones, ones, std::bit_cast<std::uint32_t>(-large)),
+            std::bit_cast<std::uint32_t>(-large + 16.0F));
+}
+
+TEST(MatrixMultiply, NothingIsNegativeZero) {
+  const std::uint32_t zeros = 0x80008000;
+  const std::uint32_t ones = 0x3C003C00;
+  EXPECT_EQ(first_of(zeros, ones, 0x80000000), 0U);
+  const std::uint64_t zero = 0x8000000000000000;
+  EXPECT_EQ(lane_test::run("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%ld, %l1}, {%la}, "
+                           "{%lb}, {%la, %la};",
+                           'l', lane_test::Rows(32, {zero, 0x3FF0000000000000, 0, 0}))
+                .front(),
+            zero);
+}
+
 TEST(MatrixMultiply, WhatPtxDoesNotHaveIsRefused) {
   const std::string two = "{%ra, %rb}";
   const std::string four = "{%ra, %rb, %rc, %re}";
@@ -381,9 +411,7 @@ TEST(MatrixMultiply, WhatPtxDoesNotHaveIsRefused) {
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16 " + four + ", " + four + ", " + two,
         "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " + four + ", " + two + ", " + two,
         "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " + four + ", " + two + ", " + two}) {
-    const std::string message = lane_test::refusal(text + ", " + four + ";");
-    EXPECT_TRUE(message.starts_with("PTX line ")) << text << ": " << message;
-    EXPECT_NE(message.find(text.substr(0, text.find(' '))), std::string::npos) << message;
+    lane_test::expect_refused(text + ", " + four + ";");
   }
 }
 

@@ -31,7 +31,7 @@ struct Launch {
 /// What the model says of kernel `k`, whose parameters are a source and 1 MiB for results.
 Prediction prediction_of(const std::string& text, const Launch& launch) {
   EmulatedDevice device("h200");
-  const std::string ptx = text + register_note(32);
+  const std::string ptx = text + register_note({{"k", 32}});
   DeviceStatus status;
   const auto module = device.load(std::as_bytes(std::span(ptx.data(), ptx.size())), {"k"}, status);
   EXPECT_TRUE(status.ok()) << status.message;
@@ -160,7 +160,7 @@ TEST(MemoryModel, CopiesInFlightHideTheLatency) {
   const double one_open_ns = prediction_of(copies(kTurns, 1), launch).time_ns;
   const double three_open_ns = prediction_of(copies(kTurns, 3), launch).time_ns;
   // Every turn waits for DRAM at least.
-  EXPECT_GE(each_ns, kTurns * profile.latency.l2 / profile.clock_ghz);
+  EXPECT_GE(each_ns, kTurns * profile.latency.dram / profile.clock_ghz);
   EXPECT_LT(one_open_ns, each_ns * 0.7);
   EXPECT_LT(three_open_ns, one_open_ns * 0.8);
 }

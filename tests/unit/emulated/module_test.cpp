@@ -124,15 +124,16 @@ TEST(ModuleVariables, LiveAsLongAsTheModule) {
 }
 
 TEST(ModuleVariables, ConstantsCannotBeWrittenAndEndWhereTheyEnd) {
-  for (const std::string statement :
-       {"mov.u64 %rd2, table; st.u32 [%rd2], %r1;",
-        "mov.u64 %rd2, table; atom.add.u32 %r1, [%rd2], 1;", "ld.const.u32 %r1, [table+20];",
-        "ld.global.u32 %r1, [nothing+16];", "ld.global.u64 %rd2, [nothing+12];"}) {
+  const std::vector<std::pair<std::string, Finding>> cases{
+      {"mov.u64 %rd2, table; st.u32 [%rd2], %r1;", Finding::out_of_bounds},
+      {"mov.u64 %rd2, table; atom.add.u32 %r1, [%rd2], 1;", Finding::out_of_bounds},
+      {"ld.const.u32 %r1, [table+20];", Finding::out_of_bounds},
+      {"ld.global.u32 %r1, [nothing+16];", Finding::out_of_bounds},
+      {"ld.global.u64 %rd2, [nothing+12];", Finding::misaligned}};
+  for (const auto& [statement, finding] : cases) {
     PtxRunner run(one_value_text(kVariables, "mov.u32 %r1, 1;" + statement));
     const auto result = run.launch({1, 1, 1}, {1, 1, 1}, run.buffer(std::vector<std::uint64_t>{0}));
-    const auto found = findings(result);
-    ASSERT_EQ(found.size(), 1U) << statement;
-    EXPECT_TRUE(found[0] == Finding::out_of_bounds || found[0] == Finding::misaligned) << statement;
+    EXPECT_EQ(findings(result), std::vector<Finding>{finding}) << statement;
   }
 }
 
@@ -372,6 +373,8 @@ TEST(LaunchLimits, AreThoseOfTheKernel) {
                                   {".maxntid 64", {8, 4, 3}, false},
                                   {".maxntid 8, 4, 2", {64, 1, 1}, true},
                                   {".maxntid 8, 4, 2", {65, 1, 1}, false},
+                                  // That is 2^64 + 32.
+                                  {".maxntid 1824726041, 1263665316, 8", {64, 1, 1}, true},
                                   {".reqntid 32", {32, 1, 1}, true},
                                   {".reqntid 32", {31, 1, 1}, false},
                                   {".reqntid 32", {32, 2, 1}, false},
@@ -414,7 +417,7 @@ TEST(LaunchLimits, GridsHoldWholeClustersOfAtMostSixteen) {
 }
 
 TEST(LaunchLimits, AKernelsOwnClusterIsNotLost) {
-  // On a GPU a launch that says nothing of clusters has the kernel's, and another is refused.
+  // A launch without clusters is not what the kernel states.
   std::string text = kernel_text(R"(
     .reg .b32 %r<4>; .reg .b64 %rd<4>;
     ld.param.u64 %rd1, [p0];
@@ -427,9 +430,30 @@ TEST(LaunchLimits, AKernelsOwnClusterIsNotLost) {
   PtxRunner run(text);
   const auto out = run.fresh_buffer(4);
   const LaunchResult result = run.launch({4, 1, 1}, {1, 1, 1}, out);
-  if (findings(result).empty()) {
-    EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 2U);
-  }
+  ASSERT_EQ(findings(result), std::vector<Finding>{Finding::invalid_operand});
+  EXPECT_NE(result.fault->text.find("the kernel states 2 x 1 x 1"), std::string::npos)
+      << result.fault->text;
+  run.cluster = {2, 1, 1};
+  run.launch_clean({4, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 2U);
+}
+
+TEST(HostCalls, PrintfPrintsNothing) {
+  PtxRunner run(
+      kernel_text(R"(
+    .reg .b32 %r<4>; .reg .b64 %rd<4>;
+    .param .b64 format; .param .b64 values; .param .b32 result;
+    ld.param.u64 %rd1, [p0];
+    st.param.b64 [format], %rd1;
+    st.param.b64 [values], 0;
+    call.uni (result), vprintf, (format, values);
+    st.global.u32 [%rd1], 7;
+    ret;
+  )",
+                  1, ".extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);"));
+  const auto out = run.fresh_buffer(4);
+  run.launch_clean({1, 1, 1}, {32, 1, 1}, out);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 7U);
 }
 
 TEST(LaunchLimits, ParametersMustBeWhole) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/emulated_device.hpp"
 #include "runtime/register_note.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"
@@ -48,7 +49,7 @@ std::string loop_text(const std::string& body, int turns) {
 /// The prediction for a kernel on blocks of 256 threads.
 Prediction predicted(const std::string& text, std::uint32_t blocks, int registers = 32) {
   EmulatedDevice device("h200");
-  const std::string ptx = text + register_note(registers);
+  const std::string ptx = text + register_note({{"k", registers}});
   DeviceStatus status;
   const auto module = device.load(std::as_bytes(std::span(ptx.data(), ptx.size())), {"k"}, status);
   EXPECT_TRUE(status.ok()) << status.message;
@@ -172,15 +173,37 @@ TEST(PerformanceModel, ShapesOfMatrixInstructionsAreRead) {
   EXPECT_DOUBLE_EQ(multiply_adds("fma.rn.f32"), 0.0);
 }
 
+Step step_of(const std::string& opcode, Unit unit = Unit::async_copy) {
+  Program program;
+  program.code.resize(1);
+  program.code[0].unit = unit;
+  program.opcodes = {opcode};
+  program.uses.resize(1);
+  return instruction_costs(program, profile_of("h200")).front().step;
+}
+
+TEST(PerformanceModel, BarriersOfTheBlockAreKnownInAnySpelling) {
+  for (const char* opcode : {"bar.sync", "bar.red.popc.u32", "barrier.sync.aligned",
+                             "barrier.cta.sync", "barrier.cta.red.and.pred", "bar.cta.sync",
+                             "barrier.red.or.pred", "barrier.cluster.wait.aligned"}) {
+    EXPECT_EQ(step_of(opcode, Unit::barrier), Step::barrier) << opcode;
+  }
+  for (const char* opcode : {"bar.arrive", "barrier.cta.arrive", "bar.warp.sync",
+                             "barrier.cluster.arrive", "membar.gl", "fence.acq_rel.gpu"}) {
+    EXPECT_EQ(step_of(opcode, Unit::barrier), Step::compute) << opcode;
+  }
+  // The half of bar.red that gives the result waits for nobody.
+  const auto module =
+      ptx::read_module(test::kernel_text(".reg .pred %p<4>; bar.red.or.pred %p1, 0, %p2; ret;", 0));
+  const auto program = decode(module, "k", [](const ptx::Variable&) { return std::uint64_t{0}; });
+  int barriers = 0;
+  for (const auto& cost : instruction_costs(*program, profile_of("h200"))) {
+    barriers += cost.step == Step::barrier ? 1 : 0;
+  }
+  EXPECT_EQ(barriers, 1);
+}
+
 TEST(PerformanceModel, OnlyPlainAsynchronousCopiesMoveWhatTheTraceSays) {
-  const auto step_of = [](const std::string& opcode) {
-    Program program;
-    program.code.resize(1);
-    program.code[0].unit = Unit::async_copy;
-    program.opcodes = {opcode};
-    program.uses.resize(1);
-    return instruction_costs(program, profile_of("h200")).front().step;
-  };
   EXPECT_EQ(step_of("cp.async.cg.shared.global"), Step::copy);
   EXPECT_EQ(step_of("cp.async.ca.shared.global"), Step::copy);
   EXPECT_EQ(step_of("cp.async.commit_group"), Step::commit);
@@ -192,7 +215,7 @@ TEST(PerformanceModel, OnlyPlainAsynchronousCopiesMoveWhatTheTraceSays) {
 
 TEST(PerformanceModel, ARecordedBatchReplaysThePrediction) {
   EmulatedDevice device("h200");
-  const std::string ptx = loop_text(kMultiplyAdds, 50) + register_note(40);
+  const std::string ptx = loop_text(kMultiplyAdds, 50) + register_note({{"k", 40}});
   DeviceStatus status;
   const auto module = device.load(std::as_bytes(std::span(ptx.data(), ptx.size())), {"k"}, status);
   ASSERT_TRUE(status.ok()) << status.message;
@@ -220,11 +243,15 @@ TEST(PerformanceModel, ARecordedBatchReplaysThePrediction) {
 }
 
 TEST(RegisterNote, IsReadBackAndNothingElseIs) {
-  EXPECT_EQ(noted_registers("text" + register_note(168)), 168);
-  EXPECT_EQ(noted_registers(register_note(40) + register_note(41)), 41);
-  EXPECT_EQ(noted_registers(".version 9.0\n"), 0);
-  EXPECT_EQ(noted_registers("\n// registers per thread: many\n"), 0);
-  EXPECT_EQ(noted_registers("\n// registers per thread: 70000\n"), 0);
+  const KernelRegisters two{{"_Z4mainv", 168}, {"reduce", 32}};
+  EXPECT_EQ(noted_registers("text" + register_note(two)), two);
+  EXPECT_EQ(noted_registers(register_note({{"k", 40}}) + register_note({{"k", 41}})),
+            (KernelRegisters{{"k", 41}}));
+  for (const char* text :
+       {".version 9.0\n", "\n// registers per thread: many in k\n",
+        "\n// registers per thread: 70000 in k\n", "\n// registers per thread: 40\n"}) {
+    EXPECT_TRUE(noted_registers(text).empty()) << text;
+  }
 }
 
 }  // namespace

@@ -15,11 +15,14 @@
 #include <utility>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "runtime/emulated/checker.hpp"
 #include "runtime/emulated/emulated_module.hpp"
 #include "runtime/emulated/facts.hpp"
 #include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/launch.hpp"
+#include "templates/device_limits.hpp"
+#include "tests/unit/emulated/refused_statement.hpp"
 
 namespace kiln::emulated::test {
 
@@ -32,6 +35,15 @@ inline std::string kernel_text(std::string_view body, int parameters,
     text += (i == 0 ? "" : ", ") + std::string(".param .u64 p") + std::to_string(i);
   }
   return text + ")\n{\n" + std::string(body) + "\n}\n";
+}
+
+/// The blocks of a launch that its multiprocessors, of compute capability 9.0, hold at once.
+inline std::uint64_t resident_blocks(const LaunchState& state) {
+  const auto threads = static_cast<int>(std::min<std::uint64_t>(state.block.count(), 1025));
+  const Occupancy fit =
+      occupancy(*limits_of_arch("sm_90a"), threads, 0,
+                std::int64_t{state.dynamic_smem_bytes} + state.program->static_smem_bytes);
+  return std::uint64_t{state.sm_count} * static_cast<unsigned>(fit.blocks_per_sm);
 }
 
 /// One kernel on an emulated GPU, with checks on unless told otherwise.
@@ -110,6 +122,7 @@ class PtxRunner {
     state.cluster = cluster;
     state.dynamic_smem_bytes = smem_bytes;
     state.parameters = std::move(parameters);
+    state.resident_blocks = resident_blocks(state);
     return state;
   }
   const Allocation& raw_buffer(std::size_t bytes) {
@@ -129,6 +142,17 @@ class PtxRunner {
   EmulatedModule module_;
 };
 
+/// Expects that a text is refused because of one of its statements.
+inline void expect_refused(const std::string& text, std::string_view statement) {
+  std::string message;
+  try {
+    const PtxRunner run(text);
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  EXPECT_TRUE(is_about(message, text, statement));
+}
+
 /// The kinds of everything that a launch found, the fault first.
 inline std::vector<Finding> findings(const LaunchResult& result) {
   std::vector<Finding> found;
@@ -137,10 +161,23 @@ inline std::vector<Finding> findings(const LaunchResult& result) {
   return found;
 }
 
-/// Whether anything of this kind is among them.
-inline bool found(const LaunchResult& result, Finding finding) {
+/// Whether the first of these kinds was found, and nothing that is none of them.
+inline ::testing::AssertionResult found_only(const LaunchResult& result,
+                                             const std::vector<Finding>& kinds) {
   const auto all = findings(result);
-  return std::find(all.begin(), all.end(), finding) != all.end();
+  std::string others;
+  for (const Finding finding : all) {
+    if (std::find(kinds.begin(), kinds.end(), finding) != kinds.end()) continue;
+    others += " " + std::string(name_of(finding));
+  }
+  if (!others.empty()) return ::testing::AssertionFailure() << "found" << others;
+  if (std::find(all.begin(), all.end(), kinds.front()) == all.end()) {
+    return ::testing::AssertionFailure() << "found no " << name_of(kinds.front());
+  }
+  return ::testing::AssertionSuccess();
+}
+inline ::testing::AssertionResult found_only(const LaunchResult& result, Finding kind) {
+  return found_only(result, std::vector<Finding>{kind});
 }
 
 }  // namespace kiln::emulated::test

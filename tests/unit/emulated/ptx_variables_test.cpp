@@ -186,6 +186,8 @@ TEST(PtxVariables, WhatCannotBeIsRefused) {
       {".global .u8 a[400000000] = {{}};.global .u8 b[2][300000000] = {{},{1}};",
        "more than 64 MiB"},
       {".func f; .global .u32 f;", "'f' is a function"},
+      {".global .u32 y; .extern .global .u64 x = y;", "a variable of another module"},
+      {".extern .global .u32 x = 5;", "a variable of another module"},
   };
   for (const auto& [text, message] : cases) {
     EXPECT_THAT(declaration_refusal(text), HasSubstr(message)) << text;

@@ -50,6 +50,7 @@ LaunchResult launch(const std::string& text, const Setting& setting,
   state.cluster.x = setting.cluster;
   state.dynamic_smem_bytes = setting.smem_bytes;
   state.sm_count = setting.sm_count;
+  state.resident_blocks = test::resident_blocks(state);
   state.parameters.resize(8);
   std::memcpy(state.parameters.data(), &at.address, 8);
   LaunchOptions options;

@@ -383,10 +383,8 @@ TEST(Wgmma, UnfinishedAccumulatorsMayBeMoved) {
                operands.expected(2));
 }
 
-bool only(const Outcome& outcome, Finding finding) {
-  const auto found = findings(outcome.result);
-  return !found.empty() &&
-         std::all_of(found.begin(), found.end(), [&](Finding at) { return at == finding; });
+::testing::AssertionResult only(const Outcome& outcome, Finding finding) {
+  return test::found_only(outcome.result, finding);
 }
 
 TEST(Wgmma, AMissingWaitIsFound) {
@@ -420,10 +418,17 @@ TEST(Wgmma, AMissingFenceIsFound) {
 
 TEST(Wgmma, OverwritingATileTooEarlyIsFound) {
   const Operands operands(Case{"f32.f16.f16"});
-  // Rows of the other warps, too: their waits are not over.
-  EXPECT_TRUE(only(run_body(operands, operands.instruction() + kCommit +
-                                          "@!%p1 st.shared.u32 [%r3], %r1;\n" + kWait),
-                   Finding::missing_wait));
+  for (const int row : {0, 16, 32, 48}) {
+    const std::uint32_t at = address_of(operands.a_descriptor, true, 2, 0, row) - kSharedBase;
+    const auto outcome =
+        run_body(operands, operands.instruction() + kCommit +
+                               fmt::format("@!%p1 st.shared.u32 [%r3+{}], %r1;\n", at) + kWait);
+    // Rows of other warps, which may not even have begun to read.
+    const std::vector<Finding> others{Finding::race, Finding::missing_wait};
+    EXPECT_TRUE(row == 0 ? only(outcome, Finding::missing_wait)
+                         : test::found_only(outcome.result, others))
+        << row;
+  }
 }
 
 TEST(Wgmma, GenericWritesNeedAProxyFence) {

@@ -25,10 +25,12 @@ TEST(CompilerLogTest, TakesTheMaximumOverKernels) {
       "ptxas         .     24 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads\n"
       "ptxas info    : Used 10 registers, used 1 barriers, 512 bytes smem\n"
       "ptxas info    : Compile time = 2.742 ms\n"
+      "ptxas info    : Compiling entry function 'e' for 'sm_90a'\n"
       "ptxas info    : Function properties for e\n"
       "ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
       "ptxas info    : Used 168 registers, used 0 barriers\n");
   EXPECT_EQ(log.resources.registers, 168);
+  EXPECT_EQ(log.registers, (KernelRegisters{{"_Z1kILi3EEvPf", 10}, {"e", 168}}));
   EXPECT_EQ(log.resources.smem_static_bytes, 512);
   EXPECT_EQ(log.resources.stack_bytes, 24);
   EXPECT_EQ(log.resources.spill_store_bytes, 8);
