@@ -103,7 +103,7 @@ class PtxRunner {
 
   Extent cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
-  double timeout_s = 20.0;
+  double timeout_s = 120.0;  ///< so that sanitizers may take their time
 
  private:
   [[nodiscard]] LaunchOptions one_thread() const {
