@@ -88,6 +88,10 @@ class EmulatedDevice : public Device {
                                                   const char* what) const;
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
   [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
+  /// The share of what blocks of one multiprocessor read in common; see SharedReads. `trace` is of
+  /// one of them.
+  [[nodiscard]] double shared_reads(const LaunchRequest& request,
+                                    const emulated::BlockTrace& trace);
   /// Counts; each observer that counts passes on to what `more` makes, if anything.
   [[nodiscard]] emulated::FactSheet count_with(
       const LaunchRequest& request, int clusters,

@@ -357,6 +357,22 @@ std::vector<Extent> spread_clusters(const LaunchState& state, int count) {
   return places;
 }
 
+std::vector<Extent> clusters_together(const LaunchState& state, std::uint64_t count) {
+  if (!is_whole_clusters(state.grid, state.cluster)) return {};
+  const std::uint64_t all = state.grid.count() / state.cluster.count();
+  const std::uint64_t step = std::max<std::uint64_t>(1, state.sm_count / state.cluster.count());
+  const std::uint64_t middle = all / 2;
+  const std::uint64_t first = middle % step;
+  std::vector<Extent> places;
+  for (std::uint64_t at = middle; at < all && places.size() < count; at += step) {
+    places.push_back(cluster_place(state, at));
+  }
+  for (std::uint64_t at = first; at < middle && places.size() < count; at += step) {
+    places.push_back(cluster_place(state, at));
+  }
+  return places;
+}
+
 LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   const Program& program = *state.program;
   if (state.parameters.size() != program.parameter_bytes) {

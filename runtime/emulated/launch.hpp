@@ -36,6 +36,11 @@ struct LaunchResult {
 /// no more, and for a launch that run_grid() refuses.
 [[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
 
+/// The first blocks of up to `count` clusters that a multiprocessor runs together: the one in the
+/// middle of the grid, and others as far apart as there are multiprocessors. None for a launch that
+/// run_grid() refuses.
+[[nodiscard]] std::vector<Extent> clusters_together(const LaunchState& state, std::uint64_t count);
+
 /// The cluster that a kernel with a .reqnctapercluster states.
 [[nodiscard]] Extent required_cluster(const Program& program);
 

@@ -58,6 +58,7 @@ class Multiprocessor {
     l2_clocks_ = kSectorBytes / bytes_per_clock;
     wavefront_clocks_ = 1.0 / profile.shared_wavefronts_per_clock;
     hit_share_ = 1.0 - std::clamp(mix.dram_share, 0.0, 1.0);
+    shared_reads_ = std::clamp(mix.shared_reads, 0.0, 1.0);
   }
 
   Occupation run(const BlockTrace& trace, int blocks) {
@@ -151,7 +152,7 @@ class Multiprocessor {
         return start;
       case Step::load:
         return std::max(turned(runner, cost, shared(runner, entry, start) + shared_latency(entry)),
-                        global(runner, entry, start) + global_latency(entry));
+                        global(runner, entry, start, shared_reads_) + load_latency(entry));
       case Step::store:
         // Nobody waits for it but the end of the block.
         runner.done =
@@ -199,14 +200,21 @@ class Multiprocessor {
     return served + kMovmatrixLatency - wavefront_clocks_;
   }
 
-  /// The same for both levels of cache.
-  double global(Runner& runner, const TraceEntry& entry, double start) {
+  /// The same for both levels of cache. Of the sectors that are new to the block, the first level
+  /// has a share already.
+  double global(Runner& runner, const TraceEntry& entry, double start, double present = 0.0) {
     if (entry.lookups == 0) return start;
     double at = calendar(runner, Resource::lookup).take(start, entry.lookups);
     // What copies bring is written to shared memory line by line.
     const int passes = entry.wavefronts == 0 ? entry.returns : entry.lines;
     at = std::max(at, calendar(runner, Resource::memory).take(start, passes * wavefront_clocks_));
-    return calendar(runner, Resource::l2).take(at, entry.sectors * l2_clocks_);
+    return calendar(runner, Resource::l2).take(at, entry.sectors * l2_clocks_ * (1.0 - present));
+  }
+  [[nodiscard]] double load_latency(const TraceEntry& entry) {
+    if (entry.sectors != 0 && shared_reads_ > 0.0 && draw() < shared_reads_) {
+      return profile_.latency.l1;
+    }
+    return global_latency(entry);
   }
   [[nodiscard]] double global_latency(const TraceEntry& entry) {
     if (entry.lookups == 0) return 0.0;
@@ -216,10 +224,14 @@ class Multiprocessor {
   /// A request waits for DRAM if any of its lines does. Which of them do is drawn, always in the
   /// same way.
   double far_latency(int sectors) {
-    draw_ = draw_ * 6364136223846793005U + 1442695040888963407U;
-    const double chance = static_cast<double>(draw_ >> 40) / static_cast<double>(1U << 24);
     const double all_hit = std::pow(hit_share_, std::ceil(sectors / kLineSectors));
-    return chance < all_hit ? profile_.latency.l2 : profile_.latency.dram;
+    return draw() < all_hit ? profile_.latency.l2 : profile_.latency.dram;
+  }
+
+  /// Between 0 and 1.
+  double draw() {
+    draw_ = draw_ * 6364136223846793005U + 1442695040888963407U;
+    return static_cast<double>(draw_ >> 40) / static_cast<double>(1U << 24);
   }
 
   void arrive(std::size_t which) {
@@ -257,6 +269,7 @@ class Multiprocessor {
   double l2_clocks_ = 0.0;  ///< per sector
   double wavefront_clocks_ = 0.0;
   double hit_share_ = 1.0;
+  double shared_reads_ = 0.0;
   std::uint64_t draw_ = 1;
   std::vector<Runner> runners_;
   std::vector<BlockState> blocks_;

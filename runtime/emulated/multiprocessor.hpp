@@ -17,9 +17,10 @@ struct Occupation {
   std::array<double, kResources> busy_clocks{};  ///< of parts: of the busiest one
 };
 
-/// How many bytes of the second level go past it to DRAM, between 0 and 1.
+/// Where what is read comes from; shares between 0 and 1.
 struct MemoryMix {
-  double dram_share = 0.0;
+  double dram_share = 0.0;    ///< of what the second level is asked for
+  double shared_reads = 0.0;  ///< of loads, which another block has brought to the first level
 };
 
 /// The time that one multiprocessor takes for `blocks` equal blocks that run together, each doing
@@ -30,7 +31,8 @@ struct MemoryMix {
 /// a branch waits until everything before it is issued, not until it is done. Every instruction
 /// takes issue slots and time of its pipe on its quarter of the multiprocessor; memory takes
 /// wavefronts, sectors and bytes of what all quarters share. Loads take the latency of the place
-/// that serves them: sectors that the block touched before come from the first level. Groups of
+/// that serves them: sectors that the block touched before come from the first level, and so does
+/// the share that other blocks read, too. Groups of
 /// cp.async are done when the last of their copies is. Throws Error(device) when the blocks take
 /// more clocks than Reservations can hold.
 [[nodiscard]] Occupation run_blocks(const Program& program,

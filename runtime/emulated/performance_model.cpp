@@ -55,11 +55,12 @@ Prediction predict(const ModelInput& input, const DeviceProfile& measured) {
 
   // What is read first by anybody comes from DRAM, the rest from the second level.
   const double watched = std::max(1.0, static_cast<double>(input.facts.blocks));
-  const double asked =
-      blocks / watched * kSectorBytes *
-      static_cast<double>(input.facts.distinct_reads + input.facts.distinct_writes);
+  const double own_share = 1.0 - input.shared_reads;
+  const double asked = blocks / watched * kSectorBytes *
+                       (static_cast<double>(input.facts.distinct_reads) * own_share +
+                        static_cast<double>(input.facts.distinct_writes));
   const double from_dram = std::min(asked, static_cast<double>(input.facts.touched_bytes));
-  const MemoryMix mix{asked > 0.0 ? from_dram / asked : 0.0};
+  const MemoryMix mix{asked > 0.0 ? from_dram / asked : 0.0, input.shared_reads};
 
   const std::vector<InstructionCost> costs = instruction_costs(program, profile);
   const auto time_of = [&](int together) {

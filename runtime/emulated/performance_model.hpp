@@ -21,6 +21,7 @@ struct ModelInput {
   const FactSheet& facts;
   const BlockTrace& trace;
   LaunchGeometry geometry;
+  double shared_reads = 0.0;  ///< by blocks that run together, as SharedReads::share()
 };
 
 struct Prediction {

@@ -11,7 +11,6 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/bank_conflicts.hpp"
 #include "runtime/emulated/cluster.hpp"
-#include "runtime/emulated/sector_set.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -86,6 +85,33 @@ class TraceObserver : public Observer {
 };
 
 }  // namespace
+
+class SharedReads::Watcher : public Observer {
+ public:
+  explicit Watcher(SharedReads& reads) : reads_(reads) {}
+  void access(Warp& warp, const Instr&, const WarpAccess& access) override {
+    const bool cached = access.kind == AccessKind::load && access.copy == nullptr;
+    if (!cached || warp.block().rank() != 0 || space_of(access) != AccessSpace::global) return;
+    for_each_sector(access, [&](std::uint64_t at) {
+      if (!own_.insert(at)) return;
+      ++reads_.each_;
+      reads_.all_.insert(at);
+    });
+  }
+
+ private:
+  SharedReads& reads_;
+  SectorSet own_;
+};
+
+std::unique_ptr<Observer> SharedReads::watch() {
+  return std::make_unique<Watcher>(*this);
+}
+
+double SharedReads::share() const {
+  if (each_ == 0) return 0.0;
+  return 1.0 - static_cast<double>(all_.count()) / static_cast<double>(each_);
+}
 
 std::unique_ptr<Observer> trace_block(BlockTrace& trace, std::size_t longest) {
   return std::make_unique<TraceObserver>(trace, longest);

@@ -9,6 +9,7 @@
 
 #include "runtime/emulated/observer.hpp"
 #include "runtime/emulated/program.hpp"
+#include "runtime/emulated/sector_set.hpp"
 
 namespace kiln::emulated {
 
@@ -39,5 +40,21 @@ inline constexpr std::size_t kLongestTrace = 50'000'000;
 /// that is stored or done by atomics: the first level writes through. Local memory stays in it.
 [[nodiscard]] std::unique_ptr<Observer> trace_block(BlockTrace& trace,
                                                     std::size_t longest = kLongestTrace);
+
+/// How much of what blocks read is the same, so that the first-level cache of a multiprocessor that
+/// runs them together asks for it once. Watches clusters of one launch, on one host thread.
+class SharedReads {
+ public:
+  /// Watches the first block of a cluster. Must not outlive this.
+  [[nodiscard]] std::unique_ptr<Observer> watch();
+  /// The share of the sectors that loads read which another watched block reads, too: 0 for one
+  /// block, near 1 for many that read alike. Copies that bypass the first level do not count.
+  [[nodiscard]] double share() const;
+
+ private:
+  class Watcher;
+  SectorSet all_;
+  std::uint64_t each_ = 0;  ///< the same sectors, counted for each block
+};
 
 }  // namespace kiln::emulated

@@ -105,6 +105,24 @@ TEST(Facts, SomeClustersStandForAll) {
   EXPECT_EQ(four[3].y, 3U);
 }
 
+TEST(Facts, ClustersOfOneMultiprocessorLieAsFarApartAsThereAreOthers) {
+  LaunchState state;
+  state.grid = {10, 4, 1};
+  state.cluster = {2, 1, 1};
+  state.sm_count = 12;  // six clusters a turn: of 20, the one in the middle goes with 16 and 4
+  const std::vector<Extent> together = clusters_together(state, 8);
+  ASSERT_EQ(together.size(), 3U);
+  EXPECT_EQ(together[0].y, 2U) << "cluster 10";
+  EXPECT_EQ(together[1].y, 3U) << "cluster 16";
+  EXPECT_EQ(together[1].x, 2U);
+  EXPECT_EQ(together[2].y, 0U) << "cluster 4";
+  EXPECT_EQ(together[2].x, 8U);
+  EXPECT_EQ(clusters_together(state, 2).size(), 2U);
+  EXPECT_TRUE(clusters_together(state, 0).empty());
+  state.grid = {9, 4, 1};
+  EXPECT_TRUE(clusters_together(state, 8).empty()) << "no whole clusters";
+}
+
 // As the machine code that ptxas makes of them, which ncu counts.
 TEST(Facts, WmmaMovesPairsOfWordsAndRowsOfHalves) {
   const std::string text = test::kernel_text(R"(

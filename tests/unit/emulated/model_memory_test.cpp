@@ -127,6 +127,20 @@ TEST(MemoryModel, ASmallTableIsReadFasterThanALargeOne) {
   EXPECT_LT(small_ns * 1.3, streamed_ns);
 }
 
+TEST(MemoryModel, WhatBlocksReadAlikeComesOnceToTheirMultiprocessor) {
+  // Blocks of one warp, 32 of which run together: all read the same, or each its own.
+  Launch launch;
+  launch.blocks = kSms * 32;
+  launch.threads = 32;
+  launch.source_bytes = std::int64_t{launch.blocks} * launch.threads * 64 * 64;
+  const double apart_ns = prediction_of(streaming(64, 0xFFFFFFFFU), launch).time_ns;
+  std::string text = streaming(64, 0xFFFFFFFFU);
+  const std::string start = "mov.u32 %r11, %r1;";
+  text.replace(text.find(start), start.size(), "mov.u32 %r11, %r3; mov.u32 %r2, %r5;");
+  const double alike_ns = prediction_of(text, launch).time_ns;
+  EXPECT_LT(alike_ns * 4, apart_ns);
+}
+
 /// Turns of one copy of 16 bytes for each thread, waited for so that `open` groups stay open.
 std::string copies(int turns, int open) {
   const std::string setup = R"(
