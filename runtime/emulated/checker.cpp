@@ -319,8 +319,8 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
 void Checker::fence(Warp& warp, LaneMask, FenceKind kind) {
   const std::size_t agent = agent_of(warp);
   if (kind == FenceKind::generic) GlobalShadow::fence(blocks_[warp.block().rank()]);
-  // A fence for mbarriers orders their initialisations alone; that it stands for more hides what
-  // nobody writes: other data told by it.
+  // A fence for mbarriers orders their initialisations alone. Here it stands for everything before
+  // it: a kernel that tells other data by it goes unnoticed.
   (kind == FenceKind::async ? async_clocks_ : fenced_)[agent].join(clocks_[agent]);
   clocks_[agent].tick(agent);
 }

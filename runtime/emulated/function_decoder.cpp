@@ -18,7 +18,7 @@ namespace {
 /// Calls deeper than this are taken for recursion without end.
 constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
-/// Instructions count, and so do their operands.
+/// Parts of opcodes count, and so do operands.
 constexpr std::size_t kMostDecoded = 3'000'000;
 /// Parts of an opcode, "add.s32" has two.
 constexpr std::size_t kMostParts = 32;

@@ -15,9 +15,8 @@
 namespace kiln::emulated {
 
 /// What blocks did to global memory in one launch: who wrote each byte last, and who the last two
-/// blocks are that have read it since. Blocks are
-/// ordered only by what they tell each other through atomic operations between fences. One object
-/// serves all host threads of a launch.
+/// blocks are that have read it since. Blocks are ordered only by what they tell each other through
+/// atomic operations between fences. One object serves all host threads of a launch.
 class GlobalShadow {
  public:
   using Clocks = std::map<std::uint32_t, std::uint32_t>;  ///< by block; absent: 0

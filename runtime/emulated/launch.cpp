@@ -175,7 +175,7 @@ class GridRun {
   /// What a report says of blocks that have not begun.
   [[nodiscard]] std::string note_of_others() const {
     if (started_ == clusters_) return {};
-    const bool as_there = most_begun_ * state_.cluster.count() >= state_.resident_blocks;
+    const bool as_there = kHostBytes / host_bytes_of_block(state_) >= state_.resident_blocks;
     return fmt::format("; {} more blocks wait for one of these to end, {}",
                        (clusters_ - started_) * state_.cluster.count(),
                        as_there ? "as on a GPU" : "for want of the host's memory");

@@ -32,9 +32,8 @@ struct MemoryMix {
 /// takes issue slots and time of its pipe on its quarter of the multiprocessor; memory takes
 /// wavefronts, sectors and bytes of what all quarters share. Loads take the latency of the place
 /// that serves them: sectors that the block touched before come from the first level, and so does
-/// the share that other blocks read, too. Groups of
-/// cp.async are done when the last of their copies is. Throws Error(device) when the blocks take
-/// more clocks than Reservations can hold.
+/// the share that other blocks read, too. Groups of cp.async are done when the last of their copies
+/// is. Throws Error(device) when the blocks take more clocks than Reservations can hold.
 [[nodiscard]] Occupation run_blocks(const Program& program,
                                     const std::vector<InstructionCost>& costs,
                                     const BlockTrace& trace, int blocks,

@@ -21,7 +21,6 @@ namespace kiln::emulated {
 namespace {
 
 using test::findings;
-using test::found_only;
 using test::kernel_text;
 using test::PtxRunner;
 
