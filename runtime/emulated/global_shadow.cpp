@@ -3,6 +3,8 @@
 #include "runtime/emulated/global_shadow.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace kiln::emulated {
 namespace {
@@ -22,17 +24,31 @@ bool GlobalShadow::ordered(const BlockState& state, std::uint32_t block, std::ui
   return at != state.known.end() && at->second >= clock;
 }
 
+void GlobalShadow::divide(Page& page, std::uint32_t place_bytes) {
+  std::vector<Cell> cells(kPage / place_bytes);
+  if (page.place_bytes != 0) {
+    // What was done to a place was done to every part of it.
+    const std::size_t parts = page.place_bytes / place_bytes;
+    for (std::size_t i = 0; i < cells.size(); ++i) cells[i] = page.cells[i / parts];
+  }
+  page.place_bytes = place_bytes;
+  page.cells = std::move(cells);
+}
+
 bool GlobalShadow::access(const BlockState& state, std::uint64_t address, int bytes, bool writes,
                           std::uint32_t instruction, Conflict& conflict) {
-  // Accesses are aligned to their size, so that they never cross a page.
-  const std::uint64_t page = address / kPage;
-  Shard& shard = shards_[page % shards_.size()];
+  const std::uint64_t number = address / kPage;
+  const auto begin = static_cast<std::uint32_t>(address % kPage);
+  const std::uint32_t end = begin + static_cast<std::uint32_t>(bytes);
+  Shard& shard = shards_[number % shards_.size()];
   const std::scoped_lock lock(shard.mutex);
-  std::vector<Cell>& cells = shard.pages[page];
-  if (cells.empty()) cells.resize(kPage);
+  Page& page = shard.pages[number];
+  // The largest power of two that begin and end are multiples of.
+  const std::uint32_t place_bytes = 1U << std::countr_zero(begin | end);
+  if (page.place_bytes == 0 || place_bytes < page.place_bytes) divide(page, place_bytes);
   bool found = false;
-  for (int i = 0; i < bytes; ++i) {
-    Cell& cell = cells[address % kPage + static_cast<std::uint64_t>(i)];
+  for (std::uint32_t at = begin; at < end; at += page.place_bytes) {
+    Cell& cell = page.cells[at / page.place_bytes];
     if (!found && cell.writer != 0 && !ordered(state, cell.writer - 1, cell.write_clock)) {
       conflict = {cell.writer - 1, cell.write_instruction, true};
       found = true;

@@ -14,9 +14,11 @@
 
 namespace kiln::emulated {
 
-/// What blocks did to global memory in one launch: who wrote each byte last, and who the last two
-/// blocks are that have read it since. Blocks are ordered only by what they tell each other through
-/// atomic operations between fences. One object serves all host threads of a launch.
+/// What blocks did to global memory in one launch: who wrote each place last, and who the last two
+/// blocks are that have read it since. A place is as large as the smallest access so far in its
+/// page: words where all access words, bytes where somebody accesses bytes. Blocks are ordered only
+/// by what they tell each other through atomic operations between fences. One object serves all
+/// host threads of a launch.
 class GlobalShadow {
  public:
   using Clocks = std::map<std::uint32_t, std::uint32_t>;  ///< by block; absent: 0
@@ -36,7 +38,8 @@ class GlobalShadow {
     bool wrote = false;
   };
 
-  /// Notes an access; true and the conflict if an unordered access of another block was there.
+  /// Notes an access of at least one byte, within a page of 4,096 bytes as every aligned one is;
+  /// true and the conflict if an unordered access of another block was there.
   [[nodiscard]] bool access(const BlockState& state, std::uint64_t address, int bytes, bool writes,
                             std::uint32_t instruction, Conflict& conflict);
   static void fence(BlockState& state);
@@ -58,10 +61,15 @@ class GlobalShadow {
     std::uint32_t other_clock = 0;
   };
   static constexpr std::uint64_t kPage = 4096;
+  struct Page {
+    std::uint32_t place_bytes = 0;  ///< a power of two; 0: nobody was here
+    std::vector<Cell> cells;        ///< one for each place
+  };
   struct Shard {
     std::mutex mutex;
-    std::unordered_map<std::uint64_t, std::vector<Cell>> pages;
+    std::unordered_map<std::uint64_t, Page> pages;
   };
+  static void divide(Page& page, std::uint32_t place_bytes);
   static bool ordered(const BlockState& state, std::uint32_t block, std::uint32_t clock);
 
   std::array<Shard, 64> shards_;
