@@ -54,16 +54,36 @@ function(kiln_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
 endfunction()
 
+# kiln_precompile(target header ...): what every file of a target reads first, read once. A compiler
+# cache does better without.
+function(kiln_precompile name)
+  if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    target_precompile_headers(${name} PRIVATE ${ARGN})
+  endif()
+endfunction()
+
+# kiln_test_options(name): what a test program is compiled with.
+function(kiln_test_options name)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE kiln_flags GTest::gtest_main GTest::gmock)
+  target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             KILN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+endfunction()
+
 # kiln_test(name SOURCES ... LINKS ... [LABELS ...] [TIMEOUT s] [WHOLE]): one GoogleTest program.
 # Each of its tests is a test of its own for ctest, so that they run in parallel and a skipped one
 # is counted as such. WHOLE runs the program as one test, for suites that share a costly fixture.
 function(kiln_test name)
   cmake_parse_arguments(ARG "WHOLE" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name} PRIVATE ${ARG_LINKS} kiln_flags GTest::gtest_main GTest::gmock)
-  target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
-                                             KILN_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINKS})
+  kiln_test_options(${name})
+  if(TARGET kiln_test_headers)
+    target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
+    # GCC 12 forgets what of a precompiled header is the library's own, and then warns falsely of
+    # the bounds of its strings.
+    target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
+  endif()
   # Property tests of every folder draw the same cases in every run.
   if("rapidcheck" IN_LIST ARG_LINKS)
     target_sources(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests/support/rapidcheck_seed.cpp)

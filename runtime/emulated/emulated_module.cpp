@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "runtime/emulated/decoder.hpp"
@@ -33,13 +36,53 @@ constexpr std::string_view kRunElsewhere =
     "the emulated GPU cannot run this kernel; run it on a GPU";
 constexpr std::string_view kLink = "link the kernel's parts into one source";
 
+using Places = std::map<std::string, const Allocation*, std::less<>>;
+
+struct Refusal {
+  std::string what;
+  std::string_view next;
+};
+using Refusals = std::map<std::string, Refusal, std::less<>>;
+
+/// Variables that cannot have their value, as a table of virtual functions cannot, and those that
+/// hold the address of one. They are in the way of the kernels that name them, and of no others.
+Refusals without_value(const ptx::Module& module, const Places& places) {
+  std::set<std::string_view> external;
+  std::multimap<std::string_view, const ptx::Variable*> holders;
+  for (const ptx::Variable& variable : module.variables) {
+    if (variable.external) external.insert(variable.name);
+    for (const ptx::Relocation& relocation : variable.relocations)
+      holders.emplace(relocation.symbol, &variable);
+  }
+  Refusals refused;
+  std::vector<std::string_view> todo;
+  const auto refuse = [&](const ptx::Variable& variable, const Refusal& why) {
+    if (refused.try_emplace(variable.name, why).second) todo.push_back(variable.name);
+  };
+  for (const auto& [symbol, variable] : holders) {
+    if (places.find(symbol) != places.end()) continue;
+    const bool undefined = external.find(symbol) != external.end();
+    refuse(*variable,
+           {fmt::format("variable '{}' holds the address of '{}', which is {}", variable->name,
+                        symbol, undefined ? "declared but not defined" : "no global variable"),
+            undefined ? kLink : kRunElsewhere});
+  }
+  while (!todo.empty()) {
+    const std::string_view name = todo.back();
+    todo.pop_back();
+    const auto [begin, end] = holders.equal_range(name);
+    for (auto at = begin; at != end; ++at) refuse(*at->second, refused.find(name)->second);
+  }
+  return refused;
+}
+
 }  // namespace
 
 EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::string>& names,
                                GlobalMemory& memory)
     : memory_(memory) {
   const ptx::Module module = ptx::read_module(ptx);
-  std::map<std::string, const Allocation*, std::less<>> places;
+  Places places;
   try {
     for (const ptx::Variable& variable : module.variables) {
       if (variable.space == ptx::Space::shared || variable.external) continue;
@@ -61,22 +104,11 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
                     std::min(bytes, variable.initial.size()));
       }
     }
-    const auto is_external = [&](std::string_view name) {
-      return std::any_of(
-          module.variables.begin(), module.variables.end(),
-          [&](const ptx::Variable& each) { return each.external && each.name == name; });
-    };
     // Addresses in initial values, once every variable has one.
     for (const ptx::Variable& variable : module.variables) {
       for (const ptx::Relocation& relocation : variable.relocations) {
         const auto to = places.find(relocation.symbol);
-        if (to == places.end()) {
-          const bool external = is_external(relocation.symbol);
-          fail(fmt::format("variable '{}' holds the address of '{}', which is {}", variable.name,
-                           relocation.symbol,
-                           external ? "declared but not defined" : "no global variable"),
-               external ? kLink : kRunElsewhere);
-        }
+        if (to == places.end()) continue;
         const std::uint64_t value =
             to->second->address + static_cast<std::uint64_t>(relocation.addend);
         const Allocation& at = *places.find(variable.name)->second;
@@ -84,7 +116,10 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
                     static_cast<std::size_t>(std::clamp(relocation.bytes, 0, 8)));
       }
     }
+    const Refusals refused = without_value(module, places);
     const auto address_of = [&](const ptx::Variable& variable) -> std::uint64_t {
+      const auto why = refused.find(variable.name);
+      if (why != refused.end()) fail(why->second.what, why->second.next);
       const auto at = places.find(variable.name);
       if (at != places.end()) return at->second->address;
       fail(fmt::format("'{}' is declared but not defined", variable.name), kLink);

@@ -72,6 +72,7 @@ constexpr Opcode kOpcodes[] = {
     {"sub", by_type<by_carry<integer::decode_sub, integer::decode_sub_carry>, floats::decode_sub>},
     {"subc", integer::decode_sub_carry},
     {"szext", integer::decode_szext},
+    {"vabsdiff4", integer::decode_vabsdiff4},
     {"xor", by_predicate<integer::decode_xor, data::decode_xor_predicates>},
 };
 

@@ -25,7 +25,8 @@ TEST_F(Integers, MultiplyAdd32) {
            each("{} %0, %1, %2, %3;",
                 {"mad.lo.u32", "mad.lo.s32", "mad.hi.u32", "mad.hi.s32", "mad.hi.sat.s32",
                  "mad24.lo.u32", "mad24.hi.s32", "sad.u32", "sad.s32", "dp4a.u32.u32",
-                 "dp4a.s32.s32", "dp4a.u32.s32", "dp2a.lo.s32.u32", "dp2a.hi.u32.u32"})});
+                 "dp4a.s32.s32", "dp4a.u32.s32", "dp2a.lo.s32.u32", "dp2a.hi.u32.u32",
+                 "vabsdiff4.u32.u32.u32", "vabsdiff4.u32.u32.u32.add"})});
 }
 
 TEST_F(Integers, DivisionAndRemainder32ZeroIncluded) {

@@ -171,9 +171,10 @@ TEST(Decoder, AModuleNeedsItsVariables) {
   EXPECT_THAT(
       module_refusal("ld.global.u32 %r1, [elsewhere]; ret;", ".extern .global .u32 elsewhere;"),
       HasSubstr("'elsewhere' is declared but not defined"));
-  EXPECT_THAT(module_refusal(nothing, ".extern .global .u32 x; .global .u64 p = x;"),
+  const std::string uses = "ld.global.u32 %r1, [p]; ret;";
+  EXPECT_THAT(module_refusal(uses, ".extern .global .u32 x; .global .u64 p = x;"),
               HasSubstr("the address of 'x', which is declared but not defined"));
-  EXPECT_THAT(module_refusal(nothing, ".shared .u32 x; .global .u64 p = x;"),
+  EXPECT_THAT(module_refusal(uses, ".shared .u32 x; .global .u64 p = x;"),
               HasSubstr("the address of 'x', which is no global variable"));
   EXPECT_THAT(module_refusal(nothing, ".local .u32 x;"), HasSubstr("'x' is .local outside"));
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <string>
 
@@ -268,6 +269,24 @@ TEST(IntegerArithmetic, DotProductsExtendTheirParts) {
       }
     }
   }
+}
+
+TEST(IntegerArithmetic, DifferencesOfBytesStayInTheirBytesOrAreAddedUp) {
+  const auto difference = [](const Row& r, int i) {
+    const auto a = static_cast<int>(r[0] >> (8 * i) & 0xffU);
+    const auto b = static_cast<int>(r[1] >> (8 * i) & 0xffU);
+    return static_cast<std::uint64_t>(std::abs(a - b));
+  };
+  expect_all("vabsdiff4.u32.u32.u32 %rd, %ra, %rb, %rc;", 'r', [&](const Row& r) {
+    return difference(r, 0) | difference(r, 1) << 8 | difference(r, 2) << 16 |
+           difference(r, 3) << 24;
+  });
+  expect_all("vabsdiff4.u32.u32.u32.add %rd, %ra, %rb, %rc;", 'r', [&](const Row& r) {
+    std::uint64_t sum = r[2];
+    for (int i = 0; i < 4; ++i) sum += difference(r, i);
+    return sum & 0xffffffffU;
+  });
+  lane_test::expect_refused("vabsdiff4.s32.s32.s32 %rd, %ra, %rb, %rc;", "no form for .s32");
 }
 
 TEST(IntegerArithmetic, CarriesLinkWordsToLongNumbers) {

@@ -84,6 +84,26 @@ TEST(ModuleVariables, HoldTheirInitialValues) {
   EXPECT_EQ(load("global.u32", "nothing+12"), 0U);
 }
 
+// nvcc keeps a class's table of virtual functions although one kernel of many calls them.
+TEST(ModuleVariables, WithoutAValueAreInTheWayOfTheirOwnKernelsAlone) {
+  const std::string variables = R"(
+.func (.param .b32 r) method(.param .b32 v);
+.global .align 8 .u64 virtual[2] = {0, method};
+.global .align 8 .u64 object = virtual;
+.global .align 8 .u64 fine = 7;
+.func (.param .b32 r) method(.param .b32 v) { ret; }
+)";
+  EXPECT_EQ(one_value(variables, "ld.global.u64 %rd9, [fine];"), 7U);
+  for (const char* const statement :
+       {"ld.global.u64 %rd9, [virtual+8];", "mov.u64 %rd9, virtual;", "mov.u64 %rd9, object;"}) {
+    const std::string why = kiln::test::error_text(
+        ErrorKind::device, [&] { PtxRunner run(one_value_text(variables, statement)); });
+    EXPECT_NE(why.find("variable 'virtual' holds the address of 'method', which is no global"),
+              std::string::npos)
+        << why;
+  }
+}
+
 TEST(ModuleVariables, HoldAddressesOfOthers) {
   EXPECT_EQ(one_value(kVariables,
                       "ld.global.u64 %rd2, [third]; ld.u32 %r1, [%rd2];"

@@ -76,7 +76,7 @@ class PtxRunner {
   }
   /// The same with parameters of any types, as they lie in memory.
   LaunchResult launch_with(Extent grid, Extent block, std::vector<std::byte> parameters) {
-    LaunchOptions options = one_thread();
+    LaunchOptions options = launch_options();
     const auto shadow = std::make_shared<GlobalShadow>();
     if (checks_) options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
     return run_grid(state_of(grid, block, std::move(parameters)), options);
@@ -86,7 +86,7 @@ class PtxRunner {
   FactSheet facts(Extent grid, Extent block, Arguments... arguments) {
     LaunchState state = state_of(grid, block, parameters_of(arguments...));
     FactCollector collector(state.program);
-    LaunchOptions options = one_thread();
+    LaunchOptions options = launch_options();
     options.make_observer = [&collector] { return collector.watch(); };
     const LaunchResult result = run_grid(std::move(state), options);
     EXPECT_FALSE(result.fault) << result.fault->describe();
@@ -103,12 +103,14 @@ class PtxRunner {
 
   Extent cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
+  std::uint32_t sm_count = LaunchState{}.sm_count;
+  int host_threads = 1;      ///< of the machine that emulates
   double timeout_s = 120.0;  ///< so that sanitizers may take their time
 
  private:
-  [[nodiscard]] LaunchOptions one_thread() const {
+  [[nodiscard]] LaunchOptions launch_options() const {
     LaunchOptions options;
-    options.host_threads = 1;
+    options.host_threads = host_threads;
     options.timeout_s = timeout_s;
     return options;
   }
@@ -121,6 +123,7 @@ class PtxRunner {
     state.block = block;
     state.cluster = cluster;
     state.dynamic_smem_bytes = smem_bytes;
+    state.sm_count = sm_count;
     state.parameters = std::move(parameters);
     state.resident_blocks = resident_blocks(state);
     return state;

@@ -6,8 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +17,7 @@ namespace {
 
 using test::findings;
 using test::kernel_text;
+using test::PtxRunner;
 
 struct Setting {
   std::uint32_t blocks = 1;
@@ -35,33 +34,15 @@ struct Setting {
 /// in the end.
 LaunchResult launch(const std::string& text, const Setting& setting,
                     std::vector<std::uint32_t>& words) {
-  GlobalMemory memory(std::int64_t{1} << 30);
-  const EmulatedModule module(text, {"k"}, memory);
-  const auto bytes = static_cast<std::int64_t>(words.size() * 4);
-  const Allocation& at = memory.allocate(bytes);
-  std::memcpy(at.host(at.address), words.data(), words.size() * 4);
-  std::memset(at.written.get(), 1, words.size() * 4);
-  LaunchState state;
-  state.program =
-      *static_cast<const std::shared_ptr<const Program>*>(module.functions().front().handle);
-  state.memory = &memory;
-  state.grid.x = setting.blocks;
-  state.block.x = setting.threads;
-  state.cluster.x = setting.cluster;
-  state.dynamic_smem_bytes = setting.smem_bytes;
-  state.sm_count = setting.sm_count;
-  state.resident_blocks = test::resident_blocks(state);
-  state.parameters.resize(8);
-  std::memcpy(state.parameters.data(), &at.address, 8);
-  LaunchOptions options;
-  options.host_threads = setting.host_threads;
-  options.timeout_s = setting.timeout_s;
-  const auto shadow = std::make_shared<GlobalShadow>();
-  if (setting.checks) {
-    options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
-  }
-  LaunchResult result = run_grid(std::move(state), options);
-  std::memcpy(words.data(), at.host(at.address), words.size() * 4);
+  PtxRunner run(text, "k", setting.checks);
+  run.cluster.x = setting.cluster;
+  run.smem_bytes = setting.smem_bytes;
+  run.sm_count = setting.sm_count;
+  run.host_threads = setting.host_threads;
+  run.timeout_s = setting.timeout_s;
+  const std::uint64_t at = run.buffer(words);
+  LaunchResult result = run.launch({setting.blocks, 1, 1}, {setting.threads, 1, 1}, at);
+  words = run.read<std::uint32_t>(at, words.size());
   return result;
 }
 

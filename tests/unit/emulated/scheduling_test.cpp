@@ -7,7 +7,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 #include <string>
 #include <utility>
@@ -54,25 +53,12 @@ Findings findings_of(const std::string& body, std::uint32_t threads, double time
 /// Runs without checks, on several of the host's threads.
 LaunchResult run_wide(const std::string& body, Extent grid, Extent block, int host_threads,
                       std::vector<std::uint32_t>& words, double timeout_s = 20) {
-  GlobalMemory memory(std::int64_t{1} << 20);
-  const EmulatedModule module(kernel(body), {"k"}, memory);
-  const auto bytes = static_cast<std::int64_t>(words.size() * sizeof(std::uint32_t));
-  const Allocation& at = memory.allocate(bytes);
-  std::memcpy(at.host(at.address), words.data(), static_cast<std::size_t>(bytes));
-  LaunchState state;
-  state.program =
-      *static_cast<const std::shared_ptr<const Program>*>(module.functions().front().handle);
-  state.memory = &memory;
-  state.grid = grid;
-  state.block = block;
-  state.resident_blocks = test::resident_blocks(state);
-  state.parameters.resize(sizeof at.address);
-  std::memcpy(state.parameters.data(), &at.address, sizeof at.address);
-  LaunchOptions options;
-  options.host_threads = host_threads;
-  options.timeout_s = timeout_s;
-  const LaunchResult result = run_grid(std::move(state), options);
-  std::memcpy(words.data(), at.host(at.address), static_cast<std::size_t>(bytes));
+  PtxRunner run(kernel(body), "k", false);
+  run.host_threads = host_threads;
+  run.timeout_s = timeout_s;
+  const std::uint64_t at = run.buffer(words);
+  LaunchResult result = run.launch(grid, block, at);
+  words = run.read<std::uint32_t>(at, words.size());
   return result;
 }
 
