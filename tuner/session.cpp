@@ -23,7 +23,7 @@ namespace {
 /// no tile size makes up for a factor that large, and its tries would cost the others theirs.
 constexpr double kHopelessFactor = 20.0;
 /// What stands for the measurement policy of predictions: they change with the model.
-constexpr std::string_view kPredictionPolicy = "model 2";
+constexpr std::string_view kPredictionPolicy = "model 3";
 
 /// One tuning run on a device.
 class DeviceSession {

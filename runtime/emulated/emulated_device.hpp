@@ -60,8 +60,8 @@ class EmulatedDevice : public Device {
   /// A finding of any kind makes the status `faulted`; its message is the first one's text.
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override { return {}; }
-  /// Nothing is run but one cluster of each launch of the first run, whose predicted times (see
-  /// performance_model.hpp) the batch replays; all runs are taken to be alike.
+  /// Of each launch of the first run some clusters are run, as predict() does; the batch replays
+  /// its predicted times, and all runs are taken to be alike.
   [[nodiscard]] std::unique_ptr<TimedBatch> record(
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
       DeviceStatus& status) override;
@@ -75,7 +75,8 @@ class EmulatedDevice : public Device {
   [[nodiscard]] emulated::FactSheet count_traced(const LaunchRequest& request,
                                                  emulated::BlockTrace& trace, DeviceStatus& status);
 
-  /// How long a launch would take on the profile's GPU, by running one cluster of it.
+  /// How long a launch would take on the profile's GPU, by running the cluster in the middle of its
+  /// grid twice, the second time with others that would share its multiprocessor.
   [[nodiscard]] emulated::Prediction predict(const LaunchRequest& request, DeviceStatus& status);
 
   /// What the launches so far were found to do wrong, and forgets it.
@@ -88,10 +89,9 @@ class EmulatedDevice : public Device {
                                                   const char* what) const;
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
   [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
-  /// The share of what blocks of one multiprocessor read in common; see SharedReads. `trace` is of
-  /// one of them.
-  [[nodiscard]] double shared_reads(const LaunchRequest& request,
-                                    const emulated::BlockTrace& trace);
+  /// What blocks of one multiprocessor read in common. `trace` is of one of them.
+  [[nodiscard]] emulated::ReadSharing read_sharing(const LaunchRequest& request,
+                                                   const emulated::BlockTrace& trace);
   /// Counts; each observer that counts passes on to what `more` makes, if anything.
   [[nodiscard]] emulated::FactSheet count_with(
       const LaunchRequest& request, int clusters,

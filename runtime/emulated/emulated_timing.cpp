@@ -72,7 +72,7 @@ emulated::Prediction EmulatedDevice::predict(const LaunchRequest& request, Devic
   const emulated::FactSheet facts = count_traced(request, trace, status);
   if (!status.ok()) return {};
   try {
-    return emulated::predict({facts, trace, request.geometry, shared_reads(request, trace)},
+    return emulated::predict({facts, trace, request.geometry, read_sharing(request, trace)},
                              profile_);
   } catch (const std::exception& error) {
     status = {DeviceStatus::Code::launch_failed, error.what(), false};
@@ -80,26 +80,29 @@ emulated::Prediction EmulatedDevice::predict(const LaunchRequest& request, Devic
   }
 }
 
-double EmulatedDevice::shared_reads(const LaunchRequest& request,
-                                    const emulated::BlockTrace& trace) {
+emulated::ReadSharing EmulatedDevice::read_sharing(const LaunchRequest& request,
+                                                   const emulated::BlockTrace& trace) {
   // Instructions of warps that are worth it. Small blocks share most and cost least.
   constexpr std::uint64_t kMostInstructions = 2'000'000;
+  constexpr double kMostSeconds = 5.0;
   emulated::LaunchState state = state_of(request);
   std::uint64_t length = 1;
-  for (const auto& warp : trace.warps) length += warp.size();
+  for (const auto& warp : trace.warps) length += warp.size() * state.cluster.count();
   const std::uint64_t fit = state.resident_blocks / state.sm_count;
   const auto clusters =
       emulated::clusters_together(state, std::min(fit, kMostInstructions / length));
-  if (clusters.size() < 2) return 0.0;
+  if (clusters.size() < 2) return {};
   emulated::SharedReads reads;
   emulated::LaunchOptions options;
   options.host_threads = 1;
-  options.timeout_s = options_.timeout_s;
+  // Other blocks may do more than the one that was traced, or wait for blocks that do not run.
+  options.instruction_limit = 2 * kMostInstructions;
+  options.timeout_s = std::min(kMostSeconds, options_.timeout_s);
   options.make_observer = [&reads] { return reads.watch(); };
   options.clusters = clusters;
   const emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
   // One block alone has run; what keeps more from it, as waiting for others, is no fault of theirs.
-  return result.fault ? 0.0 : reads.share();
+  return result.fault ? emulated::ReadSharing{} : reads.sharing();
 }
 
 emulated::FactSheet EmulatedDevice::count(const LaunchRequest& request, int clusters,

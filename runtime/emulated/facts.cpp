@@ -30,6 +30,7 @@ class FactObserver : public Relay {
   void end(Cluster& cluster) override {
     sheet_.distinct_reads = read_.count();
     sheet_.distinct_writes = written_.count();
+    sheet_.distinct_loads = loaded_.count();
     collector_.add(sheet_, touched_);
     Relay::end(cluster);
   }
@@ -60,15 +61,17 @@ class FactObserver : public Relay {
                          static_cast<std::uint64_t>(access.bytes);
       facts.global_bytes += bytes;
       facts.global_fewest += (bytes + 31) / 32;
-      note_sectors(access);
+      note_sectors(instr, access);
     }
   }
 
-  void note_sectors(const WarpAccess& access) {
+  void note_sectors(const Instr& instr, const WarpAccess& access) {
     SectorSet& sectors = access.kind == AccessKind::load ? read_ : written_;
+    const bool cached = is_cached_load(instr, access);
     std::uint64_t last = 0;  // lanes side by side often share a sector
     for_each_sector(access, [&](std::uint64_t at) {
       if (at != last) sectors.insert(at);
+      if (at != last && cached) loaded_.insert(at);
       last = at;
     });
     for (LaneMask left = access.lanes; left != 0; left &= left - 1) {
@@ -85,6 +88,7 @@ class FactObserver : public Relay {
   const GlobalMemory* memory_ = nullptr;
   SectorSet read_;
   SectorSet written_;
+  SectorSet loaded_;
   const Allocation* last_touched_ = nullptr;
   std::set<const Allocation*> touched_;
 };
@@ -140,6 +144,7 @@ void FactCollector::add(const FactSheet& cluster, const std::set<const Allocatio
   sheet_.blocks += cluster.blocks;
   sheet_.distinct_reads += cluster.distinct_reads;
   sheet_.distinct_writes += cluster.distinct_writes;
+  sheet_.distinct_loads += cluster.distinct_loads;
   for (const Allocation* allocation : touched) {
     if (!touched_.insert(allocation).second) continue;
     sheet_.touched_bytes += static_cast<std::uint64_t>(allocation->bytes);

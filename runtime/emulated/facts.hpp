@@ -41,6 +41,8 @@ struct FactSheet {
   /// cluster: what a first-level cache without limits would ask the second level for.
   std::uint64_t distinct_reads = 0;
   std::uint64_t distinct_writes = 0;
+  /// Those of distinct_reads that loads read: copies do not share what the first level keeps.
+  std::uint64_t distinct_loads = 0;
   /// Bytes of all allocations that were touched: the least that whole operands cost in DRAM.
   std::uint64_t touched_bytes = 0;
 

@@ -193,6 +193,13 @@ void FunctionDecoder::decode_body(Frame& frame, bool entry) {
   std::vector<Fixup> fixups;
   std::vector<TableFixup> tables;
   std::vector<std::uint32_t> returns;
+  // Now, and not where they are first named: behind a call that place would have been the callee's,
+  // and would be again in the next turn of a loop.
+  for (std::size_t i = 0; i < frame.function->variables.size(); ++i) {
+    if (frame.function->variables[i].space == ptx::Space::local) {
+      (void)place_of(static_cast<int>(i));
+    }
+  }
   for (const ptx::Instruction& in : frame.function->body) {
     frame.begins.push_back(static_cast<std::uint32_t>(program_->code.size()));
     decode_one(in, entry, fixups, tables, returns);

@@ -28,6 +28,7 @@ constexpr std::size_t kWindow = 24;
 /// One warp on its way through its trace.
 struct Runner {
   const std::vector<TraceEntry>* trace = nullptr;
+  std::size_t first = 0;  ///< of its trace among those of its block
   std::size_t next = 0;
   int block = 0;
   int part = 0;
@@ -66,15 +67,23 @@ class Multiprocessor {
     blocks_.resize(static_cast<std::size_t>(blocks));
     runners_.resize(warps * static_cast<std::size_t>(blocks));
     const std::size_t rows = program_.register_bytes / 64 + 1;
+    if (blocks < 2) shared_reads_ = 0.0;
+    // The one that asks first brings what is shared, and is one of `blocks`.
+    if (shared_reads_ > 0.0) follow_share_ = std::min(1.0, shared_reads_ * blocks / (blocks - 1));
+    std::size_t length = 0;
     for (std::size_t i = 0; i < runners_.size(); ++i) {
       Runner& runner = runners_[i];
       runner.trace = &trace.warps[i % warps];
+      if (i % warps == 0) length = 0;
+      runner.first = length;
+      length += runner.trace->size();
       runner.block = static_cast<int>(i / warps);
       runner.part = static_cast<int>(i % kSubPartitions);
       runner.ready.assign(rows, 0.0);
       ++blocks_[i / warps].live;
       queue_.push({0.0, i});
     }
+    if (shared_reads_ > 0.0) arrivals_.assign(length, 0.0);
     while (!queue_.empty()) {
       const std::size_t which = queue_.top().second;
       queue_.pop();
@@ -152,7 +161,7 @@ class Multiprocessor {
         return start;
       case Step::load:
         return std::max(turned(runner, cost, shared(runner, entry, start) + shared_latency(entry)),
-                        global(runner, entry, start, shared_reads_) + load_latency(entry));
+                        loaded(runner, entry, start));
       case Step::store:
         // Nobody waits for it but the end of the block.
         runner.done =
@@ -210,11 +219,15 @@ class Multiprocessor {
     at = std::max(at, calendar(runner, Resource::memory).take(start, passes * wavefront_clocks_));
     return calendar(runner, Resource::l2).take(at, entry.sectors * l2_clocks_ * (1.0 - present));
   }
-  [[nodiscard]] double load_latency(const TraceEntry& entry) {
-    if (entry.sectors != 0 && shared_reads_ > 0.0 && draw() < shared_reads_) {
-      return profile_.latency.l1;
-    }
-    return global_latency(entry);
+  /// When a load has what it asks for. Blocks that run together come to the same load at nearly the
+  /// same time: the first waits for the sectors, the others for them to be there.
+  double loaded(Runner& runner, const TraceEntry& entry, double start) {
+    const double served = global(runner, entry, start, shared_reads_);
+    const double alone = served + global_latency(entry);
+    if (entry.sectors == 0 || shared_reads_ <= 0.0) return alone;
+    double& arrival = arrivals_[runner.first + runner.next - 1];
+    if (arrival == 0.0) return arrival = alone;
+    return draw() < follow_share_ ? std::max(served + profile_.latency.l1, arrival) : alone;
   }
   [[nodiscard]] double global_latency(const TraceEntry& entry) {
     if (entry.lookups == 0) return 0.0;
@@ -270,6 +283,8 @@ class Multiprocessor {
   double wavefront_clocks_ = 0.0;
   double hit_share_ = 1.0;
   double shared_reads_ = 0.0;
+  double follow_share_ = 0.0;     ///< of the loads that another block made before
+  std::vector<double> arrivals_;  ///< for the first block, by place in the trace; 0: not asked
   std::uint64_t draw_ = 1;
   std::vector<Runner> runners_;
   std::vector<BlockState> blocks_;

@@ -20,7 +20,7 @@ struct Occupation {
 /// Where what is read comes from; shares between 0 and 1.
 struct MemoryMix {
   double dram_share = 0.0;    ///< of what the second level is asked for
-  double shared_reads = 0.0;  ///< of loads, which another block has brought to the first level
+  double shared_reads = 0.0;  ///< of what loads read, which one of the other blocks reads, too
 };
 
 /// The time that one multiprocessor takes for `blocks` equal blocks that run together, each doing
@@ -32,8 +32,9 @@ struct MemoryMix {
 /// takes issue slots and time of its pipe on its quarter of the multiprocessor; memory takes
 /// wavefronts, sectors and bytes of what all quarters share. Loads take the latency of the place
 /// that serves them: sectors that the block touched before come from the first level, and so does
-/// the share that other blocks read, too. Groups of cp.async are done when the last of their copies
-/// is. Throws Error(device) when the blocks take more clocks than Reservations can hold.
+/// the share that other blocks read, too, once they have arrived for the first of these. Groups of
+/// cp.async are done when the last of their copies is. Throws Error(device) when the blocks take
+/// more clocks than Reservations can hold.
 [[nodiscard]] Occupation run_blocks(const Program& program,
                                     const std::vector<InstructionCost>& costs,
                                     const BlockTrace& trace, int blocks,

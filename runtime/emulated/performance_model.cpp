@@ -53,22 +53,26 @@ Prediction predict(const ModelInput& input, const DeviceProfile& measured) {
   const double slots = sms * prediction.blocks_per_sm;
   prediction.rounds = blocks / slots;
 
-  // What is read first by anybody comes from DRAM, the rest from the second level.
-  const double watched = std::max(1.0, static_cast<double>(input.facts.blocks));
-  const double own_share = 1.0 - input.shared_reads;
-  const double asked = blocks / watched * kSectorBytes *
-                       (static_cast<double>(input.facts.distinct_reads) * own_share +
-                        static_cast<double>(input.facts.distinct_writes));
-  const double from_dram = std::min(asked, static_cast<double>(input.facts.touched_bytes));
-  const MemoryMix mix{asked > 0.0 ? from_dram / asked : 0.0, input.shared_reads};
-
-  const std::vector<InstructionCost> costs = instruction_costs(program, profile);
-  const auto time_of = [&](int together) {
-    return run_blocks(program, costs, input.trace, together, profile, mix);
-  };
   const double full_rounds = std::floor(prediction.rounds);
   const double left = blocks - full_rounds * slots;
   const int last_together = static_cast<int>(std::ceil(left / sms));
+  const int usual_together = full_rounds > 0.0 ? prediction.blocks_per_sm : last_together;
+
+  // What is read first by anybody comes from DRAM, the rest from the second level.
+  const double watched = std::max(1.0, static_cast<double>(input.facts.blocks));
+  const auto loads = static_cast<double>(input.facts.distinct_loads);
+  const double shared = loads * input.sharing.among(usual_together);
+  const double asked = blocks / watched * kSectorBytes *
+                       (static_cast<double>(input.facts.distinct_reads) - shared +
+                        static_cast<double>(input.facts.distinct_writes));
+  const double from_dram = std::min(asked, static_cast<double>(input.facts.touched_bytes));
+  const double dram_share = asked > 0.0 ? from_dram / asked : 0.0;
+
+  const std::vector<InstructionCost> costs = instruction_costs(program, profile);
+  const auto time_of = [&](int together) {
+    return run_blocks(program, costs, input.trace, together, profile,
+                      {dram_share, input.sharing.among(together)});
+  };
   double clocks = 0.0;
   Occupation usual;
   if (full_rounds > 0.0) {

@@ -15,13 +15,14 @@
 
 namespace kiln::emulated {
 
-/// A launch as the model wants to know it: one cluster of it was run, with its facts and the trace
-/// of its first block. Its program says how many registers a thread has (Program::registers).
+/// A launch as the model wants to know it: one cluster of it was run for its facts and the trace of
+/// its first block, and some more for what blocks share. Its program says how many registers a
+/// thread has (Program::registers).
 struct ModelInput {
   const FactSheet& facts;
   const BlockTrace& trace;
   LaunchGeometry geometry;
-  double shared_reads = 0.0;  ///< by blocks that run together, as SharedReads::share()
+  ReadSharing sharing;  ///< by blocks that run together
 };
 
 struct Prediction {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 #include "kiln/error.hpp"
@@ -89,9 +90,9 @@ class TraceObserver : public Observer {
 class SharedReads::Watcher : public Observer {
  public:
   explicit Watcher(SharedReads& reads) : reads_(reads) {}
-  void access(Warp& warp, const Instr&, const WarpAccess& access) override {
-    const bool cached = access.kind == AccessKind::load && access.copy == nullptr;
-    if (!cached || warp.block().rank() != 0 || space_of(access) != AccessSpace::global) return;
+  void begin(Cluster&) override { ++reads_.blocks_; }
+  void access(Warp& warp, const Instr& instr, const WarpAccess& access) override {
+    if (warp.block().rank() != 0 || !is_cached_load(instr, access)) return;
     for_each_sector(access, [&](std::uint64_t at) {
       if (!own_.insert(at)) return;
       ++reads_.each_;
@@ -108,9 +109,14 @@ std::unique_ptr<Observer> SharedReads::watch() {
   return std::make_unique<Watcher>(*this);
 }
 
-double SharedReads::share() const {
-  if (each_ == 0) return 0.0;
-  return 1.0 - static_cast<double>(all_.count()) / static_cast<double>(each_);
+ReadSharing SharedReads::sharing() const {
+  if (each_ == 0) return {};
+  return {1.0 - static_cast<double>(all_.count()) / static_cast<double>(each_), blocks_};
+}
+
+double ReadSharing::among(int count) const {
+  if (blocks < 2 || count < 2) return 0.0;
+  return 1.0 - std::pow(1.0 - share, std::log(count) / std::log(blocks));
 }
 
 std::unique_ptr<Observer> trace_block(BlockTrace& trace, std::size_t longest) {

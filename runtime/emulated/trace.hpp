@@ -41,20 +41,30 @@ inline constexpr std::size_t kLongestTrace = 50'000'000;
 [[nodiscard]] std::unique_ptr<Observer> trace_block(BlockTrace& trace,
                                                     std::size_t longest = kLongestTrace);
 
+/// How much of what the blocks of a multiprocessor read others of them read, too.
+struct ReadSharing {
+  double share = 0.0;  ///< of the sectors that loads read, when `blocks` blocks run together
+  int blocks = 1;
+  /// The same for another number of blocks: the sectors that they read are taken to grow as a power
+  /// of their number.
+  [[nodiscard]] double among(int count) const;
+};
+
 /// How much of what blocks read is the same, so that the first-level cache of a multiprocessor that
 /// runs them together asks for it once. Watches clusters of one launch, on one host thread.
 class SharedReads {
  public:
   /// Watches the first block of a cluster. Must not outlive this.
   [[nodiscard]] std::unique_ptr<Observer> watch();
-  /// The share of the sectors that loads read which another watched block reads, too: 0 for one
-  /// block, near 1 for many that read alike. Copies that bypass the first level do not count.
-  [[nodiscard]] double share() const;
+  /// Of all blocks that were watched: 0 for one, near 1 for many that read alike. Copies to shared
+  /// memory do not count.
+  [[nodiscard]] ReadSharing sharing() const;
 
  private:
   class Watcher;
   SectorSet all_;
   std::uint64_t each_ = 0;  ///< the same sectors, counted for each block
+  int blocks_ = 0;
 };
 
 }  // namespace kiln::emulated

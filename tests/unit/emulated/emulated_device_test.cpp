@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <span>
@@ -156,6 +157,25 @@ TEST(EmulatedDevice, WhatTakesFarTooLongIsNoTime) {
   static_cast<void>(kernel.device.predict(kernel.request, status));
   EXPECT_EQ(status.code, DeviceStatus::Code::launch_failed);
   EXPECT_THAT(status.message, HasSubstr("clocks; no time is predicted"));
+}
+
+// The block that is traced ends at once, and so its others are worth a look, which has to end, too.
+TEST(EmulatedDevice, BlocksThatNeverEndDoNotHoldUpThePredictionForOneThatDoes) {
+  Loaded kernel(emulated::test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<3>;
+    mov.u32 %r1, %ctaid.x;
+    setp.eq.u32 %p1, %r1, 2112;
+    @%p1 ret;
+  again:
+    bra again;
+  )",
+                                            0));
+  kernel.request.geometry.grid = {4224, 1, 1};
+  DeviceStatus status;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_GT(kernel.device.predict(kernel.request, status).time_ns, 0.0);
+  EXPECT_TRUE(status.ok()) << status.message;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
 }  // namespace

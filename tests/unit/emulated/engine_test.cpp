@@ -369,5 +369,39 @@ TEST(Engine, CopiesInTheBackgroundArriveWhenTheyAreWaitedFor) {
             std::vector<Finding>{Finding::missing_wait});
 }
 
+TEST(Engine, ACalleeLeavesTheCallersLocalMemoryAlone) {
+  // The caller names x behind the call for the first time, and keeps it over the next one.
+  PtxRunner run(test::kernel_text(R"(
+    .reg .pred %p<3>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+    .local .align 4 .b32 x;
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r1, 0;
+  again:
+    call f, ();
+    setp.ne.u32 %p1, %r1, 0;
+    @%p1 bra kept;
+    st.local.u32 [x], 7;
+  kept:
+    ld.local.u32 %r2, [x];
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p2, %r1, 3;
+    @%p2 bra again;
+    st.global.u32 [%rd1], %r2;
+    ret;
+  )",
+                                  1, R"(
+.func f ()
+{
+    .reg .b32 %r<2>;
+    .local .align 4 .b32 y;
+    st.local.u32 [y], 99;
+    ret;
+}
+  )"));
+  const auto out = run.fresh_buffer(4);
+  run.launch_clean({1, 1, 1}, {1, 1, 1}, out);
+  EXPECT_EQ(run.read<std::uint32_t>(out, 1)[0], 7U);
+}
+
 }  // namespace
 }  // namespace kiln::emulated
