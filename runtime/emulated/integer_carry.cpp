@@ -21,6 +21,7 @@ constexpr std::uint8_t kWritesCarry = 2;
 
 /// A sum and whether it wrapped around.
 struct AddStep {
+  static constexpr bool kStart = false;
   template <class T>
   static T of(T a, T b, bool& carry) {
     const T sum = a + b;
@@ -29,13 +30,16 @@ struct AddStep {
     return all;
   }
 };
-/// The carry of a difference is a borrow, as PTX has it.
+/// A difference and whether it needed no borrow. PTX speaks of a borrow, but the flag is the carry
+/// of a + ~b + 1, which shows where sums and differences follow each other: CUDA's division of
+/// __int128 has addc read what subc.cc wrote. Measured on an H200.
 struct SubStep {
+  static constexpr bool kStart = true;
   template <class T>
   static T of(T a, T b, bool& carry) {
     const T difference = a - b;
-    const T all = difference - (carry ? T{1} : T{0});
-    carry = a < b || all > difference;
+    const T all = difference - (carry ? T{0} : T{1});
+    carry = a >= b && all <= difference;
     return all;
   }
 };
@@ -59,10 +63,11 @@ struct ProductLeft {
 /// The carry row is `e`, the right operand `c`.
 template <class Step, class Left, class T>
 void execute_carry(Warp& warp, const Instr& instr, LaneMask active) {
-  const LaneMask before = (instr.variant & kReadsCarry) != 0 ? warp.predicate(instr.e) : 0U;
+  const bool reads = (instr.variant & kReadsCarry) != 0;
+  const LaneMask before = reads ? warp.predicate(instr.e) : 0U;
   LaneMask after = 0;
   for_active(active, [&](int lane) {
-    bool carry = (before & kLaneBit[lane]) != 0;
+    bool carry = reads ? (before & kLaneBit[lane]) != 0 : Step::kStart;
     const T left = Left::template of<T>(warp, instr, lane);
     put<T>(warp.row(instr.d), lane, Step::of(left, get<T>(warp.row(instr.c), lane), carry));
     if (carry) after |= kLaneBit[lane];

@@ -131,7 +131,11 @@ TEST_F(Integers, Carries) {
                  "add.cc.u32 lo, %1, %2;\naddc.cc.u32 lo, %3, %2;\naddc.u32 hi, %1, 0;",
                  "mad.lo.cc.u32 lo, %1, %2, %3;\nmadc.hi.u32 hi, %1, %2, %3;",
                  "mad.hi.cc.u32 lo, %1, %2, %3;\nmadc.lo.s32 hi, %1, %2, 0;",
-                 "sub.cc.u32 lo, %1, %2;\nsubc.cc.u32 lo, %3, %1;\nsubc.u32 hi, 0, 0;"})});
+                 "sub.cc.u32 lo, %1, %2;\nsubc.cc.u32 lo, %3, %1;\nsubc.u32 hi, 0, 0;",
+                 "sub.cc.u32 lo, %1, %2;\naddc.u32 hi, %3, %1;",
+                 "sub.cc.u32 lo, %1, %2;\nsubc.cc.u32 lo, %3, %1;\naddc.u32 hi, 0, 0;",
+                 "add.cc.u32 lo, %1, %2;\nsubc.u32 hi, %3, %1;",
+                 "mad.hi.cc.u32 lo, %1, %2, %3;\nsubc.u32 hi, %3, %1;"})});
 }
 
 TEST_F(Integers, ComparisonsAndSelections) {

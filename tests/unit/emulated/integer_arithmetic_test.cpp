@@ -305,11 +305,14 @@ TEST(IntegerArithmetic, CarriesLinkWordsToLongNumbers) {
                          "mad.lo.cc.u32 %r2, %r4, %r5, %r2; madc.hi.u32 %r0, %r4, %r5, %r0;" +
                          join,
                      'l', rows);
-  // The carries of two words, as a third.
+  // The carries of two words, as a third: of a difference that needed no borrow it is 1.
   const auto carries = lane_test::run(
       "add.cc.u64 %l1, %la, %lb; addc.cc.u64 %l2, %lc, %lb; addc.u64 %ld, 0, 0;", 'l', rows);
   const auto borrows = lane_test::run(
+      "sub.cc.s64 %l1, %la, %lb; subc.cc.s64 %l2, %lc, %lb; subc.s64 %ld, 0, 0;", 'l', rows);
+  const auto kept = lane_test::run(
       "sub.cc.s64 %l1, %la, %lb; subc.cc.s64 %l2, %lc, %lb; addc.s64 %ld, 0, 0;", 'l', rows);
+  const auto back = lane_test::run("add.cc.u64 %l1, %la, %lb; subc.u64 %ld, %lc, %lb;", 'l', rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto [a, b, c, e] = rows[i];
     ASSERT_EQ(sums[i], a + b);
@@ -318,7 +321,9 @@ TEST(IntegerArithmetic, CarriesLinkWordsToLongNumbers) {
     const Long first = Long{a, 0} + Long{b, 0};
     ASSERT_EQ(carries[i], (Long{c, 0} + Long{b, 0} + Long{first.high, 0}).high);
     const Long borrowed = Long{c, 0} + negated(Long{b, 0}) + negated(Long{a < b ? 1U : 0U, 0});
-    ASSERT_EQ(borrows[i], is_negative(borrowed) ? 1U : 0U);
+    ASSERT_EQ(borrows[i], is_negative(borrowed) ? ~std::uint64_t{0} : 0U);
+    ASSERT_EQ(kept[i], is_negative(borrowed) ? 0U : 1U);
+    ASSERT_EQ(back[i], c - b - (first.high != 0 ? 0U : 1U));
   }
 }
 
