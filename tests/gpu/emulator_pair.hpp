@@ -64,7 +64,6 @@ extern const char* const kPairPrelude;
 
 /// Runs kernels on the first GPU, as machine code, and on the emulated one, as the PTX that NVRTC
 /// makes of the same source with the same options, every check on. Skips without a GPU.
-/// With KILN_DEVICE=emulated:h200 both are emulated, to try a test where there is no GPU.
 class EmulatorPair : public ::testing::Test {
  protected:
   void SetUp() override;
