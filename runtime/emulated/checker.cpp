@@ -32,6 +32,7 @@ void Checker::begin(Cluster& cluster) {
   fenced_ = async_clocks_ = clocks_;
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
   synced_.assign(agents, 1);
+  copies_.assign(agents, {});
   issuing_.assign(agents, 0);
   barriers_.assign(blocks.size() * 16 + 1, VectorClock(agents + 1));
   async_barriers_ = barriers_;
@@ -179,16 +180,27 @@ std::size_t Checker::async_agent(std::uint64_t object) {
   return clocks_.size() + at->second;
 }
 
+std::size_t Checker::copy_agent(std::size_t warp, int lane) {
+  std::size_t& first = copies_[warp].first;
+  if (first == 0) {
+    first = clocks_.size() + async_steps_.size();
+    async_steps_.resize(async_steps_.size() + kLanes, 0);
+  }
+  return first + static_cast<std::size_t>(lane);
+}
+
 void Checker::async_end(std::uint64_t token, std::uint64_t object) {
-  const auto [first, last] = pending_.equal_range(token);
-  if (first == last) return;
+  if (pending_.find(token) == pending_.end()) return;
   const std::size_t proxy = async_agent(object);
   const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
+  finish_pending(token, proxy, step);
+  objects_.try_emplace(object, clocks_.size()).first->second.set(proxy, step);
+}
+
+void Checker::finish_pending(std::uint64_t token, std::size_t agent, std::uint32_t clock) {
+  const auto [first, last] = pending_.equal_range(token);
   for (auto at = first; at != last; ++at) {
     const Pending& pending = at->second;
-    const bool own = object == 0;
-    const std::size_t agent = own ? agent_of(*pending.by.warp) : proxy;
-    const std::uint32_t clock = own ? clocks_[agent][agent] : step;
     const auto lane = static_cast<unsigned>(pending.by.lane);
     const auto finish = [&](ShadowCell& cell, std::uint32_t) {
       if (pending.by.reads) {
@@ -210,15 +222,19 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
     cells_[pending.block].visit(readers_, pending.offset, pending.bytes, finish);
   }
   pending_.erase(first, last);
-  if (object == 0) return;
-  auto [clock, fresh] = objects_.try_emplace(object, clocks_.size());
-  clock->second.set(proxy, step);
 }
 
-void Checker::async_wait(Warp& warp, std::uint64_t object) {
+void Checker::copy_end(Warp& warp, int lane, std::uint64_t token, std::uint32_t number) {
+  finish_pending(token, copy_agent(agent_of(warp), lane), number);
+}
+
+void Checker::copies_known(Warp& warp, int lane, std::uint32_t number, std::uint64_t object) {
+  // Nothing was copied, or nothing of it is meant.
+  if (number == 0) return;
   const std::size_t agent = agent_of(warp);
-  const std::size_t proxy = async_agent(object);
-  clocks_[agent].set(proxy, async_steps_[proxy - clocks_.size()]);
+  VectorClock& clock =
+      object == 0 ? clocks_[agent] : objects_.try_emplace(object, clocks_.size()).first->second;
+  clock.raise(copy_agent(agent, lane), number);
 }
 
 void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
@@ -227,9 +243,18 @@ void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void Checker::warp_sync(Warp& warp, LaneMask) {
-  const std::size_t agent = agent_of(warp);
-  clocks_[agent].tick(agent);
-  synced_[agent] = clocks_[agent][agent];
+  sync_lanes(agent_of(warp));
+}
+
+void Checker::sync_lanes(std::size_t warp) {
+  VectorClock& clock = clocks_[warp];
+  clock.tick(warp);
+  synced_[warp] = clock[warp];
+  Copies& copies = copies_[warp];
+  if (copies.first == 0) return;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    copies.synced[lane] = clock[copies.first + lane];
+  }
 }
 
 void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask, bool relaxed) {
@@ -237,9 +262,7 @@ void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask, bool relaxed) {
   const std::size_t at = barrier_index(warp.block(), barrier);
   barriers_[at].join(relaxed ? fenced_[agent] : clocks_[agent]);
   async_barriers_[at].join(async_clocks_[agent]);
-  if (relaxed) return;
-  clocks_[agent].tick(agent);
-  synced_[agent] = clocks_[agent][agent];
+  if (!relaxed) sync_lanes(agent);
 }
 
 void Checker::barrier_open(Block& block, int barrier) {
@@ -267,6 +290,11 @@ void Checker::acquire(std::size_t agent, const VectorClock& clock, const VectorC
   async_clocks_[agent].join(async_clock);
   // Of the own warp comes what one lane released and all of them have now acquired.
   synced_[agent] = std::max(synced_[agent], clock[agent] + 1);
+  Copies& copies = copies_[agent];
+  if (copies.first == 0) return;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    copies.synced[lane] = std::max(copies.synced[lane], clock[copies.first + lane]);
+  }
 }
 
 /// The cluster's barrier orders what its blocks did to global memory, too.

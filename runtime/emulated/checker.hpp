@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -40,7 +41,8 @@ class Checker : public Observer {
   void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
                    std::uint32_t bytes, AccessKind kind, std::uint64_t token) override;
   void async_end(std::uint64_t token, std::uint64_t object) override;
-  void async_wait(Warp& warp, std::uint64_t object) override;
+  void copy_end(Warp& warp, int lane, std::uint64_t token, std::uint32_t number) override;
+  void copies_known(Warp& warp, int lane, std::uint32_t number, std::uint64_t object) override;
   void warp_sync(Warp& warp, LaneMask lanes) override;
   void barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relaxed) override;
   void barrier_open(Block& block, int barrier) override;
@@ -86,6 +88,15 @@ class Checker : public Observer {
   /// The asynchronous proxy is an agent for each thing that its operations report to, so that
   /// waiting for one of these says nothing about the others. Phases of an mbarrier count as one.
   [[nodiscard]] std::size_t async_agent(std::uint64_t object);
+  /// So is what a thread copies by cp.async, whose steps are the numbers of the copies: what the
+  /// thread waits for and what its arrivals tell are copies up to one of them.
+  [[nodiscard]] std::size_t copy_agent(std::size_t warp, int lane);
+  /// The write was by the warp, a copy of its threads included, and not all its lanes know of it.
+  [[nodiscard]] bool is_news(std::size_t warp, const ShadowCell& cell) const;
+  [[nodiscard]] bool copied_by(std::size_t warp, std::size_t agent) const;
+  void finish_pending(std::uint64_t token, std::size_t agent, std::uint32_t clock);
+  /// Its lanes know of each other now.
+  void sync_lanes(std::size_t warp);
   [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
   /// The finding of this access to the cell, if there is one, and what it says.
@@ -109,6 +120,13 @@ class Checker : public Observer {
   std::vector<VectorClock> clocks_;  ///< of each warp of the cluster
   /// Of each warp: what its lanes did before this step of its own, all its lanes know of.
   std::vector<std::uint32_t> synced_;
+  /// The copies by cp.async of a warp's threads: the agent of lane 0 (0: there were none), and of
+  /// each lane, up to which number all lanes of the warp know of them.
+  struct Copies {
+    std::size_t first = 0;
+    std::array<std::uint32_t, kLanes> synced{};
+  };
+  std::vector<Copies> copies_;             ///< of each warp
   std::vector<LaneMask> issuing_;          ///< of each warp, the lanes of its instruction
   std::vector<VectorClock> fenced_;        ///< what each warp knew at its last wide fence
   std::vector<VectorClock> async_clocks_;  ///< what each warp has fenced for the other proxy

@@ -80,9 +80,7 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
   } else if (by.writes) {
     readers_.clear(cell.readers);
     // A plain write of the same warp that nothing has ordered yet can still race with others.
-    const bool plain_before =
-        cell.writer == agent + 1 && !cell.write_synchronises && cell.write_clock >= synced_[agent];
-    if (by.synchronises && plain_before) return;
+    if (by.synchronises && !cell.write_synchronises && is_news(agent, cell)) return;
     cell.writer = static_cast<std::uint16_t>(agent + 1);
     cell.write_lane = static_cast<std::uint8_t>(by.lane);
     cell.write_clock = clocks_[agent][agent];
@@ -98,12 +96,28 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
 bool Checker::follows_write(const Toucher& by, const ShadowCell& cell) const {
   const std::size_t agent = agent_of(*by.warp);
   const std::size_t writer = cell.writer - std::size_t{1};
-  if (writer != agent) return clocks_[agent][writer] >= cell.write_clock;
+  if (writer != agent) {
+    if (clocks_[agent][writer] < cell.write_clock) return false;
+    if (!copied_by(agent, writer)) return true;
+  }
   // Of the same warp: the same thread, or before the lanes synchronised. Of asynchronous operations
   // that several lanes begin at once nobody knows which is whose.
   const LaneMask lane = LaneMask{1} << cell.write_lane;
   const bool same_thread = by.async ? (by.lanes & lane) != 0 : by.lanes == lane;
-  return same_thread || cell.write_clock < synced_[agent];
+  return same_thread || !is_news(agent, cell);
+}
+
+bool Checker::copied_by(std::size_t warp, std::size_t agent) const {
+  const std::size_t first = copies_[warp].first;
+  return first != 0 && agent >= first && agent < first + kLanes;
+}
+
+bool Checker::is_news(std::size_t warp, const ShadowCell& cell) const {
+  if (cell.writer == 0) return false;
+  const std::size_t writer = cell.writer - std::size_t{1};
+  if (writer == warp) return cell.write_clock >= synced_[warp];
+  return copied_by(warp, writer) &&
+         cell.write_clock > copies_[warp].synced[writer - copies_[warp].first];
 }
 
 bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -22,68 +23,75 @@ namespace kiln::emulated {
 
 void CopyQueue::start(Copy copy) {
   if (copies_.size() >= std::size_t{kMostCopies}) {
-    const auto half = copies_.begin() + kMostCopies / 2;
-    for (auto at = copies_.begin(); at != half; ++at) complete(*at, at->lanes);
-    copies_.erase(copies_.begin(), half);
+    Limits limits;
+    limits.fill(copies_[kMostCopies / 2 - 1].number);
+    complete(kAllLanes, limits);
   }
-  copy.group = closed_;
+  copy.number = ++newest_;
   copies_.push_back(copy);
 }
 
 void CopyQueue::commit(LaneMask lanes) {
-  for (LaneMask left = lanes; left != 0; left &= left - 1) {
-    ++closed_[static_cast<std::size_t>(std::countr_zero(left))];
+  if (commits_.size() >= std::size_t{kMostCommits}) {
+    const auto half = commits_.begin() + kMostCommits / 2;
+    forgotten_ = std::prev(half)->newest;
+    commits_.erase(commits_.begin(), half);
   }
+  commits_.push_back({lanes, newest_});
 }
 
 void CopyQueue::wait(LaneMask lanes, std::uint32_t pending) {
-  for (Copy& copy : copies_) {
-    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
-      const int lane = std::countr_zero(left);
-      const auto at = static_cast<std::size_t>(lane);
-      if (std::uint64_t{copy.group[at]} + pending < closed_[at]) complete_lane(copy, lane);
+  Limits limits;
+  limits.fill(forgotten_);
+  std::array<std::uint32_t, kLanes> closed{};
+  LaneMask open = lanes;
+  for (auto at = commits_.rbegin(); at != commits_.rend() && open != 0; ++at) {
+    for (LaneMask left = at->lanes & open; left != 0; left &= left - 1) {
+      const auto lane = static_cast<std::size_t>(std::countr_zero(left));
+      if (closed[lane]++ < pending) continue;
+      limits[lane] = at->newest;
+      open &= ~(LaneMask{1} << lane);
     }
   }
-  forget_done();
-  wait_for_reported(lanes);
+  wait_until(lanes, limits);
 }
 
 void CopyQueue::wait_all(LaneMask lanes) {
-  for (Copy& copy : copies_) complete(copy, lanes);
-  forget_done();
-  wait_for_reported(lanes);
+  Limits limits;
+  limits.fill(newest_);
+  wait_until(lanes, limits);
 }
 
-void CopyQueue::complete_before(int lane, std::uint64_t token, std::uint64_t object) {
-  const LaneMask bit = LaneMask{1} << lane;
-  for (Copy& copy : copies_) {
-    if ((copy.lanes & bit) == 0 || copy.token >= token) continue;
-    complete_lane(copy, lane, object);
-    reported_[object] |= bit;
+void CopyQueue::wait_until(LaneMask lanes, const Limits& limits) {
+  complete(lanes, limits);
+  Observer* const observer = warp_.block().cluster().observer();
+  if (observer == nullptr) return;
+  for (LaneMask left = lanes; left != 0; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    observer->copies_known(warp_, lane, limits[static_cast<std::size_t>(lane)], 0);
   }
-  forget_done();
 }
 
-void CopyQueue::forget_done() {
+void CopyQueue::tell(int lane, std::uint32_t number, std::uint64_t object) {
+  Limits limits;
+  limits.fill(number);
+  complete(LaneMask{1} << lane, limits);
+  if (Observer* observer = warp_.block().cluster().observer()) {
+    observer->copies_known(warp_, lane, number, object);
+  }
+}
+
+void CopyQueue::complete(LaneMask lanes, const Limits& limits) {
+  for (Copy& copy : copies_) {
+    for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
+      const int lane = std::countr_zero(left);
+      if (copy.number <= limits[static_cast<std::size_t>(lane)]) complete_lane(copy, lane);
+    }
+  }
   std::erase_if(copies_, [](const Copy& copy) { return copy.lanes == 0; });
 }
 
-void CopyQueue::wait_for_reported(LaneMask lanes) {
-  Observer* const observer = warp_.block().cluster().observer();
-  for (auto& [object, of] : reported_) {
-    if (observer != nullptr && (of & lanes) != 0) observer->async_wait(warp_, object);
-    of &= ~lanes;
-  }
-  std::erase_if(reported_, [](const auto& entry) { return entry.second == 0; });
-}
-
-void CopyQueue::complete(Copy& copy, LaneMask lanes) {
-  for (LaneMask left = copy.lanes & lanes; left != 0; left &= left - 1) {
-    complete_lane(copy, std::countr_zero(left));
-  }
-}
-
-void CopyQueue::complete_lane(Copy& copy, int lane, std::uint64_t object) {
+void CopyQueue::complete_lane(Copy& copy, int lane) {
   const auto at = static_cast<std::size_t>(lane);
   const auto bytes = static_cast<std::size_t>(copy.bytes);
   const std::size_t from = copy.source_bytes[at];
@@ -91,7 +99,7 @@ void CopyQueue::complete_lane(Copy& copy, int lane, std::uint64_t object) {
   std::memset(copy.to[at] + from, 0, bytes - from);
   copy.lanes &= ~(LaneMask{1} << lane);
   if (Observer* observer = warp_.block().cluster().observer()) {
-    observer->async_end(copy.token + at, object);
+    observer->copy_end(warp_, lane, copy.token + at, copy.number);
   }
 }
 

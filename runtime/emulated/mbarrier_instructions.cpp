@@ -210,7 +210,7 @@ void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
   tell_touches(warp, instr, active);
   Cluster& cluster = warp.block().cluster();
   Observer* const observer = cluster.observer();
-  const std::uint64_t limit = cluster.new_tokens(1);
+  const std::uint32_t newest = warp.copies().newest();
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const BarrierRef barrier = barrier_of(warp, instr, lane);
@@ -219,9 +219,9 @@ void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
     if (observer != nullptr) {
       observer->synchronise(warp, instr, barrier.object(), LaneMask{1} << lane, Order::release);
     }
-    cluster.promise([&warp, &instr, lane, limit, spot = barrier.at] {
+    cluster.promise([&warp, &instr, lane, newest, spot = barrier.at] {
       const BarrierRef at = barrier_at(warp, instr, lane, spot);
-      warp.copies().complete_before(lane, limit, at.object());
+      warp.copies().tell(lane, newest, at.object());
       arrive(warp, instr, lane, at, Arrival{.releases = false});
     });
   }

@@ -42,12 +42,16 @@ class Observer {
   /// any time until `async_end` with the same token.
   virtual void async_begin(Warp&, const Instr&, Block& /*owner*/, std::uint32_t /*offset*/,
                            std::uint32_t /*bytes*/, AccessKind, std::uint64_t /*token*/) {}
-  /// The operation, or the copy of one lane of an async_store, has ended. `object` is what it
-  /// reports to, as for synchronise(); 0: nothing, and only the warp that began it knows.
+  /// The operation, or the part of one lane in it, has ended. `object` is what it reports to, as
+  /// for synchronise().
   virtual void async_end(std::uint64_t /*token*/, std::uint64_t /*object*/) {}
-  /// The warp has waited for its own operations that reported to `object`, but not at that: it
-  /// knows what they did, and nothing of what others told there.
-  virtual void async_wait(Warp&, std::uint64_t /*object*/) {}
+  /// A thread's copy by cp.async has ended, its warp's `number`th from 1 on. This tells nobody of
+  /// it, the thread neither.
+  virtual void copy_end(Warp&, int /*lane*/, std::uint64_t /*token*/, std::uint32_t /*number*/) {}
+  /// The thread knows now, or, if `object` is not 0, who acquires that will know what the thread's
+  /// copies up to this number did.
+  virtual void copies_known(Warp&, int /*lane*/, std::uint32_t /*number*/,
+                            std::uint64_t /*object*/) {}
   /// Lanes of a warp have synchronised with each other (bar.warp.sync).
   virtual void warp_sync(Warp&, LaneMask) {}
   /// Lanes have arrived at a barrier of their block (0 to 15) or of the cluster (kClusterBarrier).

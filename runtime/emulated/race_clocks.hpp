@@ -26,6 +26,9 @@ class VectorClock {
     if (agent >= at_.size()) at_.resize(agent + 1, 0);
     at_[agent] = clock;
   }
+  void raise(std::size_t agent, std::uint32_t clock) {
+    if (clock > (*this)[agent]) set(agent, clock);
+  }
   void tick(std::size_t agent) { ++at_[agent]; }
   void join(const VectorClock& other) {
     if (at_.size() < other.at_.size()) at_.resize(other.at_.size(), 0);

@@ -36,8 +36,11 @@ class Relay : public Observer {
   void warp_sync(Warp& warp, LaneMask lanes) override {
     if (next_) next_->warp_sync(warp, lanes);
   }
-  void async_wait(Warp& warp, std::uint64_t object) override {
-    if (next_) next_->async_wait(warp, object);
+  void copy_end(Warp& warp, int lane, std::uint64_t token, std::uint32_t number) override {
+    if (next_) next_->copy_end(warp, lane, token, number);
+  }
+  void copies_known(Warp& warp, int lane, std::uint32_t number, std::uint64_t object) override {
+    if (next_) next_->copies_known(warp, lane, number, object);
   }
   void barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relaxed) override {
     if (next_) next_->barrier_arrive(warp, barrier, lanes, relaxed);

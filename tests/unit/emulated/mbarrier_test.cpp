@@ -280,7 +280,9 @@ TEST(Mbarrier, CopiesThatArrivedAreWaitedForInGroupsToo) {
     return findings(run.launch({1, 1, 1}, {32, 1, 1}, run.buffer(std::vector<int>(32)), 32));
   };
   EXPECT_EQ(run_warp("cp.async.wait_all;"), std::vector<Finding>{});
-  EXPECT_EQ(run_warp("cp.async.wait_group 0;"), std::vector<Finding>{});
+  EXPECT_EQ(run_warp("cp.async.commit_group; cp.async.wait_group 0;"), std::vector<Finding>{});
+  // A copy of no closed group is none that a wait for groups takes.
+  EXPECT_EQ(run_warp("cp.async.wait_group 0;"), std::vector<Finding>{Finding::race});
   EXPECT_EQ(run_warp(""), std::vector<Finding>{Finding::race});
   // Nor does the wait for the own copies say what other lanes have stored.
   const std::string store = "st.shared.u32 [%r6+128], %r1;\n";
