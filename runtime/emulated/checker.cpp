@@ -205,8 +205,11 @@ void Checker::finish_pending(std::uint64_t token, std::size_t agent, std::uint32
     const auto finish = [&](ShadowCell& cell, std::uint32_t) {
       if (pending.by.reads) {
         if (cell.sources > 0) --cell.sources;
-        readers_.add(cell.readers, {clock, LaneMask{1} << lane, pending.by.instr->index,
-                                    static_cast<std::uint16_t>(agent), false});
+        // The agent has no lanes that could know of each other or not: its last reading counts.
+        readers_.add(cell.readers,
+                     {clock, LaneMask{1} << lane, pending.by.instr->index,
+                      static_cast<std::uint16_t>(agent), false},
+                     ~std::uint32_t{0});
         return true;
       }
       cell.owner = 0;

@@ -63,10 +63,11 @@ std::optional<std::pair<Finding, std::string>> Checker::fault_of(const Toucher& 
                          does, by_writer())}};
   }
   if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
+    const bool own = reader->agent == agent_of(*by.warp);
+    const LaneMask lanes = own ? reader->lanes & ~by.lanes : reader->lanes;
     return {{Finding::race,
-             fmt::format(
-                 "writes shared memory that {} reads, and nothing orders the two",
-                 agent_text(reader->agent, std::countr_zero(reader->lanes), reader->instruction))}};
+             fmt::format("writes shared memory that {} reads, and nothing orders the two",
+                         agent_text(reader->agent, std::countr_zero(lanes), reader->instruction))}};
   }
   return std::nullopt;
 }
@@ -88,8 +89,10 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
     cell.write_synchronises = by.synchronises;
     cell.write_async = false;
   } else if (by.reads) {
-    readers_.add(cell.readers, {clocks_[agent][agent], by.lanes, by.instr->index,
-                                static_cast<std::uint16_t>(agent), by.synchronises});
+    readers_.add(cell.readers,
+                 {clocks_[agent][agent], by.lanes, by.instr->index,
+                  static_cast<std::uint16_t>(agent), by.synchronises},
+                 synced_[agent]);
   }
 }
 

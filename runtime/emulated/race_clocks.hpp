@@ -39,25 +39,35 @@ class VectorClock {
   std::vector<std::uint32_t> at_;
 };
 
-/// An agent that has read a place since it was written. Empty if `lanes` is 0.
+/// Lanes of an agent that have read a place since it was written. Empty if `lanes` is 0.
 struct Reader {
   std::uint32_t clock = 0;
   std::uint32_t lanes = 0;
   std::uint32_t instruction = 0;  ///< the last that read
   std::uint16_t agent = 0;
-  bool synchronises = false;  ///< all its readings since it last had an order with others
+  bool synchronises = false;
 
-  /// Adds a reading by the same agent.
-  void add(const Reader& later) {
-    synchronises = (clock != later.clock || synchronises) && later.synchronises;
-    lanes = clock == later.clock ? lanes | later.lanes : later.lanes;
-    clock = later.clock;
+  /// Takes in a later reading if the two are alike.
+  [[nodiscard]] bool merge(const Reader& later) {
+    if (agent != later.agent || clock != later.clock || synchronises != later.synchronises) {
+      return false;
+    }
+    lanes |= later.lanes;
     instruction = later.instruction;
+    return true;
+  }
+  /// Forgets the lanes that are not needed beside a later reading: whatever races with them races
+  /// with that, too. What the agent did before `synced` all its lanes know of. Its clock alone says
+  /// nothing about that, because fences and arrivals of one lane raise it. True if none are left.
+  [[nodiscard]] bool yield_to(const Reader& later, std::uint32_t synced) {
+    if (agent != later.agent || (later.synchronises && !synchronises)) return false;
+    lanes &= clock < synced ? 0 : ~later.lanes;
+    return lanes == 0;
   }
 };
 
 /// All readers of a place. Nearly always that is one, which the place itself holds; only where
-/// several agents read does it own a list here.
+/// several agents read, or lanes of one at different times, does it own a list here.
 struct Readers {
   Reader first;
   std::uint32_t list = 0;  ///< 0: no other than the first
@@ -67,27 +77,30 @@ class ReaderLists {
  public:
   ReaderLists() : lists_(1) {}
 
-  void add(Readers& readers, const Reader& reader) {
+  /// `synced` as for Reader::yield_to().
+  void add(Readers& readers, const Reader& reader, std::uint32_t synced) {
     if (readers.list == 0) {
-      if (readers.first.lanes == 0) {
-        readers.first = reader;
-        return;
-      }
-      if (readers.first.agent == reader.agent) {
-        readers.first.add(reader);
+      Reader& first = readers.first;
+      if (first.lanes != 0 && first.merge(reader)) return;
+      if (first.lanes == 0 || first.yield_to(reader, synced)) {
+        first = reader;
         return;
       }
       readers.list = make();
       lists_[readers.list].push_back(readers.first);
     }
     std::vector<Reader>& list = lists_[readers.list];
-    const auto own = std::find_if(list.begin(), list.end(),
-                                  [&](const Reader& r) { return r.agent == reader.agent; });
-    if (own == list.end()) {
-      list.push_back(reader);
-    } else {
-      own->add(reader);
+    bool merged = false;
+    bool gone = false;
+    for (Reader& known : list) {
+      if (known.merge(reader)) {
+        merged = true;
+      } else {
+        gone |= known.yield_to(reader, synced);
+      }
     }
+    if (gone) std::erase_if(list, [](const Reader& known) { return known.lanes == 0; });
+    if (!merged) list.push_back(reader);
   }
   void clear(Readers& readers) {
     readers.first.lanes = 0;

@@ -63,7 +63,7 @@ class SharedShadow {
     bytes.fill(word.cell);
     for (ShadowCell& cell : bytes) {
       cell.readers = {};
-      for (const Reader& reader : lists.all(word.cell.readers)) lists.add(cell.readers, reader);
+      for (const Reader& reader : lists.all(word.cell.readers)) lists.add(cell.readers, reader, 0);
     }
     lists.clear(word.cell.readers);
     splits_.push_back(bytes);

@@ -173,6 +173,63 @@ TEST(Ordering, AWarpBarrierOrdersWhenAllHaveComeToIt) {
       test::found_only(halves(write + sync, read + sync), {Finding::race, Finding::uninitialised}));
 }
 
+TEST(Ordering, FencesMakeNoReaderForgotten) {
+  // They order accesses of a thread, not those of lanes with each other.
+  const std::string clear = "@%p1 st.shared.u32 [%r9+512], 0; bar.sync 0;\n";
+  const std::string lanes = clear + "setp.eq.u32 %p3, %r1, 1; @%p3 ld.shared.u32 %r4, [%r9+512];\n";
+  const std::string store =
+      "@%p1 ld.shared.u32 %r4, [%r9+512]; @%p1 st.shared.u32 [%r9+512], %r4;\n";
+  // Warp 1 reads before warp 0 writes, because it is the last that comes to the barrier.
+  const auto warps = [&](const std::string& between) {
+    return in_block(clear + "setp.lt.u32 %p3, %r1, 32; @%p3 bra WRITE;\n" +
+                    "ld.shared.u32 %r4, [%r9+512];" + between +
+                    "ld.volatile.shared.u32 %r5, [%r9+512]; ret;\n" +
+                    "WRITE: st.volatile.shared.u32 [%r9+512], %r9;\n");
+  };
+  for (const std::string fence :
+       {"", "membar.cta;", "membar.gl;", "membar.sys;", "fence.acq_rel.cluster;",
+        "fence.proxy.async;", "fence.mbarrier_init.release.cluster;"}) {
+    EXPECT_EQ(findings(in_block(lanes + fence + store, 32)), std::vector<Finding>{Finding::race})
+        << fence;
+    EXPECT_EQ(findings(in_block(lanes + fence + "bar.warp.sync -1;" + store, 32)),
+              std::vector<Finding>{})
+        << fence;
+    EXPECT_EQ(findings(warps(fence)), std::vector<Finding>{Finding::race}) << fence;
+  }
+  EXPECT_EQ(findings(warps("bar.warp.sync -1;")), std::vector<Finding>{Finding::race});
+}
+
+TEST(Ordering, ReadersWhoAreKnownAreNotMixedUpWithLaterOnes) {
+  const std::string begin = R"(
+    .shared .align 8 .b64 barrier;
+    @%p1 st.shared.u32 [%r9+512], 0;
+    @%p1 mbarrier.init.shared.b64 [barrier], 32;
+    bar.sync 0;
+    setp.eq.u32 %p3, %r1, 1;
+    setp.lt.u32 %p4, %r1, 32;
+  )";
+  const std::string arrive = "mbarrier.arrive.shared.b64 _, [barrier];";
+  const std::string wait = "W: mbarrier.try_wait.parity.shared.b64 %p7, [barrier], 0; @!%p7 bra W;";
+  const std::string read = "ld.shared.u32 %r4, [%r9+512];";
+  // Lane 1 says that it has read; what lane 0 reads then is its own.
+  EXPECT_EQ(findings(in_block(begin + "@%p3 " + read + arrive + "@%p1 " + read + wait +
+                                  "@%p1 st.shared.u32 [%r9+512], %r9;",
+                              32)),
+            std::vector<Finding>{});
+  // Warp 1 says so, and then reads in a way that races with no volatile write.
+  const auto warps = [&](const std::string& later) {
+    return in_block(begin + "@%p4 bra WRITE;" + read + arrive + later + "ret; WRITE:" + wait +
+                    "st.volatile.shared.u32 [%r9+512], %r9;");
+  };
+  EXPECT_EQ(findings(warps("ld.volatile.shared.u32 %r5, [%r9+512];")), std::vector<Finding>{});
+  EXPECT_EQ(findings(warps(read)), std::vector<Finding>{Finding::race});
+  // A plain reading of the own lane makes no volatile one of another lane plain.
+  EXPECT_EQ(findings(in_block(begin + "@%p3 ld.volatile.shared.u32 %r4, [%r9+512]; @%p1 " + read +
+                                  "@%p1 st.volatile.shared.u32 [%r9+512], %r9;",
+                              32)),
+            std::vector<Finding>{});
+}
+
 TEST(Ordering, TheClustersBarrierOrdersGlobalMemory) {
   const auto run_with = [](const std::string& barrier) {
     PtxRunner run(kernel_text(kRegisters + fmt::format(R"(
