@@ -18,6 +18,13 @@ std::uint32_t flat(const Extent& place, const Extent& grid) {
   return place.x + grid.x * (place.y + grid.y * place.z);
 }
 
+const VectorClock& clock_of(const std::unordered_map<std::uint64_t, VectorClock>& clocks,
+                            std::uint64_t object) {
+  static const VectorClock kNothing;
+  const auto at = clocks.find(object);
+  return at == clocks.end() ? kNothing : at->second;
+}
+
 }  // namespace
 
 Checker::Checker(std::shared_ptr<GlobalShadow> shadow) : shadow_(std::move(shadow)) {}
@@ -33,6 +40,7 @@ void Checker::begin(Cluster& cluster) {
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
   synced_.assign(agents, 1);
   copies_.assign(agents, {});
+  fences_.assign(agents, {});
   issuing_.assign(agents, 0);
   barriers_.assign(blocks.size() * 16 + 1, VectorClock(agents + 1));
   async_barriers_ = barriers_;
@@ -195,6 +203,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
   finish_pending(token, proxy, step);
   objects_.try_emplace(object, clocks_.size()).first->second.set(proxy, step);
+  if (blocks_.size() > 1) near_objects_[object].set(proxy, step);
 }
 
 void Checker::finish_pending(std::uint64_t token, std::size_t agent, std::uint32_t clock) {
@@ -237,7 +246,9 @@ void Checker::copies_known(Warp& warp, int lane, std::uint32_t number, std::uint
   const std::size_t agent = agent_of(warp);
   VectorClock& clock =
       object == 0 ? clocks_[agent] : objects_.try_emplace(object, clocks_.size()).first->second;
-  clock.raise(copy_agent(agent, lane), number);
+  const std::size_t proxy = copy_agent(agent, lane);
+  clock.raise(proxy, number);
+  if (object != 0 && blocks_.size() > 1) near_objects_[object].raise(proxy, number);
 }
 
 void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
@@ -316,17 +327,27 @@ void Checker::order_blocks() {
 
 void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask, Order order) {
   const std::size_t agent = agent_of(warp);
-  if (order != Order::release) {
-    const auto clock = objects_.find(object);
-    const auto async_clock = async_objects_.find(object);
-    static const VectorClock kNothing;
-    acquire(agent, clock == objects_.end() ? kNothing : clock->second,
-            async_clock == async_objects_.end() ? kNothing : async_clock->second);
+  const bool relaxed = is_relaxed(order);
+  Fences& fences = fences_[agent];
+  if (acquires(order)) {
+    const VectorClock& clock = clock_of(objects_, object);
+    const VectorClock& async_clock = clock_of(async_objects_, object);
+    if (relaxed) {
+      fences.seen.join(clock);
+      fences.near_seen.join(clock_of(near_objects_, object));
+      // Who does not know of an access does not ask what was fenced for it.
+      async_clocks_[agent].join(async_clock);
+    } else {
+      acquire(agent, clock, async_clock);
+    }
   }
-  if (order != Order::acquire) {
-    objects_[object].join(clocks_[agent]);
+  if (releases(order)) {
+    const bool near = is_near(warp, object);
+    const VectorClock& told = !relaxed ? clocks_[agent] : near ? fences.near_told : fences.told;
+    objects_[object].join(told);
+    if (near && blocks_.size() > 1) near_objects_[object].join(told);
     async_objects_[object].join(async_clocks_[agent]);
-    clocks_[agent].tick(agent);
+    if (!relaxed) clocks_[agent].tick(agent);
   }
   const auto is_shared = [&](std::uint64_t address) {
     const auto& blocks = cluster_->blocks();
@@ -339,9 +360,9 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
   if (is_shared(object) || is_shared(object / 2)) {
     // Shared memory, or an mbarrier in it, speaks to the blocks of the cluster alone.
     if (blocks_.size() == 1) return;
-    if (order != Order::acquire) GlobalShadow::fence(state);
+    if (releases(order) && !relaxed) GlobalShadow::fence(state);
     GlobalShadow::exchange(state, told_[object], order);
-    if (order != Order::release) GlobalShadow::fence(state);
+    if (acquires(order) && !relaxed) GlobalShadow::fence(state);
     return;
   }
   if (cluster_->launch().memory->find(object) != nullptr) shadow_->atomic(state, object, order);
@@ -349,11 +370,32 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
 
 void Checker::fence(Warp& warp, LaneMask, FenceKind kind) {
   const std::size_t agent = agent_of(warp);
-  if (kind == FenceKind::generic) GlobalShadow::fence(blocks_[warp.block().rank()]);
-  // A fence for mbarriers orders their initialisations alone. Here it stands for everything before
-  // it: a kernel that tells other data by it goes unnoticed.
-  (kind == FenceKind::async ? async_clocks_ : fenced_)[agent].join(clocks_[agent]);
+  if (kind == FenceKind::generic || kind == FenceKind::access) {
+    GlobalShadow::fence(blocks_[warp.block().rank()]);
+  }
+  if (kind == FenceKind::generic || kind == FenceKind::block) {
+    fence_relaxed(agent, kind == FenceKind::generic);
+  }
+  // For the cluster's barrier. A fence for mbarriers orders their initialisations alone; here it
+  // stands for everything before it: a kernel that tells other data by it goes unnoticed.
+  if (kind != FenceKind::block) {
+    (kind == FenceKind::async ? async_clocks_ : fenced_)[agent].join(clocks_[agent]);
+  }
   clocks_[agent].tick(agent);
+}
+
+void Checker::fence_relaxed(std::size_t agent, bool wide) {
+  Fences& fences = fences_[agent];
+  const bool reaches_all = wide || blocks_.size() == 1;
+  acquire(agent, std::exchange(reaches_all ? fences.seen : fences.near_seen, {}), {});
+  fences.near_told = clocks_[agent];
+  if (reaches_all) fences.told = clocks_[agent];
+}
+
+bool Checker::is_near(Warp& warp, std::uint64_t object) const {
+  if (blocks_.size() == 1) return true;
+  const auto place = shared_place(reinterpret_cast<const std::byte*>(object / 2));
+  return place && place->first == warp.block().rank();
 }
 
 }  // namespace kiln::emulated

@@ -111,6 +111,9 @@ class Checker : public Observer {
                                        std::uint32_t instruction) const;
   void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane);
   void order_blocks();
+  void fence_relaxed(std::size_t agent, bool wide);
+  /// Whether an mbarrier is of the warp's own block.
+  [[nodiscard]] bool is_near(Warp& warp, std::uint64_t object) const;
   void acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock);
   [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;
 
@@ -130,7 +133,18 @@ class Checker : public Observer {
   std::vector<LaneMask> issuing_;          ///< of each warp, the lanes of its instruction
   std::vector<VectorClock> fenced_;        ///< what each warp knew at its last wide fence
   std::vector<VectorClock> async_clocks_;  ///< what each warp has fenced for the other proxy
+  /// What makes a warp's relaxed arrivals release and its relaxed waits acquire: `near` within its
+  /// block, for which its narrowest fences are enough.
+  struct Fences {
+    VectorClock near_told;  ///< what it knew at its last fence
+    VectorClock told;       ///< and at the last that was wider than its block
+    VectorClock near_seen;  ///< what its block told it by mbarriers, known from its next fence on
+    VectorClock seen;       ///< the same of all blocks and wider fences
+  };
+  std::vector<Fences> fences_;
   std::unordered_map<std::uint64_t, VectorClock> objects_;
+  /// Of mbarriers, what warps of their own block told; if there are other blocks.
+  std::unordered_map<std::uint64_t, VectorClock> near_objects_;
   std::unordered_map<std::uint64_t, VectorClock> async_objects_;
   std::vector<VectorClock> barriers_;  ///< 16 for each block, then the cluster's
   std::vector<VectorClock> async_barriers_;

@@ -87,8 +87,8 @@ void GlobalShadow::fence(BlockState& state) {
 }
 
 void GlobalShadow::exchange(BlockState& state, Clocks& at, Order order) {
-  if (order != Order::release) join(state.seen, at);
-  if (order == Order::acquire) return;
+  if (acquires(order)) join(state.seen, at);
+  if (!releases(order)) return;
   join(at, state.known);
   auto& own = at[state.block];
   own = std::max(own, state.published);
@@ -99,7 +99,7 @@ void GlobalShadow::atomic(BlockState& state, std::uint64_t object, Order order) 
   const auto at = objects_.find(object);
   if (at != objects_.end()) {
     exchange(state, at->second, order);
-  } else if (order != Order::acquire && (state.published != 0 || !state.known.empty())) {
+  } else if (releases(order) && (state.published != 0 || !state.known.empty())) {
     exchange(state, objects_[object], order);
   }
 }

@@ -44,8 +44,8 @@ void require(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier
 void arrive(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
             const Arrival& arrival) {
   Observer* const observer = warp.block().cluster().observer();
-  if (arrival.releases && observer != nullptr) {
-    observer->synchronise(warp, instr, barrier.object(), LaneMask{1} << lane, Order::release);
+  if (arrival.order && observer != nullptr) {
+    observer->synchronise(warp, instr, barrier.object(), LaneMask{1} << lane, *arrival.order);
   }
   require(warp, instr, lane, barrier,
           barrier.state->arrive(arrival.count, arrival.drops, arrival.completes));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "runtime/emulated/async_memory.hpp"
 #include "runtime/emulated/mbarrier.hpp"
@@ -64,7 +65,7 @@ struct Arrival {
   std::uint32_t count = 1;
   bool drops = false;
   bool completes = true;
-  bool releases = true;
+  std::optional<Order> order = Order::release;
 };
 void arrive(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
             const Arrival& arrival);

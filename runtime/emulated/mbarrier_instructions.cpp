@@ -20,10 +20,10 @@ using ptx::Type;
 struct BarrierDetail {
   AddressOperand address;
   Arrival arrival;
-  bool expects = false;    ///< arrive.expect_tx: `b` is of bytes
-  bool by_parity = false;  ///< of waits
-  bool own_only = false;   ///< shared memory of the own block
-  bool acquires = true;
+  bool expects = false;          ///< arrive.expect_tx: `b` is of bytes
+  bool by_parity = false;        ///< of waits
+  bool own_only = false;         ///< shared memory of the own block
+  Order order = Order::acquire;  ///< of waits
 };
 
 /// A state is what arrivals return: the phase above, the arrivals that it still missed below.
@@ -149,7 +149,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   std::uint64_t object = 0;
   const auto acquire = [&](LaneMask bit, std::uint64_t of) {
     if (acquiring != 0 && of != object) {
-      observer->synchronise(warp, instr, object, acquiring, Order::acquire);
+      observer->synchronise(warp, instr, object, acquiring, detail.order);
       acquiring = 0;
     }
     acquiring |= bit;
@@ -182,7 +182,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
     }
     if (done) {
       passed |= bit;
-      if (detail.acquires && observer != nullptr) acquire(bit, barrier.object(parity));
+      if (observer != nullptr) acquire(bit, barrier.object(parity));
     } else if ((noted & bit) == 0) {
       // Lanes wait alike nearly always; one note serves all that are still to be looked at.
       noted = left;
@@ -190,7 +190,7 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
     }
   }
   touches.tell(warp, instr);
-  if (acquiring != 0) observer->synchronise(warp, instr, object, acquiring, Order::acquire);
+  if (acquiring != 0) observer->synchronise(warp, instr, object, acquiring, detail.order);
   warp.set_predicate(instr.d, passed, active);
   if (passed != 0) table.forget_wait(warp.index(), passed);
   if (passed != active) warp.yield();
@@ -222,7 +222,7 @@ void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
     cluster.promise([&warp, &instr, lane, newest, spot = barrier.at] {
       const BarrierRef at = barrier_at(warp, instr, lane, spot);
       warp.copies().tell(lane, newest, at.object());
-      arrive(warp, instr, lane, at, Arrival{.releases = false});
+      arrive(warp, instr, lane, at, Arrival{.order = std::nullopt});
     });
   }
 }
@@ -231,7 +231,10 @@ void execute_copy_arrival(Warp& warp, const Instr& instr, LaneMask active) {
 
 void take_semantics(DecodeContext& context, BarrierDetail& detail) {
   const std::string_view order = context.take_one_of({"release", "acquire", "relaxed"});
-  detail.arrival.releases = detail.acquires = order != "relaxed";
+  if (order == "relaxed") {
+    detail.arrival.order = Order::relaxed_release;
+    detail.order = Order::relaxed_acquire;
+  }
   context.take_one_of({"cta", "cluster"});
 }
 

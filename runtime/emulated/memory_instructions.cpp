@@ -54,7 +54,7 @@ struct MemoryDetail {
 void tell_release(Warp& warp, const Instr& instr, const WarpAccess& access, Ordering ordering) {
   Observer* const observer = warp.block().cluster().observer();
   if (observer == nullptr) return;
-  if (ordering.releases) observer->fence(warp, access.lanes, FenceKind::generic);
+  if (ordering.releases) observer->fence(warp, access.lanes, FenceKind::access);
   for_active(access.lanes, [&](int lane) {
     observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
                           LaneMask{1} << lane, Order::release);
@@ -69,7 +69,7 @@ void tell_acquire(Warp& warp, const Instr& instr, const WarpAccess& access, Orde
     observer->synchronise(warp, instr, reinterpret_cast<std::uintptr_t>(access.host[lane]),
                           LaneMask{1} << lane, Order::acquire);
   });
-  if (ordering.acquires) observer->fence(warp, access.lanes, FenceKind::generic);
+  if (ordering.acquires) observer->fence(warp, access.lanes, FenceKind::access);
 }
 
 void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kind,

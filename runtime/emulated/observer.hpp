@@ -14,11 +14,24 @@ class Cluster;
 class Warp;
 
 enum class FenceKind : std::uint8_t {
-  generic,       ///< wider than a block
+  block,         ///< between threads of a block
+  generic,       ///< wider than that
+  access,        ///< as wide, but part of an access that acquires or releases
   async,         ///< orders generic before asynchronous accesses
   barrier_init,  ///< orders initialisations of mbarriers
 };
-enum class Order : std::uint8_t { acquire, release, both };
+/// The relaxed orders count together with fences alone: what came before the last fence is
+/// released, what is acquired is known behind the next one.
+enum class Order : std::uint8_t { acquire, release, both, relaxed_acquire, relaxed_release };
+[[nodiscard]] constexpr bool acquires(Order order) {
+  return order == Order::acquire || order == Order::both || order == Order::relaxed_acquire;
+}
+[[nodiscard]] constexpr bool releases(Order order) {
+  return order == Order::release || order == Order::both || order == Order::relaxed_release;
+}
+[[nodiscard]] constexpr bool is_relaxed(Order order) {
+  return order == Order::relaxed_acquire || order == Order::relaxed_release;
+}
 
 /// Watches a cluster of blocks run. Checks and fact counters are observers; the engine works the
 /// same without. One observer serves one cluster, on one host thread at a time.

@@ -18,7 +18,8 @@ namespace kiln::emulated {
 /// For each agent, up to which of its steps everything is known to have happened.
 class VectorClock {
  public:
-  explicit VectorClock(std::size_t agents = 0) : at_(agents, 0) {}
+  VectorClock() = default;
+  explicit VectorClock(std::size_t agents) : at_(agents, 0) {}
   [[nodiscard]] std::uint32_t operator[](std::size_t agent) const {
     return agent < at_.size() ? at_[agent] : 0;
   }

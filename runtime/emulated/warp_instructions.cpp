@@ -457,6 +457,7 @@ void decode_barrier(DecodeContext& context, Instr& out) {
 }
 
 enum class Fence : std::uint8_t {
+  none,           ///< orders nothing that is watched
   block,          ///< orders nothing that other blocks see
   wide,           ///< of the cluster, the GPU or the system
   async,          ///< between the generic and the asynchronous proxy
@@ -468,6 +469,7 @@ void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
   if (kind == Fence::async || kind == Fence::mbarrier_init) warp.block().mbarriers().publish();
   Observer* const observer = warp.block().cluster().observer();
   if (observer == nullptr) return;
+  if (kind == Fence::block) observer->fence(warp, active, FenceKind::block);
   if (kind == Fence::wide) observer->fence(warp, active, FenceKind::generic);
   if (kind == Fence::async) observer->fence(warp, active, FenceKind::async);
   if (kind == Fence::mbarrier_init) observer->fence(warp, active, FenceKind::barrier_init);
@@ -503,7 +505,7 @@ void decode_fence(DecodeContext& context, Instr& out) {
     context.expect_operands(2);
   }
   // Shared memory is what the asynchronous proxy is watched for.
-  if (kind == Fence::async && of_global) kind = Fence::block;
+  if (kind == Fence::async && of_global) kind = Fence::none;
   if (kind == Fence::wide && scope == "cta") kind = Fence::block;
   out.variant = static_cast<std::uint8_t>(kind);
   out.unit = Unit::barrier;

@@ -109,6 +109,30 @@ TEST(ClusterMemory, RemoteArrivalsOrderRemoteStores) {
   EXPECT_TRUE(found_only(run_pair(body, 32).result, Finding::race));
 }
 
+TEST(ClusterMemory, RelaxedArrivalsNeedFencesThatReachTheOtherBlock) {
+  const auto run_with = [](const std::string& fence, const std::string& arrival,
+                           const std::string& wait, const std::string& after) {
+    return run_pair("mad.lo.u32 %r13, %r2, 100, %r1; st.shared::cluster.u32 [%r10], %r13;" + fence +
+                        "mbarrier.arrive." + arrival + ".cluster.shared::cluster.b64 _, [%r8];" +
+                        "WAIT: mbarrier.try_wait.parity." + wait +
+                        ".cluster.shared::cta.b64 %p2, [%r4], 0; @!%p2 bra WAIT;" + after,
+                    32);
+  };
+  const auto other = [](std::uint32_t rank, std::uint32_t thread) {
+    return (1 - rank) * 100 + thread;
+  };
+  expect_words(run_with("fence.acq_rel.cluster;", "relaxed", "acquire", ""), other);
+  expect_words(run_with("", "release", "relaxed", "fence.acq_rel.cluster;"), other);
+  expect_words(run_with("membar.gl;", "relaxed", "relaxed", "fence.acq_rel.gpu;"), other);
+  const auto expect_race = [](const Outcome& outcome) {
+    EXPECT_TRUE(found_only(outcome.result, Finding::race));
+  };
+  expect_race(run_with("fence.acq_rel.cta;", "relaxed", "acquire", ""));
+  expect_race(run_with("", "release", "relaxed", "fence.acq_rel.cta;"));
+  expect_race(run_with("", "relaxed", "acquire", ""));
+  expect_race(run_with("", "release", "relaxed", ""));
+}
+
 TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
   // Both read, nobody says so before the other may exit; whoever really comes first.
   const auto run_end = [](const std::string& end) {

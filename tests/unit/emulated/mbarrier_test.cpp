@@ -200,6 +200,45 @@ TEST(Mbarrier, WrongUseIsAFinding) {
             std::vector<Finding>{Finding::misaligned});
 }
 
+TEST(Mbarrier, RelaxedArrivalsAndWaitsOrderWithFences) {
+  // Warp 0 stores and arrives, warp 1 waits and reads.
+  const auto run_two_warps = [](const std::string& arrive, const std::string& order,
+                                const std::string& after) {
+    PtxRunner run(kernel_text(kBegin + R"(
+      bar.sync 0;
+      mov.u32 %r5, data;
+      setp.gt.u32 %p3, %r1, 31;
+      @%p3 bra CONSUMER;
+    )" + arrive + "ret;\nCONSUMER: mbarrier.try_wait.parity" +
+                                  order + ".shared::cta.b64 %p7, [%r2], 0; @!%p7 bra CONSUMER;" +
+                                  after + "ld.shared.u32 %r8, [%r5]; ret;",
+                              2));
+    return findings(run.launch({1, 1, 1}, {64, 1, 1}, 0, 32));
+  };
+  const std::vector<Finding> race{Finding::race};
+  const std::vector<Finding> nothing;
+  const std::string store = "@!%p1 st.shared.u32 [%r5], %r1;";
+  const std::string release = "mbarrier.arrive.release.cta.shared.b64 _, [%r2];";
+  const std::string relaxed = "mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [%r2];";
+  const std::string acquire = ".acquire.cluster";
+  EXPECT_EQ(run_two_warps(store + relaxed, acquire, ""), race);
+  EXPECT_EQ(run_two_warps(store + release, ".relaxed.cta", ""), race);
+  for (const std::string fence :
+       {"fence.acq_rel.cta;", "fence.acq_rel.cluster;", "membar.gl;", "fence.sc.sys;"}) {
+    EXPECT_EQ(run_two_warps(store + fence + relaxed, acquire, ""), nothing) << fence;
+    EXPECT_EQ(run_two_warps(fence + store + relaxed, acquire, ""), race) << fence;
+    EXPECT_EQ(run_two_warps(store + release, ".relaxed.cta", fence), nothing) << fence;
+    EXPECT_EQ(run_two_warps(store + fence + relaxed, ".relaxed.cluster", fence), nothing) << fence;
+    EXPECT_EQ(run_two_warps(store + relaxed, ".relaxed.cluster", fence), race) << fence;
+  }
+  // These order other things.
+  for (const std::string fence : {"fence.proxy.async;", "fence.proxy.async.global;",
+                                  "fence.mbarrier_init.release.cluster;"}) {
+    EXPECT_EQ(run_two_warps(store + fence + relaxed, acquire, ""), race) << fence;
+    EXPECT_EQ(run_two_warps(store + release, ".relaxed.cta", fence), race) << fence;
+  }
+}
+
 TEST(Mbarrier, CopiesOfThreadsArriveWhenTheyAreDone) {
   // .noinc arrivals count among the expected ones.
   for (const bool noinc : {false, true}) {
