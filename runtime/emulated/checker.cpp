@@ -285,11 +285,11 @@ void Checker::barrier_open(Block& block, int barrier) {
   for (const auto& warp : block.warps()) {
     if (!warp->waits_at(barrier)) continue;
     acquire(agent_of(*warp), barriers_[at], async_barriers_[at]);
-    if (barrier != Warp::kClusterBarrier && block.live_threads() < block.threads() &&
-        block.waits_for_all(barrier)) {
+    const std::uint32_t left = barrier == Warp::kClusterBarrier ? 0 : block.left_without(barrier);
+    if (left > 0) {
       warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
-                   fmt::format("opens although {} of the block's {} threads have exited",
-                               block.threads() - block.live_threads(), block.threads()));
+                   fmt::format("opens although {} of the block's {} threads have exited", left,
+                               block.threads()));
     }
   }
 }

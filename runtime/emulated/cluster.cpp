@@ -85,14 +85,34 @@ std::string Block::arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMa
 
 void Block::open_if_complete(int barrier) {
   Barrier& at = barriers_[index(barrier)];
-  const std::uint32_t needed = at.all ? live_threads_ : at.expected;
-  if (at.arrived == 0 || at.arrived < needed) return;
+  if (at.arrived == 0 || at.arrived < (at.all ? live_threads_ : at.expected)) return;
+  if (at.all && missing(at) != 0) return;
   const Votes votes = std::exchange(at.votes, Votes{});
   at.arrived = 0;
-  std::fill(at.lanes.begin(), at.lanes.end(), LaneMask{0});
   if (Observer* observer = cluster_.observer()) observer->barrier_open(*this, barrier);
+  std::fill(at.lanes.begin(), at.lanes.end(), LaneMask{0});
   for (const auto& warp : warps_) warp->release(barrier, votes);
   cluster_.progress();
+}
+
+std::uint32_t Block::missing(const Barrier& at) const {
+  // Neither sum of arrivals says it: that of counted ones has lanes which are gone, and who only
+  // arrives may exit before the others come.
+  int threads = 0;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    threads += std::popcount(warps_[i]->live() & ~at.lanes[i]);
+  }
+  return static_cast<std::uint32_t>(threads);
+}
+
+std::uint32_t Block::left_without(int barrier) const {
+  const Barrier& at = barriers_[index(barrier)];
+  if (!at.all) return 0;
+  int gone = 0;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    gone += std::popcount(at.lanes[i] & ~warps_[i]->live());
+  }
+  return threads_ - live_threads_ - static_cast<std::uint32_t>(gone);
 }
 
 void Block::exited(Warp& warp, LaneMask lanes) {
@@ -115,8 +135,9 @@ std::string Block::barrier_text() const {
   for (std::size_t i = 0; i < barriers_.size(); ++i) {
     const Barrier& at = barriers_[i];
     if (at.arrived == 0) continue;
+    const std::uint32_t needed = at.all ? live_threads_ : at.expected;
     text += fmt::format("{}barrier {} has {} of {} threads", text.empty() ? "" : "; ", i,
-                        at.arrived, at.all ? live_threads_ : at.expected);
+                        at.all ? needed - missing(at) : at.arrived, needed);
   }
   const std::string waiters = mbarriers_.waiting_text();
   if (!waiters.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", waiters);

@@ -83,8 +83,8 @@ class Block {
   /// what is wrong, or "".
   [[nodiscard]] std::string arrive(Warp& warp, int barrier, std::uint32_t threads, LaneMask lanes,
                                    bool waits, LaneMask vote = 0);
-  /// Whether the barrier's last arrivals were for all threads of the block.
-  [[nodiscard]] bool waits_for_all(int barrier) const { return barriers_[index(barrier)].all; }
+  /// How many threads have exited and not arrived at a barrier that waits for all of the block.
+  [[nodiscard]] std::uint32_t left_without(int barrier) const;
   /// Lanes of a warp have exited: a barrier that waits for all of the block no longer waits for
   /// them, and one that counts threads counts them with the rest of their warp.
   void exited(Warp& warp, LaneMask lanes);
@@ -101,6 +101,8 @@ class Block {
   };
   static std::size_t index(int barrier) { return static_cast<std::size_t>(barrier); }
   void open_if_complete(int barrier);
+  /// How many live threads have not arrived.
+  [[nodiscard]] std::uint32_t missing(const Barrier& at) const;
 
   Cluster& cluster_;
   const LaunchState& launch_;

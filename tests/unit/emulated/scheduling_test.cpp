@@ -4,6 +4,7 @@
 // through memory, and when nobody can go on.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -339,6 +340,30 @@ TEST(Scheduling, ACountOfAllThreadsIsAllThreads) {
   EXPECT_EQ(findings_of("setp.lt.u32 %p1, %r1, 32; @%p1 bra COUNT; bar.sync 0; ret;\n"
                         "COUNT: bar.sync 0, 64; ret;",
                         64),
+            Findings{});
+}
+
+TEST(Scheduling, ABarrierWithAndWithoutACountWaitsForEveryLiveThread) {
+  // The last warp's word is read behind the barrier; that threads have left it is said, too.
+  const std::string last = "setp.eq.u32 %p4, %r1, 96; @%p4 st.shared.u32 [tile], %r3;\n";
+  const std::string read = "ld.shared.u32 %r4, [tile]; ret;\n";
+  const std::string halves =
+      "and.b32 %r5, %r1, 31; setp.lt.u32 %p1, %r1, 64;"
+      "setp.gt.and.u32 %p2, %r5, 15, %p1; @%p2 exit;\n";
+  const auto only_left = [](const Findings& found) {
+    return !found.empty() && std::all_of(found.begin(), found.end(), [](Finding finding) {
+      return finding == Finding::barrier_mismatch;
+    });
+  };
+  EXPECT_TRUE(only_left(findings_of(
+      halves + last + "@%p1 bra COUNT; bar.sync 0;" + read + "COUNT: bar.sync 0, 128;" + read,
+      128)));
+  EXPECT_TRUE(only_left(findings_of(
+      halves + last + "@%p1 bra ALL; bar.sync 0, 128;" + read + "ALL: bar.sync 0;" + read, 128)));
+  // Threads that only arrive may leave before the others come, and have not left it.
+  EXPECT_EQ(findings_of(last + "setp.eq.u32 %p3, %r3, 0; @%p3 bra COUNT; bar.sync 0;" + read +
+                            "COUNT: bar.arrive 0, 128; ret;",
+                        128),
             Findings{});
 }
 
