@@ -35,14 +35,15 @@ void Checker::begin(Cluster& cluster) {
   const auto& blocks = cluster.blocks();
   warps_per_block_ = blocks.front()->warps().size();
   const std::size_t agents = blocks.size() * warps_per_block_;
-  clocks_.assign(agents, VectorClock(agents + 1));
+  clocks_.assign(agents, {});
   fenced_ = async_clocks_ = clocks_;
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
   synced_.assign(agents, 1);
   copies_.assign(agents, {});
   fences_.assign(agents, {});
+  happened_.assign(agents, {});
   issuing_.assign(agents, 0);
-  barriers_.assign(blocks.size() * 16 + 1, VectorClock(agents + 1));
+  barriers_.assign(blocks.size() * 16 + 1, {});
   async_barriers_ = barriers_;
   for (const auto& block : blocks) {
     cells_.emplace_back(block->shared_bytes());
@@ -121,11 +122,11 @@ void Checker::end(Cluster& cluster) {
   for (const auto& [visit, clock] : visits_) {
     const Block& owner = *cluster.blocks()[visit.block];
     if (owner.live_threads() > 0) continue;
-    const auto first =
-        clocks_.begin() + static_cast<std::ptrdiff_t>(visit.block * warps_per_block_);
-    const bool known =
-        std::any_of(first, first + static_cast<std::ptrdiff_t>(warps_per_block_),
-                    [&, at = clock](const VectorClock& warp) { return warp[visit.agent] >= at; });
+    const std::size_t first = visit.block * warps_per_block_;
+    bool known = false;
+    for (std::size_t warp = first; warp < first + warps_per_block_; ++warp) {
+      known |= std::max(clocks_[warp][visit.agent], happened_[warp][visit.agent]) >= clock;
+    }
     if (known) continue;
     Block& from = *cluster.blocks()[visit.agent / warps_per_block_];
     const Warp& warp = *from.warps()[visit.agent % warps_per_block_];
@@ -191,8 +192,10 @@ std::size_t Checker::async_agent(std::uint64_t object) {
 std::size_t Checker::copy_agent(std::size_t warp, int lane) {
   std::size_t& first = copies_[warp].first;
   if (first == 0) {
-    first = clocks_.size() + async_steps_.size();
-    async_steps_.resize(async_steps_.size() + kLanes, 0);
+    // A group of clocks of their own: most places have nothing to do with them.
+    static_assert(VectorClock::kGroup == kLanes);
+    first = (clocks_.size() + async_steps_.size() + kLanes - 1) / kLanes * kLanes;
+    async_steps_.resize(first + kLanes - clocks_.size(), 0);
   }
   return first + static_cast<std::size_t>(lane);
 }
@@ -202,7 +205,7 @@ void Checker::async_end(std::uint64_t token, std::uint64_t object) {
   const std::size_t proxy = async_agent(object);
   const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
   finish_pending(token, proxy, step);
-  objects_.try_emplace(object, clocks_.size()).first->second.set(proxy, step);
+  objects_[object].set(proxy, step);
   if (blocks_.size() > 1) near_objects_[object].set(proxy, step);
 }
 
@@ -244,8 +247,7 @@ void Checker::copies_known(Warp& warp, int lane, std::uint32_t number, std::uint
   // Nothing was copied, or nothing of it is meant.
   if (number == 0) return;
   const std::size_t agent = agent_of(warp);
-  VectorClock& clock =
-      object == 0 ? clocks_[agent] : objects_.try_emplace(object, clocks_.size()).first->second;
+  VectorClock& clock = object == 0 ? clocks_[agent] : objects_[object];
   const std::size_t proxy = copy_agent(agent, lane);
   clock.raise(proxy, number);
   if (object != 0 && blocks_.size() > 1) near_objects_[object].raise(proxy, number);
@@ -329,6 +331,7 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
   const std::size_t agent = agent_of(warp);
   const bool relaxed = is_relaxed(order);
   Fences& fences = fences_[agent];
+  if (blocks_.size() > 1) pass_on(agent, object, order);
   if (acquires(order)) {
     const VectorClock& clock = clock_of(objects_, object);
     const VectorClock& async_clock = clock_of(async_objects_, object);
@@ -366,6 +369,14 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
     return;
   }
   if (cluster_->launch().memory->find(object) != nullptr) shadow_->atomic(state, object, order);
+}
+
+void Checker::pass_on(std::size_t agent, std::uint64_t object, Order order) {
+  if (acquires(order)) happened_[agent].join(clock_of(happened_before_, object));
+  if (!releases(order)) return;
+  VectorClock& before = happened_before_[object];
+  before.join(happened_[agent]);
+  before.join(clocks_[agent]);
 }
 
 void Checker::fence(Warp& warp, LaneMask, FenceKind kind) {

@@ -112,6 +112,8 @@ class Checker : public Observer {
   void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane);
   void order_blocks();
   void fence_relaxed(std::size_t agent, bool wide);
+  /// What has happened is known to who waits, whatever the orders say of what it may read.
+  void pass_on(std::size_t agent, std::uint64_t object, Order order);
   /// Whether an mbarrier is of the warp's own block.
   [[nodiscard]] bool is_near(Warp& warp, std::uint64_t object) const;
   void acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock);
@@ -142,6 +144,10 @@ class Checker : public Observer {
     VectorClock seen;       ///< the same of all blocks and wider fences
   };
   std::vector<Fences> fences_;
+  /// What each warp knows to be over, relaxed arrivals and what came before them included; asked
+  /// only whether a block has outlived those that use its memory.
+  std::vector<VectorClock> happened_;
+  std::unordered_map<std::uint64_t, VectorClock> happened_before_;  ///< the arrivals at an object
   std::unordered_map<std::uint64_t, VectorClock> objects_;
   /// Of mbarriers, what warps of their own block told; if there are other blocks.
   std::unordered_map<std::uint64_t, VectorClock> near_objects_;

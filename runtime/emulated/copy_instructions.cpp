@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <iterator>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -34,15 +33,18 @@ void CopyQueue::start(Copy copy) {
 void CopyQueue::commit(LaneMask lanes) {
   if (commits_.size() >= std::size_t{kMostCommits}) {
     const auto half = commits_.begin() + kMostCommits / 2;
-    forgotten_ = std::prev(half)->newest;
+    for (auto at = commits_.begin(); at != half; ++at) {
+      for (LaneMask left = at->lanes; left != 0; left &= left - 1) {
+        forgotten_[static_cast<std::size_t>(std::countr_zero(left))] = at->newest;
+      }
+    }
     commits_.erase(commits_.begin(), half);
   }
   commits_.push_back({lanes, newest_});
 }
 
 void CopyQueue::wait(LaneMask lanes, std::uint32_t pending) {
-  Limits limits;
-  limits.fill(forgotten_);
+  Limits limits = forgotten_;
   std::array<std::uint32_t, kLanes> closed{};
   LaneMask open = lanes;
   for (auto at = commits_.rbegin(); at != commits_.rend() && open != 0; ++at) {

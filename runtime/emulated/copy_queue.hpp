@@ -66,8 +66,8 @@ class CopyQueue {
   std::vector<Copy> copies_;
   std::uint32_t newest_ = 0;
   std::vector<Commit> commits_;
-  /// The newest copy of the commits that are forgotten because they are so many.
-  std::uint32_t forgotten_ = 0;
+  /// Of each lane, the newest copy of the commits that are forgotten because they are so many.
+  Limits forgotten_{};
 };
 
 }  // namespace kiln::emulated

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -15,29 +18,57 @@
 
 namespace kiln::emulated {
 
-/// For each agent, up to which of its steps everything is known to have happened.
+/// For each agent, up to which of its steps everything is known to have happened. Agents lie in
+/// groups, which clocks have in common until one of them learns more: there is a clock for each
+/// place that atomics touched, and 33 agents for each warp that copies.
 class VectorClock {
  public:
-  VectorClock() = default;
-  explicit VectorClock(std::size_t agents) : at_(agents, 0) {}
+  /// Of agents whose numbers begin at a multiple of it.
+  static constexpr std::size_t kGroup = 32;
+
   [[nodiscard]] std::uint32_t operator[](std::size_t agent) const {
-    return agent < at_.size() ? at_[agent] : 0;
+    const std::size_t group = agent / kGroup;
+    return group < groups_.size() && groups_[group] ? (*groups_[group])[agent % kGroup] : 0;
   }
-  void set(std::size_t agent, std::uint32_t clock) {
-    if (agent >= at_.size()) at_.resize(agent + 1, 0);
-    at_[agent] = clock;
-  }
+  void set(std::size_t agent, std::uint32_t clock) { own(agent / kGroup)[agent % kGroup] = clock; }
   void raise(std::size_t agent, std::uint32_t clock) {
     if (clock > (*this)[agent]) set(agent, clock);
   }
-  void tick(std::size_t agent) { ++at_[agent]; }
+  void tick(std::size_t agent) { ++own(agent / kGroup)[agent % kGroup]; }
   void join(const VectorClock& other) {
-    if (at_.size() < other.at_.size()) at_.resize(other.at_.size(), 0);
-    for (std::size_t i = 0; i < other.at_.size(); ++i) at_[i] = std::max(at_[i], other.at_[i]);
+    if (groups_.size() < other.groups_.size()) groups_.resize(other.groups_.size());
+    for (std::size_t i = 0; i < other.groups_.size(); ++i) {
+      const std::shared_ptr<Group>& theirs = other.groups_[i];
+      if (!theirs || theirs == groups_[i]) continue;
+      if (!groups_[i] || is_within(*groups_[i], *theirs)) {
+        groups_[i] = theirs;
+      } else if (!is_within(*theirs, *groups_[i])) {
+        Group& mine = own(i);
+        std::transform(mine.begin(), mine.end(), theirs->begin(), mine.begin(),
+                       [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+      }
+    }
   }
 
  private:
-  std::vector<std::uint32_t> at_;
+  using Group = std::array<std::uint32_t, kGroup>;
+
+  static bool is_within(const Group& less, const Group& more) {
+    return std::equal(less.begin(), less.end(), more.begin(), std::less_equal<>());
+  }
+  /// The group as one that no other clock has.
+  Group& own(std::size_t group) {
+    if (group >= groups_.size()) groups_.resize(group + 1);
+    std::shared_ptr<Group>& at = groups_[group];
+    if (!at) {
+      at = std::make_shared<Group>();
+    } else if (at.use_count() > 1) {
+      at = std::make_shared<Group>(*at);
+    }
+    return *at;
+  }
+
+  std::vector<std::shared_ptr<Group>> groups_;
 };
 
 /// Lanes of an agent that have read a place since it was written. Empty if `lanes` is 0.
@@ -101,7 +132,9 @@ class ReaderLists {
       }
     }
     if (gone) std::erase_if(list, [](const Reader& known) { return known.lanes == 0; });
-    if (!merged) list.push_back(reader);
+    if (merged) return;
+    list.push_back(reader);
+    if (list.size() > kMostAlike) limit(list);
   }
   void clear(Readers& readers) {
     readers.first.lanes = 0;
@@ -116,6 +149,24 @@ class ReaderLists {
   }
 
  private:
+  /// Readings of one agent at different times that are kept apart. Usual kernels have one or two.
+  static constexpr std::ptrdiff_t kMostAlike = 4;
+
+  /// Puts the oldest two together if the newest is one too many of its kind. The older clock of the
+  /// two then stands for both, so that a race may be missed, and none is made up.
+  static void limit(std::vector<Reader>& list) {
+    const Reader& newest = list.back();
+    const auto is_alike = [agent = newest.agent,
+                           synchronises = newest.synchronises](const Reader& each) {
+      return each.agent == agent && each.synchronises == synchronises;
+    };
+    if (std::count_if(list.begin(), list.end(), is_alike) <= kMostAlike) return;
+    const auto first = std::find_if(list.begin(), list.end(), is_alike);
+    const auto second = std::find_if(first + 1, list.end(), is_alike);
+    first->lanes |= second->lanes;
+    first->instruction = second->instruction;
+    list.erase(second);
+  }
   std::uint32_t make() {
     if (free_.empty()) {
       lists_.emplace_back();

@@ -133,6 +133,25 @@ TEST(ClusterMemory, RelaxedArrivalsNeedFencesThatReachTheOtherBlock) {
   expect_race(run_with("", "release", "relaxed", ""));
 }
 
+// Rank 1 exits once it has arrived, rank 0 once it has seen that: an order of what may be read does
+// not matter for that.
+TEST(ClusterMemory, WhoWaitsForAnArrivalOutlivesIt) {
+  const auto found_with = [](const std::string& arrival, const std::string& wait) {
+    PtxRunner run(kernel_text(kBegin + "setp.eq.u32 %p3, %r2, 0; @%p3 bra " + wait + "; " +
+                                  "fence.acq_rel.cluster; mbarrier.arrive." + arrival +
+                                  ".cluster.shared::cluster.b64 _, [%r8]; ret;" + R"(
+      WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r4], 0;
+      @!%p2 bra WAIT;
+      GONE: ret;)",
+                              2));
+    run.cluster = {2, 1, 1};
+    return findings(run.launch({2, 1, 1}, {32, 1, 1}, run.fresh_buffer(256), 32));
+  };
+  EXPECT_EQ(found_with("release", "WAIT"), std::vector<Finding>{});
+  EXPECT_EQ(found_with("relaxed", "WAIT"), std::vector<Finding>{});
+  EXPECT_EQ(found_with("relaxed", "GONE"), std::vector<Finding>{Finding::missing_wait});
+}
+
 TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
   // Both read, nobody says so before the other may exit; whoever really comes first.
   const auto run_end = [](const std::string& end) {
