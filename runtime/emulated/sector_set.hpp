@@ -27,7 +27,7 @@ class SectorSet {
  private:
   bool put(std::uint64_t sector) {
     // Fibonacci hashing: neighbours, which come together, go far apart.
-    std::size_t at = static_cast<std::size_t>((sector * 0x9e3779b97f4a7c15U) >> shift_);
+    auto at = static_cast<std::size_t>((sector * 0x9e3779b97f4a7c15U) >> shift_);
     while (places_[at] != 0) {
       if (places_[at] == sector) return false;
       at = (at + 1) & (places_.size() - 1);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Shared memory of other blocks: mapped addresses, remote arrivals, st.async, red.async, copies.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -298,8 +299,8 @@ TEST(ClusterMemory, OtherBlocksAreReachedThroughTheClustersSpaceAlone) {
       if (space.empty()) {
         const std::size_t at = body.find("%r", body.find('['));
         const std::string address = body.substr(at, body.find_first_of("]+", at) - at);
-        body = "cvt.u64.u32 %rd8, " + address + "; cvta.shared.u64 %rd8, %rd8;\n" +
-               body.replace(at, address.size(), "%rd8");
+        body = fmt::format("cvt.u64.u32 %rd8, {}; cvta.shared.u64 %rd8, %rd8;\n{}", address,
+                           body.replace(at, address.size(), "%rd8"));
       }
       const bool reaches = space == ".shared::cluster" || space.empty();
       EXPECT_EQ(findings(run_pair(body, 1).result),

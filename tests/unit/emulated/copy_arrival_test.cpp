@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Who knows of copies by cp.async: their thread by its waits, others by its arrivals at mbarriers.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -78,9 +79,11 @@ TEST(CopyArrival, IsForAllCopiesBefore) {
 TEST(CopyArrival, WaitsOfItsThreadTakeNothingFromIt) {
   const std::string consumer = wait(0) + kReadFirst;
   for (const std::string& producer :
-       {kFirst + kArrive + "cp.async.wait_all;", kFirst + "cp.async.wait_all;" + kArrive,
-        kFirst + "cp.async.commit_group;" + kArrive + "cp.async.wait_group 0;",
-        kFirst + kArrive + "cp.async.commit_group; cp.async.wait_group 0;" + kReadFirst}) {
+       {fmt::format("{}{}cp.async.wait_all;", kFirst, kArrive),
+        fmt::format("{}cp.async.wait_all;{}", kFirst, kArrive),
+        fmt::format("{}cp.async.commit_group;{}cp.async.wait_group 0;", kFirst, kArrive),
+        fmt::format("{}{}cp.async.commit_group; cp.async.wait_group 0;{}", kFirst, kArrive,
+                    kReadFirst)}) {
     EXPECT_EQ(findings(run_warps(producer, consumer)), kNothing) << producer;
   }
   // Copies that it does not track are not made known by it, whoever waited for them.

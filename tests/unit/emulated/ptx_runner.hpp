@@ -136,7 +136,7 @@ class PtxRunner {
     const std::array<std::uint64_t, sizeof...(arguments)> words{
         static_cast<std::uint64_t>(arguments)...};
     std::vector<std::byte> bytes(words.size() * sizeof(std::uint64_t));
-    if (!bytes.empty()) std::memcpy(bytes.data(), words.data(), bytes.size());
+    if constexpr (sizeof...(arguments) != 0) std::memcpy(bytes.data(), words.data(), bytes.size());
     return bytes;
   }
 
