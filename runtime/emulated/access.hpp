@@ -68,8 +68,8 @@ enum class AccessSpace : std::uint8_t { shared, global, other };
   return window == 0 ? AccessSpace::global : AccessSpace::other;
 }
 
-/// Whether it reads global memory through the first-level cache, where later loads find it. Of
-/// copies, cp.async.ca does, too, but leaves the lines to shared memory.
+/// Whether it reads global memory through the first-level cache, where later loads find it. Copies
+/// are taken to leave nothing there, cp.async.ca neither.
 [[nodiscard]] inline bool is_cached_load(const Instr& instr, const WarpAccess& access) {
   return access.kind == AccessKind::load && instr.unit != Unit::async_copy &&
          space_of(access) == AccessSpace::global;

@@ -67,7 +67,6 @@ class Multiprocessor {
     blocks_.resize(static_cast<std::size_t>(blocks));
     runners_.resize(warps * static_cast<std::size_t>(blocks));
     const std::size_t rows = program_.register_bytes / 64 + 1;
-    if (blocks < 2) shared_reads_ = 0.0;
     // The one that asks first brings what is shared, and is one of `blocks`.
     if (shared_reads_ > 0.0) follow_share_ = std::min(1.0, shared_reads_ * blocks / (blocks - 1));
     std::size_t length = 0;

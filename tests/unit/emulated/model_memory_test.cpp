@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "runtime/emulated/device_profile.hpp"
 #include "runtime/emulated/emulated_device.hpp"
@@ -127,6 +128,13 @@ TEST(MemoryModel, ASmallTableIsReadFasterThanALargeOne) {
   EXPECT_LT(small_ns * 1.3, streamed_ns);
 }
 
+/// 1 MiB for each block of 256 threads, the same for all.
+std::string streaming_alike() {
+  std::string text = streaming(64, 0xFFFFFFFFU);
+  const std::string start = "mov.u32 %r11, %r1;";
+  return text.replace(text.find(start), start.size(), "mov.u32 %r11, %r3; mov.u32 %r2, %r5;");
+}
+
 TEST(MemoryModel, WhatBlocksReadAlikeComesOnceToTheirMultiprocessor) {
   // Blocks of one warp, 32 of which run together: all read the same, or each its own.
   Launch launch;
@@ -134,10 +142,7 @@ TEST(MemoryModel, WhatBlocksReadAlikeComesOnceToTheirMultiprocessor) {
   launch.threads = 32;
   launch.source_bytes = std::int64_t{launch.blocks} * launch.threads * 64 * 64;
   const double apart_ns = prediction_of(streaming(64, 0xFFFFFFFFU), launch).time_ns;
-  std::string text = streaming(64, 0xFFFFFFFFU);
-  const std::string start = "mov.u32 %r11, %r1;";
-  text.replace(text.find(start), start.size(), "mov.u32 %r11, %r3; mov.u32 %r2, %r5;");
-  const double alike_ns = prediction_of(text, launch).time_ns;
+  const double alike_ns = prediction_of(streaming_alike(), launch).time_ns;
   EXPECT_LT(alike_ns * 3, apart_ns);
 }
 
@@ -168,14 +173,13 @@ TEST(MemoryModel, MoreBlocksThatReadAlikeTakeNoLessTime) {
 
 TEST(MemoryModel, ARoundOfFewBlocksTakesTheirTimeAlone) {
   Launch launch;
-  launch.source_bytes = 64 * 4096;
-  const double alone_ns = prediction_of(chain(), launch).time_ns;
+  const double alone_ns = prediction_of(streaming_alike(), launch).time_ns;
   launch.blocks = kSms * 8;
-  const double full_ns = prediction_of(chain(), launch).time_ns;
+  const double full_ns = prediction_of(streaming_alike(), launch).time_ns;
   launch.blocks = kSms * 9;
   const double launch_ns = profile_of("h200").launch_ns;
-  EXPECT_NEAR(prediction_of(chain(), launch).time_ns, full_ns + alone_ns - launch_ns,
-              0.2 * alone_ns);
+  EXPECT_NEAR(prediction_of(streaming_alike(), launch).time_ns, full_ns + alone_ns - launch_ns,
+              0.15 * alone_ns);
 }
 
 TEST(ReadSharing, GrowsAsAPowerOfTheBlocks) {
@@ -282,67 +286,61 @@ TEST(MemoryModel, SharedMemoryLimitsTheBlocksOfAMultiprocessor) {
   }
 }
 
-/// What blocks of one warp bring to their own shared memory, each from its own place, and `also`.
+/// 32 KiB for each block of 256 threads, from a place of its own, and `also`.
 std::string copies_and(const std::string& also) {
   return loop(R"(
-    .shared .align 16 .b8 place[8192];
+    .shared .align 16 .b8 place[32768];
     mov.u32 %r11, place;
     mad.lo.u32 %r11, %r3, 16, %r11;
-    mad.wide.u32 %rd3, %r1, 256, %rd1;
+    mad.wide.u32 %rd3, %r4, 32768, %rd1;
+    mad.wide.u32 %rd3, %r3, 16, %rd3;
   )" + also,
               R"(
     cp.async.cg.shared.global [%r11], [%rd3], 16;
-    cp.async.commit_group;
-    add.u64 %rd3, %rd3, 16;
-    cp.async.wait_group 0;
+    add.u32 %r11, %r11, 4096;
+    add.u64 %rd3, %rd3, 4096;
   )",
-              16);
+              8);
 }
 
 TEST(MemoryModel, CopiesShareNothingWhateverLoadsShare) {
   Launch launch;
   launch.blocks = kSms * 32;
-  launch.source_bytes = std::int64_t{launch.blocks} * launch.threads * 256;
+  launch.source_bytes = std::int64_t{launch.blocks} * 32768;
   const double copies_ns = prediction_of(copies_and(""), launch).time_ns;
   const double more_ns = prediction_of(copies_and("ld.global.u32 %r20, [%rd1];"), launch).time_ns;
   EXPECT_GE(more_ns, copies_ns * 0.999);
 }
 
-TEST(MemoryModel, BulkCopiesAreNoLoads) {
-  const std::string bulk = loop(R"(
-    .shared .align 128 .b8 place[1024];
-    .shared .align 8 .b64 bar;
-    mov.u32 %r11, place;
-    mov.u32 %r12, bar;
-    setp.ne.u32 %p2, %r3, 0;
-    @%p2 bra COPIED;
-    mbarrier.init.shared.b64 [%r12], 1;
-    fence.proxy.async;
-    mbarrier.arrive.expect_tx.shared.b64 _, [%r12], 1024;
-    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r11], [%rd1], 1024, [%r12];
-  WAIT:
-    mbarrier.try_wait.parity.shared.b64 %p3, [%r12], 0;
-    @!%p3 bra WAIT;
-  COPIED:
-    mad.wide.u32 %rd3, %r1, 16, %rd1;
-  )",
-                                R"(
-    ld.global.v4.u32 {%r20, %r21, %r22, %r23}, [%rd3];
-    add.u64 %rd3, %rd3, 1048576;
-  )",
-                                8);
-  std::string apart = bulk;
-  const std::string all = "[%rd1], 1024";
-  apart.replace(apart.find(all), all.size(), "[%rd5], 1024");
-  const std::string start = "setp.ne.u32 %p2";
-  apart.replace(apart.find(start), start.size(), "mad.wide.u32 %rd5, %r4, 1024, %rd1;\n" + start);
-  Launch launch;
-  launch.blocks = kSms * 32;
-  launch.threads = 32;
-  launch.source_bytes = std::int64_t{16} << 20;
-  const double alike_ns = prediction_of(bulk, launch).time_ns;
-  const double apart_ns = prediction_of(apart, launch).time_ns;
-  EXPECT_NEAR(alike_ns / apart_ns, 1.0, 0.02) << "what loads read is their own in both";
+TEST(ReadSharing, IsOfLoadsAndNotOfCopies) {
+  const auto sharing_of = [](const std::string& load) {
+    test::PtxRunner run(kernel_text(R"(
+      .reg .pred %p<2>; .reg .b32 %r<8>; .reg .b64 %rd<4>;
+      .shared .align 128 .b8 place[1024];
+      .shared .align 8 .b64 bar;
+      ld.param.u64 %rd1, [p0];
+      mov.u32 %r1, %ctaid.x;
+      mad.wide.u32 %rd2, %r1, 128, %rd1;
+      mov.u32 %r2, place;
+      mov.u32 %r3, bar;
+      mbarrier.init.shared.b64 [%r3], 1;
+      fence.proxy.async;
+      mbarrier.arrive.expect_tx.shared.b64 _, [%r3], 512;
+      cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd1], 512, [%r3];
+      cp.async.ca.shared.global [%r2+512], [%rd1], 16;
+    WAIT:
+      mbarrier.try_wait.parity.shared.b64 %p1, [%r3], 0;
+      @!%p1 bra WAIT;
+      cp.async.wait_all;
+    )" + load + "ret;",
+                                    1));
+    return run.sharing({4, 1, 1}, {1, 1, 1}, run.buffer(std::vector<std::uint32_t>(256)));
+  };
+  EXPECT_DOUBLE_EQ(sharing_of("").share, 0.0);
+  EXPECT_DOUBLE_EQ(sharing_of("ld.global.u32 %r4, [%rd2];").share, 0.0);
+  const ReadSharing alike = sharing_of("ld.global.u32 %r4, [%rd1];");
+  EXPECT_DOUBLE_EQ(alike.share, 0.75);
+  EXPECT_EQ(alike.blocks, 4);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 #include "runtime/emulated/facts.hpp"
 #include "runtime/emulated/global_memory.hpp"
 #include "runtime/emulated/launch.hpp"
+#include "runtime/emulated/trace.hpp"
 #include "templates/device_limits.hpp"
 #include "tests/unit/emulated/refused_statement.hpp"
 
@@ -93,7 +94,19 @@ class PtxRunner {
     return collector.take();
   }
 
-  /// The same, expecting that nothing is found.
+  /// What the first blocks of all clusters read in common.
+  template <class... Arguments>
+  ReadSharing sharing(Extent grid, Extent block, Arguments... arguments) {
+    SharedReads reads;
+    LaunchOptions options = launch_options();
+    options.make_observer = [&reads] { return reads.watch(); };
+    const LaunchResult result =
+        run_grid(state_of(grid, block, parameters_of(arguments...)), options);
+    EXPECT_FALSE(result.fault) << result.fault->describe();
+    return reads.sharing();
+  }
+
+  /// launch(), expecting that nothing is found.
   template <class... Arguments>
   void launch_clean(Extent grid, Extent block, Arguments... arguments) {
     const LaunchResult result = launch(grid, block, arguments...);
