@@ -12,23 +12,8 @@
 namespace kiln {
 namespace {
 
-constexpr double kMaxOctavesPerSize = 2.0;
-constexpr double kMaxOctaves = 4.0;
-
-/// Sum of |log2| over the sizes; nothing when too far, or when the sizes have other names.
-std::optional<double> distance_octaves(const Problem& wanted, const Problem& tuned) {
-  if (wanted.sizes.size() != tuned.sizes.size()) return std::nullopt;
-  double sum = 0.0;
-  for (const NamedValue& size : wanted.sizes) {
-    const auto other = tuned.size(size.name);
-    if (!other || *other < 1 || size.value < 1) return std::nullopt;
-    const double octaves =
-        std::abs(std::log2(static_cast<double>(size.value) / static_cast<double>(*other)));
-    if (octaves > kMaxOctavesPerSize) return std::nullopt;
-    sum += octaves;
-  }
-  return sum <= kMaxOctaves ? std::optional(sum) : std::nullopt;
-}
+/// Beyond this a tuned configuration says little about another problem.
+constexpr NeighbourLimits kNear{.octaves_per_size = 2.0, .octaves = 4.0};
 
 /// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; no driver had a part in a
 /// prediction.
@@ -50,7 +35,8 @@ struct Nearest {
   Trial trial;
 };
 
-/// Asks one store at a time; remembers the first failure.
+/// Asks one store at a time. Remembers the first trial that would have been an answer, or a better
+/// one, had its template been what it was.
 class Inquiry {
  public:
   Inquiry(const LookupRequest& request, Provenance provenance) : request_(request) {
@@ -59,41 +45,36 @@ class Inquiry {
     query_.admits_template = [&](std::string_view name, std::string_view digest) {
       return request_.current_digest && !digest.empty() && request_.current_digest(name) == digest;
     };
-    query_.admits = [&](const Trial& trial) {
-      return !request_.is_valid || request_.is_valid(trial.key.template_name, trial.key.config);
-    };
+    query_.admits = request.is_valid;
   }
 
   std::optional<Trial> same_problem(const TuningStore& store, bool same_environment) {
     query_.problem = request_.problem;
     query_.environment.reset();
     if (same_environment) query_.environment = request_.environment;
-    return store.best(query_);
+    return best(store);
   }
 
   std::optional<Nearest> nearest_problem(const TuningStore& store) {
     query_.environment.reset();
-    std::vector<std::pair<double, Problem>> near;
-    for (Problem& problem : store.problems(request_.problem.kind_text(), request_.device)) {
-      if (problem == request_.problem) continue;
-      if (const auto octaves = distance_octaves(request_.problem, problem)) {
-        near.emplace_back(*octaves, std::move(problem));
-      }
-    }
-    std::sort(near.begin(), near.end(), [](const auto& left, const auto& right) {
-      if (left.first != right.first) return left.first < right.first;
-      return left.second.sizes_text() < right.second.sizes_text();
-    });
-    for (auto& [octaves, problem] : near) {
-      query_.problem = std::move(problem);
-      if (auto trial = store.best(query_)) return Nearest{octaves, std::move(*trial)};
+    NeighbourQueue near = store.neighbours(request_.problem, request_.device, kNear);
+    while (auto neighbour = near.next()) {
+      query_.problem = std::move(neighbour->problem);
+      if (auto trial = best(store)) return Nearest{neighbour->octaves, std::move(*trial)};
     }
     return std::nullopt;
   }
 
+  [[nodiscard]] const std::optional<Trial>& unavailable() const { return unavailable_; }
+
  private:
+  std::optional<Trial> best(const TuningStore& store) {
+    return store.best(query_, unavailable_ ? nullptr : &unavailable_);
+  }
+
   const LookupRequest& request_;
   BestQuery query_;
+  std::optional<Trial> unavailable_;
 };
 
 LookupAnswer found(Match match, Trial trial, std::string reason) {
@@ -116,7 +97,19 @@ std::string reason_for_same_problem(const Trial& trial, const Environment& now) 
   return text + ", driver and toolkit";
 }
 
-/// Looks among trials of that provenance alone.
+/// "the best known kernel, gemm_dot, is not available: ..."
+std::string why_unavailable(const Trial& trial, const LookupRequest& request) {
+  const std::string& name = trial.key.template_name;
+  const bool here = request.current_digest && !request.current_digest(name).empty();
+  return fmt::format(
+      "the best known kernel, {}, is not available: {}", name,
+      here ? "its template has changed since it was tuned; `kiln tune --stale` tunes again what "
+             "that concerns"
+           : "there is no template of that name; name the directory that has it with "
+             "--template-path or KILN_TEMPLATE_PATH");
+}
+
+/// Looks only among trials of that provenance.
 LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& request,
                  Provenance provenance, std::optional<Error>& failure) {
   Inquiry inquiry(request, provenance);
@@ -134,6 +127,16 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
     }
     return std::nullopt;
   };
+  const auto complete = [&](LookupAnswer answer) {
+    if (const auto& trial = inquiry.unavailable()) {
+      answer.unavailable = why_unavailable(*trial, request);
+      answer.reason += "; " + answer.unavailable;
+      answer.warnings.push_back(
+          {"template " + trial->key.template_name,
+           fmt::format("{}: {}", request.problem.canonical(), answer.unavailable)});
+    }
+    return answer;
+  };
 
   for (const bool same_environment : {true, false}) {
     const auto best = [&](const TuningStore& s) {
@@ -141,8 +144,8 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
     };
     if (auto trial = first_of(best)) {
       std::string reason = reason_for_same_problem(*trial, request.environment);
-      return found(same_environment ? Match::exact : Match::same_device_class, std::move(*trial),
-                   std::move(reason));
+      return complete(found(same_environment ? Match::exact : Match::same_device_class,
+                            std::move(*trial), std::move(reason)));
     }
   }
   // Every store is asked: a nearer problem beats a nearer store.
@@ -158,13 +161,13 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
         how(nearest->trial), nearest->trial.key.problem.sizes_text(), nearest->octaves);
     const std::string change = environment_change(nearest->trial, request.environment);
     if (!change.empty()) reason += "; under " + change;
-    return found(Match::nearest_problem, std::move(nearest->trial), std::move(reason));
+    return complete(found(Match::nearest_problem, std::move(nearest->trial), std::move(reason)));
   }
   LookupAnswer none;
   none.reason =
       fmt::format("no tuned result for this problem, or one within {:.0f} octaves of it, on {}",
-                  kMaxOctaves, request.device.name);
-  return none;
+                  kNear.octaves, request.device.name);
+  return complete(std::move(none));
 }
 
 }  // namespace
@@ -174,11 +177,27 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   std::optional<Error> failure;
   LookupAnswer answer = ask(willing, request, Provenance::measured, failure);
   if (answer.match == Match::none) {
-    answer = ask(willing, request, Provenance::modelled, failure);
+    LookupAnswer predicted = ask(willing, request, Provenance::modelled, failure);
+    // What was measured with a template that is gone is the better known.
+    if (!answer.unavailable.empty()) {
+      if (predicted.unavailable.empty()) predicted.reason += "; " + answer.unavailable;
+      predicted.unavailable = answer.unavailable;
+      predicted.warnings = answer.warnings;
+    }
+    answer = std::move(predicted);
   }
   if (failure) {
     if (answer.match == Match::none) throw *failure;
-    answer.warning = failure->what();
+    answer.warnings.push_back(
+        {failure->what(), fmt::format("a database is left out: {}", failure->what())});
+  }
+  for (const TuningStore* store : stores) {
+    if (store->corrupt_rows() == 0) continue;
+    const std::string text = fmt::format(
+        "database {0} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
+        "--db {0}` names them; importing or merging an intact copy replaces them.",
+        store->path());
+    answer.warnings.push_back({text, text});
   }
   return answer;
 }

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cache/store.hpp"
 #include "kiln/types.hpp"
@@ -24,11 +25,21 @@ struct LookupRequest {
   std::function<bool(std::string_view template_name, const Config&)> is_valid;
 };
 
+/// Why an answer may not be what the databases were tuned to give.
+struct LookupWarning {
+  std::string cause;  ///< equal for warnings of which a person needs only one
+  std::string text;
+};
+
 struct LookupAnswer {
   Match match = Match::none;  ///< exact, same_device_class, nearest_problem or none
   std::optional<Trial> trial;
-  std::string reason;   ///< one sentence for a person
-  std::string warning;  ///< why a store could not be asked, when another one answered
+  std::string reason;  ///< one sentence for a person
+  /// The better kernel that is known but cannot be used, and why; also part of `reason`.
+  std::string unavailable;
+  /// A store that could not be asked though another one answered, rows that were damaged, a better
+  /// kernel whose template is gone or has changed.
+  std::vector<LookupWarning> warnings;
 };
 
 /// Best stored candidate for the request. Measured ones come first whatever the match: even a

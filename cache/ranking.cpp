@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "cache/contender.hpp"
 #include "cache/store.hpp"
 
 namespace kiln {
@@ -38,14 +39,6 @@ bool ties_with(const Rank& rank, const Rank& leader) {
          rank.cost - rank.noise <= leader.cost + leader.noise;
 }
 
-bool preferred_in_tie(const Trial& left, const Trial& right) {
-  const Rank l = rank_of(left);
-  const Rank r = rank_of(right);
-  return std::make_tuple(l.registers, left.key.template_name, left.key.config.canonical(), l.cost,
-                         left.id) < std::make_tuple(r.registers, right.key.template_name,
-                                                    right.key.config.canonical(), r.cost, right.id);
-}
-
 bool eligible(const Trial& trial) {
   if (trial.outcome != Outcome::ok) return false;
   if (trial.provenance == Provenance::compiled) return true;
@@ -59,8 +52,7 @@ bool better(const Trial& left, const Trial& right) {
   const auto numbers = std::tie(l.provenance, l.cost, l.registers);
   const auto others = std::tie(r.provenance, r.cost, r.registers);
   if (numbers != others) return numbers < others;
-  return std::make_tuple(left.key.template_name, left.key.config.canonical(), left.id) <
-         std::make_tuple(right.key.template_name, right.key.config.canonical(), right.id);
+  return better(contender_of(left), contender_of(right));
 }
 
 bool speaks_against(const Trial& trial) {
@@ -68,7 +60,7 @@ bool speaks_against(const Trial& trial) {
          trial.outcome == Outcome::timed_out;
 }
 
-Standing standing_of(const std::vector<Trial>& trials) {
+std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   using Key = std::tuple<std::string, std::string, std::string>;
   using Moment = std::pair<std::int64_t, std::string>;
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
@@ -98,19 +90,26 @@ Standing standing_of(const std::vector<Trial>& trials) {
     return std::all_of(begin, end, [&](const auto& fault) { return fault.second < moment; });
   };
 
-  const Trial* leader = nullptr;
+  std::vector<const Trial*> able_ones;
   for (const Trial& trial : trials) {
-    if (able(trial) && (leader == nullptr || better(trial, *leader))) leader = &trial;
+    if (able(trial)) able_ones.push_back(&trial);
   }
-  if (leader == nullptr) return {};
-  const Rank leading = rank_of(*leader);
-  const Trial* best = leader;
-  for (const Trial& trial : trials) {
-    if (able(trial) && ties_with(rank_of(trial), leading) && preferred_in_tie(trial, *best)) {
-      best = &trial;
-    }
-  }
-  return {leader, best};
+  std::sort(able_ones.begin(), able_ones.end(),
+            [](const Trial* left, const Trial* right) { return better(*left, *right); });
+  return able_ones;
+}
+
+Standing standing_of(const std::vector<Trial>& trials) {
+  const std::vector<const Trial*> able = able_trials(trials);
+  std::vector<Contender> contenders;
+  contenders.reserve(able.size());
+  for (const Trial* trial : able) contenders.push_back(contender_of(*trial));
+  const Decision decision = decide(contenders, [](const Contender&) { return true; });
+  if (decision.leader == nullptr) return {};
+  const auto trial_of = [&](const Contender* contender) {
+    return able[static_cast<std::size_t>(contender - contenders.data())];
+  };
+  return {trial_of(decision.leader), trial_of(decision.best)};
 }
 
 const Trial* best_of(const std::vector<Trial>& trials) {

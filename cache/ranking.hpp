@@ -15,6 +15,7 @@ struct Rank {
   double cost = 0.0;
   double noise = 0.0;
   int registers = 0;
+  friend bool operator==(const Rank&, const Rank&) = default;
 };
 
 /// What a time counts for that was not taken in turns with its rivals: more than clocks drift under
@@ -33,14 +34,17 @@ inline constexpr double kTieWindow = 1.0 / 64.0;
 /// Whether the trial ties with the leader of its set: their intervals overlap, and its cost lies
 /// within the window.
 [[nodiscard]] bool ties_with(const Rank& rank, const Rank& leader);
-/// Order among tied trials.
-[[nodiscard]] bool preferred_in_tie(const Trial& left, const Trial& right);
 
 /// Whether it can keep its candidate from being best: it was wrong, or took its process with it.
 [[nodiscard]] bool speaks_against(const Trial& trial);
 
-/// Who decides: the first by better(), and the one preferred among those that tie with it, which
-/// is the best. Both null when no trial is eligible.
+/// The eligible ones, in the order of better(), but without those that something speaks against,
+/// among trials of one problem and device: a candidate that ever gave a wrong result, and what was
+/// measured before its candidate crashed or hung.
+[[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials);
+
+/// Which trials decide: the first by better(), and the one preferred among those that tie with it,
+/// which is the best. Both null when no trial is eligible.
 struct Standing {
   const Trial* leader = nullptr;
   const Trial* best = nullptr;

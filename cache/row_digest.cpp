@@ -89,4 +89,20 @@ std::string row_digest(const CandidateKey& attempt, const std::string& session_i
   return Fields().text("attempt").add(attempt).text(session_id).hex();
 }
 
+std::string row_digest(const Shortlist& shortlist, const std::string& contenders,
+                       const Problem& problem, const DeviceClass& device) {
+  Fields fields;
+  fields.text("shortlist").add(problem).add(device);
+  fields.integer(static_cast<std::int64_t>(shortlist.trials));
+  fields.integer(static_cast<std::int64_t>(shortlist.ok));
+  fields.text(std::string(to_string(shortlist.provenance)));
+  return fields.text(contenders).hex();
+}
+
+std::string row_digest(const Family& family, const std::string& kind, const DeviceClass& device) {
+  Fields fields;
+  fields.text("family").text(kind).add(device);
+  return fields.integer(family.problems).integer(static_cast<std::int64_t>(family.mark)).hex();
+}
+
 }  // namespace kiln

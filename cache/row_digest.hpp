@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cache/records.hpp"
+#include "cache/shortlist.hpp"
 
 namespace kiln {
 
@@ -15,5 +16,10 @@ namespace kiln {
 [[nodiscard]] std::string row_digest(const Trial& trial);
 [[nodiscard]] std::string row_digest(const SessionRecord& session);
 [[nodiscard]] std::string row_digest(const CandidateKey& attempt, const std::string& session_id);
+/// `contenders` is the text of the shortlist's contenders as stored.
+[[nodiscard]] std::string row_digest(const Shortlist& shortlist, const std::string& contenders,
+                                     const Problem& problem, const DeviceClass& device);
+[[nodiscard]] std::string row_digest(const Family& family, const std::string& kind,
+                                     const DeviceClass& device);
 
 }  // namespace kiln

@@ -48,6 +48,7 @@ std::optional<double> flops_of(const std::string& kind, const std::string& sizes
 void create_schema(sqlite::Connection& connection) {
   sqlite::Transaction transaction(connection);
   connection.execute(sql_of("schema.sql"));
+  connection.execute(sql_of("shortlists.sql"));
   connection.execute(sql_of("views.sql"));
   connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
                                  kTuningApplicationId, kSchemaVersion));
@@ -84,6 +85,10 @@ void migrate(sqlite::Connection& connection) {
     fill_flops(connection);
   }
   if (version < 3) connection.execute(sql_of("migrate_2_to_3.sql"));
+  if (version < 5) {
+    connection.execute(sql_of("migrate_4_to_5.sql"));
+    connection.execute(sql_of("shortlists.sql"));
+  }
   connection.execute(sql_of("views.sql"));
   connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.commit();

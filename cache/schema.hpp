@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 inline constexpr std::int64_t kTuningApplicationId = 0x4b494c4e;  ///< "KILN"
 
 /// Floating-point operations of a problem, as far as its operation is known.

@@ -117,7 +117,3 @@ CREATE TABLE trials (
 
 CREATE INDEX trials_by_candidate ON trials (problem_id, device_id, template_id, config);
 CREATE INDEX trials_by_session ON trials (session_id);
-CREATE INDEX trials_by_cost
-  ON trials (problem_id, device_id, provenance_rank, cost, noise) WHERE eligible = 1;
-CREATE INDEX trials_wrong
-  ON trials (problem_id, device_id, template_id, config) WHERE outcome = 'wrong_result';

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <map>
+#include <string>
 #include <utility>
 
 namespace kiln::sqlite {
@@ -69,10 +71,43 @@ decltype(auto) guarded(const std::string& path, Call&& call) {
 
 }  // namespace
 
-Statement::Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path)
-    : statement_(std::move(statement)), path_(path) {}
+class StatementPool {
+ public:
+  std::unique_ptr<SQLite::Statement> take(const std::string& sql) {
+    const auto found = idle_.find(sql);
+    if (found == idle_.end()) return nullptr;
+    std::unique_ptr<SQLite::Statement> statement = std::move(found->second);
+    idle_.erase(found);
+    return statement;
+  }
+
+  void give_back(std::unique_ptr<SQLite::Statement> statement) noexcept {
+    try {
+      // A statement that is not reset would keep its lock on the file.
+      if (statement->tryReset() != SQLITE_OK || idle_.size() >= kMost) return;
+      statement->clearBindings();
+      std::string sql = statement->getQuery();
+      // Some pragmas act when they are prepared, so each use prepares them anew.
+      if (sql.starts_with("PRAGMA")) return;
+      idle_.emplace(std::move(sql), std::move(statement));
+    } catch (const std::exception&) {
+      // No memory to remember it: it is prepared again.
+    }
+  }
+
+ private:
+  /// Kiln's own queries are fewer; texts that list identifiers must not pile up.
+  static constexpr std::size_t kMost = 64;
+  std::multimap<std::string, std::unique_ptr<SQLite::Statement>> idle_;
+};
+
+Statement::Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path,
+                     StatementPool* pool)
+    : statement_(std::move(statement)), path_(path), pool_(pool) {}
 Statement::Statement(Statement&&) noexcept = default;
-Statement::~Statement() = default;
+Statement::~Statement() {
+  if (statement_) pool_->give_back(std::move(statement_));
+}
 
 bool Statement::step() {
   return guarded(*path_, [&] { return statement_->executeStep(); });
@@ -84,6 +119,11 @@ void Statement::run() {
     }
     statement_->reset();
   });
+  next_ = 1;
+}
+
+void Statement::rewind() {
+  guarded(*path_, [&] { statement_->reset(); });
   next_ = 1;
 }
 
@@ -126,7 +166,7 @@ void Statement::bind_next(std::nullopt_t) {
 }
 
 Connection::Connection(const std::string& path, Access access, int busy_timeout_ms)
-    : path_(std::make_unique<std::string>(path)) {
+    : path_(std::make_unique<std::string>(path)), pool_(std::make_unique<StatementPool>()) {
   // Also queries ask for write access: only then can SQLite roll back the journal that a killed
   // writer left. It falls back to reading by itself where the file system forbids writing.
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
@@ -144,7 +184,12 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
 }
 
 Connection::Connection(Connection&&) noexcept = default;
-Connection& Connection::operator=(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&& other) noexcept {
+  pool_ = std::move(other.pool_);  // first: SQLite closes no database that has statements
+  database_ = std::move(other.database_);
+  path_ = std::move(other.path_);
+  return *this;
+}
 Connection::~Connection() = default;
 
 void Connection::harden() {
@@ -171,6 +216,7 @@ void Connection::ignore_programs_in_schema() {
 Connection Connection::copy_in_memory() const {
   Connection copy;
   copy.path_ = std::make_unique<std::string>(*path_);
+  copy.pool_ = std::make_unique<StatementPool>();
   guarded(*path_, [&] {
     copy.database_ = std::make_unique<SQLite::Database>(
         ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -189,7 +235,9 @@ void Connection::execute(const std::string& sql) {
 
 Statement Connection::prepare(const std::string& sql) const {
   return guarded(*path_, [&] {
-    return Statement(std::make_unique<SQLite::Statement>(*database_, sql), path_.get());
+    auto statement = pool_->take(sql);
+    if (!statement) statement = std::make_unique<SQLite::Statement>(*database_, sql);
+    return Statement(std::move(statement), path_.get(), pool_.get());
   });
 }
 
@@ -206,6 +254,22 @@ std::int64_t Connection::changes() const {
 }
 bool Connection::is_writable() const {
   return sqlite3_db_readonly(database_->getHandle(), "main") == 0;
+}
+
+std::pair<std::int64_t, std::int64_t> Connection::change_stamp() const {
+  return {integer("PRAGMA data_version"), database_->getTotalChanges()};
+}
+
+Snapshot::Snapshot(const Connection& connection) : connection_(connection) {
+  connection_.prepare("SAVEPOINT reading").run();
+}
+
+Snapshot::~Snapshot() {
+  try {
+    connection_.prepare("RELEASE reading").run();
+  } catch (const Error&) {
+    // Nothing was written: there is nothing to lose.
+  }
 }
 
 Transaction::Transaction(Connection& connection) : connection_(connection) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "kiln/error.hpp"
 
@@ -34,7 +35,12 @@ class DatabaseError : public Error {
   Cause cause_;
 };
 
-/// One prepared statement. Parameters are bound in order, by position; columns count from 0.
+/// Prepared statements that nobody uses at the moment, by their text: preparing one takes longer
+/// than most of Kiln's queries.
+class StatementPool;
+
+/// One prepared statement. Parameters are bound in order, by position; columns count from 0. It
+/// goes back to its connection, which must still be there, when it is destroyed.
 class Statement {
  public:
   Statement(Statement&&) noexcept;
@@ -50,6 +56,8 @@ class Statement {
   bool step();
   /// Runs a statement that gives no rows, and makes it ready to be bound again.
   void run();
+  /// Makes the statement ready to be bound and stepped again.
+  void rewind();
 
   [[nodiscard]] bool is_null(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
@@ -60,7 +68,8 @@ class Statement {
 
  private:
   friend class Connection;
-  Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path);
+  Statement(std::unique_ptr<SQLite::Statement> statement, const std::string* path,
+            StatementPool* pool);
   void bind_next(std::int64_t value);
   void bind_next(int value) { bind_next(static_cast<std::int64_t>(value)); }
   void bind_next(bool value) { bind_next(static_cast<std::int64_t>(value)); }
@@ -81,6 +90,7 @@ class Statement {
 
   std::unique_ptr<SQLite::Statement> statement_;
   const std::string* path_;
+  StatementPool* pool_;
   int next_ = 1;
 };
 
@@ -106,6 +116,8 @@ class Connection {
   [[nodiscard]] std::int64_t last_row_id() const;
   [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] bool is_writable() const;
+  /// Differs from an earlier one when anything was changed since, by this connection or another.
+  [[nodiscard]] std::pair<std::int64_t, std::int64_t> change_stamp() const;
   /// From here on this connection ignores views and triggers, which Kiln's own code never needs:
   /// what a file written by others could run is then nothing.
   void ignore_programs_in_schema();
@@ -116,6 +128,19 @@ class Connection {
   void harden();
   std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves
   std::unique_ptr<SQLite::Database> database_;
+  std::unique_ptr<StatementPool> pool_;  ///< after database_: statements go before their database
+};
+
+/// Everything read while it lives is of one state of the file. Nests, also in a Transaction.
+class Snapshot {
+ public:
+  explicit Snapshot(const Connection& connection);
+  ~Snapshot();
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  const Connection& connection_;
 };
 
 /// BEGIN IMMEDIATE (a deferred transaction that turns into a writer fails at once when another one

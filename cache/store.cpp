@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "cache/candidate_rows.hpp"
 #include "cache/file_guard.hpp"
 #include "cache/row_digest.hpp"
 #include "cache/schema.hpp"
+#include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
 #include "cache/trial_check.hpp"
 #include "cache/trial_rows.hpp"
@@ -48,6 +51,38 @@ void require_sound(const Connection& connection) {
                           connection.path(), check.text(0)));
 }
 
+/// The shortlists that follow from the trials of one transaction.
+class ShortlistUpdates {
+ public:
+  void add(const Connection& connection, const Trial& trial, InsertResult result) {
+    if (result == InsertResult::present || result == InsertResult::conflict) return;
+    const Pair pair{intern_problem(connection, trial.key.problem),
+                    intern_device(connection, trial.key.device)};
+    Change& change = changes_[pair];
+    change.trials.push_back(trial);
+    change.anew = change.anew || result == InsertResult::mended;
+  }
+
+  /// A few trials are quickly added however many there are; with many it is faster to begin anew.
+  void write(const Connection& connection) {
+    for (const auto& [pair, change] : changes_) {
+      if (change.anew || change.trials.size() > kAddedOneByOne) {
+        rebuild_shortlist(connection, pair);
+      } else {
+        add_to_shortlist(connection, pair, change.trials);
+      }
+    }
+  }
+
+ private:
+  static constexpr std::size_t kAddedOneByOne = 8;
+  struct Change {
+    std::vector<Trial> trials;
+    bool anew = false;
+  };
+  std::map<Pair, Change> changes_;
+};
+
 }  // namespace
 
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
@@ -78,7 +113,13 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     migrate(connection);
   }
   connection.ignore_programs_in_schema();
-  return TuningStore(std::make_unique<Impl>(std::move(connection), path, write));
+  if (write && shortlists_need_mending(connection)) {
+    sqlite::Transaction transaction(connection);
+    mend_shortlists(connection);
+    transaction.commit();
+  }
+  const bool has_shortlists = write || version == kSchemaVersion;
+  return TuningStore(std::make_unique<Impl>(std::move(connection), path, write, has_shortlists));
 }
 
 TuningStore::TuningStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -95,10 +136,14 @@ std::string TuningStore::record(const Trial& trial) {
   impl_->require_write();
   const Trial row = checked(trial);
   sqlite::Transaction transaction(impl_->connection);
-  if (insert_trial(impl_->connection, row) == InsertResult::conflict) {
+  const InsertResult result = insert_trial(impl_->connection, row);
+  if (result == InsertResult::conflict) {
     throw Error(ErrorKind::usage,
                 fmt::format("trial id {} is taken by a trial of other content", row.id));
   }
+  ShortlistUpdates updates;
+  updates.add(impl_->connection, row, result);
+  updates.write(impl_->connection);
   transaction.commit();
   return row.id;
 }
@@ -106,10 +151,15 @@ std::string TuningStore::record(const Trial& trial) {
 RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
   impl_->require_write();
   RecordCount count;
+  ShortlistUpdates updates;
   sqlite::Transaction transaction(impl_->connection);
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    switch (insert_trial(impl_->connection, checked(trials[i]))) {
+    const Trial row = checked(trials[i]);
+    const InsertResult result = insert_trial(impl_->connection, row);
+    updates.add(impl_->connection, row, result);
+    switch (result) {
       case InsertResult::written:
+      case InsertResult::mended:
         ++count.written;
         break;
       case InsertResult::present:
@@ -120,6 +170,7 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
         break;
     }
   }
+  updates.write(impl_->connection);
   transaction.commit();
   return count;
 }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/neighbours.hpp"
 #include "cache/records.hpp"
 
 namespace kiln {
@@ -27,6 +28,12 @@ struct TrialFilter {
   std::optional<Provenance> provenance;
   std::string session_id;
   int limit = 0;  ///< 0: all
+};
+
+/// Selects problems; an empty field does not restrict.
+struct ProblemFilter {
+  std::optional<Problem> problem;  ///< exactly this problem
+  std::string kind_text;           ///< any sizes of this kind
 };
 
 /// One line of `kiln list`: what is known of one problem on one device class.
@@ -47,9 +54,9 @@ struct BestQuery {
   DeviceClass device;
   std::optional<Environment> environment;  ///< only its driver and toolkit are compared
   std::function<bool(std::string_view name, std::string_view digest)> admits_template;
-  std::function<bool(const Trial&)> admits;
+  std::function<bool(std::string_view template_name, const Config&)> admits;
   bool compiled_too = false;
-  std::optional<Provenance> provenance;  ///< of that one alone
+  std::optional<Provenance> provenance;  ///< only of that one
 };
 
 /// What became of rows that were to be stored.
@@ -98,12 +105,16 @@ class TuningStore {
 
   /// Oldest first (see Trial); with a limit the newest that many.
   [[nodiscard]] std::vector<Trial> trials(const TrialFilter& filter) const;
-  [[nodiscard]] std::vector<ProblemSummary> summaries(const TrialFilter& filter = {}) const;
-  /// best_of() over the trials that the query admits, without reading the rest.
+  [[nodiscard]] std::vector<ProblemSummary> summaries(const ProblemFilter& filter = {}) const;
+  /// best_of() over the trials that the query admits: a few rows, however many trials there are.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query) const;
-  /// Problems of that kind with any eligible, not `compiled` trial on that device.
-  [[nodiscard]] std::vector<Problem> problems(const std::string& kind_text,
-                                              const DeviceClass& device) const;
+  /// Says as well which trial would have been the best, had the query admitted its template;
+  /// nothing when the answer is that one.
+  [[nodiscard]] std::optional<Trial> best(const BestQuery& query,
+                                          std::optional<Trial>* unavailable) const;
+  /// Other problems of that kind with trials on that device, the nearest first.
+  [[nodiscard]] NeighbourQueue neighbours(const Problem& problem, const DeviceClass& device,
+                                          const NeighbourLimits& limits) const;
   /// Latest trial of each candidate and provenance of that problem and device: what a resumed
   /// session skips.
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,

@@ -3,11 +3,16 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "cache/neighbours.hpp"
+#include "cache/shortlist_rows.hpp"
 #include "cache/sqlite.hpp"
 #include "cache/store.hpp"
 #include "cache/where_clause.hpp"
@@ -17,19 +22,55 @@ namespace kiln {
 /// One connection and what it has noticed. Shared by the store_*.cpp files.
 class TuningStore::Impl {
  public:
-  Impl(sqlite::Connection the_connection, std::string the_path, bool may_write)
-      : connection(std::move(the_connection)), path(std::move(the_path)), writable(may_write) {}
+  Impl(sqlite::Connection the_connection, std::string the_path, bool may_write,
+       bool with_shortlists)
+      : connection(std::move(the_connection)),
+        path(std::move(the_path)),
+        writable(may_write),
+        has_shortlists(with_shortlists) {}
 
   /// Throws Error(usage) when the store was opened for reading.
   void require_write() const;
   /// Sound attempts; a damaged one goes to `corrupt`.
   [[nodiscard]] std::vector<CandidateKey> attempts(const WhereClause& where);
 
+  /// Nothing when all of the pair's trials are damaged.
+  [[nodiscard]] std::optional<ProblemSummary> summary_of(Pair pair, const Problem& problem,
+                                                         const DeviceClass& device);
+  /// State of the newest session; "" when there is none.
+  [[nodiscard]] std::string last_session_state(Pair pair);
+  /// All contenders of the pair in the order of better(), from its trials. Remembered until
+  /// something changes; valid until the next call.
+  [[nodiscard]] const std::vector<Contender>& all_contenders(Pair pair);
+  /// The contender's trial; a damaged one, or one that is not as the contender says, goes to
+  /// `corrupt`.
+  [[nodiscard]] std::optional<Trial> trial_of(const Contender& contender);
+  /// The sizes of all problems of that kind with trials on the device. Remembered likewise.
+  [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
+                                                          std::int64_t device_id,
+                                                          const DeviceClass& device);
+
   sqlite::Connection connection;
   std::string path;
   bool writable;
+  bool has_shortlists;  ///< false for a copy in memory of an older schema, which is not worth them
   /// Rows whose digest did not fit, by table and id, so that each counts once.
   std::set<std::string> corrupt;
+
+ private:
+  using Stamp = std::pair<std::int64_t, std::int64_t>;
+  struct Contenders {
+    Stamp stamp;
+    std::vector<Contender> list;
+  };
+  static constexpr std::size_t kMostPairs = 32;
+  std::map<Pair, Contenders> contenders_;
+  struct SizeTables {
+    std::shared_ptr<const SizeTable> table;
+    std::optional<Family> family;  ///< what the table was read for; nothing: the stamp decides
+    Stamp stamp;
+  };
+  std::map<std::pair<std::string, std::int64_t>, SizeTables> size_tables_;
 };
 
 }  // namespace kiln

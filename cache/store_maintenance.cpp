@@ -9,8 +9,10 @@
 #include <set>
 #include <tuple>
 
+#include "cache/candidate_rows.hpp"
 #include "cache/ranking.hpp"
 #include "cache/schema.hpp"
+#include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
 #include "cache/trial_check.hpp"
 
@@ -58,6 +60,21 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   return ids;
 }
 
+/// Each shortlist against the trials that it follows from.
+void check_shortlists(const sqlite::Connection& connection, std::set<std::string>& corrupt,
+                      std::vector<std::string>& faults) {
+  for (const Pair& pair : pairs_with_trials(connection)) {
+    const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
+    if (trials.empty()) continue;
+    const CandidateKey& any = trials.front().key;
+    const auto stored = find_shortlist(connection, pair, any.problem, any.device, corrupt);
+    if (stored && *stored != shortlist_of(trials)) {
+      faults.push_back(fmt::format("shortlist of {} on {}: does not follow from its trials",
+                                   any.problem.sizes_text(), any.device.name));
+    }
+  }
+}
+
 }  // namespace
 
 std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
@@ -73,9 +90,13 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
   std::uint64_t removed = 0;
   sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
   for (const auto& [key, group] : groups) {
-    for (const std::string& id : removable(group, before, keep_best)) {
-      erase.bind(id).run();
-      ++removed;
+    const std::vector<std::string> ids = removable(group, before, keep_best);
+    for (const std::string& id : ids) erase.bind(id).run();
+    removed += ids.size();
+    const CandidateKey& any = group.front().key;
+    if (!ids.empty()) {
+      rebuild_shortlist(impl_->connection, {intern_problem(impl_->connection, any.problem),
+                                            intern_device(impl_->connection, any.device)});
     }
   }
   transaction.commit();
@@ -105,6 +126,7 @@ std::vector<std::string> TuningStore::check() const {
       faults.push_back(fmt::format("problem {}: flops do not fit its sizes", problems.text(1)));
     }
   }
+  if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& row : impl_->corrupt) {
     faults.push_back(row + ": content does not fit its digest; the row is left out of answers");
   }

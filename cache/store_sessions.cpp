@@ -112,8 +112,24 @@ void TuningStore::end_session(const std::string& id, const std::string& state,
   transaction.commit();
 }
 
+std::string TuningStore::Impl::last_session_state(Pair pair) {
+  sqlite::Statement rows =
+      connection.prepare(select_sessions() +
+                         " WHERE s.problem_id = ? AND s.device_id = ?"
+                         " ORDER BY s.started_unix_ms DESC, s.session_id DESC");
+  rows.bind(pair.problem_id, pair.device_id);
+  while (rows.step()) {
+    if (const auto session = read_session(rows, corrupt)) return session->state;
+  }
+  return "";
+}
+
 std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) const {
   WhereClause where;
+  if (filter.problem) {
+    where.add("p.kind = ? AND p.sizes = ?",
+              {filter.problem->kind_text(), filter.problem->sizes_text()});
+  }
   if (!filter.operation.empty()) where.add("p.operation = ?", {filter.operation});
   if (!filter.kind_text.empty()) where.add("p.kind = ?", {filter.kind_text});
   if (!filter.session_id.empty()) where.add("s.session_id = ?", {filter.session_id});

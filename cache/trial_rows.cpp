@@ -229,7 +229,7 @@ InsertResult insert_trial(sqlite::Connection& connection, const Trial& trial) {
   // The stored twin is damaged: this intact copy takes its place.
   connection.prepare("DELETE FROM trials WHERE trial_id = ?").bind(trial.id).run();
   try_insert(connection, trial);
-  return InsertResult::written;
+  return InsertResult::mended;
 }
 
 std::string samples_text(const std::vector<double>& samples) {

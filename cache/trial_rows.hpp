@@ -32,7 +32,12 @@ class TrialReader {
   std::map<std::string, Problem> problems_;  ///< parsed before, by canonical text
 };
 
-enum class InsertResult : std::uint8_t { written, present, conflict };
+enum class InsertResult : std::uint8_t {
+  written,
+  mended,  ///< took the place of a damaged row
+  present,
+  conflict
+};
 /// Adds one checked trial, inside the caller's transaction, and clears its attempt.
 InsertResult insert_trial(sqlite::Connection& connection, const Trial& trial);
 

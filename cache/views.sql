@@ -24,24 +24,17 @@ FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id
      JOIN templates m USING (template_id) JOIN environments e USING (environment_id)
 ORDER BY t.created_unix_ms, t.trial_id;
 
--- The best candidate of each problem on each device. The leader has the lowest cost; whoever is
--- within noise of it, and within a 64th, ties; ties go to fewer registers, then
--- to the smaller name.
+-- The best candidate of each problem on each device, from the shortlists. The leader has the lowest
+-- cost; what is within noise of it, and within a 64th, ties; ties go to fewer registers, then to the
+-- smaller name.
 CREATE VIEW best AS
 WITH able AS (
   SELECT t.seq, t.problem_id, t.device_id, t.provenance_rank, t.cost, t.noise,
          coalesce(t.registers, 2147483647) AS registers, m.name AS template, t.config, t.trial_id
-  FROM trials t JOIN templates m USING (template_id)
-  WHERE t.eligible = 1
-    AND NOT EXISTS (SELECT 1 FROM trials w
-                    WHERE w.outcome = 'wrong_result' AND w.problem_id = t.problem_id
-                      AND w.device_id = t.device_id AND w.template_id = t.template_id
-                      AND w.config = t.config)
-    AND NOT EXISTS (SELECT 1 FROM trials f
-                    WHERE f.outcome IN ('crashed', 'timed_out') AND f.problem_id = t.problem_id
-                      AND f.device_id = t.device_id AND f.template_id = t.template_id
-                      AND f.config = t.config AND f.provenance_rank <= t.provenance_rank
-                      AND (f.created_unix_ms, f.trial_id) > (t.created_unix_ms, t.trial_id))
+  FROM shortlists s CROSS JOIN json_each(s.contenders) c
+       JOIN trials t ON t.trial_id = json_extract(c.value, '$[0]')
+       JOIN templates m USING (template_id)
+  WHERE json_valid(s.contenders)
 ), ordered AS (
   SELECT *, row_number() OVER (
               PARTITION BY problem_id, device_id

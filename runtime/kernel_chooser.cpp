@@ -58,6 +58,7 @@ bool KernelChooser::valid(std::string_view template_name, const Config& config,
 
 std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::string& toolkit,
                                             const Refused& refused) {
+  unavailable_.clear();
   const std::vector<const TuningStore*> stores = open_stores();
   if (stores.empty()) return std::nullopt;
   ++database_reads_;
@@ -78,9 +79,10 @@ std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::s
     warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
     return std::nullopt;
   }
-  if (!answer.warning.empty()) {
-    warnings_.warn("look-up", fmt::format("a database is left out: {}", answer.warning));
+  for (const LookupWarning& warning : answer.warnings) {
+    warnings_.warn("look-up: " + warning.cause, warning.text);
   }
+  unavailable_ = answer.unavailable;
   if (!answer.trial) return std::nullopt;
   return Choice{catalog_.find(answer.trial->key.template_name),
                 answer.trial->key.config,
@@ -107,7 +109,8 @@ std::optional<Choice> KernelChooser::fallback(const Problem& problem,
     return Choice{kernel_template,
                   *config,
                   Match::default_config,
-                  fmt::format("default configuration of {}", kernel_template->name()),
+                  fmt::format("default configuration of {}{}{}", kernel_template->name(),
+                              unavailable_.empty() ? "" : "; ", unavailable_),
                   "",
                   Provenance::measured};
   }

@@ -43,7 +43,8 @@ class KernelChooser {
   [[nodiscard]] std::optional<Choice> stored(const Problem& problem, const std::string& toolkit,
                                              const Refused& refused);
   /// The default configuration of the first template, in order of preference, that computes the
-  /// problem here and is not in `refused`: gemm_wmma, gemm_tiled, the user's, gemm_naive.
+  /// problem here and is not in `refused`: gemm_wmma, gemm_tiled, the user's, gemm_naive. The
+  /// reason says as well which better kernel the last stored() found and could not take.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem,
                                                const Refused& refused) const;
   /// One line for each template of the operation that cannot compute the problem.
@@ -65,6 +66,7 @@ class KernelChooser {
   };
   std::vector<Source> sources_;  ///< the user's, then the site's
   std::uint64_t database_reads_ = 0;
+  std::string unavailable_;
 };
 
 }  // namespace kiln::detail

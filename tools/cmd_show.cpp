@@ -189,7 +189,7 @@ Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
 /// The device classes that hold anything of this kind of problem: exactly this one first.
 std::vector<DeviceClass> devices_of(const TuningStore& store, const Problem& problem,
                                     const std::string& on) {
-  TrialFilter exact;
+  ProblemFilter exact;
   exact.problem = problem;
   std::vector<DeviceClass> devices;
   for (const auto& summary : select(store.summaries(exact), on)) {
@@ -204,7 +204,7 @@ std::vector<DeviceClass> devices_of(const TuningStore& store, const Problem& pro
 /// other sizes of its kind.
 std::string neighbours_text(Context& context, const TuningStore& store, const Problem& problem,
                             const std::string& on) {
-  TrialFilter kind;
+  ProblemFilter kind;
   kind.kind_text = problem.kind_text();
   std::set<std::string> seen;
   std::string text;

@@ -37,7 +37,7 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
 
 Trial stored_best(const TuningStore& store, const Problem& problem, const std::string& on,
                   const std::string& tune_command) {
-  TrialFilter filter;
+  ProblemFilter filter;
   filter.problem = problem;
   std::vector<const Trial*> winners;
   const auto summaries = select(store.summaries(filter), on);

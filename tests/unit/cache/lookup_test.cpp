@@ -204,10 +204,72 @@ TEST_F(LookUp, AStoreThatFailsIsNamedWhenAnotherAnswers) {
   const LookupAnswer answer = ask();
   EXPECT_EQ(answer.match, Match::exact);
   EXPECT_EQ(answer.trial->timing->median_ns, 2000);
-  EXPECT_NE(answer.warning.find(user.path()), std::string::npos) << answer.warning;
+  ASSERT_EQ(answer.warnings.size(), 1U);
+  EXPECT_NE(answer.warnings[0].text.find(user.path()), std::string::npos);
   const std::string text =
       test::error_of(ErrorKind::database, [&] { (void)look_up({&user}, request); });
   EXPECT_NE(text.find("Next: "), std::string::npos) << text;
+}
+
+TEST_F(LookUp, DamagedRowsAreToldWithTheAnswer) {
+  user.record(good_trial(1000));
+  user.record(good_trial(2000, 64));
+  ASSERT_TRUE(ask().warnings.empty());
+  PlainSqlite(user.path()).execute("UPDATE trials SET median_ns = 1 WHERE median_ns = 1000");
+  const LookupAnswer answer = ask();
+  EXPECT_EQ(answer.trial->timing->median_ns, 2000);
+  ASSERT_EQ(answer.warnings.size(), 1U);
+  EXPECT_NE(answer.warnings[0].text.find("damaged rows"), std::string::npos);
+  EXPECT_NE(answer.warnings[0].text.find("kiln doctor --db " + user.path()), std::string::npos);
+}
+
+TEST_F(LookUp, ADamagedProblemOrDeviceIsToldThoughNothingElseIsMissed) {
+  user.record(good_trial(1000));
+  user.record(trial_for(gemm_problem(2048, 4096, 4096), 3000));
+  PlainSqlite(user.path())
+      .execute(
+          "UPDATE problems SET sizes = 'm=4096 n=4096 k=4097' WHERE sizes LIKE '%4096 k=4096' "
+          "AND sizes LIKE 'm=4096%'");
+  EXPECT_EQ(ask().match, Match::nearest_problem);
+  EXPECT_EQ(ask().warnings.size(), 1U);
+  PlainSqlite(site.path()).execute("UPDATE devices SET sm_count = 131");
+  PlainSqlite(user.path()).execute("UPDATE devices SET sm_count = 131");
+  EXPECT_EQ(ask().match, Match::none);
+  EXPECT_EQ(ask().warnings.size(), 1U);
+}
+
+TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
+  Trial dot = good_trial(100);
+  dot.key.template_name = "gemm_dot";
+  user.record(dot);
+  user.record(good_trial(1000));
+  request.current_digest = [](std::string_view name) {
+    return name == "gemm_wmma" ? std::string("d1") : std::string();
+  };
+  request.is_valid = [](std::string_view name, const Config&) { return name == "gemm_wmma"; };
+  LookupAnswer answer = ask();
+  EXPECT_EQ(answer.match, Match::exact);
+  EXPECT_EQ(answer.trial->timing->median_ns, 1000);
+  EXPECT_EQ(answer.reason,
+            "tuned for this problem on this device class, driver and toolkit; the best known "
+            "kernel, gemm_dot, is not available: there is no template of that name; name the "
+            "directory that has it with --template-path or KILN_TEMPLATE_PATH");
+  ASSERT_EQ(answer.warnings.size(), 1U);
+  EXPECT_EQ(answer.warnings[0].cause, "template gemm_dot");
+
+  request.current_digest = [](std::string_view) { return std::string("d2"); };
+  answer = ask();
+  EXPECT_EQ(answer.match, Match::none);
+  EXPECT_NE(answer.unavailable.find("has changed since it was tuned; `kiln tune --stale`"),
+            std::string::npos)
+      << answer.unavailable;
+  EXPECT_EQ(answer.warnings.size(), 1U);
+
+  // A slower one that is gone changes nothing.
+  request.current_digest = [](std::string_view) { return std::string("d1"); };
+  request.is_valid = nullptr;
+  EXPECT_EQ(ask().trial->timing->median_ns, 100);
+  EXPECT_TRUE(ask().unavailable.empty());
 }
 
 /// The look-up policy once more, over plain vectors.

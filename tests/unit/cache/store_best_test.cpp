@@ -1,11 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// "best" has three homes: C++ over a set, SQL in TuningStore::best, and the view for people.
+// "best" has three homes: C++ over a set of trials, the shortlists of TuningStore::best, and the
+// view for people.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 
+#include "cache/ranking.hpp"
 #include "cache/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
@@ -77,7 +80,7 @@ TEST(StoreBest, TheQueryRestricts) {
   EXPECT_EQ(median(query), 600);
   query.environment = test::environment();
   EXPECT_EQ(median(query), 700);
-  query.admits = [](const Trial& trial) { return trial.key.config.at("tile_m") < 100; };
+  query.admits = [](std::string_view, const Config& config) { return config.at("tile_m") < 100; };
   EXPECT_EQ(median(query), 0);
 
   BestQuery of_compiled;
@@ -86,6 +89,124 @@ TEST(StoreBest, TheQueryRestricts) {
   EXPECT_EQ(median(of_compiled), 0);
   of_compiled.compiled_too = true;
   EXPECT_EQ(median(of_compiled), 1);
+}
+
+/// A query drawn at random, and the same over plain vectors.
+struct Restriction {
+  BestQuery query;
+  bool templates = false;
+  bool configs = false;
+
+  explicit Restriction(std::mt19937_64& random, const Trial& of) {
+    query.problem = of.key.problem;
+    query.device = of.key.device;
+    query.compiled_too = random() % 2 == 0;
+    if (random() % 2 == 0) query.environment = of.environment;
+    if (random() % 2 == 0) query.provenance = of.provenance;
+    templates = random() % 2 == 0;
+    configs = random() % 2 == 0;
+    if (templates) query.admits_template = admits_template;
+    if (configs) query.admits = admits_config;
+  }
+  static bool admits_template(std::string_view name, std::string_view digest) {
+    return name == "gemm_wmma" && digest == "d1";
+  }
+  static bool admits_config(std::string_view, const Config& config) {
+    return config.at("tile_m") != 32;
+  }
+  [[nodiscard]] std::optional<Trial> expected(const std::vector<Trial>& trials) const {
+    std::vector<Trial> chosen;
+    for (const Trial& trial : trials) {
+      if (trial.key.problem != query.problem || trial.key.device != query.device) continue;
+      // Evidence counts wherever it comes from.
+      if (speaks_against(trial) || admitted(trial)) chosen.push_back(trial);
+    }
+    const Trial* best = best_of(chosen);
+    return best == nullptr ? std::nullopt : std::optional(*best);
+  }
+
+ private:
+  [[nodiscard]] bool admitted(const Trial& trial) const {
+    if (trial.provenance == Provenance::compiled && !query.compiled_too) return false;
+    if (query.provenance && trial.provenance != *query.provenance) return false;
+    if (query.environment && trial.environment.driver != query.environment->driver) return false;
+    if (templates && !admits_template(trial.key.template_name, trial.key.template_digest)) {
+      return false;
+    }
+    return !configs || admits_config(trial.key.template_name, trial.key.config);
+  }
+};
+
+RC_GTEST_PROP(StoreBest, ShortlistsAnswerEveryRestrictionHoweverTheTrialsCame,
+              (std::uint64_t seed)) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  std::mt19937_64 random(seed);
+  const std::vector<Trial> trials = test::random_trials(random, 1 + random() % 80);
+  TuningStore store = TuningStore::open(path, OpenMode::read_write);
+  for (std::size_t i = 0; i < trials.size();) {
+    const std::size_t end = std::min(trials.size(), i + 1 + random() % 20);
+    if (end == i + 1) {
+      store.record(trials[i]);
+    } else {
+      const auto at = [&](std::size_t place) {
+        return trials.begin() + static_cast<std::ptrdiff_t>(place);
+      };
+      (void)store.record_all({at(i), at(end)});
+    }
+    i = end;
+  }
+  RC_ASSERT(store.check() == std::vector<std::string>{});
+  for (int i = 0; i < 12; ++i) {
+    const Restriction restriction(random, trials[random() % trials.size()]);
+    RC_ASSERT(store.best(restriction.query) == restriction.expected(trials));
+  }
+  (void)store.prune(0, 1);
+  RC_ASSERT(store.check().empty());
+  // What is derived may be lost: it is made again, and until then nothing answers otherwise.
+  PlainSqlite(path).execute(random() % 2 == 0 ? "DELETE FROM shortlists" : "DELETE FROM families");
+  const std::vector<Trial> left = store.trials({});
+  const Restriction restriction(random, trials[0]);
+  const auto before = TuningStore::open(path, OpenMode::read_only).best(restriction.query);
+  RC_ASSERT(before == restriction.expected(left));
+  RC_ASSERT(TuningStore::open(path, OpenMode::read_write).best(restriction.query) == before);
+  RC_ASSERT(PlainSqlite(path).value("SELECT count(*) > 0 FROM families JOIN shortlists") == "1");
+}
+
+TEST(StoreBest, TrialsChangedByHandAreSeenAtOnce) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  TuningStore store = TuningStore::open(path, OpenMode::read_write);
+  store.record(good_trial(500, 32));
+  store.record(good_trial(600, 64));
+  BestQuery query;
+  query.problem = test::gemm_problem(4096, 4096, 4096);
+  query.device = test::h200();
+  ASSERT_EQ(store.best(query)->timing->median_ns, 500);
+  PlainSqlite(path).execute("DELETE FROM trials WHERE median_ns = 500");
+  EXPECT_EQ(store.best(query)->timing->median_ns, 600);
+  EXPECT_EQ(store.summaries()[0].trials, 1U);
+  EXPECT_EQ(store.corrupt_rows(), 0U) << "a person may do that";
+  (void)TuningStore::open(path, OpenMode::read_write);
+  EXPECT_EQ(PlainSqlite(path).value("SELECT count(*) FROM shortlists WHERE digest = ''"), "0");
+}
+
+TEST(StoreBest, ADamagedShortlistIsCountedAndTheTrialsAnswer) {
+  const TempFolder folder;
+  const std::string path = folder.file("tuning.db");
+  TuningStore store = TuningStore::open(path, OpenMode::read_write);
+  store.record(good_trial(500, 32));
+  store.record(good_trial(600, 64));
+  PlainSqlite(path).execute("UPDATE shortlists SET contenders = replace(contenders, '32', '33')");
+  BestQuery query;
+  query.problem = test::gemm_problem(4096, 4096, 4096);
+  query.device = test::h200();
+  EXPECT_EQ(store.best(query)->timing->median_ns, 500);
+  EXPECT_EQ(store.corrupt_rows(), 1U);
+  store.record(good_trial(400, 128));
+  const TuningStore again = TuningStore::open(path, OpenMode::read_only);
+  EXPECT_EQ(again.best(query)->timing->median_ns, 400);
+  EXPECT_EQ(again.corrupt_rows(), 0U) << "the next trial makes it anew";
 }
 
 TEST(StoreBest, ViewsReadWell) {

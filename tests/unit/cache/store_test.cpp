@@ -50,7 +50,7 @@ RC_GTEST_PROP(StoreProperty, AnyTrialsComeBackOldestFirst, (std::uint64_t seed))
   TrialFilter newest;
   newest.limit = 7;
   RC_ASSERT(store.trials(newest) == std::vector<Trial>(trials.end() - 7, trials.end()));
-  RC_ASSERT(store.check().empty());
+  RC_ASSERT(store.check() == std::vector<std::string>{});
 }
 
 TEST_F(Store, RefusesAnInvalidTrialAndStoresNothing) {

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "cache/ranking.hpp"
+
+namespace kiln {
+
+/// An eligible trial that nothing speaks against, as far as choosing the best looks at it.
+struct Contender {
+  std::string trial_id;
+  Rank rank;
+  std::string template_name;
+  std::string template_digest;
+  std::string config;  ///< canonical text
+  std::string driver;
+  std::string toolkit;
+  friend bool operator==(const Contender&, const Contender&) = default;
+};
+
+[[nodiscard]] Contender contender_of(const Trial& trial);
+
+/// The orders of docs/schema.md: who leads, and who is preferred among those that tie with the
+/// leader. Both are strict and total.
+[[nodiscard]] bool better(const Contender& left, const Contender& right);
+[[nodiscard]] bool preferred_in_tie(const Contender& left, const Contender& right);
+
+/// The first by better(), and the one preferred among those that tie with it, which is the best.
+/// Both null when there is none.
+struct Decision {
+  const Contender* leader = nullptr;
+  const Contender* best = nullptr;
+};
+/// Decides among those that `admits` lets in; `contenders` are in the order of better(). Asks
+/// `admits` of as few as it can, and at most once of each: it may be slow.
+[[nodiscard]] Decision decide(std::span<const Contender> contenders,
+                              const std::function<bool(const Contender&)>& admits);
+
+/// Those, in the order of better(), of which one is always the best whatever set of provenances,
+/// templates and environments a look-up is restricted to. The others each have a rival of the same
+/// provenance, template and environment that costs no more, is no worse known and is preferred in a
+/// tie; so wherever they are let in, that one is let in too and goes before them.
+[[nodiscard]] std::vector<Contender> shortlist_of(std::vector<Contender> contenders);
+
+}  // namespace kiln

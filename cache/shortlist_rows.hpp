@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cache/shortlist.hpp"
+#include "cache/sqlite.hpp"
+
+namespace kiln {
+
+/// Row numbers of a problem and a device.
+struct Pair {
+  std::int64_t problem_id = 0;
+  std::int64_t device_id = 0;
+  friend auto operator<=>(const Pair&, const Pair&) = default;
+};
+
+/// What a pair's row numbers stand for.
+struct Subject {
+  Problem problem;
+  DeviceClass device;
+};
+/// Nothing when a row that the pair refers to is missing or damaged.
+[[nodiscard]] std::optional<Subject> subject_of(const sqlite::Connection& connection, Pair pair);
+
+/// All trials of the pair, oldest first; damaged ones are left out and added to `corrupt`.
+[[nodiscard]] std::vector<Trial> trials_of(const sqlite::Connection& connection, Pair pair,
+                                           std::set<std::string>& corrupt);
+
+/// The stored shortlist of the pair, which is that of `problem` and `device`. Nothing when it is
+/// missing or out of date, or damaged, which is added to `corrupt`.
+[[nodiscard]] std::optional<Shortlist> find_shortlist(const sqlite::Connection& connection,
+                                                      Pair pair, const Problem& problem,
+                                                      const DeviceClass& device,
+                                                      std::set<std::string>& corrupt);
+
+/// The stored family of that kind on that device, as find_shortlist() finds shortlists.
+[[nodiscard]] std::optional<Family> find_family(const sqlite::Connection& connection,
+                                                const std::string& kind, std::int64_t device_id,
+                                                const DeviceClass& device,
+                                                std::set<std::string>& corrupt);
+
+/// Looks for families whose kind or device is not what it was when they were stored.
+void check_families(const sqlite::Connection& connection, std::set<std::string>& corrupt);
+
+/// What follows changes rows, inside the caller's transaction.
+
+/// Makes the pair's shortlist from its trials.
+void rebuild_shortlist(const sqlite::Connection& connection, Pair pair);
+/// Brings the pair's shortlist up to date after these trials, at least one, were stored: the same
+/// as rebuild_shortlist(), in a time that does not grow with the number of those stored before.
+void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
+                      const std::vector<Trial>& trials);
+/// Whether any pair's shortlist is missing or out of date, or a family does not fit.
+[[nodiscard]] bool shortlists_need_mending(const sqlite::Connection& connection);
+void mend_shortlists(const sqlite::Connection& connection);
+
+/// Every pair that has trials, in order; from the trials themselves.
+[[nodiscard]] std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection);
+
+}  // namespace kiln

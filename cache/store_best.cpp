@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What look-ups ask of the store: the best trial of a problem, and which problems are near it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "cache/candidate_rows.hpp"
+#include "cache/shortlist_rows.hpp"
+#include "cache/store_impl.hpp"
+#include "cache/trial_rows.hpp"
+
+namespace kiln {
+namespace {
+
+/// A query as a condition on contenders that remembers what it was asked, because `admits` may be
+/// slow and the same candidate often has several trials.
+class Admission {
+ public:
+  explicit Admission(const BestQuery& query) : query_(query) {}
+
+  bool operator()(const Contender& contender) {
+    return fits(contender) && admits_template(contender) && admits_config(contender);
+  }
+  /// The same, were every template there as it was.
+  bool with_any_template(const Contender& contender) {
+    return fits(contender) && (!admits_template(contender) || admits_config(contender));
+  }
+  [[nodiscard]] bool admits_template(const Contender& contender) const {
+    return !query_.admits_template ||
+           query_.admits_template(contender.template_name, contender.template_digest);
+  }
+  /// Whether any was kept out for what only the caller knows of configurations.
+  [[nodiscard]] bool refused_any() const { return refused_any_; }
+
+ private:
+  [[nodiscard]] bool fits(const Contender& contender) const {
+    const auto provenance = static_cast<Provenance>(contender.rank.provenance);
+    if (provenance == Provenance::compiled && !query_.compiled_too) return false;
+    if (query_.provenance && provenance != *query_.provenance) return false;
+    return !query_.environment || (contender.driver == query_.environment->driver &&
+                                   contender.toolkit == query_.environment->toolkit);
+  }
+  bool admits_config(const Contender& contender) {
+    if (!query_.admits) return true;
+    const auto [known, fresh] =
+        asked_.try_emplace({contender.template_name, contender.config}, false);
+    if (fresh) {
+      known->second = query_.admits(contender.template_name, Config::parse(contender.config));
+    }
+    if (!known->second) refused_any_ = true;
+    return known->second;
+  }
+
+  const BestQuery& query_;
+  std::map<std::pair<std::string, std::string>, bool> asked_;
+  bool refused_any_ = false;
+};
+
+std::optional<Trial> read_trial(const sqlite::Connection& connection, const std::string& id,
+                                std::set<std::string>& corrupt) {
+  sqlite::Statement rows = connection.prepare(select_trials() + " WHERE t.trial_id = ?");
+  rows.bind(id);
+  return rows.step() ? TrialReader(corrupt).read(rows) : std::nullopt;
+}
+
+}  // namespace
+
+const std::vector<Contender>& TuningStore::Impl::all_contenders(Pair pair) {
+  const auto stamp = connection.change_stamp();
+  const auto known = contenders_.find(pair);
+  if (known != contenders_.end() && known->second.stamp == stamp) return known->second.list;
+  if (contenders_.size() >= kMostPairs) contenders_.clear();
+  std::vector<Contender> list;
+  const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
+  for (const Trial* trial : able_trials(trials)) list.push_back(contender_of(*trial));
+  return contenders_.insert_or_assign(pair, Contenders{stamp, std::move(list)}).first->second.list;
+}
+
+std::optional<Trial> TuningStore::Impl::trial_of(const Contender& contender) {
+  auto trial = read_trial(connection, contender.trial_id, corrupt);
+  if (trial && contender_of(*trial) == contender) return trial;
+  corrupt.insert("trial " + contender.trial_id);
+  return std::nullopt;
+}
+
+std::optional<Trial> TuningStore::best(const BestQuery& query) const {
+  return best(query, nullptr);
+}
+
+std::optional<Trial> TuningStore::best(const BestQuery& query,
+                                       std::optional<Trial>* unavailable) const {
+  const sqlite::Snapshot snapshot(impl_->connection);
+  const auto problem = find_problem(impl_->connection, query.problem);
+  const auto device = find_device(impl_->connection, query.device);
+  if (!problem || !device) return std::nullopt;
+  const Pair pair{*problem, *device};
+  Admission admission(query);
+
+  const auto answer_from = [&](const std::vector<Contender>& contenders,
+                               std::optional<Trial>& best) {
+    const Decision decision =
+        decide(contenders, [&](const Contender& contender) { return admission(contender); });
+    if (decision.best != nullptr) {
+      best = impl_->trial_of(*decision.best);
+      if (!best) return false;
+    }
+    if (unavailable == nullptr) return true;
+    const Decision ideal = decide(contenders, [&](const Contender& contender) {
+      return admission.with_any_template(contender);
+    });
+    if (ideal.best != nullptr && !admission.admits_template(*ideal.best)) {
+      *unavailable = impl_->trial_of(*ideal.best);
+    }
+    return true;
+  };
+
+  std::optional<Trial> best;
+  const auto shortlist =
+      find_shortlist(impl_->connection, pair, query.problem, query.device, impl_->corrupt);
+  // A refused configuration may have kept others off the list, and a trial that is not as the list
+  // says is damaged: then all trials decide.
+  if (shortlist && answer_from(shortlist->contenders, best) && !admission.refused_any()) {
+    return best;
+  }
+  best.reset();
+  (void)answer_from(impl_->all_contenders(pair), best);
+  return best;
+}
+
+NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass& device,
+                                       const NeighbourLimits& limits) const {
+  const sqlite::Snapshot snapshot(impl_->connection);
+  const auto device_id = find_device(impl_->connection, device);
+  if (!device_id) {
+    // It may be here, damaged: then what is known of it does not fit.
+    check_families(impl_->connection, impl_->corrupt);
+    return {};
+  }
+  return {impl_->sizes_of(problem, *device_id, device), problem, limits};
+}
+
+std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& problem,
+                                                             std::int64_t device_id,
+                                                             const DeviceClass& device) {
+  const std::string kind = problem.kind_text();
+  const auto family = find_family(connection, kind, device_id, device, corrupt);
+  const auto stamp = connection.change_stamp();
+  SizeTables& known = size_tables_[{kind, device_id}];
+  if (known.table && (family ? known.family == family : known.stamp == stamp)) return known.table;
+
+  const auto read = [&](const char* sql) {
+    auto table = std::make_shared<SizeTable>(problem);
+    Family found;
+    sqlite::Statement rows = connection.prepare(sql);
+    rows.bind(kind, device_id);
+    while (rows.step()) {
+      const std::string sizes = rows.text(0);
+      found.add(sizes);
+      if (!table->add(sizes)) corrupt.insert("problem " + sizes);
+    }
+    known = {table, found, stamp};
+  };
+  read(
+      "SELECT p.sizes FROM problems p JOIN shortlists s USING (problem_id) "
+      "WHERE p.kind = ? AND s.device_id = ?");
+  if (family == known.family) return known.table;
+  // Problems are missing, or too many, or their family is: the trials know. Only an older schema
+  // has no families at all, and nothing is wrong with it.
+  read(
+      "SELECT p.sizes FROM problems p WHERE p.kind = ? AND EXISTS "
+      "(SELECT 1 FROM trials t WHERE t.problem_id = p.problem_id AND t.device_id = ?)");
+  if (family != known.family && has_shortlists) corrupt.insert("family " + kind);
+  known.family.reset();
+  return known.table;
+}
+
+}  // namespace kiln
