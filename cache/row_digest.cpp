@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <bit>
+#include <charconv>
 
 #include "templates/digest.hpp"
 
@@ -21,7 +23,10 @@ class Fields {
   }
   Fields& integer(std::int64_t value) { return text(fmt::format_int(value).str()); }
   Fields& real(double value) {
-    return text(fmt::format("{:x}", std::bit_cast<std::uint64_t>(value)));
+    std::array<char, 16> digits{};
+    char* const end =
+        std::to_chars(digits.begin(), digits.end(), std::bit_cast<std::uint64_t>(value), 16).ptr;
+    return text(std::string(digits.begin(), end));
   }
 
   Fields& add(const Problem& problem) { return text(problem.canonical()); }

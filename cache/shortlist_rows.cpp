@@ -116,16 +116,38 @@ bool families_fit(const sqlite::Connection& connection, const Families& families
   });
 }
 
-std::vector<Pair> pairs_to_mend(const sqlite::Connection& connection) {
+std::vector<Pair> read_pairs(const sqlite::Connection& connection, const char* sql) {
   std::vector<Pair> pairs;
-  sqlite::Statement known = connection.prepare(
-      "SELECT 1 FROM shortlists WHERE problem_id = ? AND device_id = ? AND digest <> ''");
-  for (const Pair& pair : pairs_with_trials(connection)) {
-    if (!known.bind(pair.problem_id, pair.device_id).step()) pairs.push_back(pair);
-    known.rewind();
+  sqlite::Statement rows = connection.prepare(sql);
+  while (rows.step()) pairs.push_back({rows.integer(0), rows.integer(1)});
+  return pairs;
+}
+
+/// Every pair that has trials, in order; from the trials themselves.
+std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection) {
+  // The index finds the next pair at once; reading all trials to see what differs takes longer.
+  std::vector<Pair> pairs;
+  sqlite::Statement next = connection.prepare(
+      "SELECT problem_id, device_id FROM trials INDEXED BY trials_by_candidate "
+      "WHERE (problem_id, device_id) > (?, ?) ORDER BY problem_id, device_id LIMIT 1");
+  next.bind(std::int64_t{-1}, std::int64_t{-1});
+  while (next.step()) {
+    pairs.push_back({next.integer(0), next.integer(1)});
+    next.rewind();
+    next.bind(pairs.back().problem_id, pairs.back().device_id);
   }
   return pairs;
 }
+
+/// Whether there is a shortlist for every pair, going by what families say of them.
+bool shortlists_complete(const sqlite::Connection& connection) {
+  const Families families = families_as_they_are(connection);
+  if (families.empty())
+    return connection.integer("SELECT count(*) FROM (SELECT 1 FROM trials LIMIT 1)") == 0;
+  return families_fit(connection, families);
+}
+
+constexpr const char* kOutOfDate = "SELECT problem_id, device_id FROM shortlists WHERE digest = ''";
 
 }  // namespace
 
@@ -241,35 +263,31 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
 }
 
 bool shortlists_need_mending(const sqlite::Connection& connection) {
-  return !pairs_to_mend(connection).empty() ||
-         !families_fit(connection, families_as_they_are(connection));
+  return connection.prepare(kOutOfDate).step() || !shortlists_complete(connection);
 }
 
 void mend_shortlists(const sqlite::Connection& connection) {
-  for (const Pair& pair : pairs_to_mend(connection)) rebuild_shortlist(connection, pair);
-  const Families families = families_as_they_are(connection);
-  if (families_fit(connection, families)) return;
+  const bool complete = shortlists_complete(connection);
+  sqlite::Statement known = connection.prepare(
+      "SELECT 1 FROM shortlists WHERE problem_id = ? AND device_id = ? AND digest <> ''");
+  for (const Pair& pair :
+       complete ? read_pairs(connection, kOutOfDate) : pairs_with_trials(connection)) {
+    if (!known.bind(pair.problem_id, pair.device_id).step()) rebuild_shortlist(connection, pair);
+    known.rewind();
+  }
+  if (complete) return;
   connection.prepare("DELETE FROM families").run();
-  for (const auto& [key, family] : families) {
+  for (const auto& [key, family] : families_as_they_are(connection)) {
     if (const auto device = device_of(connection, key.second)) {
       put_family(connection, key.first, key.second, *device, family);
     }
   }
 }
 
-std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection) {
-  // The index finds the next pair at once; reading all trials to see what differs takes longer.
-  std::vector<Pair> pairs;
-  sqlite::Statement next = connection.prepare(
-      "SELECT problem_id, device_id FROM trials INDEXED BY trials_by_candidate "
-      "WHERE (problem_id, device_id) > (?, ?) ORDER BY problem_id, device_id LIMIT 1");
-  next.bind(std::int64_t{-1}, std::int64_t{-1});
-  while (next.step()) {
-    pairs.push_back({next.integer(0), next.integer(1)});
-    next.rewind();
-    next.bind(pairs.back().problem_id, pairs.back().device_id);
-  }
-  return pairs;
+std::vector<Pair> all_pairs(const sqlite::Connection& connection) {
+  if (!shortlists_complete(connection)) return pairs_with_trials(connection);
+  return read_pairs(connection,
+                    "SELECT problem_id, device_id FROM shortlists ORDER BY problem_id, device_id");
 }
 
 }  // namespace kiln

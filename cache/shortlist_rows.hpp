@@ -60,7 +60,7 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
 [[nodiscard]] bool shortlists_need_mending(const sqlite::Connection& connection);
 void mend_shortlists(const sqlite::Connection& connection);
 
-/// Every pair that has trials, in order; from the trials themselves.
-[[nodiscard]] std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection);
+/// Every pair that has trials, in order. Prune may leave one that has none any more.
+[[nodiscard]] std::vector<Pair> all_pairs(const sqlite::Connection& connection);
 
 }  // namespace kiln

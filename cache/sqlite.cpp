@@ -201,7 +201,7 @@ void Connection::harden() {
     // Memory-mapped reads turn a disk fault or a truncation by others into SIGBUS.
     database_->exec(
         "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON;"
-        "PRAGMA temp_store = MEMORY");
+        "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384");
   });
 }
 

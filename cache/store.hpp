@@ -112,11 +112,12 @@ class TuningStore {
   /// nothing when the answer is that one.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query,
                                           std::optional<Trial>* unavailable) const;
+  /// Devices that have trials of problems of that kind.
+  [[nodiscard]] std::vector<DeviceClass> devices(const std::string& kind_text) const;
   /// Other problems of that kind with trials on that device, the nearest first.
   [[nodiscard]] NeighbourQueue neighbours(const Problem& problem, const DeviceClass& device,
                                           const NeighbourLimits& limits) const;
-  /// Latest trial of each candidate and provenance of that problem and device: what a resumed
-  /// session skips.
+  /// latest_of() that problem and device: what a resumed session skips.
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
                                                  const DeviceClass& device) const;
 
@@ -136,6 +137,10 @@ class TuningStore {
   explicit TuningStore(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+/// The latest trial of each candidate and provenance among trials of one problem and device that
+/// are in the order of their dates.
+[[nodiscard]] std::vector<Trial> latest_of(const std::vector<Trial>& trials);
 
 /// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
 /// (the median, a quarter longer unless interleaved; minus the occupancy for `compiled`); fewer

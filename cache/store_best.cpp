@@ -23,9 +23,15 @@ class Admission {
   bool operator()(const Contender& contender) {
     return fits(contender) && admits_template(contender) && admits_config(contender);
   }
-  /// The same, were every template there as it was.
-  bool with_any_template(const Contender& contender) {
-    return fits(contender) && (!admits_template(contender) || admits_config(contender));
+  /// The same, were every template there as it was. Where its present state has results of its own,
+  /// an older state of a template is history.
+  bool with_any_template(const Contender& contender, const std::vector<Contender>& all) {
+    if (!fits(contender)) return false;
+    if (admits_template(contender)) return admits_config(contender);
+    return std::none_of(all.begin(), all.end(), [&](const Contender& other) {
+      return other.template_name == contender.template_name && fits(other) &&
+             admits_template(other);
+    });
   }
   [[nodiscard]] bool admits_template(const Contender& contender) const {
     return !query_.admits_template ||
@@ -108,7 +114,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
     }
     if (unavailable == nullptr) return true;
     const Decision ideal = decide(contenders, [&](const Contender& contender) {
-      return admission.with_any_template(contender);
+      return admission.with_any_template(contender, contenders);
     });
     if (ideal.best != nullptr && !admission.admits_template(*ideal.best)) {
       *unavailable = impl_->trial_of(*ideal.best);
@@ -127,6 +133,17 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
   best.reset();
   (void)answer_from(impl_->all_contenders(pair), best);
   return best;
+}
+
+std::vector<DeviceClass> TuningStore::devices(const std::string& kind_text) const {
+  std::vector<DeviceClass> devices;
+  sqlite::Statement rows = impl_->connection.prepare(
+      fmt::format("SELECT {} FROM devices d WHERE EXISTS (SELECT 1 FROM problems p JOIN trials t "
+                  "USING (problem_id) WHERE p.kind = ? AND t.device_id = d.device_id)",
+                  kDeviceColumns));
+  rows.bind(kind_text);
+  while (rows.step()) devices.push_back(read_device(rows, 0));
+  return devices;
 }
 
 NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass& device,

@@ -63,7 +63,7 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
 /// Each shortlist against the trials that it follows from.
 void check_shortlists(const sqlite::Connection& connection, std::set<std::string>& corrupt,
                       std::vector<std::string>& faults) {
-  for (const Pair& pair : pairs_with_trials(connection)) {
+  for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
     if (trials.empty()) continue;
     const CandidateKey& any = trials.front().key;

@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What the store answers: lists, summaries, and the best trial.
+// Trials as they are, for those who want to see all of them.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <tuple>
 
@@ -62,22 +61,27 @@ std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
   return trials;
 }
 
+std::vector<Trial> latest_of(const std::vector<Trial>& trials) {
+  // Keeping the last of each candidate means keeping the first of each from the back.
+  std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;
+  std::vector<Trial> latest;
+  for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial) {
+    const CandidateKey& key = trial->key;
+    if (seen.emplace(key.template_name, key.template_digest, key.config, trial->provenance)
+            .second) {
+      latest.push_back(*trial);
+    }
+  }
+  std::reverse(latest.begin(), latest.end());
+  return latest;
+}
+
 std::vector<Trial> TuningStore::latest_trials(const Problem& problem,
                                               const DeviceClass& device) const {
   TrialFilter filter;
   filter.problem = problem;
   filter.device = device;
-  std::vector<Trial> latest = trials(filter);
-  // Keeping the last of each candidate means keeping the first of each from the back.
-  std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;
-  std::reverse(latest.begin(), latest.end());
-  std::erase_if(latest, [&](const Trial& trial) {
-    return !seen.emplace(trial.key.template_name, trial.key.template_digest, trial.key.config,
-                         trial.provenance)
-                .second;
-  });
-  std::reverse(latest.begin(), latest.end());
-  return latest;
+  return latest_of(trials(filter));
 }
 
 }  // namespace kiln

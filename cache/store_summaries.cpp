@@ -13,7 +13,7 @@ namespace kiln {
 namespace {
 
 std::vector<Pair> pairs_of(const sqlite::Connection& connection, const ProblemFilter& filter) {
-  std::vector<Pair> pairs = pairs_with_trials(connection);
+  std::vector<Pair> pairs = all_pairs(connection);
   if (!filter.problem) return pairs;
   const auto problem = find_problem(connection, *filter.problem);
   std::erase_if(pairs, [&](const Pair& pair) { return pair.problem_id != problem; });
@@ -51,7 +51,8 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
 
 std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) const {
   const sqlite::Snapshot snapshot(impl_->connection);
-  std::vector<ProblemSummary> summaries;
+  using Key = std::pair<std::string, std::string>;
+  std::vector<std::pair<Key, ProblemSummary>> found;
   for (const Pair& pair : pairs_of(impl_->connection, filter)) {
     const auto subject = subject_of(impl_->connection, pair);
     if (!subject) {
@@ -61,15 +62,15 @@ std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) 
     }
     if (!filter.kind_text.empty() && subject->problem.kind_text() != filter.kind_text) continue;
     auto summary = impl_->summary_of(pair, subject->problem, subject->device);
-    if (summary) summaries.push_back(std::move(*summary));
+    if (!summary) continue;
+    found.emplace_back(Key(subject->problem.canonical(), subject->device.canonical()),
+                       std::move(*summary));
   }
-  const auto order = [](const ProblemSummary& summary) {
-    return std::pair(summary.problem.canonical(), summary.device.canonical());
-  };
-  std::sort(summaries.begin(), summaries.end(),
-            [&](const ProblemSummary& left, const ProblemSummary& right) {
-              return order(left) < order(right);
-            });
+  std::sort(found.begin(), found.end(),
+            [](const auto& left, const auto& right) { return left.first < right.first; });
+  std::vector<ProblemSummary> summaries;
+  summaries.reserve(found.size());
+  for (auto& [key, summary] : found) summaries.push_back(std::move(summary));
   return summaries;
 }
 

@@ -65,14 +65,17 @@ KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
 
 KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& problem,
                                            std::string& failure) {
+  // Sizes never enter the code: what was loaded for one size serves all of its kind.
+  const std::string code = fmt::format("{} | {} | {}", choice.kernel_template->name(),
+                                       choice.config.canonical(), problem.kind_text());
+  const auto known = modules_.find(code);
+  if (known != modules_.end()) return &known->second;
   const RenderedKernel rendered =
       render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
-  const auto known = modules_.find(rendered.digest);
-  if (known != modules_.end()) return &known->second;
   Loaded loaded = find_module(rendered, choice.toolkit, failure);
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
-  return &modules_.emplace(rendered.digest, std::move(loaded)).first->second;
+  return &modules_.emplace(code, std::move(loaded)).first->second;
 }
 
 BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {

@@ -48,7 +48,7 @@ class KernelBuilder {
   const Catalog& catalog_;
   Device& device_;
   CachingCompiler& compiler_;
-  std::map<std::string, Loaded> modules_;  ///< by digest of the rendered text
+  std::map<std::string, Loaded> modules_;  ///< by template, configuration and kind
 };
 
 }  // namespace kiln::detail

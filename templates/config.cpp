@@ -52,7 +52,7 @@ std::string Config::canonical() const {
   std::string text;
   for (const auto& [name, value] : values_) {
     if (!text.empty()) text += ' ';
-    fmt::format_to(std::back_inserter(text), "{}={}", name, value);
+    text.append(name).append(1, '=').append(fmt::format_int(value).str());
   }
   return text;
 }

@@ -19,15 +19,16 @@ constexpr std::string_view kKindEnd = " | ";
   throw Error(ErrorKind::usage, fmt::format("problem text: \"{}\" {}", field, why));
 }
 
-/// Appends "name=value" for each entry, a space between.
+/// Appends "name=value" for each entry, a space between. Keys and digests are made of these texts,
+/// thousands for a list, so it does without formatting.
 template <class Entry>
 void append_fields(std::string& text, const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
     if (!text.empty()) text += ' ';
     if constexpr (std::is_same_v<Entry, NamedType>) {
-      fmt::format_to(std::back_inserter(text), "{}={}", entry.slot, to_string(entry.type));
+      text.append(entry.slot).append(1, '=').append(to_string(entry.type));
     } else {
-      fmt::format_to(std::back_inserter(text), "{}={}", entry.name, entry.value);
+      text.append(entry.name).append(1, '=').append(fmt::format_int(entry.value).str());
     }
   }
 }
@@ -107,7 +108,7 @@ std::string Problem::kind_text() const {
 }
 
 std::string Problem::canonical() const {
-  return fmt::format("{}{}{}", kind_text(), kKindEnd, sizes_text());
+  return kind_text().append(kKindEnd).append(sizes_text());
 }
 
 Problem Problem::parse(std::string_view canonical) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -75,13 +74,13 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   filter.problem = problem;
   filter.device = device;
   shelf.sessions = store.sessions(filter);
-  const auto latest = store.latest_trials(problem, device);
+  const std::vector<Trial> all = store.trials(filter);
+  const std::vector<Trial> latest = latest_of(all);
   for (const auto& trial : latest) {
     ++shelf.by_outcome[trial.outcome];
     (eligible(trial) ? shelf.ranked : shelf.failed).push_back(trial);
   }
   std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
-  const auto all = store.trials(filter);
   if (const Trial* best = best_of(all)) shelf.best = *best;
   shelf.chosen = chosen_on(context, problem, device, newest_environment(latest));
   return shelf;
@@ -200,19 +199,27 @@ std::vector<DeviceClass> devices_of(const TuningStore& store, const Problem& pro
   return devices;
 }
 
+constexpr NeighbourLimits kAnyDistance{.octaves_per_size = 64.0, .octaves = 1024.0};
+
 /// For a problem that was never tuned: what programs get instead, for each device class that knows
 /// other sizes of its kind.
 std::string neighbours_text(Context& context, const TuningStore& store, const Problem& problem,
                             const std::string& on) {
-  ProblemFilter kind;
-  kind.kind_text = problem.kind_text();
-  std::set<std::string> seen;
   std::string text;
-  for (const auto& summary : select(store.summaries(kind), on)) {
-    if (!summary.best || !seen.insert(summary.device.canonical()).second) continue;
-    text += fmt::format(
-        "; on {} a program gets {}", summary.device.name,
-        chosen_text(chosen_on(context, problem, summary.device, summary.best->environment)));
+  for (const auto& device : store.devices(problem.kind_text())) {
+    if (!meant_by(device, on)) continue;
+    BestQuery query;
+    query.device = device;
+    query.compiled_too = true;
+    NeighbourQueue others = store.neighbours(problem, device, kAnyDistance);
+    while (const auto other = others.next()) {
+      query.problem = other->problem;
+      const auto best = store.best(query);
+      if (!best) continue;
+      text += fmt::format("; on {} a program gets {}", device.name,
+                          chosen_text(chosen_on(context, problem, device, best->environment)));
+      break;
+    }
   }
   return text;
 }

@@ -12,8 +12,8 @@ std::optional<Trial> best_in_space(const SessionContext& context, const SearchSp
   query.admits_template = [&](std::string_view name, std::string_view digest) {
     return space.find(name) != nullptr && context.catalog.digest(name) == digest;
   };
-  query.admits = [&](const Trial& trial) {
-    return space.find(trial.key.template_name)->space.contains(trial.key.config);
+  query.admits = [&](std::string_view name, const Config& config) {
+    return space.find(name)->space.contains(config);
   };
   return context.store.best(query);
 }

@@ -265,6 +265,18 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
       << answer.unavailable;
   EXPECT_EQ(answer.warnings.size(), 1U);
 
+  // Once it was tuned again, what its older state could do is history.
+  Trial again = good_trial(1500);
+  again.key.template_digest = "d2";
+  user.record(again);
+  EXPECT_NE(ask().unavailable.find("gemm_dot"), std::string::npos);
+  request.is_valid = nullptr;
+  dot.key.template_digest = "d2";
+  dot.timing = again.timing;
+  user.record(dot);
+  EXPECT_EQ(ask().match, Match::exact);
+  EXPECT_EQ(ask().unavailable, "");
+
   // A slower one that is gone changes nothing.
   request.current_digest = [](std::string_view) { return std::string("d1"); };
   request.is_valid = nullptr;
