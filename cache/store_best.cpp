@@ -162,10 +162,14 @@ std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& prob
                                                              std::int64_t device_id,
                                                              const DeviceClass& device) {
   const std::string kind = problem.kind_text();
-  const auto family = find_family(connection, kind, device_id, device, corrupt);
+  // A kind without a family has no problems here.
+  const Family family =
+      find_family(connection, kind, device_id, device, corrupt).value_or(Family{});
   const auto stamp = connection.change_stamp();
   SizeTables& known = size_tables_[{kind, device_id}];
-  if (known.table && (family ? known.family == family : known.stamp == stamp)) return known.table;
+  if (known.table && (known.fits ? known.family == family : known.stamp == stamp)) {
+    return known.table;
+  }
 
   const auto read = [&](const char* sql) {
     auto table = std::make_shared<SizeTable>(problem);
@@ -177,19 +181,19 @@ std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& prob
       found.add(sizes);
       if (!table->add(sizes)) corrupt.insert("problem " + sizes);
     }
-    known = {table, found, stamp};
+    known = {table, found, found == family, stamp};
   };
   read(
       "SELECT p.sizes FROM problems p JOIN shortlists s USING (problem_id) "
       "WHERE p.kind = ? AND s.device_id = ?");
-  if (family == known.family) return known.table;
+  if (known.fits && has_shortlists) return known.table;
   // Problems are missing, or too many, or their family is: the trials know. Only an older schema
   // has no families at all, and nothing is wrong with it.
   read(
       "SELECT p.sizes FROM problems p WHERE p.kind = ? AND EXISTS "
       "(SELECT 1 FROM trials t WHERE t.problem_id = p.problem_id AND t.device_id = ?)");
-  if (family != known.family && has_shortlists) corrupt.insert("family " + kind);
-  known.family.reset();
+  if (!known.fits && has_shortlists) corrupt.insert("family " + kind);
+  known.fits = false;
   return known.table;
 }
 

@@ -67,7 +67,8 @@ class TuningStore::Impl {
   std::map<Pair, Contenders> contenders_;
   struct SizeTables {
     std::shared_ptr<const SizeTable> table;
-    std::optional<Family> family;  ///< what the table was read for; nothing: the stamp decides
+    Family family;      ///< of what the table holds
+    bool fits = false;  ///< as the family on file; else the table holds until anything changes
     Stamp stamp;
   };
   std::map<std::pair<std::string, std::int64_t>, SizeTables> size_tables_;

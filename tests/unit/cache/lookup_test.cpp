@@ -87,6 +87,7 @@ TEST_F(LookUp, TypesAndTraitsNeverDiffer) {
   user.record(good_trial(1000));
   request.problem = gemm_problem(4096, 4096, 4096, DType::bf16);
   EXPECT_EQ(ask().match, Match::none);
+  EXPECT_TRUE(ask().warnings.empty());
   request.problem = to_problem(Gemm::of(DType::f16, 4096, 4096, 4096, Storage::n, Storage::t));
   EXPECT_EQ(ask().match, Match::none);
 }
@@ -373,6 +374,9 @@ RC_GTEST_FIXTURE_PROP(LookUp, AnswersByThePolicyForAnyContent, (std::uint64_t se
       RC_ASSERT(answer.match == expected.match);
       RC_ASSERT((answer.trial ? answer.trial->id : "") == expected.id);
       RC_ASSERT(!answer.reason.empty());
+      for (const LookupWarning& warning : answer.warnings) {
+        RC_ASSERT(warning.text.find("damaged") == std::string::npos);
+      }
     }
   }
 }

@@ -179,6 +179,33 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
   EXPECT_EQ(warnings_.size(), 2U) << "one for the tuned candidate, one for gemm_wmma's default";
 }
 
+TEST_F(LibraryTest, ABetterKernelWhoseTemplateIsGoneIsNamedOnce) {
+  Trial trial = store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  trial.id.clear();
+  trial.key.template_name = "gemm_dot";
+  trial.timing->median_ns = 100.0;
+  TuningStore::open(database_, OpenMode::read_write).record(trial);
+  const std::string unavailable = "the best known kernel, gemm_dot, is not available";
+  {
+    const Library library = open();
+    EXPECT_EQ(library.get(gemm_).match(), Match::exact);
+    EXPECT_THAT(std::string(library.get(gemm_).match_reason()), HasSubstr(unavailable));
+    Gemm near = gemm_;
+    near.m *= 2;
+    EXPECT_EQ(library.get(near).match(), Match::nearest_problem);
+    ASSERT_EQ(warnings_.size(), 1U) << "one, however many problems it concerns";
+    EXPECT_THAT(warnings_[0], HasSubstr(unavailable));
+  }
+  // Also where only the default is left.
+  trial.key.problem = to_problem(Gemm::of(DType::f32, 64, 64, 64));
+  trial.id.clear();
+  TuningStore::open(database_, OpenMode::read_write).record(trial);
+  const Library library = open();
+  const Kernel kernel = library.get(Gemm::of(DType::f32, 64, 64, 64));
+  EXPECT_EQ(kernel.match(), Match::default_config);
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr(unavailable));
+}
+
 TEST_F(LibraryTest, AStoredCubinThatTheDeviceRefusesIsCompiledAfreshAndReplaced) {
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   const Gemm untuned = Gemm::of(DType::f32, 64, 64, 64);
