@@ -72,6 +72,10 @@ Located cubin_store_path(const std::string& flag) {
   return {(base_folder("XDG_CACHE_HOME", ".cache") / "kiln" / "cubins.db").string(), "default"};
 }
 
+std::string temporary_files_path() {
+  return (base_folder("XDG_CACHE_HOME", ".cache") / "kiln" / "tmp").string();
+}
+
 std::vector<std::string> site_databases() {
   std::vector<std::string> found;
   std::error_code error;

@@ -19,6 +19,9 @@ struct Located {
 [[nodiscard]] Located database_path(const std::string& flag);
 /// $XDG_CACHE_HOME/kiln/cubins.db (default ~/.cache).
 [[nodiscard]] Located cubin_store_path(const std::string& flag);
+/// $XDG_CACHE_HOME/kiln/tmp (default ~/.cache): where each process makes a PrivateFolder. Throws
+/// Error(database) when there is no home folder.
+[[nodiscard]] std::string temporary_files_path();
 /// Read-only databases under the user's, nearest first: /etc/kiln/tuning.db and
 /// <prefix>/share/kiln/tuning.db, those that exist.
 [[nodiscard]] std::vector<std::string> site_databases();

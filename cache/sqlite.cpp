@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "cache/file_size_signal.hpp"
+
 namespace kiln::sqlite {
 namespace {
 
@@ -69,6 +71,13 @@ decltype(auto) guarded(const std::string& path, Call&& call) {
   }
 }
 
+/// The same for calls that may write. Also queries do: they roll back what a killed writer left.
+template <class Call>
+decltype(auto) guarded_writing(const std::string& path, Call&& call) {
+  const FileSizeSignalHeld held;
+  return guarded(path, std::forward<Call>(call));
+}
+
 }  // namespace
 
 class StatementPool {
@@ -110,11 +119,13 @@ Statement::~Statement() {
 }
 
 bool Statement::step() {
-  return guarded(*path_, [&] { return statement_->executeStep(); });
+  const auto next = [&] { return statement_->executeStep(); };
+  // Rows after the first are read under the lock that the first has taken.
+  return statement_->hasRow() ? guarded(*path_, next) : guarded_writing(*path_, next);
 }
 
 void Statement::run() {
-  guarded(*path_, [&] {
+  guarded_writing(*path_, [&] {
     while (statement_->executeStep()) {
     }
     statement_->reset();
@@ -170,8 +181,8 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
   // Also queries ask for write access: only then can SQLite roll back the journal that a killed
   // writer left. It falls back to reading by itself where the file system forbids writing.
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
-  guarded(path,
-          [&] { database_ = std::make_unique<SQLite::Database>(path, flags, busy_timeout_ms); });
+  guarded_writing(
+      path, [&] { database_ = std::make_unique<SQLite::Database>(path, flags, busy_timeout_ms); });
   harden();
   if (access == Access::query) execute("PRAGMA query_only = ON");
   if (access == Access::write) {
@@ -190,10 +201,14 @@ Connection& Connection::operator=(Connection&& other) noexcept {
   path_ = std::move(other.path_);
   return *this;
 }
-Connection::~Connection() = default;
+Connection::~Connection() {
+  const FileSizeSignalHeld held;  // closing rolls back what was not committed
+  pool_.reset();
+  database_.reset();
+}
 
 void Connection::harden() {
-  guarded(*path_, [&] {
+  guarded_writing(*path_, [&] {
     sqlite3* handle = database_->getHandle();
     database_->check(sqlite3_extended_result_codes(handle, 1));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
@@ -230,15 +245,16 @@ Connection Connection::copy_in_memory() const {
 }
 
 void Connection::execute(const std::string& sql) {
-  guarded(*path_, [&] { database_->exec(sql); });
+  guarded_writing(*path_, [&] { database_->exec(sql); });
 }
 
 Statement Connection::prepare(const std::string& sql) const {
-  return guarded(*path_, [&] {
-    auto statement = pool_->take(sql);
-    if (!statement) statement = std::make_unique<SQLite::Statement>(*database_, sql);
-    return Statement(std::move(statement), path_.get(), pool_.get());
-  });
+  auto statement = pool_->take(sql);
+  if (!statement) {
+    guarded_writing(*path_,
+                    [&] { statement = std::make_unique<SQLite::Statement>(*database_, sql); });
+  }
+  return {std::move(statement), path_.get(), pool_.get()};
 }
 
 std::int64_t Connection::integer(const std::string& sql) const {

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,15 +50,17 @@ class Compiler {
 };
 
 /// What a compiler does with the system headers above a rendered kernel. Precompiling them pays
-/// from the second kernel of a problem on, and takes a temporary folder; the machine code is the
-/// same.
+/// from the second kernel of a problem on, and takes a folder below temporary_files_path(), without
+/// which they are parsed; the machine code is the same.
 enum class SystemHeaders { parse, precompile };
 
 /// NVRTC, loaded at run time (from the toolkit Kiln was configured with, KILN's library folder, the
 /// loader's path, /usr/local/cuda, or a Python wheel's folder). `cuda_include` empty: found beside
-/// NVRTC or the toolkit. Throws Error(compiler) that lists where it looked and what to install.
+/// NVRTC or the toolkit. `warn` receives why headers cannot be precompiled, once, from any thread
+/// that compiles. Throws Error(compiler) that lists where it looked and what to install.
 [[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(
-    const std::string& cuda_include = "", SystemHeaders headers = SystemHeaders::parse);
+    const std::string& cuda_include = "", SystemHeaders headers = SystemHeaders::parse,
+    const std::function<void(const std::string&)>& warn = {});
 
 /// Asks the cubin store first and fills it after. Counts both. Thread-safe.
 class CachingCompiler : public Compiler {

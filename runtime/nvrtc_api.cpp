@@ -9,6 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
+#include "runtime/nvrtc_surroundings.hpp"
 #include "runtime/shared_object.hpp"
 
 namespace kiln {
@@ -44,7 +45,9 @@ bool fit(const SharedObject& library, NvrtcApi& api, std::string& why) {
     why = fmt::format("is NVRTC {}.{}", api.major, api.minor);
     return false;
   }
-  return true;
+  why = shield_process_from_nvrtc(library.handle());
+  if (!why.empty()) why = "cannot be kept from the process's signal handlers: " + why;
+  return why.empty();
 }
 
 }  // namespace

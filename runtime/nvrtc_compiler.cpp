@@ -7,8 +7,12 @@
 #include <chrono>
 #include <utility>
 
+#include "cache/file_size_signal.hpp"
+#include "cache/locations.hpp"
+#include "kiln/error.hpp"
 #include "runtime/compiler_log.hpp"
 #include "runtime/cuda_paths.hpp"
+#include "runtime/nvrtc_surroundings.hpp"
 #include "runtime/register_note.hpp"
 
 namespace kiln {
@@ -29,6 +33,10 @@ class ScopedProgram {
   const NvrtcApi& api_;
   NvrtcApi::Program program_ = nullptr;
 };
+
+/// Of NVRTC's front end, for what has nothing to do with the text: it says "Catastrophic error" or
+/// "1 catastrophic error detected".
+constexpr const char* kCatastrophe = "atastrophic error";
 
 /// The emulated GPU names source lines in what it reports.
 bool wants_lines(const CompileRequest& request) {
@@ -55,8 +63,12 @@ std::string nvrtc_options_text(const CompileRequest& request) {
 }
 
 NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
-                             SystemHeaders headers)
-    : api_(std::move(api)), include_folders_(std::move(include_folders)), headers_(headers) {}
+                             std::unique_ptr<PrivateFolder> headers, Warn warn)
+    : api_(std::move(api)),
+      include_folders_(std::move(include_folders)),
+      headers_(std::move(headers)),
+      warn_(std::move(warn)),
+      precompiles_(headers_ != nullptr) {}
 
 std::string NvrtcCompiler::identity() const {
   return fmt::format("nvrtc {}.{}", api_.major, api_.minor);
@@ -86,16 +98,18 @@ std::vector<std::string> NvrtcCompiler::supported_archs() const {
   return archs;
 }
 
-std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request) const {
+std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request,
+                                                bool precompile) const {
   std::vector<std::string> options = key_options(request);
   for (const std::string& folder : include_folders_) options.push_back("-I" + folder);
   // Verbose for registers and spills, which the log alone tells.
   options.emplace_back("--ptxas-options=-v");
   // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
   if (at_least(12, 9)) options.emplace_back("--no-cache");
-  if (headers_ == SystemHeaders::precompile) {
+  if (precompile) {
     // Without its messages, so that a kernel's log does not depend on which one came first.
-    options.insert(options.end(), {"--pch", "--pch-messages=false", "--pch-verbose=false"});
+    options.insert(options.end(), {"--pch", "--pch-messages=false", "--pch-verbose=false",
+                                   "--pch-dir=" + headers_->path()});
   }
   return options;
 }
@@ -103,13 +117,27 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request) c
 CompileResult NvrtcCompiler::compile(const CompileRequest& request) {
   CompileResult result;
   const auto begin = std::chrono::steady_clock::now();
-  compile_into(result, request);
+  const FileSizeSignalHeld held;  // precompiled headers may not fit under the limit
+  const NvrtcTemporaries temporaries(headers_ ? headers_->path().c_str() : nullptr);
+  const bool precompile = precompiles_;
+  compile_into(result, request, precompile);
+  // A full disk, or a folder that somebody removed, is no fault of the kernel.
+  if (precompile && !result.ok && result.log.find(kCatastrophe) != std::string::npos) {
+    CompileResult again;
+    compile_into(again, request, false);
+    if (again.ok && precompiles_.exchange(false) && warn_) {
+      warn_(fmt::format("system headers are no longer precompiled: {}",
+                        result.log.substr(0, result.log.find('\n'))));
+    }
+    result = std::move(again);
+  }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
   result.seconds = elapsed.count();
   return result;
 }
 
-void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& request) const {
+void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& request,
+                                 bool precompile) const {
   ScopedProgram program(api_);
   int status = api_.create_program(program.address(), request.source.c_str(),
                                    request.source_name.c_str(), 0, nullptr, nullptr);
@@ -117,7 +145,7 @@ void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& re
     if (status == 0) status = api_.add_name_expression(program.get(), expression.c_str());
   }
   if (status == 0) {
-    const std::vector<std::string> texts = options(request);
+    const std::vector<std::string> texts = options(request, precompile);
     std::vector<const char*> pointers;
     for (const std::string& text : texts) pointers.push_back(text.c_str());
     status =
@@ -178,10 +206,22 @@ std::string NvrtcCompiler::log_of(NvrtcApi::Program program) const {
 }
 
 std::unique_ptr<Compiler> make_nvrtc_compiler(const std::string& cuda_include,
-                                              SystemHeaders headers) {
+                                              SystemHeaders headers,
+                                              const std::function<void(const std::string&)>& warn) {
   NvrtcApi api = NvrtcApi::load();
   std::vector<std::string> folders = cuda_include_folders(cuda_include, api.folder);
-  return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders), headers);
+  std::unique_ptr<PrivateFolder> folder;
+  if (headers == SystemHeaders::precompile) {
+    std::string why;
+    try {
+      folder = PrivateFolder::make(temporary_files_path(), why);
+    } catch (const Error& error) {
+      why = error.what();
+    }
+    if (!folder && warn) warn(fmt::format("system headers are not precompiled: {}", why));
+  }
+  return std::make_unique<NvrtcCompiler>(std::move(api), std::move(folders), std::move(folder),
+                                         warn);
 }
 
 }  // namespace kiln

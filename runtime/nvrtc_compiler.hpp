@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "cache/private_folder.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/nvrtc_api.hpp"
 
@@ -19,7 +23,11 @@ namespace kiln {
 /// its own, and NVRTC allows that.
 class NvrtcCompiler : public Compiler {
  public:
-  NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders, SystemHeaders headers);
+  using Warn = std::function<void(const std::string&)>;
+  /// Headers are precompiled where there is a folder for them. `warn` may be empty; it is called
+  /// once, from any thread that compiles, when that turns out not to work.
+  NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
+                std::unique_ptr<PrivateFolder> headers, Warn warn);
 
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
   [[nodiscard]] std::string identity() const override;
@@ -30,15 +38,18 @@ class NvrtcCompiler : public Compiler {
 
  private:
   [[nodiscard]] bool at_least(int major, int minor) const;
-  [[nodiscard]] std::vector<std::string> options(const CompileRequest& request) const;
-  void compile_into(CompileResult& result, const CompileRequest& request) const;
+  [[nodiscard]] std::vector<std::string> options(const CompileRequest& request,
+                                                 bool precompile) const;
+  void compile_into(CompileResult& result, const CompileRequest& request, bool precompile) const;
   void collect(NvrtcApi::Program program, const CompileRequest& request,
                CompileResult& result) const;
   [[nodiscard]] std::string log_of(NvrtcApi::Program program) const;
 
   NvrtcApi api_;
   std::vector<std::string> include_folders_;
-  SystemHeaders headers_;
+  std::unique_ptr<PrivateFolder> headers_;  ///< null: they are parsed each time
+  Warn warn_;
+  std::atomic<bool> precompiles_;
 };
 
 }  // namespace kiln

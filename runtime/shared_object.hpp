@@ -31,6 +31,8 @@ class SharedObject {
   /// As it was opened; `directory` is where the loader found it.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  /// What dlopen() gave.
+  [[nodiscard]] void* handle() const { return handle_; }
 
  private:
   SharedObject(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}

@@ -70,7 +70,9 @@ std::shared_ptr<CachingCompiler> Context::compiler() {
                                               [this](const std::string& text) { warn(text); });
     const std::string include = cuda_include().value;
     compiler_ = std::make_shared<CachingCompiler>(
-        make_nvrtc_compiler(include, SystemHeaders::precompile), store, chosen_headers(include));
+        make_nvrtc_compiler(include, SystemHeaders::precompile,
+                            [this](const std::string& text) { warn(text); }),
+        store, chosen_headers(include));
   }
   return compiler_;
 }

@@ -8,5 +8,7 @@ int main(int argc, char** argv) {
   // Whoever started this may have ignored it, and that is inherited; a tuning run must see how its
   // workers end.
   std::signal(SIGCHLD, SIG_DFL);
+  // A limit on file sizes is then an error of the write, with a text, and not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
   return kiln::tools::Program().run(argc, argv);
 }

@@ -15,8 +15,8 @@ namespace {
 std::atomic<bool> stop_requested{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch such");
 
-constexpr std::array<int, 2> kSignals{SIGINT, SIGTERM};
-std::array<struct sigaction, 2> previous_actions;
+constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+std::array<struct sigaction, kSignals.size()> previous_actions;
 
 void on_signal(int) {
   if (stop_requested.exchange(true)) _exit(kExitInterrupted);
@@ -33,6 +33,10 @@ StopSignal::StopSignal() {
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], &action, &previous_actions[i]);
+    // `nohup` means that a run goes on when its terminal is closed.
+    if (kSignals[i] == SIGHUP && previous_actions[i].sa_handler == SIG_IGN) {
+      sigaction(SIGHUP, &previous_actions[i], nullptr);
+    }
   }
 }
 

@@ -6,9 +6,9 @@
 
 namespace kiln::tools {
 
-/// While it lives, SIGINT and SIGTERM set `requested()` instead of ending the program, so that a
-/// run can end cleanly and keep what it has; a second signal ends it at once with exit code 130.
-/// One at a time.
+/// While it lives, SIGINT, SIGTERM and SIGHUP (unless that was ignored) set `requested()` instead
+/// of ending the program, so that a run can end cleanly and keep what it has; a second signal ends
+/// it at once with exit code 130. One at a time.
 class StopSignal {
  public:
   StopSignal();

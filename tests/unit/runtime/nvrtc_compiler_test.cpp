@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln {
 namespace {
@@ -147,20 +148,27 @@ TEST(CudaPathsTest, MissingHeadersSayWhatToInstall) {
 }
 
 TEST_F(NvrtcCompilerTest, PrecompiledHeadersChangeNothingButTheTime) {
-  char folder[] = "/tmp/kiln-pch-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder), nullptr);
-  ::setenv("TMPDIR", folder, 1);
+  const testing::TemporaryFolder folder;
+  ::setenv("XDG_CACHE_HOME", folder.file("cache").c_str(), 1);
+  ::setenv("TMPDIR", "/nonexistent", 1);
   CompileRequest wanted = request();
   wanted.source.insert(wanted.source.find("struct"), "#pragma nv_hdrstop\n");
   const CompileResult plain = compiler_->compile(wanted);
-  const auto precompiling = make_nvrtc_compiler("", SystemHeaders::precompile);
+  std::string warning;
+  auto precompiling = make_nvrtc_compiler("", SystemHeaders::precompile,
+                                          [&](const std::string& text) { warning = text; });
+  const auto headers = [&] {
+    int count = 0;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(folder.file("cache/kiln/tmp"))) {
+      count += entry.path().extension() == ".pch" ? 1 : 0;
+    }
+    return count;
+  };
   const CompileResult first = precompiling->compile(wanted);
-  int headers = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    headers += entry.path().extension() == ".pch" ? 1 : 0;
-  }
+  ::unsetenv("XDG_CACHE_HOME");
   ::unsetenv("TMPDIR");
-  EXPECT_EQ(headers, 1);
+  EXPECT_EQ(headers(), 1);
   const CompileResult second = precompiling->compile(wanted);
   ASSERT_TRUE(plain.ok && first.ok && second.ok) << first.log << second.log;
   EXPECT_EQ(first.cubin, plain.cubin);
@@ -170,7 +178,26 @@ TEST_F(NvrtcCompilerTest, PrecompiledHeadersChangeNothingButTheTime) {
     EXPECT_THAT(log, Not(HasSubstr("precompiled")));
   }
   EXPECT_EQ(precompiling->options_text(wanted), compiler_->options_text(wanted));
-  std::filesystem::remove_all(folder);
+  EXPECT_EQ(warning, "");
+  precompiling.reset();
+  EXPECT_EQ(headers(), 0);
+}
+
+TEST_F(NvrtcCompilerTest, AFolderThatVanishedIsOneWarningAndNoFaultOfTheKernel) {
+  const testing::TemporaryFolder folder;
+  ::setenv("XDG_CACHE_HOME", folder.file("cache").c_str(), 1);
+  std::vector<std::string> warnings;
+  const auto precompiling = make_nvrtc_compiler(
+      "", SystemHeaders::precompile, [&](const std::string& text) { warnings.push_back(text); });
+  ::unsetenv("XDG_CACHE_HOME");
+  std::filesystem::remove_all(folder.file("cache"));
+  CompileRequest broken = request();
+  broken.source = "__global__ void k() { undeclared = 1; }";
+  EXPECT_FALSE(precompiling->compile(broken).ok);
+  EXPECT_TRUE(precompiling->compile(request()).ok);
+  EXPECT_TRUE(precompiling->compile(request()).ok);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_THAT(warnings[0], HasSubstr("no longer precompiled"));
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {

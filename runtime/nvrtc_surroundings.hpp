@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace kiln {
+
+/// Keeps NVRTC away from what belongs to the whole process. By itself the first compilation of a
+/// process replaces the handlers of SIGINT and SIGTERM by one that calls exit() wherever the signal
+/// finds a thread, ignores SIGXFSZ, and puts back with signal() what it had found, which spoils
+/// handlers that were set with sigaction(). From here on it changes no signal's action. Takes the
+/// handle of the loaded library; returns "", or why it cannot be done.
+[[nodiscard]] std::string shield_process_from_nvrtc(void* handle);
+
+/// While it lives, compilations of this thread make their temporary files in `folder` instead of
+/// $TMPDIR, where anybody could guess their names. The text must live as long; null changes
+/// nothing.
+class NvrtcTemporaries {
+ public:
+  explicit NvrtcTemporaries(const char* folder);
+  ~NvrtcTemporaries();
+  NvrtcTemporaries(const NvrtcTemporaries&) = delete;
+  NvrtcTemporaries& operator=(const NvrtcTemporaries&) = delete;
+};
+
+}  // namespace kiln

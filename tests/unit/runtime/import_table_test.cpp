@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/import_table.hpp"
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <cstring>
+
+namespace kiln {
+namespace {
+
+char answer[] = "redirected";
+
+char* always(const char*) {
+  return answer;
+}
+
+TEST(ImportTableTest, RedirectsTheOneLibraryAndNothingElse) {
+  void* const library = ::dlopen(KILN_IMPORTING_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  const auto ask = reinterpret_cast<const char* (*)()>(::dlsym(library, "ask_environment"));
+  ASSERT_NE(ask, nullptr);
+  ::setenv("KILN_IMPORT_TEST", "from the environment", 1);
+  EXPECT_STREQ(ask(), "from the environment");
+  const std::array redirections{Redirection{"getenv", reinterpret_cast<void*>(&always)},
+                                Redirection{"not_imported", reinterpret_cast<void*>(&always)}};
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(redirect_imports(library, redirections), "");
+    EXPECT_STREQ(ask(), "redirected");
+    EXPECT_STREQ(std::getenv("KILN_IMPORT_TEST"), "from the environment");
+  }
+}
+
+}  // namespace
+}  // namespace kiln
