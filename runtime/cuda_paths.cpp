@@ -22,16 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of the program or shared library that this code is part of.
-fs::path own_folder() {
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&cuda_library_folders), &info) == 0) return {};
-  std::error_code error;
-  const fs::path file = fs::canonical(info.dli_fname, error);
-  // The main program may be known by a bare name; the kernel knows where it lies.
-  return error ? fs::read_symlink("/proc/self/exe", error).parent_path() : file.parent_path();
-}
-
 /// A folder that the user named in the environment; not trusted in set-user-id programs.
 std::string environment_folder(const char* name) {
   const char* value = ::secure_getenv(name);
@@ -81,6 +71,15 @@ bool has_header(const fs::path& folder) {
 }
 
 }  // namespace
+
+std::string own_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&cuda_library_folders), &info) == 0) return {};
+  std::error_code error;
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  // The main program may be known by a bare name; the kernel knows where it lies.
+  return (error ? fs::read_symlink("/proc/self/exe", error) : file).parent_path().string();
+}
 
 std::vector<std::string> cuda_library_folders(const std::string& component) {
   std::vector<fs::path> candidates;

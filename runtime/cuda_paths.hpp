@@ -7,6 +7,9 @@
 
 namespace kiln {
 
+/// The folder of the program or shared library that this code is part of; "" when nobody knows.
+[[nodiscard]] std::string own_folder();
+
 /// Folders that may hold a library of the CUDA toolkit ("nvrtc", "cublas"), existing ones only, in
 /// the order in which they should be searched: what Kiln was configured with, folders beside this
 /// program or library (cuda/nvidia/cu13/lib and the like), the toolkits of CUDA_HOME, CUDA_PATH and

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "kiln/library.hpp"
+#include "runtime/fork_guard.hpp"
 #include "runtime/kernel_entry.hpp"
 #include "runtime/workspaces.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
@@ -89,6 +90,8 @@ Kernel::Kernel(const detail::KernelEntry* entry, std::int64_t lda, std::int64_t 
 
 void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   const KernelEntry& entry = *entry_;
+  if (entry.process != detail::this_process()) [[unlikely]]
+    detail::refuse_parents_object();
   if (!sound(entry, operands)) [[unlikely]] {
     refuse(entry, operands);
   }

@@ -20,6 +20,7 @@ struct KernelEntry {
   GemmKey key;
 
   // What a launch reads, first.
+  std::uint32_t process = 0;  ///< this_process() of its library
   Device* device = nullptr;
   Workspaces* workspaces = nullptr;
   std::vector<LaunchRequest> launches;  ///< in order; arguments are filled in by each launch

@@ -57,10 +57,22 @@ void detail::locate_files(LibraryParts& parts, const LibraryOptions& options) {
 
 Library::Library(std::unique_ptr<detail::LibraryState> state) : state_(std::move(state)) {}
 Library::Library(Library&&) noexcept = default;
-Library& Library::operator=(Library&&) noexcept = default;
-Library::~Library() = default;
+
+Library& Library::operator=(Library&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+Library::~Library() {
+  if (!state_) return;
+  const detail::LibraryWork work;
+  if (!state_->is_of_this_process()) detail::abandon(std::move(state_));
+  state_.reset();
+}
 
 Library Library::open(const LibraryOptions& options) {
+  detail::require_whole_process();
+  const detail::LibraryWork work;
   detail::LibraryParts parts;
   parts.mode = mode_of(options.mode);
   parts.warnings = std::make_shared<detail::WarningSink>(options.on_warning,
@@ -76,7 +88,7 @@ Library Library::open(const LibraryOptions& options) {
   parts.cuda_include = options.cuda_include;
   parts.site_databases = site_databases();
   detail::locate_files(parts, options);
-  if (!options.tuner_program.empty()) parts.tuner_program = options.tuner_program;
+  parts.tuner_program = options.tuner_program;
   return detail::LibraryState::make_library(std::move(parts));
 }
 

@@ -14,6 +14,10 @@
 namespace kiln {
 namespace {
 
+void check_process(std::uint32_t process) {
+  if (process != detail::this_process()) detail::refuse_parents_object();
+}
+
 void wait_for(Device& device) {
   const DeviceStatus status = device.synchronize_all();
   if (!status.ok()) {
@@ -33,7 +37,7 @@ void check_range(const char* what, std::size_t count, std::size_t offset, std::s
 }  // namespace
 
 DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes)
-    : device_(std::move(device)), bytes_(bytes) {
+    : device_(std::move(device)), process_(detail::this_process()), bytes_(bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
     throw Error(ErrorKind::usage, fmt::format("allocate: {} bytes are more than there are", bytes));
   }
@@ -42,21 +46,28 @@ DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes)
 
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
     : device_(std::move(other.device_)),
+      process_(other.process_),
       address_(std::exchange(other.address_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)) {}
 
 DeviceMemory& DeviceMemory::operator=(DeviceMemory&& other) noexcept {
   std::swap(device_, other.device_);
+  std::swap(process_, other.process_);
   std::swap(address_, other.address_);
   std::swap(bytes_, other.bytes_);
   return *this;
 }
 
 DeviceMemory::~DeviceMemory() {
-  if (address_ != nullptr) device_->free(reinterpret_cast<DevicePtr>(address_));
+  if (process_ != detail::this_process()) {
+    detail::abandon(std::move(device_));
+  } else if (address_ != nullptr) {
+    device_->free(reinterpret_cast<DevicePtr>(address_));
+  }
 }
 
 void DeviceMemory::copy_from_host(const void* from, std::size_t count, std::size_t offset) {
+  check_process(process_);
   check_range("copy_from_host", count, offset, bytes_);
   if (count == 0) return;
   wait_for(*device_);
@@ -65,6 +76,7 @@ void DeviceMemory::copy_from_host(const void* from, std::size_t count, std::size
 }
 
 void DeviceMemory::copy_to_host(void* to, std::size_t count, std::size_t offset) const {
+  check_process(process_);
   check_range("copy_to_host", count, offset, bytes_);
   if (count == 0) return;
   wait_for(*device_);
@@ -73,10 +85,12 @@ void DeviceMemory::copy_to_host(void* to, std::size_t count, std::size_t offset)
 }
 
 DeviceMemory Library::allocate(std::size_t bytes) const {
+  if (!state_->is_of_this_process()) detail::refuse_parents_object();
   return {state_->shared_device(), bytes};
 }
 
 void Library::synchronize() const {
+  if (!state_->is_of_this_process()) detail::refuse_parents_object();
   wait_for(*state_->shared_device());
 }
 

@@ -67,12 +67,15 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
   // larger than any memory.
   const Gemm normal = normalised(gemm);
   if (!request.valid) throw Error(ErrorKind::usage, "gemm: an operand is larger than any memory");
-  const std::lock_guard lock(mutex_);
+  const LibraryWork work;
+  Lock lock(mutex_);
   if (const KernelEntry* present = table_.find(request.key)) return present;
   const Problem problem = to_problem(normal);
   Refusals refusals;
   for (;;) {
-    std::optional<Choice> choice = choose(normal, problem, refusals);
+    std::optional<Choice> choice = choose(normal, problem, refusals, lock);
+    // A thread that waited for the same tuner may have been faster.
+    if (const KernelEntry* present = table_.find(request.key)) return present;
     database_reads_ = chooser_.database_reads();
     if (!choice) {
       throw Error(ErrorKind::not_found,
@@ -96,7 +99,7 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
 }
 
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
-                                           const Refusals& refusals) {
+                                           const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused);
   // May load a compiler, where none ever filled the cubin store: then there is nothing in it that
@@ -110,7 +113,7 @@ std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& prob
     if (!choice || (measures && choice->provenance == Provenance::modelled)) return false;
     return choice->match == Match::exact || choice->match == Match::same_device_class;
   };
-  if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem)) {
+  if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem, lock)) {
     choice = chooser_.stored(problem, toolkit, refused);
   }
   if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(gemm, problem, refusals);
@@ -137,14 +140,42 @@ TunerSettings LibraryState::tuner_settings() const {
           parts_.cuda_include};
 }
 
-bool LibraryState::tune(const Gemm& gemm, const Problem& problem) {
-  if (!tuned_.insert(problem.canonical()).second) return false;
-  const std::string failure =
-      run_program(tuner_command(parts_.tuner_program, gemm, tuner_settings()));
-  if (failure.empty()) return true;
+bool LibraryState::tune(const Gemm& gemm, const Problem& problem, Lock& lock) {
+  const auto placed = tunings_.try_emplace(problem.canonical(), false);
+  bool& ended = placed.first->second;
+  if (!placed.second) {
+    if (ended) return false;
+    tuning_ended_.wait(lock, [&] { return ended; });
+    return true;
+  }
+  lock.unlock();
+  // Also when the application's receiver of warnings throws: others wait.
+  const auto end = [&] {
+    lock.lock();
+    ended = true;
+    tuning_ended_.notify_all();
+  };
+  try {
+    run_tuner(gemm, problem);
+  } catch (...) {
+    end();
+    throw;
+  }
+  end();
+  return true;
+}
+
+void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
+  const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
+  const std::string name = problem.canonical();
+  parts_.warnings->warn("start of tuning " + name,
+                        fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
+                                    "about 45 s, once",
+                                    name, program));
+  const std::string failure = run_program(tuner_command(program, gemm, tuner_settings()));
+  if (failure.empty()) return;
   parts_.warnings->warn(
       "tuner", fmt::format("tuning on a miss failed, the best known kernel is taken: {}", failure));
-  return false;
 }
 
 std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, const GemmKey& key,
@@ -153,6 +184,7 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
   const Problem problem = to_problem(gemm);
   auto entry = std::make_unique<KernelEntry>();
   entry->key = key;
+  entry->process = process_;
   entry->device = parts_.device.get();
   entry->workspaces = &workspaces_;
   entry->launches = std::move(built.launches);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "kiln/library.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
+#include "runtime/fork_guard.hpp"
 #include "runtime/gemm_key.hpp"
 #include "runtime/kernel_builder.hpp"
 #include "runtime/kernel_chooser.hpp"
@@ -39,7 +42,7 @@ struct LibraryParts {
   std::string database;  ///< may not exist; "": none
   std::vector<std::string> site_databases;
   Mode mode = Mode::use;
-  std::string tuner_program = "kiln";
+  std::string tuner_program;  ///< "": find_tuner()
   // For the tuner, as the application named them: what `catalog` was read from, where `compiler`
   // finds headers, and the file of `cubins`.
   std::vector<std::string> template_path;
@@ -54,7 +57,7 @@ struct LibraryParts {
 void locate_files(LibraryParts& parts, const LibraryOptions& options);
 
 /// Behind Library: a table of loaded kernels that is read without a lock, and one mutex around all
-/// that fills it.
+/// that fills it but the tuner, which takes most of a minute.
 class LibraryState {
  public:
   explicit LibraryState(LibraryParts parts);
@@ -64,6 +67,8 @@ class LibraryState {
   [[nodiscard]] static Library make_library(LibraryParts parts);
 
   [[nodiscard]] Kernel get(const Gemm& gemm) {
+    if (process_ != this_process()) [[unlikely]]
+      refuse_parents_object();
     const GemmRequest request = make_request(gemm);
     if (request.valid) [[likely]] {
       const KernelEntry* entry = table_.find(request.key);
@@ -78,25 +83,33 @@ class LibraryState {
   [[nodiscard]] const Device& device() const { return *parts_.device; }
   [[nodiscard]] const std::shared_ptr<Device>& shared_device() const { return parts_.device; }
   [[nodiscard]] LibraryCounters counters() const noexcept;
+  /// False in a child of the process that made it, which must neither use nor destroy it.
+  [[nodiscard]] bool is_of_this_process() const noexcept { return process_ == this_process(); }
 
  private:
+  using Lock = std::unique_lock<std::mutex>;
   [[nodiscard]] const KernelEntry* load(const Gemm& gemm, const GemmRequest& request);
   /// Candidates for one problem that turned out not to work, and why the latest did not.
   struct Refusals {
     Refused candidates;
     std::string latest;
   };
+  /// May release the lock for as long as the tuner runs.
   [[nodiscard]] std::optional<Choice> choose(const Gemm& gemm, const Problem& problem,
-                                             const Refusals& refusals);
+                                             const Refusals& refusals, Lock& lock);
   /// Throws Error(not_found): the mode requires a tuned kernel.
   [[noreturn]] void refuse_untuned(const Gemm& gemm, const Problem& problem,
                                    const Refusals& refusals) const;
   [[nodiscard]] TunerSettings tuner_settings() const;
-  [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem);
+  /// Runs the tuner, or waits for another thread that runs it for the same problem; once for each.
+  /// Other problems go on meanwhile. Whether there may be results that were not there before.
+  [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem, Lock& lock);
+  void run_tuner(const Gemm& gemm, const Problem& problem);
   [[nodiscard]] std::unique_ptr<const KernelEntry> make_entry(const Gemm& gemm, const GemmKey& key,
                                                               const Choice& choice,
                                                               BuiltKernel built);
 
+  std::uint32_t process_ = this_process();
   LibraryParts parts_;
   CachingCompiler compiler_;
   Workspaces workspaces_;
@@ -105,7 +118,8 @@ class LibraryState {
   std::mutex mutex_;  ///< guards all below, and writing to table_
   KernelChooser chooser_;
   KernelBuilder builder_;
-  std::set<std::string> tuned_;  ///< problems that the tuner was started for
+  std::map<std::string, bool> tunings_;  ///< by problem: whether the tuner has ended
+  std::condition_variable tuning_ended_;
   std::atomic<std::uint64_t> database_reads_{0};
 };
 

@@ -5,37 +5,67 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <signal.h>
 #include <spawn.h>
+#include <sys/auxv.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 
+#include "runtime/cuda_paths.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln::detail {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kKeptBytes = 2000;
 
-/// What to do with the standard streams of a child.
-class SpawnActions {
+/// What a child has of the application: nothing but its environment and folder.
+class SpawnSettings {
  public:
-  explicit SpawnActions(const std::array<int, 2>& error_pipe) {
+  explicit SpawnSettings(const std::array<int, 2>& error_pipe) {
     posix_spawn_file_actions_init(&actions_);
+    // The pipe first: where the application was started without standard streams, it may have one
+    // of their numbers.
+    posix_spawn_file_actions_adddup2(&actions_, error_pipe[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions_, error_pipe[1], STDERR_FILENO);
+#if __GLIBC_PREREQ(2, 34)
+    // Not all applications open their files and sockets close-on-exec.
+    posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
+#endif
+    posix_spawnattr_init(&attributes_);
+    sigset_t all;
+    sigfillset(&all);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   }
-  ~SpawnActions() { posix_spawn_file_actions_destroy(&actions_); }
-  SpawnActions(const SpawnActions&) = delete;
-  SpawnActions& operator=(const SpawnActions&) = delete;
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+  ~SpawnSettings() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnSettings(const SpawnSettings&) = delete;
+  SpawnSettings& operator=(const SpawnSettings&) = delete;
+  [[nodiscard]] const posix_spawn_file_actions_t* actions() const {
+    return &actions_;
+  }
+  [[nodiscard]] const posix_spawnattr_t* attributes() const {
+    return &attributes_;
+  }
 
  private:
   posix_spawn_file_actions_t actions_{};
+  posix_spawnattr_t attributes_{};
 };
 
 /// Reads to the end and keeps the last part.
@@ -102,6 +132,29 @@ std::vector<std::string> tuner_command(const std::string& program, const Gemm& g
   return command;
 }
 
+std::string find_tuner(const std::string& library_folder, const std::string& program_folder) {
+  const fs::path library = library_folder;
+  // On Debian libraries lie one folder deeper, in lib/<machine>.
+  for (const fs::path& candidate :
+       {library / "kiln", library.parent_path() / "bin/kiln",
+        library.parent_path().parent_path() / "bin/kiln", fs::path(program_folder) / "kiln"}) {
+    std::error_code error;
+    if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) {
+      return candidate.string();
+    }
+  }
+  return "kiln";
+}
+
+std::string find_tuner() {
+  std::error_code error;
+  fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const std::string found = find_tuner(own_folder(), program.string());
+  // There PATH is somebody else's.
+  if (found == "kiln" && ::getauxval(AT_SECURE) != 0) return (program / found).string();
+  return found;
+}
+
 std::string run_program(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (const std::string& argument : command)
@@ -112,9 +165,9 @@ std::string run_program(const std::vector<std::string>& command) {
   // Close-on-exec: a child that some other thread starts at this moment must not keep it open.
   if (::pipe2(error_pipe.data(), O_CLOEXEC) != 0) return std::strerror(errno);
   pid_t child = -1;
-  const SpawnActions actions(error_pipe);
-  const int error =
-      ::posix_spawnp(&child, arguments[0], actions.get(), nullptr, arguments.data(), environ);
+  const SpawnSettings settings(error_pipe);
+  const int error = ::posix_spawnp(&child, arguments[0], settings.actions(), settings.attributes(),
+                                   arguments.data(), environ);
   ::close(error_pipe[1]);
   if (error != 0) {
     ::close(error_pipe[0]);

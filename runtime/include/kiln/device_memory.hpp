@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 #include "kiln/export.hpp"
@@ -48,6 +49,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes);
 
   std::shared_ptr<Device> device_;
+  std::uint32_t process_ = 0;  ///< the process that it belongs to, which a fork() does not copy
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

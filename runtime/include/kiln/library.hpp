@@ -41,12 +41,13 @@ struct LibraryOptions {
   std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
-  std::string mode;           ///< KILN_MODE: use | tune_on_miss | require | default_only
-  std::string log;            ///< KILN_LOG: warning | info, to standard error; nothing
-  std::string tuner_program;  ///< for tune_on_miss; "kiln" on PATH
+  std::string mode;  ///< KILN_MODE: use | tune_on_miss | require | default_only
+  std::string log;   ///< KILN_LOG: warning | info, to standard error; nothing
+  /// For tune_on_miss; `kiln` of the same installation, beside the running program, or on PATH.
+  std::string tuner_program;
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back). It is called while the library works, so it must not call the library. Without one
-  /// they go where `log` says.
+  /// fall back, a problem that is being tuned). It is called while the library works, so it must
+  /// not call the library. Without one they go where `log` says.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -93,7 +94,10 @@ class KILN_API Kernel {
   std::int64_t lda_, ldb_, ldc_, ldd_;
 };
 
-/// The door to tuned kernels. Thread-safe. One per device and process is enough.
+/// The door to tuned kernels. Thread-safe. One per device and process is enough. In a child of
+/// fork() every call on the parent's Library, its kernels and its memory throws Error(usage), and
+/// their destructors do nothing; the child may open a Library of its own, unless another thread was
+/// opening one, closing one or getting a new kernel at the time of the fork(): Error(usage), too.
 class KILN_API Library {
  public:
   /// Opens with the given options. A database that cannot be used is a warning, not an error;
@@ -102,6 +106,7 @@ class KILN_API Library {
 
   /// The kernel for `problem`. The first request for a problem asks the database and loads (or
   /// compiles) the kernel, while other first requests wait; later ones neither lock nor allocate.
+  /// Where it runs the tuner, only requests for the same problem wait for that.
   /// Throws Error(usage) for an impossible problem, Error(not_found) when no template computes it
   /// or the mode requires a tuned kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;

@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "tests/unit/runtime/library_fixture.hpp"
 
@@ -394,7 +397,9 @@ TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   EXPECT_THAT(warnings_,
-              ElementsAre(::testing::AllOf(HasSubstr("exit code 3"), HasSubstr("sorry"))));
+              ElementsAre(::testing::AllOf(HasSubstr("tuning it now with " + tuner_program_),
+                                           HasSubstr("45 s")),
+                          ::testing::AllOf(HasSubstr("exit code 3"), HasSubstr("sorry"))));
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   std::ifstream file(called);
   std::string line;
@@ -425,7 +430,36 @@ TEST_F(LibraryTest, WhatTheTunerStoredIsUsed) {
   database_ = wanted;
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
-  EXPECT_THAT(warnings_, IsEmpty());
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning it now")));
+}
+
+TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
+  mode_ = Mode::tune_on_miss;
+  tuner_program_ = folder_.file("tuner");
+  const std::string started = folder_.file("started");
+  const std::string go_on = folder_.file("go-on");
+  // Waits for the test, but not for ever.
+  std::ofstream(tuner_program_) << "#!/bin/sh\ncase \"$*\" in *\"--m 256 \"*) echo x >> " << started
+                                << "; i=0; while [ ! -e " << go_on
+                                << " ] && [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done;; esac\n";
+  std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  const Library library = open();
+  std::atomic<int> answered{0};
+  const auto ask = [&] {
+    static_cast<void>(library.get(gemm_));
+    ++answered;
+  };
+  std::thread first(ask);
+  while (!std::filesystem::exists(started)) std::this_thread::yield();
+  std::thread second(ask);
+  const Gemm other = Gemm::of(DType::f16, 512, 512, 256);
+  EXPECT_EQ(library.get(other).match(), Match::default_config);
+  EXPECT_EQ(answered, 0) << "the other problem had to wait for the tuner";
+  std::ofstream(go_on) << "x";
+  first.join();
+  second.join();
+  EXPECT_EQ(answered, 2);
+  EXPECT_EQ(std::filesystem::file_size(started), 2U) << "once, with its newline";
 }
 
 TEST_F(LibraryTest, DescribesItsDevice) {

@@ -6,10 +6,14 @@
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "templates/problem.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -61,6 +65,59 @@ TEST(TunerProcessTest, AnApplicationThatIgnoresItsChildrenIsToldWhatTheySaid) {
   std::signal(SIGCHLD, before);
   EXPECT_EQ(success, "");
   EXPECT_EQ(failure, "no device");
+}
+
+TEST(TunerProcessTest, TheChildGetsNoneOfTheApplicationsSignalsAndFiles) {
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  auto* const interrupt = std::signal(SIGINT, SIG_IGN);
+  auto* const pipe = std::signal(SIGPIPE, SIG_IGN);
+  constexpr int kOpen = 77;
+  ASSERT_EQ(::dup2(STDIN_FILENO, kOpen), kOpen);
+  const std::string text = run_program({"/bin/sh", "-c",
+                                        "while read name value; do case $name in SigBlk:|SigIgn:) "
+                                        "echo $name $value >&2;; esac; done < /proc/$$/status; "
+                                        "[ -e /proc/$$/fd/77 ] && echo open >&2; exit 1"});
+  ::close(kOpen);
+  std::signal(SIGPIPE, pipe);
+  std::signal(SIGINT, interrupt);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const auto signals = [&](const std::string& name) {
+    const auto at = text.find(name);
+    // Beyond these are two that the C library keeps for itself.
+    constexpr unsigned long long kFirst31 = 0x7fffffff;
+    return at == std::string::npos
+               ? ~0ULL
+               : std::stoull(text.substr(at + name.size()), nullptr, 16) & kFirst31;
+  };
+  EXPECT_EQ(signals("SigBlk: "), 0U) << text;
+  EXPECT_EQ(signals("SigIgn: "), 0U) << text;
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("open")));
+}
+
+TEST(TunerProcessTest, TheTunerIsThatOfTheSameInstallationBeforePath) {
+  const testing::TemporaryFolder folder;
+  const auto place = [&](const char* where) {
+    const std::filesystem::path file = folder.file(where);
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << "#!/bin/sh\n";
+    return file;
+  };
+  const auto find = [&](const char* library) {
+    return find_tuner(folder.file(library), folder.file("application"));
+  };
+  EXPECT_EQ(find("lib"), "kiln");
+  const auto beside = place("application/kiln");
+  EXPECT_EQ(find("lib"), "kiln") << "no program";
+  std::filesystem::permissions(beside, std::filesystem::perms::owner_all);
+  EXPECT_EQ(find("lib"), beside);
+  std::filesystem::permissions(place("bin/kiln"), std::filesystem::perms::owner_all);
+  EXPECT_EQ(find("lib"), folder.file("bin/kiln"));
+  EXPECT_EQ(find("lib/x86_64-linux-gnu"), folder.file("bin/kiln"));
+  EXPECT_EQ(find("application"), beside);
 }
 
 TEST(TunerProcessTest, LongComplaintsAreCutAtTheirBeginning) {
