@@ -97,8 +97,13 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   try {
     common = file_guard::resolve(parent + "/" + kLockName, true);
     static_cast<void>(file_guard::exists_and_is_safe(common, FolderTrust::private_only));
-  } catch (const Error& error) {
-    why = error.what();
+  } catch (const Error&) {
+    // Its text is about databases; precompiled headers are code all the same.
+    why = fmt::format(
+        "{} must be a folder of yours that nobody else can write, and cannot be made or is "
+        "none. Next: look at it with `ls -ld`, correct it with `chmod go-w`, or name another place "
+        "for temporary files with XDG_CACHE_HOME.",
+        parent);
     return nullptr;
   }
   const LockedFile beginning(common, O_CREAT);
