@@ -196,13 +196,14 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
 
 Connection::Connection(Connection&&) noexcept = default;
 Connection& Connection::operator=(Connection&& other) noexcept {
+  const FileSizeSignalHeld held;  // closing rolls back what was not committed
   pool_ = std::move(other.pool_);  // first: SQLite closes no database that has statements
   database_ = std::move(other.database_);
   path_ = std::move(other.path_);
   return *this;
 }
 Connection::~Connection() {
-  const FileSizeSignalHeld held;  // closing rolls back what was not committed
+  const FileSizeSignalHeld held;
   pool_.reset();
   database_.reset();
 }
