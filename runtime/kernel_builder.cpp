@@ -17,6 +17,13 @@ void require_living_device(const DeviceStatus& status) {
                           status.message));
 }
 
+/// A template that fails for this problem is one candidate less; a missing compiler is not the
+/// candidate's fault, and is thrown on. For use in a handler.
+std::string candidates_fault(const Error& error) {
+  if (error.kind() != ErrorKind::template_ && error.kind() != ErrorKind::usage) throw;
+  return error.what();
+}
+
 }  // namespace
 
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
@@ -39,50 +46,68 @@ std::shared_ptr<const LoadedModule> KernelBuilder::load_module(const CompileResu
   return module;
 }
 
-KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
-                                                 const std::string& toolkit, std::string& failure) {
-  CompileRequest request;
-  request.source = rendered.text;
-  request.source_name = rendered.template_name + ".cu";
-  request.source_digest = rendered.digest;
-  request.name_expressions = rendered.name_expressions;
-  request.arch = device_.info().limits.arch;
-  request.code = device_.info().code;
+std::string KernelBuilder::code_name(const Choice& choice, const Problem& problem) {
+  // Sizes never enter the code: what was loaded for one size serves all of its kind.
+  return fmt::format("{} | {} | {}", choice.kernel_template->name(), choice.config.canonical(),
+                     problem.kind_text());
+}
+
+bool KernelBuilder::holds(const std::string& code_name) const {
+  return modules_.contains(code_name);
+}
+
+KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) const {
+  KernelCode code;
+  RenderedKernel rendered;
+  try {
+    rendered =
+        render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
+  } catch (const Error& error) {
+    code.failure = candidates_fault(error);
+    return code;
+  }
+  code.request.source = rendered.text;
+  code.request.source_name = rendered.template_name + ".cu";
+  code.request.source_digest = rendered.digest;
+  code.request.name_expressions = rendered.name_expressions;
+  code.request.arch = device_.info().limits.arch;
+  code.request.code = device_.info().code;
   // The very code that was measured, if it is still there, whatever compiler is installed now; and
-  // no compiler needs to be loaded to find it. What the device refuses counts as not there.
-  if (!toolkit.empty()) {
-    if (const auto found = compiler_.stored(request, toolkit)) {
-      if (auto module = load_module(*found, failure)) return {std::move(module), toolkit, {}};
+  // no compiler needs to be loaded to find it.
+  if (!choice.toolkit.empty()) {
+    if (auto found = compiler_.stored(code.request, choice.toolkit)) {
+      code.result = std::move(*found);
+      code.toolkit = choice.toolkit;
+      return code;
     }
   }
-  const CompileResult compiled = compiler_.compile(request);
-  auto module = load_module(compiled, failure);
-  if (!module && compiled.from_store) {
-    module = load_module(compiler_.compile_afresh(request), failure);
-  }
-  return {std::move(module), compiler_.identity(), {}};
+  code.result = compiler_.compile(code.request);
+  code.toolkit = compiler_.identity();
+  return code;
 }
 
-KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& problem,
+KernelBuilder::Loaded* KernelBuilder::load(const std::string& name, const KernelCode& code,
                                            std::string& failure) {
-  // Sizes never enter the code: what was loaded for one size serves all of its kind.
-  const std::string code = fmt::format("{} | {} | {}", choice.kernel_template->name(),
-                                       choice.config.canonical(), problem.kind_text());
-  const auto known = modules_.find(code);
-  if (known != modules_.end()) return &known->second;
-  const RenderedKernel rendered =
-      render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
-  Loaded loaded = find_module(rendered, choice.toolkit, failure);
+  if (const auto known = modules_.find(name); known != modules_.end()) return &known->second;
+  failure = code.failure;
+  if (!failure.empty()) return nullptr;
+  Loaded loaded{load_module(code.result, failure), code.toolkit, {}};
+  // What the device refuses counts as not stored.
+  if (!loaded.module && code.result.from_store) {
+    loaded.module = load_module(compiler_.compile_afresh(code.request), failure);
+    loaded.toolkit = compiler_.identity();
+  }
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
-  return &modules_.emplace(code, std::move(loaded)).first->second;
+  return &modules_.emplace(name, std::move(loaded)).first->second;
 }
 
-BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {
+BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
+                                 const KernelCode& code) {
   BuiltKernel built;
   const DeviceLimits& limits = device_.info().limits;
   try {
-    Loaded* loaded = load(choice, problem, built.failure);
+    Loaded* loaded = load(code_name(choice, problem), code, built.failure);
     if (loaded == nullptr) return built;
     const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
     const auto functions = loaded->module->functions();
@@ -104,10 +129,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem) {
     built.module = loaded->module;
     built.toolkit = loaded->toolkit;
   } catch (const Error& error) {
-    // A template that fails for this problem is one candidate less; a missing compiler is not the
-    // candidate's fault.
-    if (error.kind() != ErrorKind::template_ && error.kind() != ErrorKind::usage) throw;
-    built.failure = error.what();
+    built.failure = candidates_fault(error);
   }
   return built;
 }

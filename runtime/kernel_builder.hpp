@@ -24,13 +24,29 @@ struct BuiltKernel {
   std::string failure;  ///< why there is none of that; "" on success
 };
 
-/// Renders, compiles (or finds compiled), loads and prepares. Problems that differ in sizes alone
-/// share one loaded module. One thread.
+/// The code of a candidate, from the store or compiled.
+struct KernelCode {
+  CompileRequest request;
+  CompileResult result;
+  std::string toolkit;  ///< identity of the compiler that made it
+  std::string failure;  ///< why it cannot even be compiled; "" where `result` tells
+};
+
+/// Renders, compiles (or finds compiled), loads and prepares. Problems that differ only in sizes
+/// share one loaded module. One thread at a time, but for compile().
 class KernelBuilder {
  public:
   KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler);
-  /// Throws Error(compiler) when it comes to compiling and there is no compiler.
-  [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem);
+
+  /// What tells apart the code of candidates: their template, configuration and kind of problem.
+  [[nodiscard]] static std::string code_name(const Choice& choice, const Problem& problem);
+  /// Whether code of that name is loaded: then build() needs none.
+  [[nodiscard]] bool holds(const std::string& code_name) const;
+  /// Thread-safe. Throws Error(compiler) when it comes to compiling and there is no compiler.
+  [[nodiscard]] KernelCode compile(const Choice& choice, const Problem& problem) const;
+  /// `code` is what compile() gave for the choice; it is not looked at when holds() says so.
+  [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem,
+                                  const KernelCode& code);
 
  private:
   struct Loaded {
@@ -38,17 +54,15 @@ class KernelBuilder {
     std::string toolkit;
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
-  /// All three give null and a `failure` when the candidate cannot be compiled or loaded.
+  /// Both give null and a `failure` when the candidate cannot be compiled or loaded.
   [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(const CompileResult& compiled,
                                                                 std::string& failure);
-  [[nodiscard]] Loaded find_module(const RenderedKernel& rendered, const std::string& toolkit,
-                                   std::string& failure);
-  [[nodiscard]] Loaded* load(const Choice& choice, const Problem& problem, std::string& failure);
+  [[nodiscard]] Loaded* load(const std::string& name, const KernelCode& code, std::string& failure);
 
   const Catalog& catalog_;
   Device& device_;
   CachingCompiler& compiler_;
-  std::map<std::string, Loaded> modules_;  ///< by template, configuration and kind
+  std::map<std::string, Loaded> modules_;  ///< by code_name()
 };
 
 }  // namespace kiln::detail

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <exception>
+
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
 #include "runtime/tuner_process.hpp"
@@ -82,7 +84,8 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
                   fmt::format("no template computes {}: {}", problem.canonical(),
                               fmt::join(chooser_.why_none(problem), "; ")));
     }
-    BuiltKernel built = builder_.build(*choice, problem);
+    BuiltKernel built = build(*choice, problem, lock);
+    if (const KernelEntry* present = table_.find(request.key)) return present;
     if (built.failure.empty()) {
       admit_other_toolkit(*choice, built.toolkit);
       parts_.warnings->inform(
@@ -118,6 +121,27 @@ std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& prob
   }
   if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(gemm, problem, refusals);
   return choice ? choice : chooser_.fallback(problem, refused);
+}
+
+BuiltKernel LibraryState::build(const Choice& choice, const Problem& problem, Lock& lock) {
+  const std::string name = KernelBuilder::code_name(choice, problem);
+  // One thread compiles the code; should that fail, the next one sees for itself.
+  compiled_.wait(lock, [&] { return builder_.holds(name) || !compiling_.contains(name); });
+  if (builder_.holds(name)) return builder_.build(choice, problem, {});
+  compiling_.insert(name);
+  lock.unlock();
+  KernelCode code;
+  std::exception_ptr fault;
+  try {
+    code = builder_.compile(choice, problem);
+  } catch (...) {
+    fault = std::current_exception();
+  }
+  lock.lock();
+  compiling_.erase(name);
+  compiled_.notify_all();
+  if (fault) std::rethrow_exception(fault);
+  return builder_.build(choice, problem, code);
 }
 
 void LibraryState::refuse_untuned(const Gemm& gemm, const Problem& problem,

@@ -97,6 +97,8 @@ class LibraryState {
   /// May release the lock for as long as the tuner runs.
   [[nodiscard]] std::optional<Choice> choose(const Gemm& gemm, const Problem& problem,
                                              const Refusals& refusals, Lock& lock);
+  /// Releases the lock for as long as it compiles.
+  [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem, Lock& lock);
   /// Throws Error(not_found): the mode requires a tuned kernel.
   [[noreturn]] void refuse_untuned(const Gemm& gemm, const Problem& problem,
                                    const Refusals& refusals) const;
@@ -120,6 +122,8 @@ class LibraryState {
   KernelBuilder builder_;
   std::map<std::string, bool> tunings_;  ///< by problem: whether the tuner has ended
   std::condition_variable tuning_ended_;
+  std::set<std::string> compiling_;  ///< names of code that some thread compiles
+  std::condition_variable compiled_;
   std::atomic<std::uint64_t> database_reads_{0};
 };
 

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Many kernels at once, ahead of their use.
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kiln/library.hpp"
+#include "runtime/library_state.hpp"
+
+namespace kiln {
+namespace {
+
+/// Threads that are started while it lives take no signals: those are for the application's.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+template <class Work>
+std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {
+  const SignalsBlocked blocked;
+  std::vector<std::jthread> threads;
+  try {
+    while (threads.size() < count) threads.emplace_back(work);
+  } catch (const std::system_error&) {
+    // Fewer threads take longer; the caller's own is always there.
+  }
+  return threads;
+}
+
+}  // namespace
+
+void Library::prepare(const std::vector<Gemm>& problems) const {
+  if (problems.empty()) return;
+  std::atomic<std::size_t> next{0};
+  std::vector<std::exception_ptr> faults(problems.size());
+  const auto work = [&] {
+    for (std::size_t i = next++; i < problems.size(); i = next++) {
+      try {
+        static_cast<void>(get(problems[i]));
+      } catch (...) {
+        faults[i] = std::current_exception();
+      }
+    }
+  };
+  const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
+  {
+    const auto others = start_threads(std::min(cores, problems.size()) - 1, work);
+    work();
+  }
+  const auto first = std::find_if(faults.begin(), faults.end(),
+                                  [](const std::exception_ptr& fault) { return fault != nullptr; });
+  if (first != faults.end()) std::rethrow_exception(*first);
+}
+
+}  // namespace kiln
