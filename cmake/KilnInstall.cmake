@@ -15,8 +15,29 @@ install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS kiln_shared EXPORT kilnTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TARGET kiln_static)
+  install(FILES ${PROJECT_BINARY_DIR}/runtime/libkiln.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+
+# Symbols serve debuggers only, and the build folder keeps them in every other build type.
+foreach(target IN ITEMS kiln kiln_shared)
+  target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
+endforeach()
+
+# What is linked into program and library wants its licence beside them. The texts are those that
+# the packages brought.
+foreach(package IN ITEMS libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev
+                         libcli11-dev libtomlplusplus-dev libxxhash-dev)
+  set(text /usr/share/doc/${package}/copyright)
+  if(EXISTS ${text})
+    install(FILES ${text} RENAME ${package}.txt
+            DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences)
+  else()
+    message(STATUS "No licence text of ${package} here: put it beside what you give to others")
+  endif()
+endforeach()
 
 # The program carries its templates; these are for people who write their own.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/kernels/
@@ -26,6 +47,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/tools/completions/kiln.bash RENAME kiln
 install(FILES ${PROJECT_SOURCE_DIR}/tools/man/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
+              ${PROJECT_SOURCE_DIR}/THIRD_PARTY.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
@@ -34,7 +56,8 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DOCDIR}
 set(kiln_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
 install(EXPORT kilnTargets NAMESPACE kiln:: DESTINATION ${kiln_cmake_dir})
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/kilnConfig.cmake.in
-  ${PROJECT_BINARY_DIR}/kilnConfig.cmake INSTALL_DESTINATION ${kiln_cmake_dir})
+  ${PROJECT_BINARY_DIR}/kilnConfig.cmake INSTALL_DESTINATION ${kiln_cmake_dir}
+  PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/kilnConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/kilnConfig.cmake ${PROJECT_BINARY_DIR}/kilnConfigVersion.cmake

@@ -33,6 +33,11 @@ add_library(kiln_flags INTERFACE)
 target_compile_options(kiln_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+# Unique symbols stay visible to every other library of a process, and keep libkiln.so from being
+# unloaded.
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  add_compile_options(-fno-gnu-unique)
+endif()
 if(KILN_WERROR)
   target_compile_options(kiln_flags INTERFACE -Werror)
 endif()

@@ -303,6 +303,7 @@ DeviceProfile measure_ceilings(Device& device, Compiler& compiler,
   profile.limits = device.info().limits;
   profile.device_class = device.info().device_class;
   profile.name = model_name(profile.device_class.name);
+  profile.figures = "measured";
   // Four schedulers of one warp instruction a clock, in every generation since sm_70.
   profile.issue_per_clock = 4;
 

@@ -39,7 +39,8 @@ struct Latencies {
 /// What a GPU can do at most, as the performance model of the emulated GPU wants to know it. A
 /// small TOML file holds it; `kiln doctor --save-profile` measures one.
 struct DeviceProfile {
-  std::string name;  ///< "h200", as in emulated:h200
+  std::string name;     ///< "h200", as in emulated:h200
+  std::string figures;  ///< "measured" on such a GPU, or "published": taken from specifications
   DeviceLimits limits;
   DeviceClass device_class;      ///< arch, sm_count and l2_bytes as in `limits`
   double clock_ghz = 0.0;        ///< of the multiprocessors, under load

@@ -40,6 +40,7 @@ void visit_profile(Profile& profile, Visitor& visitor) {
   constexpr Range kClocks{0.0, 1e6};
 
   visitor.value("name", profile.name, "as in emulated:NAME");
+  visitor.value("figures", profile.figures, "measured, or published by others");
   visitor.value("gpu", profile.device_class.name, "as its driver calls it");
   visitor.value("mig_profile", profile.device_class.mig_profile, "empty: not partitioned");
   visitor.value("clock_ghz", profile.clock_ghz, Range{0.01, 100.0},

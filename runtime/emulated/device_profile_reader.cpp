@@ -76,11 +76,12 @@ class ProfileReader {
     }
   }
 
-  /// Throws for a key of the section that came last.
+  /// Throws for a key of that section; "" is the file itself.
   [[noreturn]] void fail_at(std::string_view section, std::string_view key,
                             const std::string& what) {
     section_ = section;
-    fail(*root_.at_path(fmt::format("{}.{}", section, key)).node(), key, what);
+    const std::string path = section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
+    fail(*root_.at_path(path).node(), key, what);
   }
 
  private:
@@ -147,6 +148,9 @@ DeviceProfile read_profile(std::string_view text, const std::string& source) {
   visit_profile(profile, reader);
   reader.finish();
 
+  if (profile.figures != "measured" && profile.figures != "published") {
+    reader.fail_at("", "figures", "must be \"measured\" or \"published\"");
+  }
   DeviceLimits& limits = profile.limits;
   const auto known = limits_of_arch(limits.arch);
   if (!known) {

@@ -20,10 +20,13 @@ namespace {
 /// Some seconds of work: a GEMM of 256^3, with its reference and a second run.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
-/// What stands for the driver of results: predictions with a profile of one's own are no others'.
+/// What stands for the driver of results: predictions with a profile of one's own are no others',
+/// and those by published figures are marked wherever the driver is shown.
 std::string driver_of(const DeviceProfile& profile, const std::string& model) {
   const auto known = built_in_profiles();
-  if (std::find(known.begin(), known.end(), model) != known.end()) return "emulated";
+  if (std::find(known.begin(), known.end(), model) != known.end()) {
+    return profile.figures == "measured" ? "emulated" : "emulated by published figures";
+  }
   return "emulated by profile " + digest_hex(profile_text(profile)).substr(0, 8);
 }
 

@@ -20,5 +20,5 @@ case "$*" in
   *"$moved"*) ;;
   *) echo "kiln.pc points elsewhere: $*"; exit 1 ;;
 esac
-"$compiler" -std=c++20 "$source" -o "$work/by_pkg_config" "$@"
-LD_LIBRARY_PATH=$moved_libdir "$work/by_pkg_config" "$work/tuning.db" "$work/cubins.db"
+"$compiler" -std=c++17 "$source" -o "$work/by_pkg_config" "$@"
+env -u LD_LIBRARY_PATH "$work/by_pkg_config" "$work/tuning.db" "$work/cubins.db"

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 
 #include "kiln/types.hpp"
 
@@ -65,7 +66,15 @@ struct Gemm {
     return gemm;
   }
 
-  friend bool operator==(const Gemm&, const Gemm&) = default;
+  friend constexpr bool operator==(const Gemm& left, const Gemm& right) {
+    const auto members = [](const Gemm& g) {
+      return std::tie(g.m, g.n, g.k, g.a, g.b, g.c, g.d, g.acc, g.storage_a, g.storage_b, g.lda,
+                      g.ldb, g.ldc, g.ldd, g.alignment_a, g.alignment_b, g.alignment_c,
+                      g.alignment_d, g.reads_c);
+    };
+    return members(left) == members(right);
+  }
+  friend constexpr bool operator!=(const Gemm& left, const Gemm& right) { return !(left == right); }
 };
 
 }  // namespace kiln
