@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cache/candidate_rows.hpp"
@@ -42,6 +43,11 @@ void refuse_empty(const Connection& connection) {
                           connection.path()));
 }
 
+/// Longer than any row: 100,000 samples of 24 characters, texts of 64 KiB.
+constexpr int kMostValueBytes = 8 << 20;
+/// Enough for a look at the schema, however slow the machine.
+constexpr double kOpeningSeconds = 3.0;
+
 /// SQLite needs a second or two to walk through a million trials, and a tuning run should start
 /// before that: of a larger file the table of trials is left to `kiln doctor`, and to the digests
 /// of the rows that are read.
@@ -54,6 +60,7 @@ std::string quick_check(const Connection& connection, const std::string& table) 
 }
 
 void require_sound(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
   const bool small =
       connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size") <=
       kCheckedWholeBytes;
@@ -104,7 +111,39 @@ class ShortlistUpdates {
   std::map<Pair, Change> changes_;
 };
 
+bool need_mending(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+  return shortlists_need_mending(connection);
+}
+
+struct Inspected {
+  int version = 0;
+  std::string foreign;  ///< what of the schema is not Kiln's, if the mode tolerates it
+};
+
+/// What must hold before anything is read: nothing here computes what the file says.
+Inspected inspect(const Connection& connection, OpenMode mode) {
+  const sqlite::WorkLimit limit(connection, kOpeningSeconds);
+  refuse_empty(connection);
+  Inspected found;
+  found.version = require_known_schema(connection);
+  if (mode == OpenMode::salvage) {
+    found.foreign = foreign_schema(connection, found.version);
+  } else {
+    require_own_schema(connection, found.version);
+  }
+  return found;
+}
+
 }  // namespace
+
+double reading_seconds(const Connection& connection) {
+  constexpr double kBaseSeconds = 3.0;
+  constexpr double kSecondsPerPage = 0.002;  // a page of trials takes a tenth of that
+  constexpr double kMostSeconds = 600.0;     // the file states its own number of pages
+  const auto pages = static_cast<double>(connection.integer("PRAGMA page_count"));
+  return std::min(kMostSeconds, kBaseSeconds + kSecondsPerPage * pages);
+}
 
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool write = mode == OpenMode::read_write;
@@ -123,8 +162,8 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
 
   Connection connection(path, write ? Connection::Access::write : Connection::Access::query,
                         write ? kWriterPatienceMs : kReaderPatienceMs);
-  refuse_empty(connection);
-  const int version = require_known_schema(connection);
+  connection.limit_value_bytes(kMostValueBytes);
+  const auto [version, foreign] = inspect(connection, mode);
   if (write) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
@@ -134,13 +173,15 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     migrate(connection);
   }
   connection.ignore_programs_in_schema();
-  if (write && shortlists_need_mending(connection)) {
+  if (write && need_mending(connection)) {
     sqlite::Transaction transaction(connection);
     mend_shortlists(connection);
     transaction.commit();
   }
   const bool has_shortlists = write || version == kSchemaVersion;
-  return TuningStore(std::make_unique<Impl>(std::move(connection), path, write, has_shortlists));
+  auto impl = std::make_unique<Impl>(std::move(connection), path, write, has_shortlists);
+  impl->foreign_schema = foreign;
+  return TuningStore(std::move(impl));
 }
 
 TuningStore::TuningStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -213,6 +254,9 @@ void TuningStore::record_attempt(const CandidateKey& key, const std::string& ses
   transaction.commit();
 }
 
+const std::string& TuningStore::foreign_schema() const {
+  return impl_->foreign_schema;
+}
 const std::string& TuningStore::path() const {
   return impl_->path;
 }

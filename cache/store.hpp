@@ -15,7 +15,11 @@
 
 namespace kiln {
 
-enum class OpenMode : std::uint8_t { read_only, read_write };
+enum class OpenMode : std::uint8_t {
+  read_only,
+  read_write,
+  salvage,  ///< read_only, but for trials() and sessions() alone also where the schema is foreign
+};
 
 /// Selects trials; an empty field does not restrict.
 struct TrialFilter {
@@ -73,8 +77,9 @@ struct RecordCount {
 class TuningStore {
  public:
   /// Opens, creating (read_write only: directory 0700, file 0600, complete or not at all) and
-  /// migrating as needed. Refuses: not a database, another application's, a newer schema, damaged,
-  /// a symbolic link, a foreign owner, group- or world-writable.
+  /// migrating as needed. Refuses: not a database, another application's, a newer schema, a
+  /// schema with anything that Kiln did not make, damaged, a symbolic link, a foreign owner, group-
+  /// or world-writable.
   [[nodiscard]] static TuningStore open(const std::string& path, OpenMode mode);
 
   TuningStore(TuningStore&&) noexcept;
@@ -125,6 +130,8 @@ class TuningStore {
   /// `keep_best` and the newest session's. Returns how many went.
   std::uint64_t prune(std::int64_t older_than_ms, int keep_best);
 
+  /// What of the schema is not Kiln's, in words, after OpenMode::salvage; "" when nothing is.
+  [[nodiscard]] const std::string& foreign_schema() const;
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::uint64_t corrupt_rows() const;

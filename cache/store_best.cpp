@@ -97,6 +97,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
 
 std::optional<Trial> TuningStore::best(const BestQuery& query,
                                        std::optional<Trial>* unavailable) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
   const sqlite::Snapshot snapshot(impl_->connection);
   const auto problem = find_problem(impl_->connection, query.problem);
   const auto device = find_device(impl_->connection, query.device);
@@ -148,6 +149,7 @@ std::vector<DeviceClass> TuningStore::devices(const std::string& kind_text) cons
 
 NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass& device,
                                        const NeighbourLimits& limits) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
   const sqlite::Snapshot snapshot(impl_->connection);
   const auto device_id = find_device(impl_->connection, device);
   if (!device_id) {

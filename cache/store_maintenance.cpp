@@ -106,6 +106,7 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
 std::vector<std::string> TuningStore::check() const {
   std::vector<std::string> faults;
   const sqlite::Connection& connection = impl_->connection;
+  const sqlite::WorkLimit limit(connection, 2.0 * reading_seconds(connection));
   sqlite::Statement integrity = connection.prepare("PRAGMA integrity_check");
   while (integrity.step()) {
     if (integrity.text(0) != "ok") faults.push_back("SQLite: " + integrity.text(0));
@@ -127,6 +128,9 @@ std::vector<std::string> TuningStore::check() const {
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
+  for (const std::string& view : altered_views(connection)) {
+    faults.push_back(view + ": what it shows is not what Kiln says; its answers don't need it");
+  }
   for (const std::string& row : impl_->corrupt) {
     faults.push_back(row + ": content does not fit its digest; the row is left out of answers");
   }

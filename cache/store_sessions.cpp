@@ -125,6 +125,7 @@ std::string TuningStore::Impl::last_session_state(Pair pair) {
 }
 
 std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) const {
+  const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   WhereClause where;
   if (filter.problem) {
     where.add("p.kind = ? AND p.sizes = ?",
