@@ -194,6 +194,21 @@ void TuningStore::Impl::require_write() const {
   throw Error(ErrorKind::usage, fmt::format("database {} was opened for reading only", path));
 }
 
+std::int64_t TuningStore::date_after(const CandidateKey& key) const {
+  const Connection& connection = impl_->connection;
+  const std::int64_t now = next_unix_ms();
+  const auto problem = find_problem(connection, key.problem);
+  const auto device = find_device(connection, key.device);
+  if (!problem || !device) return now;
+  sqlite::Statement newest = connection.prepare(
+      "SELECT max(created_unix_ms) FROM trials WHERE problem_id = ? AND device_id = ? AND "
+      "config = ? AND template_id = (SELECT template_id FROM templates WHERE name = ? AND "
+      "digest = ?) AND created_unix_ms < ?");
+  newest.bind(*problem, *device, key.config.canonical(), key.template_name, key.template_digest,
+              kEndOfDatesUnixMs - 1);
+  return newest.step() && !newest.is_null(0) ? std::max(now, newest.integer(0) + 1) : now;
+}
+
 std::string TuningStore::record(const Trial& trial) {
   impl_->require_write();
   const Trial row = checked(trial);

@@ -100,6 +100,9 @@ class TuningStore {
   /// Attempts of this problem and device without an outcome (left by a killed run).
   [[nodiscard]] std::vector<CandidateKey> open_attempts(const Problem& problem,
                                                         const DeviceClass& device) const;
+  /// A date for a new trial of that candidate: now, but after every one that is stored of it, also
+  /// where the clock was ahead then. Or what it says could never make up for an earlier crash.
+  [[nodiscard]] std::int64_t date_after(const CandidateKey& key) const;
   /// Stores the trial; returns its id. Storing the same id twice is one row. Throws Error(usage)
   /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
@@ -127,8 +130,9 @@ class TuningStore {
                                                  const DeviceClass& device) const;
 
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
-  /// `keep_best` and the newest session's. Returns how many went.
-  std::uint64_t prune(std::int64_t older_than_ms, int keep_best);
+  /// `keep_best` and the newest session's. Returns how many went; with `dry_run` how many would,
+  /// and changes nothing.
+  std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
   /// What of the schema is not Kiln's, in words, after OpenMode::salvage; "" when nothing is.
   [[nodiscard]] const std::string& foreign_schema() const;

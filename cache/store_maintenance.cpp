@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -77,9 +78,12 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
 
 }  // namespace
 
-std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
-  impl_->require_write();
-  sqlite::Transaction transaction(impl_->connection);
+std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best, bool dry_run) {
+  std::optional<sqlite::Transaction> transaction;
+  if (!dry_run) {
+    impl_->require_write();
+    transaction.emplace(impl_->connection);
+  }
   std::map<std::pair<std::string, std::string>, std::vector<Trial>> groups;
   for (Trial& trial : trials({})) {
     groups[{trial.key.problem.canonical(), trial.key.device.canonical()}].push_back(
@@ -91,15 +95,14 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
   sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
   for (const auto& [key, group] : groups) {
     const std::vector<std::string> ids = removable(group, before, keep_best);
-    for (const std::string& id : ids) erase.bind(id).run();
     removed += ids.size();
+    if (dry_run || ids.empty()) continue;
+    for (const std::string& id : ids) erase.bind(id).run();
     const CandidateKey& any = group.front().key;
-    if (!ids.empty()) {
-      rebuild_shortlist(impl_->connection, {intern_problem(impl_->connection, any.problem),
-                                            intern_device(impl_->connection, any.device)});
-    }
+    rebuild_shortlist(impl_->connection, {intern_problem(impl_->connection, any.problem),
+                                          intern_device(impl_->connection, any.device)});
   }
-  transaction.commit();
+  if (transaction) transaction->commit();
   return removed;
 }
 

@@ -36,6 +36,9 @@ SessionRecord decode(const sqlite::Statement& row) {
   session.state = row.text(15);
   session.started_unix_ms = row.integer(16);
   session.ended_unix_ms = row.integer(17);
+  if (!is_date(session.started_unix_ms) || !is_date(session.ended_unix_ms)) {
+    throw Error(ErrorKind::usage, "impossible date");
+  }
   return session;
 }
 

@@ -8,6 +8,7 @@
 
 #include "cache/candidate_rows.hpp"
 #include "cache/row_digest.hpp"
+#include "cache/trial_check.hpp"
 
 namespace kiln {
 namespace {
@@ -206,6 +207,7 @@ Trial TrialReader::decode(const sqlite::Statement& row) {
   trial.compile_seconds = row.real(kCompileSeconds);
   trial.session_id = row.text(kSession);
   trial.created_unix_ms = row.integer(kCreated);
+  if (!is_date(trial.created_unix_ms)) throw Error(ErrorKind::usage, "impossible date");
   return trial;
 }
 
