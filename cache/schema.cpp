@@ -91,10 +91,12 @@ std::string some_of(const std::vector<std::string>& faults) {
                           path, some_of(faults), rescue));
 }
 
-/// Whether its rows can be read by columns that are Kiln's.
+/// Whether its trials and sessions can be read by columns that are Kiln's.
 bool is_readable(const sqlite::Connection& connection, int version) {
   return version == kSchemaVersion &&
-         SchemaText::of(connection).stores_columns_of(present_schema());
+         SchemaText::of(connection)
+             .stores_columns_of(present_schema(), {"problems", "devices", "templates",
+                                                   "environments", "sessions", "trials"});
 }
 
 }  // namespace

@@ -180,11 +180,11 @@ std::vector<std::string> SchemaText::altered_views(const SchemaText& own) const 
   return faults;
 }
 
-bool SchemaText::stores_columns_of(const SchemaText& own) const {
-  return std::all_of(own.objects_.begin(), own.objects_.end(), [&](const auto& entry) {
-    const auto& [name, table] = entry;
-    if (table.columns.empty()) return true;
-    const auto here = objects_.find(name);
+bool SchemaText::stores_columns_of(const SchemaText& own,
+                                   const std::vector<std::string>& tables) const {
+  return std::all_of(tables.begin(), tables.end(), [&](const std::string& name) {
+    const Object& table = own.objects_.at("table " + name);
+    const auto here = objects_.find("table " + name);
     if (here == objects_.end() || here->second.frame != table.frame) return false;
     return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::string& column) {
       return is_generated(column) || here->second.columns.contains(column);

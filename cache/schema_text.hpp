@@ -26,10 +26,11 @@ class SchemaText {
   [[nodiscard]] std::vector<std::string> differences_from(const SchemaText& own) const;
   /// One line for each view of `own` that is missing or altered.
   [[nodiscard]] std::vector<std::string> altered_views(const SchemaText& own) const;
-  /// Whether each table of `own` is here with every column of it that is stored, and these are as
-  /// they should be. Then rows can be read by these columns without computing anything that
-  /// `own` does not know; what else the table says has no part in that.
-  [[nodiscard]] bool stores_columns_of(const SchemaText& own) const;
+  /// Whether each of the tables is here with every column of it that `own` has and that is stored,
+  /// and these are as they should be. Then rows can be read by these columns without computing
+  /// anything that `own` does not know; what else a table says has no part in that.
+  [[nodiscard]] bool stores_columns_of(const SchemaText& own,
+                                       const std::vector<std::string>& tables) const;
 
  private:
   struct Object {

@@ -116,9 +116,16 @@ bool need_mending(const Connection& connection) {
   return shortlists_need_mending(connection);
 }
 
+/// What SQLite finds when it holds rows and indexes against each other; "" when nothing is wrong.
+std::string integrity_fault(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+  sqlite::Statement check = connection.prepare("PRAGMA integrity_check(1)");
+  return check.step() && check.text(0) != "ok" ? "is damaged: " + check.text(0) : "";
+}
+
 struct Inspected {
   int version = 0;
-  std::string foreign;  ///< what of the schema is not Kiln's, if the mode tolerates it
+  std::string salvage_fault;
 };
 
 /// What must hold before anything is read: nothing here computes what the file says.
@@ -128,7 +135,8 @@ Inspected inspect(const Connection& connection, OpenMode mode) {
   Inspected found;
   found.version = require_known_schema(connection);
   if (mode == OpenMode::salvage) {
-    found.foreign = foreign_schema(connection, found.version);
+    const std::string foreign = foreign_schema(connection, found.version);
+    if (!foreign.empty()) found.salvage_fault = "has a schema that is not Kiln's: " + foreign;
   } else {
     require_own_schema(connection, found.version);
   }
@@ -163,7 +171,11 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   Connection connection(path, write ? Connection::Access::write : Connection::Access::query,
                         write ? kWriterPatienceMs : kReaderPatienceMs);
   connection.limit_value_bytes(kMostValueBytes);
-  const auto [version, foreign] = inspect(connection, mode);
+  auto [version, salvage_fault] = inspect(connection, mode);
+  // Who saves rows wants to know whether these are all; a foreign schema must not be computed.
+  if (mode == OpenMode::salvage && salvage_fault.empty()) {
+    salvage_fault = integrity_fault(connection);
+  }
   if (write) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
@@ -180,7 +192,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   }
   const bool has_shortlists = write || version == kSchemaVersion;
   auto impl = std::make_unique<Impl>(std::move(connection), path, write, has_shortlists);
-  impl->foreign_schema = foreign;
+  impl->salvage_fault = std::move(salvage_fault);
   return TuningStore(std::move(impl));
 }
 
@@ -269,8 +281,8 @@ void TuningStore::record_attempt(const CandidateKey& key, const std::string& ses
   transaction.commit();
 }
 
-const std::string& TuningStore::foreign_schema() const {
-  return impl_->foreign_schema;
+const std::string& TuningStore::salvage_fault() const {
+  return impl_->salvage_fault;
 }
 const std::string& TuningStore::path() const {
   return impl_->path;

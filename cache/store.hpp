@@ -134,8 +134,9 @@ class TuningStore {
   /// and changes nothing.
   std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
-  /// What of the schema is not Kiln's, in words, after OpenMode::salvage; "" when nothing is.
-  [[nodiscard]] const std::string& foreign_schema() const;
+  /// Why rows may be missing, after OpenMode::salvage: a foreign schema, or damage that SQLite
+  /// finds; "" when nothing is wrong.
+  [[nodiscard]] const std::string& salvage_fault() const;
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::uint64_t corrupt_rows() const;

@@ -55,12 +55,14 @@ class TuningStore::Impl {
   [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
                                                           std::int64_t device_id,
                                                           const DeviceClass& device);
+  /// Goes to `corrupt` if the sizes that are known list the problem, which its index did not find.
+  void note_if_lost(const Problem& problem, std::int64_t device_id);
 
   sqlite::Connection connection;
   std::string path;
   bool writable;
   bool has_shortlists;  ///< false for a copy in memory of an older schema, which is not worth them
-  std::string foreign_schema;
+  std::string salvage_fault;
   /// Rows whose digest did not fit, by table and id, so that each counts once.
   std::set<std::string> corrupt;
 

@@ -173,8 +173,10 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
 
 }  // namespace
 
+// A left join, so that a trial whose problem or device is gone shows as damaged and is not just
+// missing.
 const std::string& select_trials() {
-  static const std::string sql = select_joined("trials t", "JOIN");
+  static const std::string sql = select_joined("trials t", "LEFT JOIN");
   return sql;
 }
 

@@ -22,11 +22,11 @@ int merge_databases(Context& context, const MergeOptions& options) {
   std::vector<TuningStore> sources;
   for (const auto& path : options.sources) {
     sources.push_back(TuningStore::open(path, OpenMode::salvage));
-    if (const auto& foreign = sources.back().foreign_schema(); !foreign.empty()) {
+    if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
       context.warn(
-          fmt::format("{} has a schema that is not Kiln's ({}); its rows are read one by "
-                      "one, and those that fit their digests are taken",
-                      path, foreign));
+          fmt::format("{} {}; only those of its rows are taken that can be read and fit "
+                      "their digests",
+                      path, fault));
     }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);
