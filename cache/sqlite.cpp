@@ -237,7 +237,7 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
 
 Connection::Connection(Connection&&) noexcept = default;
 Connection& Connection::operator=(Connection&& other) noexcept {
-  const FileSizeSignalHeld held;  // closing rolls back what was not committed
+  const FileSizeSignalHeld held;   // closing rolls back what was not committed
   pool_ = std::move(other.pool_);  // first: SQLite closes no database that has statements
   database_ = std::move(other.database_);
   deadline_ns_ = std::move(other.deadline_ns_);
