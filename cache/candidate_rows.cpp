@@ -25,7 +25,8 @@ std::optional<std::int64_t> find_device(const sqlite::Connection& connection,
                                         const DeviceClass& device) {
   return first_integer(std::move(
       connection
-          .prepare("SELECT device_id FROM devices WHERE name = ? AND arch = ? AND "
+          // There are few, and an index may have lost one.
+          .prepare("SELECT device_id FROM devices NOT INDEXED WHERE name = ? AND arch = ? AND "
                    "sm_count = ? AND l2_bytes = ? AND mig_profile = ?")
           .bind(device.name, device.arch, device.sm_count, device.l2_bytes, device.mig_profile)));
 }

@@ -120,12 +120,12 @@ class CubinStore::Impl {
     return value;
   }
 
-  std::int64_t shrink(std::int64_t limit_bytes) {
+  std::int64_t shrink(std::int64_t limit_bytes, bool dry_run) {
     std::int64_t removed = 0;
     guarded([&] {
       sqlite::Transaction transaction(*connection_);
       removed = evict(limit_bytes);
-      transaction.commit();
+      if (!dry_run) transaction.commit();  // or else all of it is undone
     });
     return removed;
   }
@@ -321,8 +321,8 @@ std::int64_t CubinStore::total_bytes() {
 std::int64_t CubinStore::entries() {
   return impl_->query("SELECT count(*) FROM cubins");
 }
-std::int64_t CubinStore::shrink(std::int64_t limit_bytes) {
-  return impl_->shrink(limit_bytes);
+std::int64_t CubinStore::shrink(std::int64_t limit_bytes, bool dry_run) {
+  return impl_->shrink(limit_bytes, dry_run);
 }
 bool CubinStore::usable() const {
   return impl_->usable();

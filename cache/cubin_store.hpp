@@ -50,7 +50,7 @@ class CubinStore {
   [[nodiscard]] std::int64_t total_bytes();
   [[nodiscard]] std::int64_t entries();
   /// Removes least recently used entries until at most `limit_bytes` remain; returns how many went.
-  std::int64_t shrink(std::int64_t limit_bytes);
+  std::int64_t shrink(std::int64_t limit_bytes, bool dry_run = false);
   [[nodiscard]] bool usable() const;
   [[nodiscard]] const std::string& path() const;
 

@@ -42,6 +42,10 @@ bool SizeTable::add(const std::string& sizes_text) {
   return true;
 }
 
+bool SizeTable::contains(const std::string& sizes_text) const {
+  return std::find(texts_.begin(), texts_.end(), sizes_text) != texts_.end();
+}
+
 NeighbourQueue::NeighbourQueue(std::shared_ptr<const SizeTable> table, const Problem& wanted,
                                const NeighbourLimits& limits)
     : table_(std::move(table)), wanted_(wanted) {

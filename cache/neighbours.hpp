@@ -32,6 +32,7 @@ class SizeTable {
   /// Adds a problem by the canonical text of its sizes; false when that is malformed, names other
   /// sizes or has one below 1.
   bool add(const std::string& sizes_text);
+  [[nodiscard]] bool contains(const std::string& sizes_text) const;
 
  private:
   friend class NeighbourQueue;

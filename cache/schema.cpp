@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
+#include "cache/schema_text.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
 #include "templates/problem.hpp"
@@ -30,6 +33,70 @@ void fill_flops(sqlite::Connection& connection) {
   while (rows.step()) {
     update.bind(flops_of(rows.text(1), rows.text(2)), rows.integer(0)).run();
   }
+}
+
+/// What leads to a schema from the one before it. The fourth differs from the third by a view.
+struct Migration {
+  int to = 0;
+  const char* file = nullptr;
+};
+constexpr std::array kMigrations{
+    Migration{2, "migrate_1_to_2.sql"}, Migration{3, "migrate_2_to_3.sql"},
+    Migration{5, "migrate_4_to_5.sql"}, Migration{5, "shortlists.sql"}};
+
+void migrate_tables(sqlite::Connection& connection, int from, int to) {
+  for (const Migration& migration : kMigrations) {
+    if (migration.to <= from || migration.to > to) continue;
+    connection.execute(sql_of(migration.file));
+    if (migration.to == 2) fill_flops(connection);
+  }
+}
+
+/// What Kiln makes: for the present version a fresh file, for an older one the first schema and
+/// the migrations up to it.
+SchemaText own_schema(int version) {
+  sqlite::Connection fresh = sqlite::Connection::in_memory();
+  if (version == kSchemaVersion) {
+    create_schema(fresh);
+  } else {
+    fresh.execute(sql_of("schema_1.sql"));
+    migrate_tables(fresh, 1, version);
+  }
+  return SchemaText::of(fresh);
+}
+
+const SchemaText& present_schema() {
+  static const SchemaText schema = own_schema(kSchemaVersion);
+  return schema;
+}
+
+std::vector<std::string> foreign_parts(const sqlite::Connection& connection, int version) {
+  const SchemaText found = SchemaText::of(connection);
+  return found.differences_from(version == kSchemaVersion ? present_schema() : own_schema(version));
+}
+
+std::string some_of(const std::vector<std::string>& faults) {
+  constexpr std::size_t kMost = 3;
+  if (faults.size() <= kMost) return fmt::format("{}", fmt::join(faults, ", "));
+  return fmt::format("{} and {} more", fmt::join(faults.begin(), faults.begin() + kMost, ", "),
+                     faults.size() - kMost);
+}
+
+[[noreturn]] void refuse_schema(const std::string& path, const std::vector<std::string>& faults,
+                                const std::string& rescue) {
+  throw Error(ErrorKind::database,
+              fmt::format("database {0} has a schema that is not Kiln's: {1}. Next: {2}undo the "
+                          "change (`sqlite3 {0} .schema` shows it), or move the file away: Kiln "
+                          "makes a new one.",
+                          path, some_of(faults), rescue));
+}
+
+/// Whether its trials and sessions can be read by columns that are Kiln's.
+bool is_readable(const sqlite::Connection& connection, int version) {
+  return version == kSchemaVersion &&
+         SchemaText::of(connection)
+             .stores_columns_of(present_schema(), {"problems", "devices", "templates",
+                                                   "environments", "sessions", "trials"});
 }
 
 }  // namespace
@@ -75,20 +142,35 @@ int require_known_schema(const sqlite::Connection& connection) {
   return version;
 }
 
+void require_own_schema(const sqlite::Connection& connection, int version) {
+  const std::vector<std::string> faults = foreign_parts(connection, version);
+  if (faults.empty()) return;
+  const bool readable = is_readable(connection, version);
+  refuse_schema(connection.path(), faults,
+                readable ? fmt::format("`kiln merge NEW.db {}` copies its sound rows to a new "
+                                       "database; or ",
+                                       connection.path())
+                         : "");
+}
+
+std::string foreign_schema(const sqlite::Connection& connection, int version) {
+  const std::vector<std::string> faults = foreign_parts(connection, version);
+  if (!faults.empty() && !is_readable(connection, version)) {
+    refuse_schema(connection.path(), faults, "");
+  }
+  return some_of(faults);
+}
+
+std::vector<std::string> altered_views(const sqlite::Connection& connection) {
+  return SchemaText::of(connection).altered_views(present_schema());
+}
+
 void migrate(sqlite::Connection& connection) {
   sqlite::Transaction transaction(connection);
   // Asked again under the lock: two processes may have opened the same old file.
   const int version = version_of(connection);
   if (version == kSchemaVersion) return;
-  if (version < 2) {
-    connection.execute(sql_of("migrate_1_to_2.sql"));
-    fill_flops(connection);
-  }
-  if (version < 3) connection.execute(sql_of("migrate_2_to_3.sql"));
-  if (version < 5) {
-    connection.execute(sql_of("migrate_4_to_5.sql"));
-    connection.execute(sql_of("shortlists.sql"));
-  }
+  migrate_tables(connection, version, kSchemaVersion);
   connection.execute(sql_of("views.sql"));
   connection.execute(fmt::format("PRAGMA user_version = {}", kSchemaVersion));
   transaction.commit();

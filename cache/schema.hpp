@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "cache/sqlite.hpp"
 
@@ -20,6 +22,16 @@ void create_schema(sqlite::Connection& connection);
 /// Throws Error(database) unless the file is a tuning database of this schema or an older one.
 /// Returns its version.
 [[nodiscard]] int require_known_schema(const sqlite::Connection& connection);
+/// Throws Error(database) unless tables, indexes and triggers are, to the letter, those that Kiln
+/// makes for this version (or one that it migrated): what a generated column computes and what an
+/// index leaves out decides answers, and takes as long as its writer likes.
+void require_own_schema(const sqlite::Connection& connection, int version);
+/// For reading the rows of such a file all the same, column by column: what is foreign in it, in
+/// words, "" when nothing is. Throws like require_own_schema() when a column that is stored, and so
+/// would be read, is none of Kiln's, or the schema is an older one.
+[[nodiscard]] std::string foreign_schema(const sqlite::Connection& connection, int version);
+/// Views for people that are not as Kiln makes them, one line each.
+[[nodiscard]] std::vector<std::string> altered_views(const sqlite::Connection& connection);
 /// Brings an older schema up to date, in one transaction. Harmless when another process just did.
 void migrate(sqlite::Connection& connection);
 

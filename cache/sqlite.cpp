@@ -6,7 +6,11 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <time.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -48,6 +52,13 @@ Diagnosis diagnose(int code) {
       return {Cause::full, "cannot be read or written",
               "check free space, quota and file size limit (`df`, `ulimit -f`), then the disk; "
               "what was stored before is intact"};
+    case SQLITE_INTERRUPT:
+      return {Cause::damaged, "takes longer to read than its size can explain",
+              "it is damaged, or made to do this: move the file away; Kiln makes a new one"};
+    case SQLITE_TOOBIG:
+      return {
+          Cause::other, "would hold a longer value than Kiln stores",
+          "if no kernel is that large, the file is damaged: move it away; Kiln makes a new one"};
     default:
       return {Cause::other, "failed", "run `kiln doctor`; if it finds nothing, report this text"};
   }
@@ -76,6 +87,36 @@ template <class Call>
 decltype(auto) guarded_writing(const std::string& path, Call&& call) {
   const FileSizeSignalHeld held;
   return guarded(path, std::forward<Call>(call));
+}
+
+/// What no statement of Kiln's comes near, but what a file could ask for. Attached databases: none,
+/// so that no statement reaches another file.
+constexpr std::array<std::pair<int, int>, 10> kLimits{{
+    {SQLITE_LIMIT_LENGTH, 256 << 20},
+    {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
+    {SQLITE_LIMIT_COLUMN, 100},
+    {SQLITE_LIMIT_EXPR_DEPTH, 100},
+    {SQLITE_LIMIT_COMPOUND_SELECT, 20},
+    {SQLITE_LIMIT_VDBE_OP, 100'000},
+    {SQLITE_LIMIT_FUNCTION_ARG, 20},
+    {SQLITE_LIMIT_ATTACHED, 0},
+    {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000},
+    {SQLITE_LIMIT_TRIGGER_DEPTH, 1},
+}};
+
+constexpr std::int64_t kNoDeadline = std::numeric_limits<std::int64_t>::max();
+/// Instructions of SQLite's machine between two looks at the clock: about 0.1 ms.
+constexpr int kInstructionsPerLook = 5000;
+
+std::int64_t thread_cpu_ns() {
+  timespec now{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+int is_late(void* deadline_ns) {
+  const std::int64_t deadline = *static_cast<const std::int64_t*>(deadline_ns);
+  return deadline != kNoDeadline && thread_cpu_ns() > deadline ? 1 : 0;
 }
 
 }  // namespace
@@ -196,9 +237,10 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
 
 Connection::Connection(Connection&&) noexcept = default;
 Connection& Connection::operator=(Connection&& other) noexcept {
-  const FileSizeSignalHeld held;  // closing rolls back what was not committed
+  const FileSizeSignalHeld held;   // closing rolls back what was not committed
   pool_ = std::move(other.pool_);  // first: SQLite closes no database that has statements
   database_ = std::move(other.database_);
+  deadline_ns_ = std::move(other.deadline_ns_);
   path_ = std::move(other.path_);
   return *this;
 }
@@ -211,6 +253,9 @@ Connection::~Connection() {
 void Connection::harden() {
   guarded_writing(*path_, [&] {
     sqlite3* handle = database_->getHandle();
+    deadline_ns_ = std::make_unique<std::int64_t>(kNoDeadline);
+    sqlite3_progress_handler(handle, kInstructionsPerLook, is_late, deadline_ns_.get());
+    for (const auto& [limit, value] : kLimits) sqlite3_limit(handle, limit, value);
     database_->check(sqlite3_extended_result_codes(handle, 1));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
@@ -229,19 +274,32 @@ void Connection::ignore_programs_in_schema() {
   });
 }
 
-Connection Connection::copy_in_memory() const {
-  Connection copy;
-  copy.path_ = std::make_unique<std::string>(*path_);
-  copy.pool_ = std::make_unique<StatementPool>();
-  guarded(*path_, [&] {
-    copy.database_ = std::make_unique<SQLite::Database>(
+void Connection::limit_value_bytes(int bytes) {
+  sqlite3_limit(database_->getHandle(), SQLITE_LIMIT_LENGTH, bytes);
+}
+
+Connection Connection::in_memory() {
+  Connection connection;
+  connection.path_ = std::make_unique<std::string>(":memory:");
+  connection.pool_ = std::make_unique<StatementPool>();
+  guarded(*connection.path_, [&] {
+    connection.database_ = std::make_unique<SQLite::Database>(
         ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  });
+  connection.harden();
+  return connection;
+}
+
+Connection Connection::copy_in_memory() const {
+  Connection copy = in_memory();
+  *copy.path_ = *path_;
+  copy.limit_value_bytes(sqlite3_limit(database_->getHandle(), SQLITE_LIMIT_LENGTH, -1));
+  guarded(*path_, [&] {
     SQLite::Backup backup(*copy.database_, *database_);
     // A database that stays locked is an answer of executeStep, not an exception.
     const int result = backup.executeStep();
     if (result != SQLITE_DONE) throw SQLite::Exception("copying the database", result);
   });
-  copy.harden();
   return copy;
 }
 
@@ -287,6 +345,16 @@ Snapshot::~Snapshot() {
   } catch (const Error&) {
     // Nothing was written: there is nothing to lose.
   }
+}
+
+WorkLimit::WorkLimit(const Connection& connection, double seconds)
+    : deadline_ns_(*connection.deadline_ns_), before_(deadline_ns_) {
+  const auto allowed_ns = static_cast<std::int64_t>(seconds * 1e9);
+  deadline_ns_ = std::min(before_, thread_cpu_ns() + allowed_ns);
+}
+
+WorkLimit::~WorkLimit() {
+  deadline_ns_ = before_;
 }
 
 Transaction::Transaction(Connection& connection) : connection_(connection) {

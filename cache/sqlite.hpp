@@ -106,6 +106,8 @@ class Connection {
   Connection& operator=(Connection&&) noexcept;
   ~Connection();
 
+  /// An empty database without a file.
+  [[nodiscard]] static Connection in_memory();
   /// A copy in memory, which can be changed without touching the file.
   [[nodiscard]] Connection copy_in_memory() const;
 
@@ -121,12 +123,19 @@ class Connection {
   /// From here on this connection ignores views and triggers, which Kiln's own code never needs:
   /// what a file written by others could run is then nothing.
   void ignore_programs_in_schema();
+  /// No value and no row may be longer from here on, also none that SQL computes. (256 MiB until
+  /// told otherwise.)
+  void limit_value_bytes(int bytes);
   [[nodiscard]] const std::string& path() const { return *path_; }
 
  private:
+  friend class WorkLimit;
   Connection() = default;
   void harden();
   std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves
+  /// Processor time of a thread, in ns, at which work is broken off; likewise on the heap, because
+  /// SQLite keeps its address. It must outlive the database.
+  std::unique_ptr<std::int64_t> deadline_ns_;
   std::unique_ptr<SQLite::Database> database_;
   std::unique_ptr<StatementPool> pool_;  ///< after database_: statements go before their database
 };
@@ -141,6 +150,22 @@ class Snapshot {
 
  private:
   const Connection& connection_;
+};
+
+/// While it lives, statements of the connection may take that much processor time of this thread;
+/// then they fail with DatabaseError(damaged). Pages of a damaged or hostile file can refer to each
+/// other so that reading them never ends. Processor time, because waiting for a lock or a slow disk
+/// is no fault of the file's. Of two at once the earlier end holds.
+class WorkLimit {
+ public:
+  WorkLimit(const Connection& connection, double seconds);
+  WorkLimit(const WorkLimit&) = delete;
+  WorkLimit& operator=(const WorkLimit&) = delete;
+  ~WorkLimit();
+
+ private:
+  std::int64_t& deadline_ns_;
+  std::int64_t before_;
 };
 
 /// BEGIN IMMEDIATE (a deferred transaction that turns into a writer fails at once when another one

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "cache/candidate_rows.hpp"
@@ -42,6 +43,11 @@ void refuse_empty(const Connection& connection) {
                           connection.path()));
 }
 
+/// Longer than any row: 100,000 samples of 24 characters, texts of 64 KiB.
+constexpr int kMostValueBytes = 8 << 20;
+/// Enough for a look at the schema, however slow the machine.
+constexpr double kOpeningSeconds = 3.0;
+
 /// SQLite needs a second or two to walk through a million trials, and a tuning run should start
 /// before that: of a larger file the table of trials is left to `kiln doctor`, and to the digests
 /// of the rows that are read.
@@ -54,6 +60,7 @@ std::string quick_check(const Connection& connection, const std::string& table) 
 }
 
 void require_sound(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
   const bool small =
       connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size") <=
       kCheckedWholeBytes;
@@ -104,7 +111,47 @@ class ShortlistUpdates {
   std::map<Pair, Change> changes_;
 };
 
+bool need_mending(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+  return shortlists_need_mending(connection);
+}
+
+/// What SQLite finds when it holds rows and indexes against each other; "" when nothing is wrong.
+std::string integrity_fault(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+  sqlite::Statement check = connection.prepare("PRAGMA integrity_check(1)");
+  return check.step() && check.text(0) != "ok" ? "is damaged: " + check.text(0) : "";
+}
+
+struct Inspected {
+  int version = 0;
+  std::string salvage_fault;
+};
+
+/// What must hold before anything is read: nothing here computes what the file says.
+Inspected inspect(const Connection& connection, OpenMode mode) {
+  const sqlite::WorkLimit limit(connection, kOpeningSeconds);
+  refuse_empty(connection);
+  Inspected found;
+  found.version = require_known_schema(connection);
+  if (mode == OpenMode::salvage) {
+    const std::string foreign = foreign_schema(connection, found.version);
+    if (!foreign.empty()) found.salvage_fault = "has a schema that is not Kiln's: " + foreign;
+  } else {
+    require_own_schema(connection, found.version);
+  }
+  return found;
+}
+
 }  // namespace
+
+double reading_seconds(const Connection& connection) {
+  constexpr double kBaseSeconds = 3.0;
+  constexpr double kSecondsPerPage = 0.002;  // a page of trials takes a tenth of that
+  constexpr double kMostSeconds = 600.0;     // the file states its own number of pages
+  const auto pages = static_cast<double>(connection.integer("PRAGMA page_count"));
+  return std::min(kMostSeconds, kBaseSeconds + kSecondsPerPage * pages);
+}
 
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool write = mode == OpenMode::read_write;
@@ -123,8 +170,12 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
 
   Connection connection(path, write ? Connection::Access::write : Connection::Access::query,
                         write ? kWriterPatienceMs : kReaderPatienceMs);
-  refuse_empty(connection);
-  const int version = require_known_schema(connection);
+  connection.limit_value_bytes(kMostValueBytes);
+  auto [version, salvage_fault] = inspect(connection, mode);
+  // Who saves rows wants to know whether these are all; a foreign schema must not be computed.
+  if (mode == OpenMode::salvage && salvage_fault.empty()) {
+    salvage_fault = integrity_fault(connection);
+  }
   if (write) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
@@ -134,13 +185,15 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     migrate(connection);
   }
   connection.ignore_programs_in_schema();
-  if (write && shortlists_need_mending(connection)) {
+  if (write && need_mending(connection)) {
     sqlite::Transaction transaction(connection);
     mend_shortlists(connection);
     transaction.commit();
   }
   const bool has_shortlists = write || version == kSchemaVersion;
-  return TuningStore(std::make_unique<Impl>(std::move(connection), path, write, has_shortlists));
+  auto impl = std::make_unique<Impl>(std::move(connection), path, write, has_shortlists);
+  impl->salvage_fault = std::move(salvage_fault);
+  return TuningStore(std::move(impl));
 }
 
 TuningStore::TuningStore(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -151,6 +204,21 @@ TuningStore::~TuningStore() = default;
 void TuningStore::Impl::require_write() const {
   if (writable) return;
   throw Error(ErrorKind::usage, fmt::format("database {} was opened for reading only", path));
+}
+
+std::int64_t TuningStore::date_after(const CandidateKey& key) const {
+  const Connection& connection = impl_->connection;
+  const std::int64_t now = next_unix_ms();
+  const auto problem = find_problem(connection, key.problem);
+  const auto device = find_device(connection, key.device);
+  if (!problem || !device) return now;
+  sqlite::Statement newest = connection.prepare(
+      "SELECT max(created_unix_ms) FROM trials WHERE problem_id = ? AND device_id = ? AND "
+      "config = ? AND template_id = (SELECT template_id FROM templates WHERE name = ? AND "
+      "digest = ?) AND created_unix_ms < ?");
+  newest.bind(*problem, *device, key.config.canonical(), key.template_name, key.template_digest,
+              kEndOfDatesUnixMs - 1);
+  return newest.step() && !newest.is_null(0) ? std::max(now, newest.integer(0) + 1) : now;
 }
 
 std::string TuningStore::record(const Trial& trial) {
@@ -213,6 +281,9 @@ void TuningStore::record_attempt(const CandidateKey& key, const std::string& ses
   transaction.commit();
 }
 
+const std::string& TuningStore::salvage_fault() const {
+  return impl_->salvage_fault;
+}
 const std::string& TuningStore::path() const {
   return impl_->path;
 }

@@ -15,7 +15,11 @@
 
 namespace kiln {
 
-enum class OpenMode : std::uint8_t { read_only, read_write };
+enum class OpenMode : std::uint8_t {
+  read_only,
+  read_write,
+  salvage,  ///< read_only, but for trials() and sessions() alone also where the schema is foreign
+};
 
 /// Selects trials; an empty field does not restrict.
 struct TrialFilter {
@@ -73,8 +77,9 @@ struct RecordCount {
 class TuningStore {
  public:
   /// Opens, creating (read_write only: directory 0700, file 0600, complete or not at all) and
-  /// migrating as needed. Refuses: not a database, another application's, a newer schema, damaged,
-  /// a symbolic link, a foreign owner, group- or world-writable.
+  /// migrating as needed. Refuses: not a database, another application's, a newer schema, a
+  /// schema with anything that Kiln did not make, damaged, a symbolic link, a foreign owner, group-
+  /// or world-writable.
   [[nodiscard]] static TuningStore open(const std::string& path, OpenMode mode);
 
   TuningStore(TuningStore&&) noexcept;
@@ -95,6 +100,9 @@ class TuningStore {
   /// Attempts of this problem and device without an outcome (left by a killed run).
   [[nodiscard]] std::vector<CandidateKey> open_attempts(const Problem& problem,
                                                         const DeviceClass& device) const;
+  /// A date for a new trial of that candidate: now, but after every one that is stored of it, also
+  /// where the clock was ahead then. Or what it says could never make up for an earlier crash.
+  [[nodiscard]] std::int64_t date_after(const CandidateKey& key) const;
   /// Stores the trial; returns its id. Storing the same id twice is one row. Throws Error(usage)
   /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
@@ -122,9 +130,13 @@ class TuningStore {
                                                  const DeviceClass& device) const;
 
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
-  /// `keep_best` and the newest session's. Returns how many went.
-  std::uint64_t prune(std::int64_t older_than_ms, int keep_best);
+  /// `keep_best` and the newest session's. Returns how many went; with `dry_run` how many would,
+  /// and changes nothing.
+  std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
+  /// Why rows may be missing, after OpenMode::salvage: a foreign schema, or damage that SQLite
+  /// finds; "" when nothing is wrong.
+  [[nodiscard]] const std::string& salvage_fault() const;
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::uint64_t corrupt_rows() const;

@@ -97,9 +97,11 @@ std::optional<Trial> TuningStore::best(const BestQuery& query) const {
 
 std::optional<Trial> TuningStore::best(const BestQuery& query,
                                        std::optional<Trial>* unavailable) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
   const sqlite::Snapshot snapshot(impl_->connection);
   const auto problem = find_problem(impl_->connection, query.problem);
   const auto device = find_device(impl_->connection, query.device);
+  if (device && !problem) impl_->note_if_lost(query.problem, *device);
   if (!problem || !device) return std::nullopt;
   const Pair pair{*problem, *device};
   Admission admission(query);
@@ -148,6 +150,7 @@ std::vector<DeviceClass> TuningStore::devices(const std::string& kind_text) cons
 
 NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass& device,
                                        const NeighbourLimits& limits) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
   const sqlite::Snapshot snapshot(impl_->connection);
   const auto device_id = find_device(impl_->connection, device);
   if (!device_id) {
@@ -155,7 +158,16 @@ NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass
     check_families(impl_->connection, impl_->corrupt);
     return {};
   }
-  return {impl_->sizes_of(problem, *device_id, device), problem, limits};
+  auto table = impl_->sizes_of(problem, *device_id, device);
+  if (!find_problem(impl_->connection, problem)) impl_->note_if_lost(problem, *device_id);
+  return {std::move(table), problem, limits};
+}
+
+void TuningStore::Impl::note_if_lost(const Problem& problem, std::int64_t device_id) {
+  const auto known = size_tables_.find({problem.kind_text(), device_id});
+  if (known == size_tables_.end() || !known->second.table) return;
+  const std::string sizes = problem.sizes_text();
+  if (known->second.table->contains(sizes)) corrupt.insert("problem " + sizes);
 }
 
 std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& problem,

@@ -19,6 +19,12 @@
 
 namespace kiln {
 
+/// Processor time that reading the whole file may take, in seconds: many times what its pages need,
+/// so that only a file whose pages refer to each other in circles uses it up.
+[[nodiscard]] double reading_seconds(const sqlite::Connection& connection);
+/// The same for an answer, which comes from few rows of however many.
+inline constexpr double kLookUpSeconds = 2.0;
+
 /// One connection and what it has noticed. Shared by the store_*.cpp files.
 class TuningStore::Impl {
  public:
@@ -49,11 +55,14 @@ class TuningStore::Impl {
   [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
                                                           std::int64_t device_id,
                                                           const DeviceClass& device);
+  /// Goes to `corrupt` if the sizes that are known list the problem, which its index did not find.
+  void note_if_lost(const Problem& problem, std::int64_t device_id);
 
   sqlite::Connection connection;
   std::string path;
   bool writable;
   bool has_shortlists;  ///< false for a copy in memory of an older schema, which is not worth them
+  std::string salvage_fault;
   /// Rows whose digest did not fit, by table and id, so that each counts once.
   std::set<std::string> corrupt;
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -77,9 +78,12 @@ void check_shortlists(const sqlite::Connection& connection, std::set<std::string
 
 }  // namespace
 
-std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
-  impl_->require_write();
-  sqlite::Transaction transaction(impl_->connection);
+std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best, bool dry_run) {
+  std::optional<sqlite::Transaction> transaction;
+  if (!dry_run) {
+    impl_->require_write();
+    transaction.emplace(impl_->connection);
+  }
   std::map<std::pair<std::string, std::string>, std::vector<Trial>> groups;
   for (Trial& trial : trials({})) {
     groups[{trial.key.problem.canonical(), trial.key.device.canonical()}].push_back(
@@ -91,21 +95,21 @@ std::uint64_t TuningStore::prune(std::int64_t older_than_ms, int keep_best) {
   sqlite::Statement erase = impl_->connection.prepare("DELETE FROM trials WHERE trial_id = ?");
   for (const auto& [key, group] : groups) {
     const std::vector<std::string> ids = removable(group, before, keep_best);
-    for (const std::string& id : ids) erase.bind(id).run();
     removed += ids.size();
+    if (dry_run || ids.empty()) continue;
+    for (const std::string& id : ids) erase.bind(id).run();
     const CandidateKey& any = group.front().key;
-    if (!ids.empty()) {
-      rebuild_shortlist(impl_->connection, {intern_problem(impl_->connection, any.problem),
-                                            intern_device(impl_->connection, any.device)});
-    }
+    rebuild_shortlist(impl_->connection, {intern_problem(impl_->connection, any.problem),
+                                          intern_device(impl_->connection, any.device)});
   }
-  transaction.commit();
+  if (transaction) transaction->commit();
   return removed;
 }
 
 std::vector<std::string> TuningStore::check() const {
   std::vector<std::string> faults;
   const sqlite::Connection& connection = impl_->connection;
+  const sqlite::WorkLimit limit(connection, 2.0 * reading_seconds(connection));
   sqlite::Statement integrity = connection.prepare("PRAGMA integrity_check");
   while (integrity.step()) {
     if (integrity.text(0) != "ok") faults.push_back("SQLite: " + integrity.text(0));
@@ -127,6 +131,9 @@ std::vector<std::string> TuningStore::check() const {
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
+  for (const std::string& view : altered_views(connection)) {
+    faults.push_back(view + ": what it shows is not what Kiln says; its answers don't need it");
+  }
   for (const std::string& row : impl_->corrupt) {
     faults.push_back(row + ": content does not fit its digest; the row is left out of answers");
   }

@@ -44,6 +44,7 @@ WhereClause conditions(const TrialFilter& filter) {
 }  // namespace
 
 std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
+  const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   const WhereClause where = conditions(filter);
   const bool newest_first = filter.limit > 0;
   std::string sql =

@@ -18,8 +18,8 @@ std::string select_sessions() {
   return fmt::format(
       "SELECT s.session_id, p.kind, p.sizes, {}, {}, s.strategy, s.budget, s.space_size, "
       "s.evaluated, s.state, s.started_unix_ms, s.ended_unix_ms, s.digest "
-      "FROM sessions s JOIN problems p USING (problem_id) JOIN devices d USING (device_id) "
-      "JOIN environments e USING (environment_id)",
+      "FROM sessions s LEFT JOIN problems p USING (problem_id) "
+      "LEFT JOIN devices d USING (device_id) LEFT JOIN environments e USING (environment_id)",
       kDeviceColumns, kEnvironmentColumns);
 }
 
@@ -36,6 +36,9 @@ SessionRecord decode(const sqlite::Statement& row) {
   session.state = row.text(15);
   session.started_unix_ms = row.integer(16);
   session.ended_unix_ms = row.integer(17);
+  if (!is_date(session.started_unix_ms) || !is_date(session.ended_unix_ms)) {
+    throw Error(ErrorKind::usage, "impossible date");
+  }
   return session;
 }
 
@@ -125,6 +128,7 @@ std::string TuningStore::Impl::last_session_state(Pair pair) {
 }
 
 std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) const {
+  const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   WhereClause where;
   if (filter.problem) {
     where.add("p.kind = ? AND p.sizes = ?",
@@ -172,8 +176,8 @@ RecordCount TuningStore::adopt_sessions(const std::vector<SessionRecord>& sessio
 std::vector<CandidateKey> TuningStore::Impl::attempts(const WhereClause& where) {
   sqlite::Statement rows = connection.prepare(
       fmt::format("SELECT p.kind, p.sizes, {}, m.name, m.digest, a.config, a.session_id, a.digest "
-                  "FROM attempts a JOIN problems p USING (problem_id) JOIN devices d USING "
-                  "(device_id) JOIN templates m USING (template_id){}",
+                  "FROM attempts a LEFT JOIN problems p USING (problem_id) LEFT JOIN devices d "
+                  "USING (device_id) LEFT JOIN templates m USING (template_id){}",
                   kDeviceColumns, where.text()));
   where.bind_to(rows);
   std::vector<CandidateKey> attempts;

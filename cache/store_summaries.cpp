@@ -50,6 +50,7 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
 }
 
 std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) const {
+  const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   const sqlite::Snapshot snapshot(impl_->connection);
   using Key = std::pair<std::string, std::string>;
   std::vector<std::pair<Key, ProblemSummary>> found;

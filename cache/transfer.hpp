@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <iosfwd>
 #include <string>
 #include <vector>
@@ -12,27 +11,36 @@
 
 namespace kiln {
 
+/// The two kinds of rows that are moved.
+struct RowCount {
+  std::uint64_t trials = 0;
+  std::uint64_t sessions = 0;
+  friend bool operator==(const RowCount&, const RowCount&) = default;
+};
+
 struct TransferCount {
   std::uint64_t written = 0;            ///< new rows
   std::uint64_t present = 0;            ///< already there
-  std::uint64_t refused = 0;            ///< malformed or invalid lines
+  std::uint64_t refused = 0;            ///< malformed or invalid lines, rows with other content
   std::vector<std::string> complaints;  ///< first 20: "file:line: ..."
+  /// Why the input ended before its end, in words; empty when all of it was read. What came before
+  /// is stored all the same.
+  std::string broken_off;
 };
 
-/// One JSON object per line: a header line {"kiln":"trials","schema":1}, then trials.
-/// docs/schema.md describes the fields.
-std::uint64_t export_trials(const TuningStore& store, const TrialFilter& filter, std::ostream& out);
+/// One JSON object per line: a header {"kiln":"trials","schema":2}, sessions, trials, and a last
+/// line that counts them. docs/schema.md describes the fields. Of a filter its limit holds for
+/// trials alone. Throws Error(usage) when `out` takes no more.
+RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::ostream& out);
 
-/// Reads what export_trials wrote, row by row through validation, into `store`. A bad line is
-/// counted and skipped; a missing or foreign header throws Error(usage). `name` is for messages.
-TransferCount import_trials(TuningStore& store, std::istream& in, const std::string& name);
+/// Reads what export_rows wrote, of this or an older schema, row by row through validation, into
+/// `store`, some hundred rows a transaction: a long import keeps no tuning run waiting, and can be
+/// repeated. A bad line is counted and skipped; a missing or foreign header, or an input that
+/// cannot be read at all, throws Error(usage). `name` is for messages.
+TransferCount import_rows(TuningStore& store, std::istream& in, const std::string& name);
 
-/// Adds every trial and session of `source` that `target` lacks. Commutative and idempotent: the
-/// order of merges does not change what the database answers.
+/// Adds every trial and session of `source` that `target` lacks and that check_offer() lets pass.
+/// Commutative and idempotent: the order of merges does not change what the database answers.
 TransferCount merge(TuningStore& target, const TuningStore& source);
-
-/// One trial as a JSON object on one line, and back (throws Error(usage)).
-[[nodiscard]] std::string trial_to_json(const Trial& trial);
-[[nodiscard]] Trial trial_from_json(const std::string& line);
 
 }  // namespace kiln

@@ -78,6 +78,10 @@ void check_count(std::string_view field, std::int64_t value) {
   if (value < 0) refuse(field, fmt::format("is negative ({})", value));
 }
 
+void check_date(std::string_view field, std::int64_t unix_ms) {
+  if (!is_date(unix_ms)) refuse(field, fmt::format("is {}, no date from 1970 to 2099", unix_ms));
+}
+
 void check_problem(const Problem& problem) {
   check_name("problem", problem.operation, false);
   bool round_trip = false;
@@ -169,7 +173,7 @@ Trial checked(Trial trial) {
   if (trial.timing) check_timing(*trial.timing);
   trial.compile_seconds = checked_number("compile_seconds", trial.compile_seconds);
   if (trial.created_unix_ms == 0) trial.created_unix_ms = next_unix_ms();
-  check_count("created_unix_ms", trial.created_unix_ms);
+  check_date("created_unix_ms", trial.created_unix_ms);
   return trial;
 }
 
@@ -190,6 +194,8 @@ SessionRecord checked(SessionRecord session) {
   session.space_size = std::min(session.space_size, kMost);
   session.evaluated = std::min(session.evaluated, kMost);
   if (session.started_unix_ms == 0) session.started_unix_ms = next_unix_ms();
+  check_date("session started_unix_ms", session.started_unix_ms);
+  check_date("session ended_unix_ms", session.ended_unix_ms);
   return session;
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "cache/records.hpp"
@@ -17,6 +18,13 @@ namespace kiln {
 [[nodiscard]] SessionRecord checked(SessionRecord session);
 /// Throws Error(usage) when a part of the key is empty, unprintable, or not canonical.
 void check_key(const CandidateKey& key);
+
+/// Dates of trials and sessions lie from 1970 to 2099, in milliseconds since 1970. A row that is
+/// dated later would count as the newest for ever; it is damaged.
+inline constexpr std::int64_t kEndOfDatesUnixMs = 4'102'444'800'000;
+[[nodiscard]] constexpr bool is_date(std::int64_t unix_ms) {
+  return unix_ms >= 0 && unix_ms < kEndOfDatesUnixMs;
+}
 
 /// 32 lower-case hexadecimal digits.
 [[nodiscard]] bool is_id(const std::string& text);

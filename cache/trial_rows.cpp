@@ -8,6 +8,7 @@
 
 #include "cache/candidate_rows.hpp"
 #include "cache/row_digest.hpp"
+#include "cache/trial_check.hpp"
 
 namespace kiln {
 namespace {
@@ -172,8 +173,10 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
 
 }  // namespace
 
+// A left join, so that a trial whose problem or device is gone shows as damaged and is not just
+// missing.
 const std::string& select_trials() {
-  static const std::string sql = select_joined("trials t", "JOIN");
+  static const std::string sql = select_joined("trials t", "LEFT JOIN");
   return sql;
 }
 
@@ -206,6 +209,7 @@ Trial TrialReader::decode(const sqlite::Statement& row) {
   trial.compile_seconds = row.real(kCompileSeconds);
   trial.session_id = row.text(kSession);
   trial.created_unix_ms = row.integer(kCreated);
+  if (!is_date(trial.created_unix_ms)) throw Error(ErrorKind::usage, "impossible date");
   return trial;
 }
 

@@ -32,16 +32,16 @@ struct ExportOptions {
 
 int export_database(Context& context, const ExportOptions& options) {
   std::ostringstream lines;
-  std::uint64_t count = 0;
+  RowCount count;
   if (const auto store = context.open_for_reading()) {
     TrialFilter filter;
     if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
-    count = export_trials(*store, filter, lines);
+    count = export_rows(*store, filter, lines);
   } else {
     throw Error(ErrorKind::not_found, "there is nothing to export");
   }
   write_file(options.output, lines.str());
-  context.note(fmt::format("{} trials exported", count));
+  context.note(fmt::format("{} trials and {} sessions exported", count.trials, count.sessions));
   return kExitOk;
 }
 
@@ -100,7 +100,7 @@ void add_export(Program& program) {
        "kiln export --database -o trials.jsonl"});
   options->problem.add_to(*verb, ProblemFlags::Operation::optional);
   auto& o = *options;
-  verb->add_flag("--database", o.database, "The trials (of a problem, if one is given)");
+  verb->add_flag("--database", o.database, "Trials and sessions (of a problem, if one is given)");
   verb->add_option("--template", o.template_name, "This template, not the stored best")
       ->type_name("NAME");
   verb->add_option("--set", o.set, "With --template: values of tunables")->type_name("NAME=V,...");

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +21,13 @@ int merge_databases(Context& context, const MergeOptions& options) {
   // All sources are opened before the target is touched: a bad one stops the merge, not half of it.
   std::vector<TuningStore> sources;
   for (const auto& path : options.sources) {
-    sources.push_back(TuningStore::open(path, OpenMode::read_only));
+    sources.push_back(TuningStore::open(path, OpenMode::salvage));
+    if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
+      context.warn(
+          fmt::format("{} {}; only those of its rows are taken that can be read and fit "
+                      "their digests",
+                      path, fault));
+    }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);
   TransferCount total;
@@ -30,6 +38,11 @@ int merge_databases(Context& context, const MergeOptions& options) {
     total.refused += count.refused;
     total.complaints.insert(total.complaints.end(), count.complaints.begin(),
                             count.complaints.end());
+    if (source.corrupt_rows() > 0) {
+      context.warn(
+          fmt::format("{} damaged rows in {} were left out; `kiln doctor --db {}` names them",
+                      source.corrupt_rows(), source.path(), source.path()));
+    }
   }
   return report_transfer(context, "merge", total);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -20,6 +21,7 @@ struct PruneOptions {
   std::string older = "30d";
   int keep_best = 5;
   std::string cubins;
+  bool dry_run = false;
 };
 
 int prune(Context& context, const PruneOptions& options) {
@@ -31,23 +33,27 @@ int prune(Context& context, const PruneOptions& options) {
       options.cubins.empty() ? 0 : parse_bytes("--cubins", options.cubins);
   std::uint64_t removed = 0;
   // Reading first: an absent database is no reason to make one.
-  if (context.open_for_reading()) {
-    removed = context.open_for_writing().prune(std::llround(older_s * 1e3), options.keep_best);
+  if (auto store = context.open_for_reading()) {
+    if (!options.dry_run) store = context.open_for_writing();
+    removed = store->prune(std::llround(older_s * 1e3), options.keep_best, options.dry_run);
   }
   std::int64_t removed_cubins = 0;
-  if (!options.cubins.empty()) {
+  // A store that is not there has nothing to remove, and a dry run makes none.
+  if (!options.cubins.empty() &&
+      !(options.dry_run && !std::filesystem::exists(context.cubins().value))) {
     CubinStore cubins(context.cubins().value, cubin_bytes,
                       [&](const std::string& text) { context.warn(text); });
-    removed_cubins = cubins.shrink(cubin_bytes);
+    removed_cubins = cubins.shrink(cubin_bytes, options.dry_run);
   }
   if (context.flags.json) {
     Json document = json_document("prune");
+    document["dry_run"] = options.dry_run;
     document["trials_removed"] = removed;
     document["cubins_removed"] = removed_cubins;
     context.print(json_text(document));
   } else {
-    context.print(
-        fmt::format("{} trials and {} compiled kernels removed\n", removed, removed_cubins));
+    context.print(fmt::format("{} trials and {} compiled kernels {}\n", removed, removed_cubins,
+                              options.dry_run ? "would be removed; nothing was" : "removed"));
   }
   return kExitOk;
 }
@@ -56,10 +62,10 @@ int prune(Context& context, const PruneOptions& options) {
 
 void add_prune(Program& program) {
   auto options = std::make_shared<PruneOptions>();
-  CLI::App* verb =
-      program.add_verb("prune", "Remove old trials, and compiled kernels beyond a size",
-                       {"kiln prune --older 30d --keep-best 5",
-                        "kiln prune --older 0s --keep-best 1", "kiln prune --cubins 256MiB"});
+  CLI::App* verb = program.add_verb(
+      "prune", "Remove old trials, and compiled kernels beyond a size",
+      {"kiln prune --older 30d --keep-best 5", "kiln prune --older 0s --keep-best 1 --dry-run",
+       "kiln prune --cubins 256MiB"});
   verb->add_option("--older", options->older, "Trials of that age and more (default 30d)")
       ->type_name("TIME");
   verb->add_option("--keep-best", options->keep_best,
@@ -67,6 +73,7 @@ void add_prune(Program& program) {
       ->type_name("N");
   verb->add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this")
       ->type_name("SIZE");
+  verb->add_flag("--dry-run", options->dry_run, "Say how many would go, and remove nothing");
   program.set_action(verb, [options](Context& context) { return prune(context, *options); });
 }
 

@@ -39,7 +39,7 @@ int render_template(Context& context, const RenderOptions& options) {
   Json document = json_document("render");
   document["template"] = rendered.template_name;
   document["template_digest"] = rendered.template_digest;
-  document["config"] = rendered.config.canonical();
+  document["config"] = to_json(rendered.config);
   document["digest"] = rendered.digest;
   document["name_expressions"] = rendered.name_expressions;
   document["text"] = rendered.text;

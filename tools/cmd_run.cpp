@@ -107,7 +107,7 @@ Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) 
   document["match"] = to_string(kernel.match());
   document["match_reason"] = kernel.match_reason();
   document["template"] = kernel.template_name();
-  document["config"] = kernel.config();
+  document["config"] = to_json(Config::parse(kernel.config()));
   document["verified"] = report.check.wrong == 0;
   document["elements_checked"] = report.check.checked;
   document["elements_wrong"] = report.check.wrong;

@@ -61,7 +61,7 @@ void add_choice(FactSheet& facts, const Chosen& chosen) {
 
 Json choice_json(const Chosen& chosen) {
   return {{"template", chosen.candidate.template_name},
-          {"config", chosen.candidate.config.canonical()},
+          {"config", to_json(chosen.candidate.config)},
           {"taken", source_text(chosen)},
           {"reason", chosen.reason}};
 }

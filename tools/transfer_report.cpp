@@ -17,12 +17,19 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
     document["present"] = count.present;
     document["refused"] = count.refused;
     document["complaints"] = count.complaints;
+    document["broken_off"] = count.broken_off;
     context.print(json_text(document));
   } else {
     context.print(fmt::format("{} new, {} already there, {} refused\n", count.written,
                               count.present, count.refused));
   }
-  return count.refused == 0 ? kExitOk : kExitFailure;
+  if (!count.broken_off.empty()) {
+    context.warn(
+        fmt::format("{}. What came before is stored; once that is mended, `kiln {}` can be "
+                    "repeated: nothing is stored twice",
+                    count.broken_off, verb));
+  }
+  return count.refused == 0 && count.broken_off.empty() ? kExitOk : kExitFailure;
 }
 
 }  // namespace kiln::tools

@@ -10,7 +10,7 @@
 namespace kiln::tools {
 
 /// Prints what an import or merge did: complaints as warnings, counts as the result. Returns the
-/// exit code: 1 when something was refused.
+/// exit code: 1 when something was refused, or the input ended before its end.
 int report_transfer(Context& context, const std::string& verb, const TransferCount& count);
 
 }  // namespace kiln::tools

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "tuner/statistics.hpp"
+#include "cache/statistics.hpp"
 
 namespace kiln {
 namespace {

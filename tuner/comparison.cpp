@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cache/statistics.hpp"
 #include "tuner/candidate.hpp"
-#include "tuner/statistics.hpp"
 
 namespace kiln {
 namespace {

@@ -126,7 +126,7 @@ std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
 
 /// Observers see the trial as the database has it.
 void SessionLedger::store(Trial& trial) {
-  trial.created_unix_ms = next_unix_ms();
+  trial.created_unix_ms = context_.store.date_after(trial.key);
   trial.id = context_.store.record(trial);
 }
 

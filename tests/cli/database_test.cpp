@@ -38,8 +38,11 @@ TEST(Database, List) {
   fill_database(sandbox);
   expect_golden("list", sandbox, sandbox.run({"list"}));
   const auto json = nlohmann::json::parse(sandbox.run({"list", "--json"}).out);
-  EXPECT_EQ(json["schema"], 1);
-  EXPECT_EQ(json["problems"].size(), 2u);
+  EXPECT_EQ(json["schema"], 2);
+  ASSERT_EQ(json["problems"].size(), 2u);
+  const auto& best = json["problems"][1]["best"];
+  EXPECT_EQ(best["problem"]["sizes"]["m"], 64);
+  EXPECT_EQ(best["config"]["tile_m"], 32);
   EXPECT_EQ(sandbox.run({"list", "--on", "H200"}).out, "");
 }
 
@@ -99,15 +102,54 @@ TEST(Database, ExportAndImportAreARoundTrip) {
   fill_database(full);
   const auto exported = full.run({"export", "--database", "-o", "trials.jsonl"});
   ASSERT_EQ(exported.exit_code, 0) << exported.err;
-  EXPECT_EQ(exported.err, "kiln: 5 trials exported\n");
+  EXPECT_EQ(exported.err, "kiln: 5 trials and 2 sessions exported\n");
   const auto lines = full.read("trials.jsonl");
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 6);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 9);
 
   const Sandbox empty;
   empty.write("trials.jsonl", lines);
-  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "5 new, 0 already there, 0 refused\n");
-  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "0 new, 5 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "7 new, 0 already there, 0 refused\n");
+  EXPECT_EQ(empty.run({"import", "trials.jsonl"}).out, "0 new, 7 already there, 0 refused\n");
   EXPECT_EQ(empty.run({"export", "--database"}).out, lines);
+  // With its sessions, so that a search that ran out of budget does not look final.
+  EXPECT_EQ(empty.run({"list"}).out, full.run({"list"}).out);
+}
+
+TEST(Database, WhatCannotBeReadToItsEndIsNotImportedSilently) {
+  const Sandbox full;
+  fill_database(full);
+  const std::string lines = full.run({"export", "--database"}).out;
+  const Sandbox empty;
+  empty.write("cut.jsonl", lines.substr(0, lines.size() - 300));
+  const auto cut = empty.run({"import", "cut.jsonl"});
+  EXPECT_EQ(cut.exit_code, 1);
+  EXPECT_NE(cut.out.find("6 new, 0 already there, 1 refused"), std::string::npos) << cut.out;
+  EXPECT_NE(cut.err.find("cut.jsonl is cut off: it has no last line. What came before is stored"),
+            std::string::npos)
+      << cut.err;
+
+  const Sandbox other;
+  for (const std::string unreadable : {".", "/proc/self/mem"}) {
+    const auto run = other.run({"import", unreadable});
+    EXPECT_EQ(run.exit_code, 2) << unreadable;
+    EXPECT_NE(run.err.find(unreadable + ": "), std::string::npos) << run.err;
+  }
+  EXPECT_FALSE(std::filesystem::exists(other.database()));
+}
+
+TEST(Database, ImportDoesNotBelieveAnEditedMedian) {
+  const Sandbox full;
+  fill_database(full);
+  std::string lines = full.run({"export", "--database"}).out;
+  const auto at = lines.find("\"median_ns\":2500.0");
+  ASSERT_NE(at, std::string::npos);
+  lines.replace(at, 18, "\"median_ns\":1.0");
+  const Sandbox empty;
+  empty.write("trials.jsonl", lines);
+  const auto run = empty.run({"import", "trials.jsonl"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_NE(run.err.find("'median_ns' is 1, but its samples give 2500"), std::string::npos)
+      << run.err;
 }
 
 TEST(Database, ImportRefusesBadLinesAndKeepsGoodOnes) {
@@ -119,7 +161,7 @@ TEST(Database, ImportRefusesBadLinesAndKeepsGoodOnes) {
   empty.write("trials.jsonl", lines);
   const auto run = empty.run({"import", "trials.jsonl"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_EQ(run.out, "5 new, 0 already there, 1 refused\n");
+  EXPECT_EQ(run.out, "7 new, 0 already there, 1 refused\n");
   EXPECT_NE(run.err.find("trials.jsonl:2:"), std::string::npos) << run.err;
 }
 
@@ -137,6 +179,44 @@ TEST(Database, MergeWithoutItsSourceLeavesTheTargetAlone) {
   const Sandbox sandbox;
   EXPECT_EQ(sandbox.run({"merge", "all.db", "absent.db"}).exit_code, 5);
   EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "all.db"));
+}
+
+TEST(Database, MergeSavesTheRowsOfADatabaseWithAForeignSchema) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  const auto source = sandbox.database().string();
+  std::string bytes = sandbox.read(source);
+  const auto cost = bytes.find("1.25 END) END) VIRTUAL");
+  ASSERT_NE(cost, std::string::npos);
+  bytes.replace(cost, 4, "0.25");
+  sandbox.write(source, bytes);
+  const auto list = sandbox.run({"list"});
+  EXPECT_EQ(list.exit_code, 5);
+  EXPECT_NE(list.err.find("table trials is altered. Next: `kiln merge NEW.db " + source + "`"),
+            std::string::npos)
+      << list.err;
+  const auto merge = sandbox.run({"merge", "all.db", source});
+  EXPECT_EQ(merge.exit_code, 0) << merge.err;
+  EXPECT_EQ(merge.out, "7 new, 0 already there, 0 refused\n");
+  EXPECT_NE(merge.err.find("a schema that is not Kiln's"), std::string::npos) << merge.err;
+  EXPECT_EQ(sandbox.run({"list", "--db", "all.db"}).exit_code, 0);
+}
+
+TEST(Database, ADryRunOfPruneCountsAndChangesNothing) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  const auto before = sandbox.read(sandbox.database().string());
+  const std::vector<std::string> prune{"prune", "--older", "0s", "--keep-best", "1"};
+  const auto dry = sandbox.run(with(prune, {"--dry-run", "--cubins", "1MiB"}));
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_NE(dry.out.find(" trials and 0 compiled kernels would be removed; nothing was\n"),
+            std::string::npos)
+      << dry.out;
+  EXPECT_EQ(sandbox.read(sandbox.database().string()), before);
+  const auto json = nlohmann::json::parse(sandbox.run(with(prune, {"--dry-run", "--json"})).out);
+  EXPECT_EQ(json["dry_run"], true);
+  EXPECT_EQ(nlohmann::json::parse(sandbox.run(with(prune, {"--json"})).out)["trials_removed"],
+            json["trials_removed"]);
 }
 
 TEST(Database, PruneKeepsTheBest) {

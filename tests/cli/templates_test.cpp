@@ -65,7 +65,7 @@ TEST(Templates, JsonHasASchema) {
       sandbox.run({"templates", "gemm_tiled", "--m", "64", "--arch", "sm_80", "--json"});
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
-  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["schema"], 2);
   EXPECT_EQ(json["kiln"], "template");
   EXPECT_EQ(json["limits_of"], "sm_80");
   EXPECT_GT(json["valid_size"].get<int>(), 0);

@@ -9,47 +9,16 @@
 
 #include "cache/cubin_store.hpp"
 #include "cache/lookup.hpp"
+#include "tests/fault/damage.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {
 namespace {
 
+using test::damaged;
 using test::gemm_problem;
 using test::good_trial;
 using test::TempFolder;
-
-constexpr std::size_t kPage = 4096;
-
-/// One kind of damage each: what disks, copies and people do to files.
-std::string damaged(std::string bytes, std::mt19937_64& random) {
-  const auto anywhere = [&] { return random() % bytes.size(); };
-  switch (random() % 6) {
-    case 0:
-    case 1: {  // one bit
-      char& byte = bytes[anywhere()];
-      byte = static_cast<char>(byte ^ (1 << (random() % 8)));
-      break;
-    }
-    case 2:  // sixteen bytes of noise
-      for (std::size_t i = 0, at = anywhere(); i < 16 && at + i < bytes.size(); ++i) {
-        bytes[at + i] = static_cast<char>(random());
-      }
-      break;
-    case 3: {  // a page header
-      const std::size_t page = anywhere() / kPage * kPage;
-      bytes[page + random() % 12] = static_cast<char>(random());
-      break;
-    }
-    case 4:  // cut off
-      bytes.resize(anywhere());
-      break;
-    default: {  // zeroed sectors
-      const std::size_t sector = anywhere() / 512 * 512;
-      for (std::size_t i = sector; i < std::min(sector + 1024, bytes.size()); ++i) bytes[i] = 0;
-    }
-  }
-  return bytes;
-}
 
 TEST(CacheDamage, TwoThousandDamagedDatabasesGiveNoWrongAnswer) {
   const TempFolder folder;

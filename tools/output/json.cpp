@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/output/json.hpp"
 
-#include "cache/transfer.hpp"
+#include "cache/trial_json.hpp"
 #include "tools/output/units.hpp"
 
 namespace kiln::tools {
 
 Json json_document(const std::string& kind) {
   Json document;
-  document["schema"] = 1;
+  document["schema"] = 2;
   document["kiln"] = kind;
   return document;
 }
@@ -25,6 +25,12 @@ Json to_json(const Problem& problem) {
   for (const auto& size : problem.sizes) json["sizes"][size.name] = size.value;
   for (const auto& type : problem.types) json["types"][type.slot] = to_string(type.type);
   for (const auto& trait : problem.traits) json["traits"][trait.name] = trait.value;
+  return json;
+}
+
+Json to_json(const Config& config) {
+  Json json = Json::object();
+  for (const auto& [name, value] : config.values()) json[name] = value;
   return json;
 }
 
@@ -53,6 +59,7 @@ Json to_json(const SessionRecord& session) {
 
 Json to_json(const Trial& trial) {
   Json json = Json::parse(trial_to_json(trial));
+  json["problem"] = to_json(trial.key.problem);
   if (trial.timing) json["tflops"] = tera_flops(trial.key.problem, trial.timing->median_ns);
   return json;
 }

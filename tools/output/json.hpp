@@ -14,16 +14,19 @@ namespace kiln::tools {
 /// Keeps the order of insertion, so that the output reads as it was written.
 using Json = nlohmann::ordered_json;
 
-/// {"schema": 1, "kiln": kind}: the head of every document on standard output. The schema number
+/// {"schema": 2, "kiln": kind}: the head of every document on standard output. The schema number
 /// changes when a field changes its meaning or goes.
 [[nodiscard]] Json json_document(const std::string& kind);
 /// Indented text with a newline; bytes that are not UTF-8 (a compiler's log) are replaced.
 [[nodiscard]] std::string json_text(const Json& json);
 
 [[nodiscard]] Json to_json(const Problem& problem);
+/// {"stages": 3, "tile_m": 128}
+[[nodiscard]] Json to_json(const Config& config);
 [[nodiscard]] Json to_json(const DeviceClass& device);
 [[nodiscard]] Json to_json(const SessionRecord& session);
-/// The trial as `kiln export --database` writes it, with "tflops" added when it was timed.
+/// The trial as `kiln export --database` writes it, its problem with its canonical text, and
+/// "tflops" added when it was timed.
 [[nodiscard]] Json to_json(const Trial& trial);
 
 }  // namespace kiln::tools

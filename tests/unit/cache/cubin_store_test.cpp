@@ -102,6 +102,9 @@ TEST_F(Cubins, TheLeastRecentlyUsedGoFirst) {
   store.put(key("e"), record(3001));
   EXPECT_FALSE(store.get(key("e"))) << "more than the limit is not kept";
   EXPECT_EQ(store.entries(), 3);
+  const std::int64_t before = store.entries();
+  EXPECT_EQ(store.shrink(1000, true), 2);
+  EXPECT_EQ(store.entries(), before);
   EXPECT_EQ(store.shrink(1000), 2);
   EXPECT_TRUE(store.get(key("d")));
   EXPECT_EQ(store.shrink(0), 1);

@@ -366,9 +366,9 @@ RC_GTEST_FIXTURE_PROP(LookUp, AnswersByThePolicyForAnyContent, (std::uint64_t se
   TuningStore second = TuningStore::open(fresh.file("2.db"), OpenMode::read_write);
   (void)first.record_all(of_user);
   (void)second.record_all(of_site);
-  for (const std::int64_t m : {1024, 4096, 8192}) {
-    for (const std::int64_t k : {512, 2048}) {
-      request.problem = gemm_problem(m, 1024, k);
+  for (const std::int64_t m : {256, 1024, 2048}) {
+    for (const std::int64_t k : {128, 512}) {
+      request.problem = gemm_problem(m, 256, k);
       const LookupAnswer answer = look_up({&first, &second}, request);
       const Expected expected = expected_answer({of_user, of_site}, request);
       RC_ASSERT(answer.match == expected.match);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <utility>
 
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
@@ -118,13 +119,45 @@ TEST_F(Migration, AMigratedSchemaHasTheColumnsOfAFreshOne) {
   }
 }
 
+// Whose columns stand in another order than those of a migrated file.
+TEST_F(Migration, FreshFilesOfLaterSchemasAreBroughtUpToDate) {
+  const std::string schema2 = test::read_file(KILN_SOURCE_DIR "/tests/data/schema_2.sql") +
+                              test::read_file(KILN_SOURCE_DIR "/cache/views.sql");
+  std::string schema3 = schema2;
+  schema3.replace(schema3.find("1.125"), 5, "1.25");
+  for (const auto& [version, text] : {std::pair(2, schema2), {3, schema3}, {4, schema3}}) {
+    const std::string file = folder.file(std::to_string(version));
+    PlainSqlite(file).execute(text + "PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = " +
+                              std::to_string(version));
+    ::chmod(file.c_str(), 0600);
+    EXPECT_EQ(TuningStore::open(file, OpenMode::read_only).trials({}).size(), 0U);
+    TuningStore store = TuningStore::open(file, OpenMode::read_write);
+    EXPECT_EQ(store.schema_version(), kSchemaVersion);
+    store.record(test::good_trial(1000));
+    EXPECT_EQ(store.check(), std::vector<std::string>{});
+  }
+}
+
+TEST_F(Migration, AForeignSchemaIsNotMigrated) {
+  PlainSqlite(path).execute("CREATE INDEX mine ON trials (median_ns)");
+  for (const OpenMode mode : {OpenMode::read_only, OpenMode::read_write, OpenMode::salvage}) {
+    const std::string text =
+        test::error_of(ErrorKind::database, [&] { (void)TuningStore::open(path, mode); });
+    EXPECT_NE(text.find("not Kiln's: index mine was added. Next: undo"), std::string::npos) << text;
+  }
+  EXPECT_EQ(PlainSqlite(path).value("PRAGMA user_version"), "1");
+}
+
 TEST_F(Migration, AFailureHalfWayChangesNothing) {
-  // The migration will stumble over an index that is already there.
-  PlainSqlite(path).execute("CREATE INDEX trials_wrong ON trials (outcome)");
+  // The migration will stumble over a view, which a person may add, with the name of an index.
+  PlainSqlite(path).execute("CREATE VIEW trials_wrong AS SELECT 1");
   (void)test::error_of(ErrorKind::database,
                        [&] { (void)TuningStore::open(path, OpenMode::read_write); });
   EXPECT_EQ(PlainSqlite(path).value("PRAGMA user_version"), "1");
-  PlainSqlite(path).execute("DROP INDEX trials_wrong");
+  EXPECT_EQ(PlainSqlite(path).value("SELECT count(*) FROM pragma_table_xinfo('trials') "
+                                    "WHERE name = 'eligible'"),
+            "0");
+  PlainSqlite(path).execute("DROP VIEW trials_wrong");
   expect_everything(TuningStore::open(path, OpenMode::read_write));
 }
 

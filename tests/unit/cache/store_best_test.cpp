@@ -6,9 +6,11 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "cache/ranking.hpp"
+#include "cache/row_digest.hpp"
 #include "cache/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
@@ -51,6 +53,59 @@ RC_GTEST_PROP(StoreBest, SqlAndCxxAndTheViewAgree, (std::uint64_t seed)) {
   std::sort(expected.begin(), expected.end());
   std::sort(viewed.begin(), viewed.end());
   RC_ASSERT(viewed == expected);
+}
+
+// The row is sound but for its date: whoever can write the file can make its digest fit.
+TEST(StoreBest, ARowFromTheEndOfTimeNeitherBansNorIsTheNewest) {
+  const TempFolder folder;
+  const std::string path = folder.file("t.db");
+  TuningStore store = TuningStore::open(path, OpenMode::read_write);
+  Trial good = good_trial(500);
+  good.id = store.record(good);
+  SessionRecord session = test::session("late");
+  (void)store.adopt_sessions({session, test::session("s1")});
+  session.started_unix_ms = std::numeric_limits<std::int64_t>::max();
+  PlainSqlite(path).execute(
+      "UPDATE sessions SET started_unix_ms = 9223372036854775807, digest = '" +
+      row_digest(session) + "' WHERE session_id = 'late'");
+  for (const Outcome outcome : {Outcome::crashed, Outcome::timed_out, Outcome::wrong_result}) {
+    Trial fault = good_trial(500);
+    fault.outcome = outcome;
+    fault.id = store.record(fault);
+    fault.created_unix_ms = std::numeric_limits<std::int64_t>::max();
+    PlainSqlite(path).execute(
+        "UPDATE trials SET created_unix_ms = 9223372036854775807, digest = '" + row_digest(fault) +
+        "' WHERE trial_id = '" + fault.id + "'");
+  }
+  BestQuery query;
+  query.problem = good.key.problem;
+  query.device = good.key.device;
+  EXPECT_EQ(store.best(query), good);
+  EXPECT_EQ(store.latest_trials(query.problem, query.device), std::vector<Trial>{good});
+  EXPECT_EQ(store.summaries().at(0).best, good);
+  EXPECT_EQ(store.sessions(), std::vector<SessionRecord>{test::session("s1")});
+  EXPECT_EQ(store.corrupt_rows(), 4U);
+}
+
+TEST(StoreBest, ANewMeasurementMakesUpForACrashUnderAClockThatWasAhead) {
+  const TempFolder folder;
+  TuningStore store = TuningStore::open(folder.file("t.db"), OpenMode::read_write);
+  Trial crash = good_trial(500);
+  EXPECT_NEAR(static_cast<double>(store.date_after(crash.key)), static_cast<double>(next_unix_ms()),
+              60e3);
+  crash.outcome = Outcome::crashed;
+  crash.created_unix_ms = next_unix_ms() + std::int64_t{50} * 365 * 86'400'000;
+  store.record(crash);
+  Trial again = good_trial(500);
+  again.created_unix_ms = store.date_after(again.key);
+  EXPECT_EQ(again.created_unix_ms, crash.created_unix_ms + 1);
+  again.id = store.record(again);
+  BestQuery query;
+  query.problem = again.key.problem;
+  query.device = again.key.device;
+  EXPECT_EQ(store.best(query), again);
+  // Another candidate has nothing to make up for.
+  EXPECT_LT(store.date_after(good_trial(500, 64).key), crash.created_unix_ms);
 }
 
 TEST(StoreBest, TheQueryRestricts) {

@@ -37,6 +37,8 @@ TEST_F(Prune, KeepsTheBestAndTheNewestSession) {
   add(600, 32, "old");
   add(700, 64, "old");
   add(900, 128, "new");
+  EXPECT_EQ(TuningStore::open(folder.file("t.db"), OpenMode::read_only).prune(0, 2, true), 1U);
+  EXPECT_EQ(medians(), (std::vector<double>{500, 600, 700, 900}));
   EXPECT_EQ(store.prune(0, 2), 1U);
   EXPECT_EQ(medians(), (std::vector<double>{500, 600, 900}));
   EXPECT_EQ(store.prune(0, 0), 2U);

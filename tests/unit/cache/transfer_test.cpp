@@ -6,9 +6,10 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <sstream>
 
+#include "cache/trial_json.hpp"
+#include "kiln/error.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 
 namespace kiln {
@@ -18,41 +19,39 @@ using test::error_of;
 using test::good_trial;
 using test::TempFolder;
 
-RC_GTEST_PROP(TrialJson, AnyTrialComesBackFromItsLine, (std::uint64_t seed)) {
-  std::mt19937_64 random(seed);
-  Trial trial = test::random_trial(random);
-  if (trial.verification && random() % 2 == 0) trial.verification->worst_ratio = INFINITY;
-  trial.message = "quote \" backslash \\ \xe2\x82\xac\ttab\n";
-  const std::string line = trial_to_json(trial);
-  RC_ASSERT(line.find('\n') == std::string::npos);
-  RC_ASSERT(trial_from_json(line) == trial);
+/// 137 GFLOP in 1 ms, which a GPU may need.
+constexpr double kPlausibleNs = 1e6;
+
+/// The lines of an export of schema 1, which had no last line, and texts for objects.
+const std::string kHeader1 = "{\"kiln\":\"trials\",\"schema\":1}\n";
+
+std::string exported(const TuningStore& store) {
+  std::ostringstream out;
+  (void)export_rows(store, {}, out);
+  return out.str();
 }
 
-RC_GTEST_PROP(TrialJson, NoTextCrashesTheReader, (std::uint64_t seed)) {
-  std::mt19937_64 random(seed);
-  std::string line = trial_to_json(test::random_trial(random));
-  for (int change = 0; change < 3; ++change) {
-    line[random() % line.size()] = static_cast<char>(random() % 256);
-  }
-  if (random() % 4 == 0) line.resize(random() % line.size());
-  try {
-    (void)trial_from_json(line);
-  } catch (const Error& error) {
-    RC_ASSERT(error.kind() == ErrorKind::usage);
-  }
+TransferCount import_text(TuningStore& store, const std::string& text) {
+  std::istringstream in(text);
+  return import_rows(store, in, "x.jsonl");
 }
 
-TEST(TrialJson, IsReadable) {
-  Trial trial = good_trial(1000);
-  trial.id = "0123456789abcdef0123456789abcdef";
-  trial.verification->worst_ratio = INFINITY;
-  const std::string line = trial_to_json(trial);
-  for (const std::string part :
-       {R"("problem":"gemm a=f16 b=f16)", R"(| m=4096 n=4096 k=4096")", R"("template":"gemm_wmma")",
-        R"("config":"stages=3 tile_m=128")", R"("worst_ratio":"inf")", R"("median_ns":1000.0)"}) {
-    EXPECT_NE(line.find(part), std::string::npos) << part << " is not in " << line;
+/// A stream whose end is an error, as of a disk or a connection that fails.
+class FailingInput : private std::stringbuf, public std::istream {
+ public:
+  explicit FailingInput(const std::string& text)
+      : std::stringbuf(text), std::istream(static_cast<std::stringbuf*>(this)) {
+    exceptions(badbit);
   }
-}
+
+ private:
+  std::stringbuf::int_type underflow() override {
+    const std::stringbuf::int_type next = std::stringbuf::underflow();
+    if (next == std::stringbuf::traits_type::eof())
+      throw Error(ErrorKind::usage, "x.jsonl: Input/output error");
+    return next;
+  }
+};
 
 class Transfer : public testing::Test {
  protected:
@@ -64,26 +63,33 @@ class Transfer : public testing::Test {
 TEST_F(Transfer, WhatIsExportedCanBeImportedOnce) {
   std::mt19937_64 random(3);
   (void)source.record_all(test::random_trials(random, 1200));
+  SessionRecord partial = test::session("s1");
+  partial.state = "budget";
+  partial.evaluated = 17;
+  partial.ended_unix_ms = partial.started_unix_ms + 45'000;
+  (void)source.adopt_sessions({partial, test::session("s2")});
   std::ostringstream out;
-  EXPECT_EQ(export_trials(source, {}, out), 1200U);
-  std::istringstream in(out.str());
-  EXPECT_EQ(import_trials(target, in, "x.jsonl").written, 1200U);
+  EXPECT_EQ(export_rows(source, {}, out), (RowCount{1200, 2}));
+  const TransferCount first = import_text(target, out.str());
+  EXPECT_EQ(first.written, 1202U);
+  EXPECT_EQ(first.complaints, std::vector<std::string>{});
+  EXPECT_EQ(first.broken_off, "");
   EXPECT_EQ(target.trials({}), source.trials({}));
-  std::istringstream again(out.str());
-  const TransferCount second = import_trials(target, again, "x.jsonl");
+  EXPECT_EQ(target.sessions(), source.sessions());
+  const TransferCount second = import_text(target, out.str());
   EXPECT_EQ(second.written, 0U);
-  EXPECT_EQ(second.present, 1200U);
+  EXPECT_EQ(second.present, 1202U);
 }
 
 TEST_F(Transfer, BadLinesAreCountedAndNamed) {
-  Trial trial = good_trial(1000);
+  Trial trial = good_trial(kPlausibleNs);
   trial.id = source.record(trial);
   std::string changed = trial_to_json(trial);
-  changed.replace(changed.find("1000.0"), 6, "1.0000");
+  changed.replace(changed.find("\"registers\":128"), 15, "\"registers\":129");
   const std::string unverified = R"({"id":"x"})";
-  std::istringstream in("{\"kiln\":\"trials\",\"schema\":1}\n" + trial_to_json(trial) + "\n" +
-                        unverified + "\n\nno json\n" + changed + "\n");
-  const TransferCount count = import_trials(target, in, "x.jsonl");
+  const TransferCount count =
+      import_text(target, kHeader1 + trial_to_json(trial) + "\n" + unverified + "\n\nno json\n" +
+                              changed + "\n");
   EXPECT_EQ(count.written, 1U);
   EXPECT_EQ(count.refused, 3U);
   ASSERT_EQ(count.complaints.size(), 3U);
@@ -93,9 +99,9 @@ TEST_F(Transfer, BadLinesAreCountedAndNamed) {
 }
 
 TEST_F(Transfer, NumbersThatDoNotFitAreNamedAndNotCut) {
-  Trial trial = good_trial(1000);
+  Trial trial = good_trial(kPlausibleNs);
   trial.id = random_id();
-  std::string text = "{\"kiln\":\"trials\",\"schema\":1}\n";
+  std::string text = kHeader1;
   const std::vector<std::pair<std::string, std::string>> changes{
       {"\"sm_count\":132", "\"sm_count\":4294967428"},  // 132 + 2^32
       {"\"registers\":128", "\"registers\":128.5"},
@@ -108,21 +114,19 @@ TEST_F(Transfer, NumbersThatDoNotFitAreNamedAndNotCut) {
     ASSERT_NE(line.find(from), std::string::npos) << line;
     text += line.replace(line.find(from), from.size(), to) + "\n";
   }
-  std::istringstream in(text);
-  const TransferCount count = import_trials(target, in, "x.jsonl");
+  const TransferCount count = import_text(target, text);
   EXPECT_EQ(count.written, 0U);
   ASSERT_EQ(count.complaints.size(), changes.size());
-  EXPECT_NE(count.complaints[0].find("x.jsonl:2: trial field 'sm_count' is 4294967428"),
+  EXPECT_NE(count.complaints[0].find("x.jsonl:2: field 'sm_count' is 4294967428"),
             std::string::npos)
       << count.complaints[0];
   EXPECT_EQ(count.complaints[4].substr(0, 10), "x.jsonl:6:");
 }
 
 TEST_F(Transfer, OnlyTwentyComplaintsAreKept) {
-  std::string text = "{\"kiln\":\"trials\",\"schema\":1}\n";
+  std::string text = kHeader1;
   for (int i = 0; i < 50; ++i) text += "bad\n";
-  std::istringstream in(text);
-  const TransferCount count = import_trials(target, in, "x");
+  const TransferCount count = import_text(target, text);
   EXPECT_EQ(count.refused, 50U);
   EXPECT_EQ(count.complaints.size(), 20U);
 }
@@ -130,30 +134,153 @@ TEST_F(Transfer, OnlyTwentyComplaintsAreKept) {
 TEST_F(Transfer, AForeignHeaderIsAnError) {
   for (const std::string text :
        {"", "no json\n", "[1]\n", "{\"kiln\":\"kernels\",\"schema\":1}\n",
-        "{\"kiln\":\"trials\",\"schema\":2}\n", "{\"kiln\":\"trials\"}\n"}) {
-    std::istringstream in(text);
-    const std::string error =
-        error_of(ErrorKind::usage, [&] { (void)import_trials(target, in, "x.jsonl"); });
+        "{\"kiln\":\"trials\",\"schema\":3}\n", "{\"kiln\":\"trials\"}\n"}) {
+    const std::string error = error_of(ErrorKind::usage, [&] { (void)import_text(target, text); });
     EXPECT_NE(error.find("x.jsonl"), std::string::npos) << error;
   }
 }
 
 TEST_F(Transfer, AnExportThatCannotBeWrittenIsAnError) {
-  source.record(good_trial(1000));
+  source.record(good_trial(kPlausibleNs));
   std::ostringstream out;
   out.setstate(std::ios::badbit);
-  (void)error_of(ErrorKind::usage, [&] { (void)export_trials(source, {}, out); });
+  (void)error_of(ErrorKind::usage, [&] { (void)export_rows(source, {}, out); });
 }
 
 TEST_F(Transfer, MergeNamesTrialsOfOneIdAndOtherContent) {
-  Trial trial = good_trial(1000);
+  Trial trial = good_trial(kPlausibleNs);
   trial.id = target.record(trial);
-  trial.timing->median_ns = 1;
+  trial.resources->registers = 1;
   (void)source.record_all({trial});
   const TransferCount count = merge(target, source);
   EXPECT_EQ(count.refused, 1U);
   ASSERT_EQ(count.complaints.size(), 1U);
-  EXPECT_EQ(target.trials({})[0].timing->median_ns, 1000);
+  EXPECT_EQ(target.trials({})[0].resources->registers, 128);
+}
+
+TEST_F(Transfer, AReadErrorIsNoEndAndWhatCameBeforeIsCounted) {
+  std::mt19937_64 random(4);
+  (void)source.record_all(test::random_trials(random, 600));
+  const std::string text = exported(source);
+  FailingInput in(text.substr(0, text.size() - 2000));
+  const TransferCount count = import_rows(target, in, "x.jsonl");
+  EXPECT_NE(count.broken_off.find("Input/output error"), std::string::npos) << count.broken_off;
+  EXPECT_NE(count.broken_off.find("x.jsonl, after line 5"), std::string::npos) << count.broken_off;
+  EXPECT_EQ(target.trials({}).size(), count.written);
+  EXPECT_GT(count.written, 500U);
+}
+
+TEST_F(Transfer, AnInputThatCannotBeReadAtAllIsAnError) {
+  FailingInput in("");
+  (void)error_of(ErrorKind::usage, [&] { (void)import_rows(target, in, "x.jsonl"); });
+}
+
+TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
+  source.record(good_trial(kPlausibleNs, 64));
+  source.record(good_trial(kPlausibleNs, 128));
+  std::string text = exported(source);
+  text.resize(text.rfind('\n', text.size() - 2) + 1);
+  const TransferCount cut = import_text(target, text);
+  EXPECT_EQ(cut.written, 2U);
+  EXPECT_EQ(cut.broken_off, "x.jsonl is cut off: it has no last line");
+  // A line that was lost on the way.
+  text = exported(source);
+  text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
+  EXPECT_EQ(import_text(target, text).broken_off,
+            "x.jsonl is not whole: 1 rows, where its last line counts 2 trials and 0 sessions");
+  // What follows the end is nobody's.
+  const TransferCount more =
+      import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
+  EXPECT_EQ(more.refused, 1U);
+}
+
+TEST_F(Transfer, AnEndlessLineTakesNoMoreMemoryThanALongOne) {
+  source.record(good_trial(kPlausibleNs));
+  std::string text = exported(source);
+  text.insert(text.find('\n') + 1, std::string(20 << 20, '[') + "\n");
+  const TransferCount count = import_text(target, text);
+  EXPECT_EQ(count.written, 1U);
+  ASSERT_EQ(count.complaints.size(), 1U);
+  EXPECT_EQ(count.complaints[0], "x.jsonl:2: is longer than 4 MiB");
+}
+
+TEST_F(Transfer, DeeplyNestedLinesAreRefusedLikeAnyOther) {
+  const std::string deep(3 << 20, '[');
+  EXPECT_EQ(import_text(target, kHeader1 + deep + "\n" + deep + std::string(3 << 18, ']')).refused,
+            2U);
+}
+
+TEST_F(Transfer, ObjectsMayComeInAnyOrder) {
+  Trial trial = good_trial(kPlausibleNs);
+  trial.id = source.record(trial);
+  std::string line = trial_to_json(source.trials({})[0]);
+  const auto swap = [&](const std::string& from, const std::string& to) {
+    ASSERT_NE(line.find(from), std::string::npos) << line;
+    line.replace(line.find(from), from.size(), to);
+  };
+  swap(R"({"m":4096,"n":4096,"k":4096})", R"({"k":4096,"m":4096,"n":4096})");
+  swap(R"({"a":"f16","b":"f16","c":"f16","d":"f16","acc":"f32"})",
+       R"({"acc":"f32","a":"f16","b":"f16","c":"f16","d":"f16"})");
+  EXPECT_EQ(import_text(target, kHeader1 + line).written, 1U);
+  EXPECT_EQ(target.trials({}), source.trials({}));
+}
+
+TEST_F(Transfer, ExportsOfTheFirstSchemaAreStillRead) {
+  // As Kiln wrote it when texts stood for objects and sessions were left out.
+  const std::string line =
+      R"({"id":"0123456789abcdef0123456789abcdef","problem":"gemm a=f16 b=f16 c=f16 d=f16 )"
+      R"(acc=f32 trans_a=0 trans_b=0 align_a=16 align_b=16 align_c=16 align_d=16 reads_c=0 | )"
+      R"(m=4096 n=4096 k=4096","device":{"name":"NVIDIA H200","arch":"sm_90a","sm_count":132,)"
+      R"("l2_bytes":62914560,"mig_profile":""},"template":"gemm_wmma","template_digest":"d1",)"
+      R"("config":"stages=3 tile_m=128","environment":{"driver":"580.1","toolkit":"nvrtc 13.0",)"
+      R"("policy":"cold l2x3 graph"},"provenance":"measured","outcome":"ok","message":"",)"
+      R"("resources":{"registers":128,"spill_store_bytes":0,"spill_load_bytes":0,"stack_bytes":0,)"
+      R"("smem_static_bytes":1024,"smem_dynamic_bytes":65536,"occupancy":0.25},)"
+      R"("verification":{"passed":true,"worst_ratio":0.5,"evidence":""},"timing":{"median_ns":)"
+      R"(1000000.0,"spread_ns":1.0,"interleaved":false,"sm_clock_mhz":1980,"power_w":650.5,)"
+      R"("temperature_c":61,"samples_ns":[999999.0,1000000.0,1000001.0]},"rendered_digest":"r1",)"
+      R"("compile_seconds":0.75,"session":"s1","created_unix_ms":1760000000000})";
+  const TransferCount count = import_text(target, kHeader1 + line + "\n");
+  EXPECT_EQ(count.complaints, std::vector<std::string>{});
+  EXPECT_EQ(count.broken_off, "");
+  Trial expected = good_trial(kPlausibleNs);
+  expected.id = "0123456789abcdef0123456789abcdef";
+  EXPECT_EQ(target.trials({}), std::vector<Trial>{expected});
+}
+
+TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
+  Trial edited = good_trial(kPlausibleNs);
+  edited.id = random_id();
+  edited.timing->median_ns = 1.0;
+  Trial impossible = good_trial(20'000.0, 64);
+  impossible.id = random_id();
+  Trial eternal = good_trial(kPlausibleNs, 32);
+  eternal.id = random_id();
+  eternal.outcome = Outcome::crashed;
+  eternal.created_unix_ms = next_unix_ms() + 48 * 3'600'000;
+  Trial ancient = good_trial(kPlausibleNs, 16);
+  ancient.id = random_id();
+  ancient.created_unix_ms = 1'000'000'000'000;
+  std::string text = kHeader1;
+  for (const Trial* trial : {&edited, &impossible, &eternal, &ancient}) {
+    text += trial_to_json(*trial) + "\n";
+    (void)source.record_all({*trial});
+  }
+  SessionRecord late = test::session("late");
+  late.started_unix_ms = eternal.created_unix_ms;
+  text += session_to_json(late);
+  (void)source.adopt_sessions({late});
+
+  for (const TransferCount& count : {import_text(target, text), merge(target, source)}) {
+    EXPECT_EQ(count.written, 0U);
+    EXPECT_EQ(count.refused, 5U);
+    const std::string all = testing::PrintToString(count.complaints);
+    EXPECT_NE(all.find("'median_ns' is 1, but its samples give 1000000"), std::string::npos) << all;
+    EXPECT_NE(all.find("6872 TFLOP/s: NVIDIA H200 cannot do that"), std::string::npos) << all;
+    EXPECT_NE(all.find("'created_unix_ms' is 2001-09-09"), std::string::npos) << all;
+    EXPECT_NE(all.find("'started_unix_ms' is"), std::string::npos) << all;
+  }
+  EXPECT_EQ(target.trials({}).size() + target.sessions().size(), 0U);
 }
 
 /// Everything a database answers, whatever the order of its rows.

@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/statistics.hpp"
+#include "cache/statistics.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 #include <random>
-
-#include "tuner/policy.hpp"
 
 namespace kiln {
 namespace {
@@ -65,15 +63,6 @@ TEST(Summarise, FillsMedianAndSpread) {
   summarise(timing);
   EXPECT_EQ(timing.median_ns, 20.0);
   EXPECT_EQ(timing.spread_ns, 10.0);
-}
-
-TEST(MeasurementPolicy, CanonicalTextSaysWhatATimeMeans) {
-  MeasurementPolicy policy;
-  EXPECT_EQ(policy.canonical(), "cold l2x3 samples=15 batch=2ms graph");
-  policy.cold = false;
-  policy.batch_ms = 0.5;
-  policy.samples = 7;
-  EXPECT_EQ(policy.canonical(), "warm samples=7 batch=0.5ms graph");
 }
 
 }  // namespace

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/offer_check.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <string_view>
+
+#include "cache/physical_limits.hpp"
+#include "cache/schema.hpp"
+#include "cache/statistics.hpp"
+#include "cache/trial_check.hpp"
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::int64_t kDayMs = 86'400'000;
+constexpr std::int64_t kFirstDateUnixMs = 1'577'836'800'000;  // 2020-01-01, before there was Kiln
+/// For the last bits, which another machine's arithmetic may round otherwise.
+constexpr double kRounding = 1e-9;
+
+std::string day_text(std::int64_t unix_ms) {
+  using namespace std::chrono;
+  const year_month_day day{floor<days>(sys_time<milliseconds>(milliseconds(unix_ms)))};
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
+                     static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
+}
+
+void check_date(std::string_view field, std::int64_t unix_ms) {
+  const std::int64_t now = unix_ms_now();
+  if (unix_ms >= kFirstDateUnixMs && unix_ms <= now + kDayMs) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("field '{}' is {}: not from 2020 up to a day after this machine's clock, "
+                          "which shows {}",
+                          field, is_date(unix_ms) ? day_text(unix_ms) : fmt::format("{}", unix_ms),
+                          day_text(now)));
+}
+
+void check_statistic(std::string_view field, double value, double expected, double scale) {
+  if (std::abs(value - expected) <= kRounding * scale) return;
+  throw Error(ErrorKind::usage, fmt::format("trial field '{}' is {}, but its samples give {}",
+                                            field, value, expected));
+}
+
+void check_rate(const Trial& trial) {
+  const double time_ns = trial.timing->median_ns;
+  const double least_ns = least_time_ns(trial.key.problem, trial.key.device);
+  if (time_ns <= 0.0 || time_ns >= least_ns) return;
+  const auto flops = flops_of(trial.key.problem.kind_text(), trial.key.problem.sizes_text());
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("trial field 'median_ns' is {}{}: {} cannot do that in less than {:.0f} ns",
+                  time_ns, flops ? fmt::format(", {:.0f} TFLOP/s", *flops / time_ns / 1e3) : "",
+                  trial.key.device.name, least_ns));
+}
+
+}  // namespace
+
+void check_offer(const Trial& trial) {
+  check_date("created_unix_ms", trial.created_unix_ms);
+  if (!trial.timing) return;
+  Timing expected;
+  expected.samples_ns = trial.timing->samples_ns;
+  summarise(expected);
+  check_statistic("median_ns", trial.timing->median_ns, expected.median_ns, expected.median_ns);
+  check_statistic("spread_ns", trial.timing->spread_ns, expected.spread_ns, expected.median_ns);
+  check_rate(trial);
+}
+
+void check_offer(const SessionRecord& session) {
+  check_date("started_unix_ms", session.started_unix_ms);
+  if (session.ended_unix_ms != 0) check_date("ended_unix_ms", session.ended_unix_ms);
+}
+
+}  // namespace kiln
