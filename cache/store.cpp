@@ -109,7 +109,7 @@ class ShortlistUpdates {
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool write = mode == OpenMode::read_write;
   const std::string path = file_guard::resolve(name, write);
-  const bool exists = file_guard::exists_and_is_safe(path, FolderTrust::no_strangers);
+  const bool exists = file_guard::exists_and_is_safe(path);
   if (!exists && !write) {
     throw Error(ErrorKind::database,
                 fmt::format("database {} does not exist. Next: `kiln tune` makes it; --db or "
