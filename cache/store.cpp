@@ -8,7 +8,6 @@
 
 #include "cache/candidate_rows.hpp"
 #include "cache/file_guard.hpp"
-#include "cache/row_digest.hpp"
 #include "cache/schema.hpp"
 #include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
@@ -194,23 +193,6 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
   updates.write(impl_->connection);
   transaction.commit();
   return count;
-}
-
-void TuningStore::record_attempt(const CandidateKey& key, const std::string& session_id) {
-  impl_->require_write();
-  check_key(key);
-  const Connection& connection = impl_->connection;
-  sqlite::Transaction transaction(impl_->connection);
-  connection
-      .prepare(
-          "INSERT OR REPLACE INTO attempts "
-          "(problem_id, device_id, template_id, config, session_id, digest) "
-          "VALUES (?, ?, ?, ?, ?, ?)")
-      .bind(intern_problem(connection, key.problem), intern_device(connection, key.device),
-            intern_template(connection, key.template_name, key.template_digest),
-            key.config.canonical(), session_id, row_digest(key, session_id))
-      .run();
-  transaction.commit();
 }
 
 const std::string& TuningStore::path() const {
