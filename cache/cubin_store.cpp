@@ -3,15 +3,14 @@
 #include "cache/cubin_store.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
 #include "cache/file_guard.hpp"
+#include "cache/set_aside.hpp"
 #include "cache/sqlite.hpp"
 #include "templates/digest.hpp"
 
@@ -25,6 +24,8 @@ constexpr std::int64_t kApplicationId = 0x4b494c43;  // "KILC"
 constexpr int kVersion = 1;
 /// Compiling again is cheaper than a long wait.
 constexpr int kPatienceMs = 2'000;
+/// How many damaged files one process replaces.
+constexpr int kMostReplacements = 3;
 
 constexpr const char* kTables = R"sql(
 PRAGMA auto_vacuum = FULL;
@@ -151,8 +152,13 @@ class CubinStore::Impl {
         if (!connection_) warn(error.what());
         return;
       }
-      give_up(error.what());
-      if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) replace();
+      if (error.cause() == Cause::moved) {
+        connection_.reset();  // set aside by another process: the next call opens the new one
+      } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
+        replace(error.what());
+      } else {
+        give_up(error.what());
+      }
     } catch (const std::exception& error) {
       give_up(error.what());
     }
@@ -164,10 +170,12 @@ class CubinStore::Impl {
     warn(text);
   }
 
-  void warn(const std::string& text) noexcept {
+  void warn(const std::string& text) noexcept { say("compiled kernels are not kept: " + text); }
+
+  void say(const std::string& text) noexcept {
     if (std::exchange(warned_, true) || !warn_) return;
     try {
-      warn_("compiled kernels are not kept: " + text);
+      warn_(text);
     } catch (...) {
       // A throwing listener must not turn a cache miss into a failure.
     }
@@ -176,7 +184,7 @@ class CubinStore::Impl {
   void open() {
     // Only the constructor's attempt can change it: path() is read without the mutex.
     if (std::string full = file_guard::resolve(path_, true); full != path_) path_ = std::move(full);
-    if (!file_guard::exists_and_is_safe(path_, FolderTrust::private_only)) {
+    if (!file_guard::exists_and_is_safe(path_)) {
       file_guard::create_complete(path_, [](const std::string& temporary) {
         Connection fresh(temporary, Connection::Access::create, kPatienceMs);
         fresh.execute(kTables);
@@ -201,16 +209,26 @@ class CubinStore::Impl {
     given_up_ = false;
   }
 
-  /// Sets a damaged store aside (it may be a file of the user's that was named by mistake) and
-  /// starts an empty one.
-  void replace() noexcept {
+  /// Starts a new store in the place of a damaged one, which is set aside.
+  void replace(const std::string& damage) noexcept {
+    connection_.reset();
+    // A disk that damages every file, or a fault that no check finds: not again and again.
+    if (++replacements_ > kMostReplacements) return give_up(damage);
     try {
-      if (!file_guard::exists_and_is_safe(path_, FolderTrust::private_only)) return;
-      if (std::rename(path_.c_str(), (path_ + ".damaged").c_str()) != 0) return;
-      ::unlink((path_ + "-journal").c_str());
+      if (!file_guard::exists_and_is_safe(path_)) return;
+      const auto aside = set_damaged_aside(path_, kApplicationId);
       open();
-    } catch (const std::exception&) {
-      connection_.reset();  // the warning is out already
+      if (aside) {
+        say(
+            fmt::format("{0} was damaged: compiled kernels go to a new one. Next: `rm {1}` frees "
+                        "the space of the old one.",
+                        path_, *aside));
+      }
+    } catch (const sqlite::DatabaseError& error) {
+      if (error.cause() == Cause::busy) return warn(error.what());  // the next call tries again
+      give_up(error.what());
+    } catch (const std::exception& error) {
+      give_up(error.what());
     }
   }
 
@@ -298,6 +316,7 @@ class CubinStore::Impl {
   std::int64_t limit_bytes_;
   Warn warn_;
   std::optional<Connection> connection_;
+  int replacements_ = 0;
   bool given_up_ = false;
   bool warned_ = false;
 };

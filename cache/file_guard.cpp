@@ -4,6 +4,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "cache/records.hpp"
 #include "kiln/error.hpp"
@@ -33,10 +36,83 @@ std::string folder_of(const std::string& path) {
   return fs::path(path).parent_path().string();
 }
 
+/// Whether only the user is in the group: many systems give each user a group of that kind, and a
+/// umask that lets it write.
+bool is_private_group(gid_t group) {
+  std::vector<char> texts(1 << 16);  // both records refer to texts in here
+  passwd user{};
+  passwd* user_found = nullptr;
+  const std::size_t half = texts.size() / 2;
+  ::getpwuid_r(::geteuid(), &user, texts.data(), half, &user_found);
+  if (user_found == nullptr || user.pw_gid != group) return false;
+  struct group entry {};
+  struct group* entry_found = nullptr;
+  ::getgrgid_r(group, &entry, texts.data() + half, half, &entry_found);
+  const std::string_view name = user.pw_name;
+  if (entry_found == nullptr || name != entry.gr_name) return false;
+  char** member = entry.gr_mem;
+  while (*member != nullptr && name == *member) ++member;
+  return *member == nullptr;
+}
+
+void check_owner(const struct stat& info, const std::string& database, const std::string& what,
+                 const std::string& next) {
+  if (info.st_uid == ::geteuid() || info.st_uid == 0) return;
+  refuse(database, fmt::format("is not trusted: {} belongs to user {}", what, info.st_uid), next);
+}
+
+void check_owner_and_mode(const struct stat& info, const std::string& database,
+                          const std::string& what, const std::string& path) {
+  check_owner(info, database, what,
+              fmt::format("if you trust its content, copy it to a folder of your own with `cp {}` "
+                          "and name the copy with --db or KILN_DB",
+                          database));
+  if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
+  const std::string fault = fmt::format("is not trusted: {} can be written by others (mode {:04o})",
+                                        what, info.st_mode & 07777U);
+  // A folder for everybody, or of the system, is not the user's to close.
+  if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
+    refuse(database, fault, "keep it in a folder of your own, which `mkdir -m 700` makes");
+  }
+  refuse(database, fault, fmt::format("`chmod go-w {}`, or keep it in a folder of your own", path));
+}
+
+/// `folder` and all above it: none may let others exchange what is in it.
+void check_ancestors(fs::path folder, const std::string& database) {
+  for (;; folder = folder.parent_path()) {
+    struct stat info {};
+    if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
+    const std::string what = fmt::format("the folder {} above it", folder.string());
+    const char* const next = "keep it below a folder of your own, which `mkdir -m 700` makes";
+    check_owner(info, database, what, next);
+    const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
+    if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
+      refuse(database,
+             fmt::format("is not trusted: {} can be written by others (mode {:04o}), who could "
+                         "exchange what is in it",
+                         what, info.st_mode & 07777U),
+             next);
+    }
+    if (folder == folder.root_path()) return;
+  }
+}
+
+void check_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) return;  // opening the file will say so better
+  check_owner_and_mode(info, path, "its folder " + folder, folder);
+  check_ancestors(fs::path(folder).parent_path(), path);
+}
+
 void make_folders(const fs::path& folder, const std::string& path) {
   struct stat info {};
   if (folder.empty() || ::stat(folder.c_str(), &info) == 0) return;
   make_folders(folder.parent_path(), path);
+  std::error_code error;
+  if (const fs::path above = fs::canonical(folder.parent_path(), error); !error) {
+    check_ancestors(above, path);
+  }
   // EEXIST: another process made it in between, which is as good.
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     refuse(path,
@@ -45,51 +121,11 @@ void make_folders(const fs::path& folder, const std::string& path) {
   }
 }
 
-void check_owner_and_mode(const struct stat& info, const std::string& database,
-                          const std::string& what, const std::string& path, bool sticky_will_do) {
-  if (info.st_uid != ::geteuid() && info.st_uid != 0) {
-    refuse(database, fmt::format("is not trusted: {} belongs to user {}", what, info.st_uid),
-           fmt::format("if you trust its content, copy it to a folder of your own with `cp {}` and "
-                       "name the copy with --db or KILN_DB",
-                       database));
-  }
-  const bool sticky = sticky_will_do && (info.st_mode & S_ISVTX) != 0;
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && !sticky) {
-    refuse(database,
-           fmt::format("is not trusted: {} can be written by others (mode {:04o})", what,
-                       info.st_mode & 07777U),
-           fmt::format("`chmod go-w {}`, or keep it in a folder of your own", path));
-  }
-}
-
-void check_folder(const std::string& path, FolderTrust trust) {
-  const std::string folder = folder_of(path);
-  struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) return;  // opening the file will say so better
-  check_owner_and_mode(info, path, "its folder " + folder, folder,
-                       trust == FolderTrust::no_strangers);
-}
-
 void sync_folder(const std::string& path) {
   const int folder = ::open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return;
   ::fsync(folder);
   ::close(folder);
-}
-
-/// Gives the finished file its name unless that is taken. Not every file system has hard links.
-bool publish(const std::string& from, const std::string& to) {
-  if (::link(from.c_str(), to.c_str()) == 0) {
-    ::unlink(from.c_str());
-    return true;
-  }
-  if (errno == EEXIST) return false;
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
-  if (errno == EEXIST) return false;
-  const int error = errno;
-  ::unlink(from.c_str());
-  refuse(to, fmt::format("cannot be put in place ({})", reason(error)),
-         "use a folder on a local file system");
 }
 
 }  // namespace
@@ -104,8 +140,8 @@ std::string resolve(const std::string& path, bool create_folders) {
   return (folder / absolute.filename()).string();
 }
 
-bool exists_and_is_safe(const std::string& path, FolderTrust trust) {
-  check_folder(path, trust);
+bool exists_and_is_safe(const std::string& path) {
+  check_folder(path);
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
@@ -118,14 +154,14 @@ bool exists_and_is_safe(const std::string& path, FolderTrust trust) {
   if (!S_ISREG(info.st_mode)) {
     refuse(path, "is not a regular file", "name another file with --db or KILN_DB");
   }
-  check_owner_and_mode(info, path, "it", path, false);
+  check_owner_and_mode(info, path, "it", path);
   const std::string journal = path + "-journal";
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(path, fmt::format("has a journal that is not a regular file ({})", journal),
              "look who made it, and remove it");
     }
-    check_owner_and_mode(beside, path, "its journal", journal, false);
+    check_owner_and_mode(beside, path, "its journal", journal);
   }
   return true;
 }
@@ -141,6 +177,19 @@ void require_writable(const std::string& path) {
            fmt::format("cannot be written: folder {} is read-only ({})", folder, reason(errno)),
            fmt::format("`chmod u+w {}`, or name another file with --db or KILN_DB", folder));
   }
+}
+
+bool rename_without_replacing(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  // Not every file system can do that; most of those have hard links.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  refuse(to, fmt::format("cannot be put in place ({})", reason(errno)),
+         "use a folder on a local file system");
 }
 
 void create_complete(const std::string& path, const std::function<void(const std::string&)>& fill) {
@@ -159,11 +208,11 @@ void create_complete(const std::string& path, const std::function<void(const std
   ::close(file);
   try {
     fill(temporary);
+    if (!rename_without_replacing(temporary, path)) ::unlink(temporary.c_str());
   } catch (...) {
     ::unlink(temporary.c_str());
     throw;
   }
-  if (!publish(temporary, path)) ::unlink(temporary.c_str());
   sync_folder(path);
 }
 

@@ -26,8 +26,11 @@ struct Diagnosis {
   const char* next_step;
 };
 
-Diagnosis diagnose(int code) {
-  switch (code & 0xff) {
+Diagnosis diagnose(const SQLite::Exception& error) {
+  if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
+    return {Cause::moved, "was moved or replaced while it was open", "try again"};
+  }
+  switch (error.getErrorCode() & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {Cause::busy, "is locked by another process",
@@ -65,11 +68,19 @@ Diagnosis diagnose(int code) {
 }
 
 [[noreturn]] void fail(const std::string& path, const SQLite::Exception& error) {
-  const Diagnosis diagnosis = diagnose(error.getErrorCode());
+  const Diagnosis diagnosis = diagnose(error);
   throw DatabaseError(
       diagnosis.cause,
       fmt::format("database {} {} (SQLite: {}, code {}). Next: {}.", path, diagnosis.what,
                   error.what(), error.getExtendedErrorCode(), diagnosis.next_step));
+}
+
+/// SQLite's own handle of a database file.
+sqlite3_file* file_of(sqlite3* handle) {
+  sqlite3_file* file = nullptr;
+  const int result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (result != SQLITE_OK) throw SQLite::Exception("finding the database file", result);
+  return file;
 }
 
 /// Calls SQLiteCpp and turns its exceptions into ours.
@@ -276,6 +287,46 @@ void Connection::ignore_programs_in_schema() {
 
 void Connection::limit_value_bytes(int bytes) {
   sqlite3_limit(database_->getHandle(), SQLITE_LIMIT_LENGTH, bytes);
+}
+
+bool Connection::lock_exclusively() {
+  return guarded(*path_, [&] {
+    sqlite3_file* file = file_of(database_->getHandle());
+    int result = SQLITE_OK;
+    // SQLite's rule: a shared lock comes before any other.
+    for (const int level : {SQLITE_LOCK_SHARED, SQLITE_LOCK_EXCLUSIVE}) {
+      if (result == SQLITE_OK) result = file->pMethods->xLock(file, level);
+    }
+    if (result == SQLITE_OK) return true;
+    // Two that kept the shared lock would wait for each other for ever.
+    file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
+    if ((result & 0xff) != SQLITE_BUSY) {
+      throw SQLite::Exception("locking the database file", result);
+    }
+    return false;
+  });
+}
+
+bool Connection::has_moved() const {
+  return guarded(*path_, [&] {
+    int moved = 0;
+    database_->check(
+        sqlite3_file_control(database_->getHandle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved));
+    return moved != 0;
+  });
+}
+
+std::string Connection::raw_header() const {
+  return guarded(*path_, [&] {
+    constexpr int kHeaderBytes = 100;
+    std::string header(kHeaderBytes, '\0');
+    sqlite3_file* file = file_of(database_->getHandle());
+    const int result = file->pMethods->xRead(file, header.data(), kHeaderBytes, 0);
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) {
+      throw SQLite::Exception("reading the header", result);
+    }
+    return header;
+  });
 }
 
 Connection Connection::in_memory() {

@@ -23,7 +23,15 @@ class Statement;
 namespace kiln::sqlite {
 
 /// What kind of trouble it is, for callers that react rather than report.
-enum class Cause : std::uint8_t { busy, damaged, not_a_database, full, forbidden, other };
+enum class Cause : std::uint8_t {
+  busy,
+  damaged,
+  not_a_database,
+  full,
+  moved,  ///< the file that is open no longer has its name
+  forbidden,
+  other
+};
 
 class DatabaseError : public Error {
  public:
@@ -126,6 +134,17 @@ class Connection {
   /// No value and no row may be longer from here on, also none that SQL computes. (256 MiB until
   /// told otherwise.)
   void limit_value_bytes(int bytes);
+
+  // For setting a damaged file aside. They go through SQLite's own descriptor: opening and closing
+  // the file by other means would drop the locks that this process holds on it.
+
+  /// Shuts everybody else out of the file, sound or not, until this connection is closed; between
+  /// two statements only. False when another connection is using it.
+  [[nodiscard]] bool lock_exclusively();
+  /// Whether the path leads to another file by now, or to none.
+  [[nodiscard]] bool has_moved() const;
+  /// The first 100 bytes, where SQLite has its header; zeros for what is missing.
+  [[nodiscard]] std::string raw_header() const;
   [[nodiscard]] const std::string& path() const { return *path_; }
 
  private:

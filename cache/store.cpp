@@ -9,7 +9,6 @@
 
 #include "cache/candidate_rows.hpp"
 #include "cache/file_guard.hpp"
-#include "cache/row_digest.hpp"
 #include "cache/schema.hpp"
 #include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
@@ -156,7 +155,7 @@ double reading_seconds(const Connection& connection) {
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool write = mode == OpenMode::read_write;
   const std::string path = file_guard::resolve(name, write);
-  const bool exists = file_guard::exists_and_is_safe(path, FolderTrust::no_strangers);
+  const bool exists = file_guard::exists_and_is_safe(path);
   if (!exists && !write) {
     throw Error(ErrorKind::database,
                 fmt::format("database {} does not exist. Next: `kiln tune` makes it; --db or "
@@ -262,23 +261,6 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
   updates.write(impl_->connection);
   transaction.commit();
   return count;
-}
-
-void TuningStore::record_attempt(const CandidateKey& key, const std::string& session_id) {
-  impl_->require_write();
-  check_key(key);
-  const Connection& connection = impl_->connection;
-  sqlite::Transaction transaction(impl_->connection);
-  connection
-      .prepare(
-          "INSERT OR REPLACE INTO attempts "
-          "(problem_id, device_id, template_id, config, session_id, digest) "
-          "VALUES (?, ?, ?, ?, ?, ?)")
-      .bind(intern_problem(connection, key.problem), intern_device(connection, key.device),
-            intern_template(connection, key.template_name, key.template_digest),
-            key.config.canonical(), session_id, row_digest(key, session_id))
-      .run();
-  transaction.commit();
 }
 
 const std::string& TuningStore::salvage_fault() const {

@@ -97,9 +97,18 @@ class TuningStore {
   /// Before a candidate is launched: if the host dies with it, a resumed run does not try it again.
   /// Cleared by the record() of the same key.
   void record_attempt(const CandidateKey& key, const std::string& session_id);
-  /// Attempts of this problem and device without an outcome (left by a killed run).
-  [[nodiscard]] std::vector<CandidateKey> open_attempts(const Problem& problem,
-                                                        const DeviceClass& device) const;
+  /// The same, unless the candidate is another session's, one of the same environment: on the
+  /// device now (and `is_running` says so of the session), or measured since this session started.
+  /// False then, and nothing is recorded.
+  [[nodiscard]] bool claim_attempt(const CandidateKey& key, const SessionRecord& session,
+                                   const std::function<bool(const std::string&)>& is_running);
+  /// After an attempt that was broken off on purpose, which says nothing about the candidate.
+  void withdraw_attempt(const CandidateKey& key, const std::string& session_id);
+  /// Attempts of this problem and device without an outcome (left by a killed run), of the sessions
+  /// that `of_session` admits or of all.
+  [[nodiscard]] std::vector<CandidateKey> open_attempts(
+      const Problem& problem, const DeviceClass& device,
+      const std::function<bool(const std::string&)>& of_session = {}) const;
   /// A date for a new trial of that candidate: now, but after every one that is stored of it, also
   /// where the clock was ahead then. Or what it says could never make up for an earlier crash.
   [[nodiscard]] std::int64_t date_after(const CandidateKey& key) const;

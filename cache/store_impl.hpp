@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,8 +38,9 @@ class TuningStore::Impl {
 
   /// Throws Error(usage) when the store was opened for reading.
   void require_write() const;
-  /// Sound attempts; a damaged one goes to `corrupt`.
-  [[nodiscard]] std::vector<CandidateKey> attempts(const WhereClause& where);
+  /// Sound attempts of the sessions that are wanted; a damaged one goes to `corrupt`.
+  [[nodiscard]] std::vector<CandidateKey> attempts(
+      const WhereClause& where, const std::function<bool(const std::string&)>& of_session = {});
 
   /// Nothing when all of the pair's trials are damaged.
   [[nodiscard]] std::optional<ProblemSummary> summary_of(Pair pair, const Problem& problem,

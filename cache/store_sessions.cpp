@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Sessions and the attempts that a killed run leaves.
+// Sessions.
 #include <fmt/format.h>
 
 #include <tuple>
@@ -171,40 +171,6 @@ RecordCount TuningStore::adopt_sessions(const std::vector<SessionRecord>& sessio
   }
   transaction.commit();
   return count;
-}
-
-std::vector<CandidateKey> TuningStore::Impl::attempts(const WhereClause& where) {
-  sqlite::Statement rows = connection.prepare(
-      fmt::format("SELECT p.kind, p.sizes, {}, m.name, m.digest, a.config, a.session_id, a.digest "
-                  "FROM attempts a LEFT JOIN problems p USING (problem_id) LEFT JOIN devices d "
-                  "USING (device_id) LEFT JOIN templates m USING (template_id){}",
-                  kDeviceColumns, where.text()));
-  where.bind_to(rows);
-  std::vector<CandidateKey> attempts;
-  while (rows.step()) {
-    try {
-      CandidateKey key{Problem::parse(rows.text(0) + " | " + rows.text(1)), read_device(rows, 2),
-                       rows.text(7), rows.text(8), Config::parse(rows.text(9))};
-      if (row_digest(key, rows.text(10)) == rows.text(11)) {
-        attempts.push_back(std::move(key));
-        continue;
-      }
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::usage) throw;
-    }
-    corrupt.insert("attempt " + rows.text(9));
-  }
-  return attempts;
-}
-
-std::vector<CandidateKey> TuningStore::open_attempts(const Problem& problem,
-                                                     const DeviceClass& device) const {
-  const auto problem_id = find_problem(impl_->connection, problem);
-  const auto device_id = find_device(impl_->connection, device);
-  if (!problem_id || !device_id) return {};
-  WhereClause where;
-  where.add("a.problem_id = ? AND a.device_id = ?", {*problem_id, *device_id});
-  return impl_->attempts(where);
 }
 
 }  // namespace kiln

@@ -35,6 +35,7 @@ struct BenchOptions {
   bool warm = false;
   bool measurement_given = false;  ///< --rounds or --warm
   bool in_process = false;
+  bool no_wait = false;
 };
 
 struct BenchRow {
@@ -61,7 +62,9 @@ void check_usage(const BenchOptions& options) {
 class Benchmark {
  public:
   Benchmark(Context& context, const BenchOptions& options)
-      : context_(context), options_(options), bench_(open_workbench(context, options.in_process)) {
+      : context_(context),
+        options_(options),
+        bench_(open_workbench(context, {options.in_process, options.no_wait})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
           "--rounds and --warm change nothing here: times are predicted, with operands in DRAM");
@@ -240,6 +243,7 @@ int bench(Context& context, const BenchOptions& options) {
   }
   const StopSignal signals;
   Benchmark benchmark(context, options);
+  if (StopSignal::requested()) return kExitInterrupted;
   std::vector<BenchRow> rows;
   if (!suite) rows.push_back(benchmark.measure("", single));
   for_each_line(
@@ -289,6 +293,7 @@ void add_bench(Program& program) {
   verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
   CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
   verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
+  verb->add_flag("--no-wait", o.no_wait, "End with code 4 while another run measures on the GPU");
   program.set_action(verb, [options, rounds, warm](Context& context) {
     options->measurement_given = rounds->count() + warm->count() > 0;
     return bench(context, *options);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "cache/session_lock.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/json.hpp"
@@ -20,6 +21,20 @@ namespace {
 struct ListOptions {
   std::string on;
 };
+
+/// A row says "running" also when its process was killed.
+void settle_states(const TuningStore& store, std::vector<ProblemSummary>& summaries) {
+  for (auto& summary : summaries) {
+    if (summary.last_session_state != "running") continue;
+    TrialFilter filter;
+    filter.problem = summary.problem;
+    filter.device = summary.device;
+    filter.limit = 1;
+    for (const auto& session : store.sessions(filter)) {
+      summary.last_session_state = state_now(store.path(), session);
+    }
+  }
+}
 
 Json summary_json(const ProblemSummary& summary) {
   Json json;
@@ -44,6 +59,7 @@ int list_database(Context& context, const ListOptions& options) {
   std::vector<ProblemSummary> summaries;
   if (const auto store = context.open_for_reading()) {
     summaries = select(store->summaries(), options.on);
+    settle_states(*store, summaries);
     warn_of_damage(context, *store);
   }
   if (context.flags.json) {

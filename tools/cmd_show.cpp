@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "cache/session_lock.hpp"
 #include "kiln/error.hpp"
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
@@ -74,6 +75,7 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   filter.problem = problem;
   filter.device = device;
   shelf.sessions = store.sessions(filter);
+  for (auto& session : shelf.sessions) session.state = state_now(store.path(), session);
   const std::vector<Trial> all = store.trials(filter);
   const std::vector<Trial> latest = latest_of(all);
   for (const auto& trial : latest) {

@@ -41,6 +41,7 @@ struct TuneOptions {
   std::string arch;
   bool no_baseline = false;
   bool in_process = false;
+  bool no_wait = false;
 };
 
 void check_usage(const TuneOptions& options) {
@@ -107,7 +108,7 @@ class Tuning {
         limits_(options.compile_only ? known_limits(options.arch) : DeviceLimits{}) {
     // The device comes first: where there is none, no database should appear.
     if (!options.compile_only) {
-      bench_ = open_workbench(context, options.in_process);
+      bench_ = open_workbench(context, {options.in_process, options.no_wait});
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
@@ -185,6 +186,7 @@ int tune_suite(Context& context, const TuneOptions& options) {
   (void)tune_request(context, options, {lines.front().gemm, 1.0, 0.0});
   const StopSignal signals;
   Tuning tuning(context, options);
+  if (StopSignal::requested()) return kExitInterrupted;
   using enum Table::Align;
   Table table({{"name"},
                {"problem"},
@@ -226,7 +228,9 @@ int tune_problem(Context& context, const TuneOptions& options) {
   // Mistakes in flags show before a device is sought.
   (void)tune_request(context, options, problem);
   const StopSignal signals;
-  const auto report = Tuning(context, options).tune_one("", problem);
+  Tuning tuning(context, options);
+  if (StopSignal::requested()) return kExitInterrupted;
+  const auto report = tuning.tune_one("", problem);
   if (context.flags.json) {
     Json document = json_document("tune");
     document["results"].push_back(report_json(report));
@@ -277,6 +281,7 @@ void add_tune(Program& program) {
   verb->add_option("--arch", o.arch, "For --compile-only: sm_80, sm_90a, ...")->type_name("ARCH");
   verb->add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
   verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
+  verb->add_flag("--no-wait", o.no_wait, "End with code 4 while another run measures on the GPU");
   program.set_action(verb, [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);

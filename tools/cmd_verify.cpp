@@ -75,7 +75,7 @@ class Judge {
       bench_.evaluator = std::make_unique<LocalEvaluator>(std::move(device), BaselineSource{});
       bench_.compiler = context.compiler();
     } else {
-      bench_ = open_workbench(context, false);
+      bench_ = open_workbench(context, {});
     }
   }
 

@@ -9,6 +9,7 @@
 #include "runtime/device.hpp"
 #include "runtime/emulated/device_profile.hpp"
 #include "tools/ceilings.hpp"
+#include "tools/device_lock.hpp"
 #include "tools/exit_code.hpp"
 
 namespace kiln::tools {
@@ -28,6 +29,7 @@ int save_profile(Context& context, const std::string& path) {
                             "one with --device cuda:0.",
                             spec));
   }
+  const DeviceLock lock = lock_device(context, info, IfTaken::wait);
   // Not through the cubin store: nobody needs these kernels twice.
   const auto compiler = make_nvrtc_compiler(context.cuda_include().value);
   const DeviceProfile profile = measure_ceilings(*device, *compiler, [&](const std::string& what) {

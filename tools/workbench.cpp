@@ -8,9 +8,11 @@
 #include <filesystem>
 
 #include "kiln/error.hpp"
+#include "runtime/cuda/nvml.hpp"
 #include "runtime/device.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
+#include "tuner/stop_grace.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -32,16 +34,22 @@ bool is_timed(const ComparisonRow& row) {
 
 }  // namespace
 
-Workbench open_workbench(Context& context, bool in_process) {
+Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   Workbench bench;
   try {
-    bench.evaluator = open_evaluator(context, in_process);
+    bench.evaluator = open_evaluator(context, options.in_process);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
     throw Error(ErrorKind::device,
                 fmt::format("{}\nkiln: `kiln doctor` checks the machine; `kiln tune --compile-only "
                             "--arch sm_90a` needs no device",
                             error.what()));
+  }
+  const DeviceInfo& info = bench.evaluator->info();
+  bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
+  if (bench.lock.holds()) {
+    const auto text = busy_text(info, lasting_load_of_others(info.uuid));
+    if (!text.empty()) context.warn(text);
   }
   bench.compiler = context.compiler();
   return bench;
@@ -66,7 +74,13 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   }
   prepared.job.timeout_s = request.candidate_timeout_s;
   prepared.job.time_it = false;
-  const Evaluation checked = bench.evaluator->evaluate(prepared.job);
+  const auto evaluation =
+      bench.evaluator->evaluate(prepared.job, StopGrace(StopSignal::requested()));
+  if (!evaluation) {
+    contest.note = "interrupted while it was verified";
+    return contest;
+  }
+  const Evaluation& checked = *evaluation;
   contest.outcome = checked.outcome;
   contest.message = checked.message;
   contest.verification = checked.verification;
@@ -77,14 +91,18 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   comparison.against_cublaslt = rules.against_cublaslt;
   comparison.rounds = rules.rounds;
   comparison.timeout_s = std::max(kComparisonTimeoutSeconds, request.candidate_timeout_s);
-  Comparison result = bench.evaluator->compare(comparison);
-  if (!result.jobs.empty()) {
-    contest.ours = std::move(result.jobs.front());
+  auto result = bench.evaluator->compare(comparison, StopGrace(StopSignal::requested()));
+  if (!result) {
+    contest.note = "interrupted while it was timed";
+    return contest;
+  }
+  if (!result->jobs.empty()) {
+    contest.ours = std::move(result->jobs.front());
     contest.outcome = contest.ours->outcome;
     contest.message = contest.ours->message;
   }
-  contest.baselines = std::move(result.baselines);
-  contest.note = std::move(result.note);
+  contest.baselines = std::move(result->baselines);
+  contest.note = std::move(result->note);
   return contest;
 }
 

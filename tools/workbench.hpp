@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/context.hpp"
+#include "tools/device_lock.hpp"
 #include "tuner/evaluator.hpp"
 #include "tuner/session.hpp"
 
@@ -18,9 +19,16 @@ namespace kiln::tools {
 struct Workbench {
   std::shared_ptr<CachingCompiler> compiler;
   std::unique_ptr<Evaluator> evaluator;
+  DeviceLock lock;
 };
-/// Throws Error(device) that also says what works without a device.
-[[nodiscard]] Workbench open_workbench(Context& context, bool in_process);
+struct WorkbenchOptions {
+  bool in_process = false;
+  bool no_wait = false;  ///< refuse, rather than wait, while another run measures on the device
+};
+/// Reserves the device, and warns when something else keeps it busy. Throws Error(device) that also
+/// says what works without a device. When a signal asks to stop meanwhile (see StopSignal) the
+/// device may not be reserved: nothing should be measured then.
+[[nodiscard]] Workbench open_workbench(Context& context, const WorkbenchOptions& options);
 
 /// One candidate verified, then timed in turns with cuBLASLt.
 struct Contest {

@@ -87,6 +87,9 @@ struct Comparison {
   std::string note;                      ///< why there is no baseline, when asked for and absent
 };
 
+/// Asked several times a second while something is waited for; an empty one never gives up.
+using GiveUp = std::function<bool()>;
+
 /// Runs candidates. Implementations: in this process on a Device, or in a worker process that dies
 /// in its place. Used by one thread.
 class Evaluator {
@@ -97,11 +100,19 @@ class Evaluator {
   /// Error(device) when the device cannot do it.
   virtual void set_up(const EvaluationSetup& setup) = 0;
   /// Waits until evaluate() or compare() can begin at once: a worker has to start and to make its
-  /// data, after set_up() and after each restart. `give_up` is asked several times a second; false
-  /// when it said so first. They do this by themselves, but never give up.
-  [[nodiscard]] virtual bool make_ready(const std::function<bool()>& give_up) = 0;
-  [[nodiscard]] virtual Evaluation evaluate(const EvaluationJob& job) = 0;
-  [[nodiscard]] virtual Comparison compare(const ComparisonRequest& request) = 0;
+  /// data, after set_up() and after each restart. False when `give_up` said so first.
+  [[nodiscard]] virtual bool make_ready(const GiveUp& give_up) = 0;
+  /// These make ready by themselves. Nothing when `give_up` said so first: a worker is killed then,
+  /// and the candidate has no outcome. What runs in this process cannot be broken off.
+  [[nodiscard]] virtual std::optional<Evaluation> evaluate(const EvaluationJob& job,
+                                                           const GiveUp& give_up) = 0;
+  [[nodiscard]] virtual std::optional<Comparison> compare(const ComparisonRequest& request,
+                                                          const GiveUp& give_up) = 0;
+  /// The same without giving up.
+  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) { return evaluate(job, {}).value(); }
+  [[nodiscard]] Comparison compare(const ComparisonRequest& request) {
+    return compare(request, {}).value();
+  }
 };
 
 /// In this process. A sticky fault makes every later call throw Error(device).
@@ -109,7 +120,8 @@ class Evaluator {
 
 /// In a child process: `command` (argv) is started and speaks the protocol of worker_main on its
 /// standard input and output. It is killed (whole process group) at a time-out and started again,
-/// and set up again, after a time-out or a fault. Throws Error(device) when it cannot start, or
+/// and set up again, after a time-out or a fault. When somebody else killed it (the system, short
+/// of memory, say) the request gets one second try. Throws Error(device) when it cannot start, or
 /// dies again on its own right after a restart.
 [[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command);
 

@@ -90,7 +90,7 @@ void LocalEvaluator::require_ready() const {
   }
 }
 
-Evaluation LocalEvaluator::evaluate(const EvaluationJob& job) {
+std::optional<Evaluation> LocalEvaluator::evaluate(const EvaluationJob& job, const GiveUp&) {
   require_ready();
   Evaluation evaluation;
   try {
@@ -157,7 +157,7 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
   }
 }
 
-Comparison LocalEvaluator::compare(const ComparisonRequest& request) {
+std::optional<Comparison> LocalEvaluator::compare(const ComparisonRequest& request, const GiveUp&) {
   require_ready();
   return compare_on(*bench_, request);
 }

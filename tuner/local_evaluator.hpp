@@ -23,9 +23,13 @@ class LocalEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return device_->info(); }
   void set_up(const EvaluationSetup& setup) override;
-  [[nodiscard]] bool make_ready(const std::function<bool()>&) override { return true; }
-  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override;
-  [[nodiscard]] Comparison compare(const ComparisonRequest& request) override;
+  [[nodiscard]] bool make_ready(const GiveUp&) override { return true; }
+  using Evaluator::compare;
+  using Evaluator::evaluate;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
+                                                   const GiveUp&) override;
+  [[nodiscard]] std::optional<Comparison> compare(const ComparisonRequest& request,
+                                                  const GiveUp&) override;
 
   /// Whether a sticky fault has made the device useless.
   [[nodiscard]] bool lost() const { return lost_; }

@@ -33,92 +33,49 @@ struct LastEnumerator<ErrorKind> {
   static constexpr ErrorKind value = ErrorKind::internal;
 };
 
-// One description per struct serves both directions: T is const where it is written.
+/// T is const where it is written.
 template <class T, class Of>
 concept Either = std::same_as<std::remove_const_t<T>, Of>;
 
-template <class Archive, Either<Gemm> T>
-void fields(Archive& archive, T& x) {
-  archive(x.m, x.n, x.k, x.a, x.b, x.c, x.d, x.acc, x.storage_a, x.storage_b, x.lda, x.ldb, x.ldc,
-          x.ldd, x.alignment_a, x.alignment_b, x.alignment_c, x.alignment_d, x.reads_c);
-}
-template <class Archive, Either<GemmCase> T>
-void fields(Archive& archive, T& x) {
-  archive(x.gemm, x.alpha, x.beta);
-}
-template <class Archive, Either<CompiledUnit> T>
-void fields(Archive& archive, T& x) {
-  archive(x.cubin, x.names);
-}
-template <class Archive, Either<LaunchGeometry> T>
-void fields(Archive& archive, T& x) {
-  archive(x.grid, x.block, x.cluster, x.smem_bytes);
-}
-template <class Archive, Either<MeasurementPolicy> T>
-void fields(Archive& archive, T& x) {
-  archive(x.cold, x.l2_multiple, x.samples, x.batch_ms, x.drop_factor, x.finalists,
-          x.finalist_rounds);
-}
-template <class Archive, Either<EvaluationSetup> T>
-void fields(Archive& archive, T& x) {
-  archive(x.cases, x.support, x.reference, x.reference_geometry, x.policy, x.seed,
-          x.memory_limit_bytes);
-}
-template <class Archive, Either<EvaluationJob> T>
-void fields(Archive& archive, T& x) {
-  archive(x.label, x.unit, x.geometry, x.workspace_bytes, x.best_ns, x.timeout_s, x.time_it);
-}
-template <class Archive, Either<Timing> T>
-void fields(Archive& archive, T& x) {
-  archive(x.samples_ns, x.median_ns, x.spread_ns, x.sm_clock_mhz, x.power_w, x.temperature_c);
-}
-template <class Archive, Either<Verification> T>
-void fields(Archive& archive, T& x) {
-  archive(x.passed, x.worst_ratio, x.evidence);
-}
-template <class Archive, Either<Evaluation> T>
-void fields(Archive& archive, T& x) {
-  archive(x.outcome, x.message, x.verification, x.timing);
-}
-template <class Archive, Either<EvaluationReply> T>
-void fields(Archive& archive, T& x) {
-  archive(x.evaluation, x.device_lost);
-}
-template <class Archive, Either<ComparisonRow> T>
-void fields(Archive& archive, T& x) {
-  archive(x.label, x.outcome, x.message, x.timing, x.ratio, x.ratio_spread);
-}
-template <class Archive, Either<Comparison> T>
-void fields(Archive& archive, T& x) {
-  archive(x.jobs, x.baselines, x.note);
-}
-template <class Archive, Either<ComparisonReply> T>
-void fields(Archive& archive, T& x) {
-  archive(x.comparison, x.device_lost);
-}
-template <class Archive, Either<ComparisonRequest> T>
-void fields(Archive& archive, T& x) {
-  archive(x.jobs, x.against_cublaslt, x.cublaslt_workspace_bytes, x.rounds, x.timeout_s);
-}
-template <class Archive, Either<DeviceLimits> T>
-void fields(Archive& archive, T& x) {
-  archive(x.arch, x.sm, x.sm_count, x.l2_bytes, x.smem_static, x.smem_optin, x.smem_per_sm,
-          x.smem_reserved, x.regs_per_block, x.regs_per_sm, x.regs_per_thread, x.max_threads,
-          x.max_threads_per_sm, x.max_blocks_per_sm, x.warp_size);
-}
-template <class Archive, Either<DeviceClass> T>
-void fields(Archive& archive, T& x) {
-  archive(x.name, x.arch, x.sm_count, x.l2_bytes, x.mig_profile);
-}
-template <class Archive, Either<DeviceInfo> T>
-void fields(Archive& archive, T& x) {
-  archive(x.spec, x.limits, x.device_class, x.driver, x.uuid, x.total_memory_bytes, x.code,
-          x.provenance);
-}
-template <class Archive, Either<ErrorMessage> T>
-void fields(Archive& archive, T& x) {
-  archive(x.kind, x.text);
-}
+/// One description per struct serves both directions. It names every member in order: the
+/// structured binding takes exactly as many as there are, so a member that is added to the struct
+/// stops the build until it travels as well.
+#define KILN_WIRE_FIELDS(Struct, ...)        \
+  template <class Archive, Either<Struct> T> \
+  void fields(Archive& archive, T& value) {  \
+    auto& [__VA_ARGS__] = value;             \
+    archive(__VA_ARGS__);                    \
+  }
+
+KILN_WIRE_FIELDS(Gemm, m, n, k, a, b, c, d, acc, storage_a, storage_b, lda, ldb, ldc, ldd,
+                 alignment_a, alignment_b, alignment_c, alignment_d, reads_c)
+KILN_WIRE_FIELDS(GemmCase, gemm, alpha, beta)
+KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
+KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes)
+KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
+                 finalist_rounds)
+KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, policy, seed,
+                 memory_limit_bytes)
+KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, workspace_bytes, best_ns, timeout_s, time_it)
+KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
+                 interleaved)
+KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence)
+KILN_WIRE_FIELDS(Evaluation, outcome, message, verification, timing)
+KILN_WIRE_FIELDS(EvaluationReply, evaluation, device_lost)
+KILN_WIRE_FIELDS(ComparisonRow, label, outcome, message, timing, ratio, ratio_spread)
+KILN_WIRE_FIELDS(Comparison, jobs, baselines, note)
+KILN_WIRE_FIELDS(ComparisonReply, comparison, device_lost)
+KILN_WIRE_FIELDS(ComparisonRequest, jobs, against_cublaslt, cublaslt_workspace_bytes, rounds,
+                 timeout_s)
+KILN_WIRE_FIELDS(DeviceLimits, arch, sm, sm_count, l2_bytes, smem_static, smem_optin, smem_per_sm,
+                 smem_reserved, regs_per_block, regs_per_sm, regs_per_thread, max_threads,
+                 max_threads_per_sm, max_blocks_per_sm, warp_size)
+KILN_WIRE_FIELDS(DeviceClass, name, arch, sm_count, l2_bytes, mig_profile)
+KILN_WIRE_FIELDS(DeviceInfo, spec, limits, device_class, driver, uuid, total_memory_bytes, code,
+                 provenance, most_products)
+KILN_WIRE_FIELDS(ErrorMessage, kind, text)
+
+#undef KILN_WIRE_FIELDS
 
 template <class Message>
 std::string encode_message(const Message& message) {

@@ -14,6 +14,7 @@
 #include "tuner/session_ledger.hpp"
 #include "tuner/session_resume.hpp"
 #include "tuner/session_search.hpp"
+#include "tuner/stop_grace.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {
@@ -53,7 +54,8 @@ class DeviceSession {
   [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
   [[nodiscard]] bool make_ready();
   [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
-  void evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
+  [[nodiscard]] bool claim(const CandidateKey& key);
+  [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
   void give_up_hopeless();
 
   const SessionContext& context_;
@@ -68,7 +70,8 @@ class DeviceSession {
   SessionLedger ledger_;
   Finalists finalists_;
   std::set<std::string> given_up_;
-  CandidateSearch search_;  ///< last: its threads use what is above
+  std::uint64_t elsewhere_ = 0;  ///< candidates that another session measures
+  CandidateSearch search_;       ///< last: its threads use what is above
 };
 
 TuneResult DeviceSession::run() {
@@ -83,6 +86,12 @@ TuneResult DeviceSession::run() {
     state = search_.run([this](const Proposal& proposal, const PreparedCandidate& prepared) {
       return decide(proposal, prepared);
     });
+  }
+  if (elsewhere_ > 0) {
+    context_.observer.on_note(fmt::format(
+        "{} candidates were left to another run that shares the database; `kiln show` has their "
+        "results when it has ended",
+        elsewhere_));
   }
   std::vector<Trial> finalists;
   if (state != "interrupted") {
@@ -130,8 +139,14 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
   Trial trial = prepared_trial(context_, prepared);
   // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
-  if (trial.outcome == Outcome::ok && !make_ready()) return false;
-  if (trial.outcome == Outcome::ok) evaluate(proposal, prepared.job, trial);
+  if (trial.outcome == Outcome::ok) {
+    if (!make_ready()) return false;
+    if (!claim(trial.key)) {
+      ++elsewhere_;
+      return true;
+    }
+    if (!evaluate(proposal, prepared.job, trial)) return false;
+  }
   const Trial& recorded = ledger_.record(std::move(trial));
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
@@ -140,22 +155,40 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   return true;
 }
 
-void DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
+/// Notes the attempt; false when the candidate is another session's, which shares the database.
+bool DeviceSession::claim(const CandidateKey& key) {
+  TuningStore& store = context_.store;
+  if (request_.again) {
+    store.record_attempt(key, context_.session_id);
+    return true;
+  }
+  return store.claim_attempt(key, ledger_.session(), [&](const std::string& session) {
+    return session_is_alive(store.path(), session);
+  });
+}
+
+/// False when it was broken off, because the run was stopped.
+bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
   if (proposal.origin == Proposal::Origin::unfinished) {
     context_.store.record(unfinished_trial(context_, proposal.candidate));
+    context_.store.record_attempt(trial.key, context_.session_id);
   }
-  context_.store.record_attempt(trial.key, context_.session_id);
   EvaluationJob job = planned;
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
-  Evaluation evaluation = evaluator_.evaluate(job);
-  trial.outcome = evaluation.outcome;
-  trial.message = std::move(evaluation.message);
-  trial.timing = std::move(evaluation.timing);
+  auto evaluation = evaluator_.evaluate(job, StopGrace(context_.stop));
+  if (!evaluation) {
+    context_.store.withdraw_attempt(trial.key, context_.session_id);
+    return false;
+  }
+  trial.outcome = evaluation->outcome;
+  trial.message = std::move(evaluation->message);
+  trial.timing = std::move(evaluation->timing);
   // With any other outcome the verifier did not come to a verdict.
   if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
-    trial.verification = std::move(evaluation.verification);
+    trial.verification = std::move(evaluation->verification);
   }
+  return true;
 }
 
 void DeviceSession::give_up_hopeless() {

@@ -78,8 +78,10 @@ struct TuneResult {
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
 /// Every outcome is stored when it is known. Candidates that the database already holds an outcome
-/// for (same key) are not run again unless `again`. Setting `stop` ends the run cleanly after the
-/// candidate in flight. Throws Error for a broken environment; a failing candidate never throws.
+/// for (same key) are not run again unless `again`. Setting `stop` ends the run cleanly: the
+/// candidate in flight has another half second, then it is broken off and gets no outcome. Sessions
+/// may share a database; none measures what another one is measuring. Throws Error for a broken
+/// environment; a failing candidate never throws.
 [[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                               std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
                               TuningStore& store, SessionObserver& observer,

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <utility>
 
+#include "tuner/stop_grace.hpp"
+
 namespace kiln {
 namespace {
 
@@ -88,7 +90,9 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     context_.observer.on_note("the device was not ready in time to compare the best candidates");
     return {};
   }
-  const Comparison comparison = evaluator.compare(request);
+  const auto compared_in_turns = evaluator.compare(request, StopGrace(context_.stop));
+  if (!compared_in_turns) return {};
+  const Comparison& comparison = *compared_in_turns;
   if (!comparison.note.empty()) {
     // The worker ended; nobody knows by whose fault, so nothing is said against any finalist.
     context_.observer.on_note("the best candidates could not be compared: " + comparison.note);

@@ -22,7 +22,7 @@ bool was_dropped(const Trial& trial, const MeasurementPolicy& policy, double bes
 
 SessionLedger::SessionLedger(const SessionContext& context, const SearchSpace& space,
                              const std::string& strategy, const BudgetClock& clock)
-    : context_(context), clock_(clock) {
+    : context_(context), clock_(clock), lock_(context.store.path(), context.session_id) {
   session_.id = context.session_id;
   session_.problem = context.problem;
   session_.device = context.device;
@@ -31,6 +31,7 @@ SessionLedger::SessionLedger(const SessionContext& context, const SearchSpace& s
   session_.budget = context.request.budget.canonical();
   session_.space_size = space.count();
   session_.state = "running";
+  session_.started_unix_ms = next_unix_ms();
   progress_.space = session_.space_size;
   context.store.begin_session(session_);
 }

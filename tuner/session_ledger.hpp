@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cache/session_lock.hpp"
 #include "tuner/budget.hpp"
 #include "tuner/session_context.hpp"
 
@@ -56,6 +57,7 @@ class SessionLedger {
 
   const SessionContext& context_;
   const BudgetClock& clock_;
+  SessionLock lock_;  ///< released after the row is closed
   SessionRecord session_;
   Progress progress_;
   std::vector<Trial> trials_;  ///< one per candidate, known and new

@@ -5,24 +5,25 @@
 #include <algorithm>
 #include <set>
 
+#include "cache/session_lock.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {
 namespace {
 
-/// No session of this problem and device can be running: a run that was killed could not say so.
-/// (One that does run beside this one says at its end how it really ended.)
+/// A run that was killed could not say so itself.
 void close_killed_sessions(const SessionContext& context) {
   TrialFilter filter;
   filter.problem = context.problem;
   filter.device = context.device;
   for (const auto& session : context.store.sessions(filter)) {
-    if (session.state != "running" || session.id == context.session_id) continue;
+    if (state_now(context.store.path(), session) == session.state) continue;
     TrialFilter of_session;
     of_session.session_id = session.id;
     const auto trials = context.store.trials(of_session);
     context.store.end_session(session.id, "interrupted", trials.size());
   }
+  remove_dead_session_locks(context.store.path());
 }
 
 bool belongs(const SessionContext& context, const SearchSpace& space, const CandidateKey& key) {
@@ -51,7 +52,11 @@ Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
     settled.insert({trial.key.template_name, trial.key.config});
     if (!context.request.again) result.known.push_back(std::move(trial));
   }
-  for (const auto& key : context.store.open_attempts(context.problem, context.device)) {
+  // What a session has on the device that runs beside this one is no remains.
+  const auto is_dead = [&](const std::string& session) {
+    return !session_is_alive(context.store.path(), session);
+  };
+  for (const auto& key : context.store.open_attempts(context.problem, context.device, is_dead)) {
     Candidate candidate{key.template_name, key.config};
     if (belongs(context, space, key) && !settled.contains(candidate)) {
       result.unfinished.push_back(std::move(candidate));

@@ -17,8 +17,6 @@ constexpr double kHelloSeconds = 60.0;
 /// The references of a large problem take seconds; on a small device, many.
 constexpr double kSetUpSeconds = 300.0;
 
-using GiveUp = std::function<bool()>;
-
 WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
   return {WorkerProcess::Clock::now() + std::chrono::duration_cast<WorkerProcess::Clock::duration>(
                                             std::chrono::duration<double>(seconds)),
@@ -76,7 +74,14 @@ bool WorkerEvaluator::await_hello(const GiveUp& give_up) {
 }
 
 bool WorkerEvaluator::tell_set_up(const GiveUp& give_up) {
-  const Exchange ready = exchange(setup_frame_, FrameType::ready, wait_for(kSetUpSeconds, give_up));
+  Exchange ready = exchange(setup_frame_, FrameType::ready, wait_for(kSetUpSeconds, give_up));
+  if (ready.from_outside) {
+    replace();
+    if (process_ && !await_hello(give_up)) return false;
+    if (process_) {
+      ready = exchange(setup_frame_, FrameType::ready, wait_for(kSetUpSeconds, give_up));
+    }
+  }
   if (ready.given_up) return false;
   if (ready.outcome != Outcome::ok) {
     throw Error(
@@ -115,9 +120,10 @@ WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
   const std::unique_ptr<WorkerProcess> process = std::move(process_);
   greeted_ = false;
   told_ = false;
-  const std::string ending = process->end();
+  const WorkerProcess::Ending ending = process->end();
+  exchange.from_outside = ending.from_outside && result == WorkerProcess::Result::died;
   exchange.message = timed_out ? "the worker process was killed at the time limit"
-                               : fmt::format("the worker process {}", ending);
+                               : fmt::format("the worker process {}", ending.text);
   return exchange;
 }
 
@@ -135,29 +141,51 @@ void WorkerEvaluator::replace() {
 }
 
 WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view payload,
-                                               FrameType answer, double timeout_s) {
-  (void)make_ready({});
-  Exchange result = exchange(encode_frame(type, payload), answer, wait_for(timeout_s));
+                                               FrameType answer, double timeout_s,
+                                               const GiveUp& give_up) {
+  const std::string frame = encode_frame(type, payload);
+  Exchange result;
+  for (const bool last : {false, true}) {
+    if (!make_ready(give_up)) {
+      result.given_up = true;
+      return result;
+    }
+    result = exchange(frame, answer, wait_for(timeout_s, give_up));
+    if (result.given_up || result.outcome == Outcome::ok) return result;
+    replace();
+    if (!result.from_outside) break;
+    // Most were merely there when memory became short, so one time says nothing against it.
+    if (last) {
+      result.message += fmt::format(
+          ", as the one before it; nothing that it does raises that signal. If memory was short, "
+          "`dmesg` says so");
+    }
+  }
   if (result.outcome == Outcome::timed_out) {
     result.message = fmt::format("took longer than {:g} s and was killed", timeout_s);
   }
-  if (result.outcome != Outcome::ok) replace();
   return result;
 }
 
-Evaluation WorkerEvaluator::evaluate(const EvaluationJob& job) {
+std::optional<Evaluation> WorkerEvaluator::evaluate(const EvaluationJob& job,
+                                                    const GiveUp& give_up) {
   Exchange exchange =
-      ask(FrameType::evaluate, encode_message(job), FrameType::evaluation, job.timeout_s);
-  if (exchange.outcome != Outcome::ok) return {exchange.outcome, exchange.message, {}, {}};
+      ask(FrameType::evaluate, encode_message(job), FrameType::evaluation, job.timeout_s, give_up);
+  if (exchange.given_up) return std::nullopt;
+  if (exchange.outcome != Outcome::ok) {
+    return Evaluation{exchange.outcome, exchange.message, {}, {}};
+  }
   auto reply = decode_message<EvaluationReply>(exchange.payload);
   if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed evaluation");
   if (reply->device_lost) replace();
   return std::move(reply->evaluation);
 }
 
-Comparison WorkerEvaluator::compare(const ComparisonRequest& request) {
-  Exchange exchange =
-      ask(FrameType::compare, encode_message(request), FrameType::comparison, request.timeout_s);
+std::optional<Comparison> WorkerEvaluator::compare(const ComparisonRequest& request,
+                                                   const GiveUp& give_up) {
+  Exchange exchange = ask(FrameType::compare, encode_message(request), FrameType::comparison,
+                          request.timeout_s, give_up);
+  if (exchange.given_up) return std::nullopt;
   if (exchange.outcome == Outcome::ok) {
     auto reply = decode_message<ComparisonReply>(exchange.payload);
     if (!reply) throw Error(ErrorKind::internal, "the worker process sent a malformed comparison");

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +21,13 @@ class WorkerEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override;
-  [[nodiscard]] bool make_ready(const std::function<bool()>& give_up) override;
-  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override;
-  [[nodiscard]] Comparison compare(const ComparisonRequest& request) override;
+  [[nodiscard]] bool make_ready(const GiveUp& give_up) override;
+  using Evaluator::compare;
+  using Evaluator::evaluate;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
+                                                   const GiveUp& give_up) override;
+  [[nodiscard]] std::optional<Comparison> compare(const ComparisonRequest& request,
+                                                  const GiveUp& give_up) override;
 
   /// How often a child had to be replaced.
   [[nodiscard]] int restarts() const { return restarts_; }
@@ -35,12 +39,13 @@ class WorkerEvaluator : public Evaluator {
     std::string message;  ///< why there is no answer
     std::string payload;  ///< of the answer
     bool given_up = false;
+    bool from_outside = false;  ///< somebody else killed the child
   };
 
-  [[nodiscard]] bool await_hello(const std::function<bool()>& give_up);
-  [[nodiscard]] bool tell_set_up(const std::function<bool()>& give_up);
+  [[nodiscard]] bool await_hello(const GiveUp& give_up);
+  [[nodiscard]] bool tell_set_up(const GiveUp& give_up);
   [[nodiscard]] Exchange ask(FrameType type, std::string_view payload, FrameType answer,
-                             double timeout_s);
+                             double timeout_s, const GiveUp& give_up);
   [[nodiscard]] Exchange exchange(const std::string& frame, FrameType answer,
                                   const WorkerProcess::Patience& patience);
   [[nodiscard]] Exchange expect(FrameType answer, const WorkerProcess::Patience& patience);

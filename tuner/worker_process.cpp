@@ -30,6 +30,8 @@ using std::chrono::seconds;
 constexpr std::size_t kMostPrinted = 4096;
 /// How often a wait asks whether to give up.
 constexpr int kAskEveryMs = 50;
+/// How long a child that has hung up may take to be gone.
+constexpr seconds kFarewell{1};
 constexpr int kReadsAtOnce = 16;  // of 4096 bytes: 64 KiB
 
 [[noreturn]] void throw_cannot_start(const std::string& program, int error) {
@@ -91,6 +93,14 @@ struct SpawnSettings {
 int milliseconds_until(WorkerProcess::Clock::time_point deadline) {
   const auto left = std::chrono::ceil<milliseconds>(deadline - WorkerProcess::Clock::now()).count();
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
+}
+
+/// Signals that come from somebody who wants a process gone, not from what it does.
+bool is_from_outside(int status) {
+  if (!WIFSIGNALED(status)) return false;
+  const int signal_number = WTERMSIG(status);
+  return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGINT ||
+         signal_number == SIGHUP;
 }
 
 std::string describe(int status) {
@@ -174,7 +184,10 @@ WorkerProcess::Result WorkerProcess::send(std::string_view frame, const Patience
       continue;
     }
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return Result::died;
+    if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+      hung_up_ = true;
+      return Result::died;
+    }
     const Result waited = wait_for(POLLOUT, patience);
     if (waited != Result::ok) return waited;
   }
@@ -198,6 +211,7 @@ WorkerProcess::Result WorkerProcess::receive(Frame& frame, const Patience& patie
     if (got > 0) {
       assembler_.feed({bytes.data(), static_cast<std::size_t>(got)});
     } else if (got == 0 || (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)) {
+      hung_up_ = true;
       return Result::died;
     }
   }
@@ -234,7 +248,9 @@ bool WorkerProcess::wait_exited(Clock::duration patience) const {
   }
 }
 
-std::string WorkerProcess::end() {
+WorkerProcess::Ending WorkerProcess::end() {
+  // What has hung up is on its way out, and should not be killed before it has said of what.
+  const bool by_itself = wait_exited(hung_up_ ? kFarewell : milliseconds(0));
   kill(-pid_, SIGKILL);
   if (!wait_exited(seconds(30))) {
     throw Error(ErrorKind::device,
@@ -248,9 +264,11 @@ std::string WorkerProcess::end() {
   pid_ = -1;
   if (errors_ >= 0) drain_errors();
   close_descriptors();
-  std::string ending = seen ? describe(status) : "ended unseen, because SIGCHLD is ignored";
+  Ending ending;
+  ending.text = seen ? describe(status) : "ended unseen, because SIGCHLD is ignored";
+  ending.from_outside = seen && by_itself && is_from_outside(status);
   while (!printed_.empty() && printed_.back() == '\n') printed_.pop_back();
-  if (!printed_.empty()) ending += fmt::format("; it printed: {}", printed_);
+  if (!printed_.empty()) ending.text += fmt::format("; it printed: {}", printed_);
   return ending;
 }
 

@@ -21,6 +21,13 @@ class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
   enum class Result { ok, timed_out, given_up, died };
+  /// How the child ended.
+  struct Ending {
+    std::string text;  ///< "was killed by signal 11 (Segmentation fault)", "exited with code 3"
+    /// It was killed by a signal that no fault of its own raises, and not by this object: somebody
+    /// else did it, as the system does when memory is short.
+    bool from_outside = false;
+  };
   /// How long to wait for the child.
   struct Patience {
     Clock::time_point deadline;
@@ -38,10 +45,10 @@ class WorkerProcess {
   [[nodiscard]] Result send(std::string_view frame, const Patience& patience);
   [[nodiscard]] Result receive(Frame& frame, const Patience& patience);
 
-  /// Ends it with SIGKILL, whole group, and returns how it ended: "was killed by signal 11
-  /// (Segmentation fault)", "exited with code 3", followed by the last of what it printed. A child
-  /// that died by itself is reported as that. Throws Error(device) when it does not go away.
-  [[nodiscard]] std::string end();
+  /// Ends it with SIGKILL, whole group, and returns how it ended, with the last of what it printed.
+  /// A child that died by itself is reported as that. Throws Error(device) when it does not go
+  /// away.
+  [[nodiscard]] Ending end();
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
@@ -53,7 +60,8 @@ class WorkerProcess {
 
   pid_t pid_ = -1;
   int socket_ = -1;
-  int errors_ = -1;  ///< its standard error
+  int errors_ = -1;       ///< its standard error
+  bool hung_up_ = false;  ///< it has closed its end, or is gone
   std::string printed_;
   FrameAssembler assembler_;
 };

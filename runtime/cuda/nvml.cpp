@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/nvml.hpp"
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "runtime/shared_object.hpp"
 
 namespace kiln {
@@ -16,6 +20,17 @@ using HandleByPciBusId = int(const char* bus_id, void** device);
 using ClockInfo = int(void* device, int selector, unsigned* mhz);
 using PowerUsage = int(void* device, unsigned* milliwatt);
 using Temperature = int(void* device, int selector, unsigned* celsius);
+using HandleByUuid = int(const char* uuid, void** device);
+struct Utilization {
+  unsigned gpu_percent = 0;
+  unsigned memory_percent = 0;
+};
+using UtilizationRates = int(void* device, Utilization* rates);
+/// With room for none, `count` receives how many there are; the result is 0 or kInsufficientSize.
+using ComputeProcesses = int(void* device, unsigned* count, void* infos);
+constexpr int kInsufficientSize = 7;
+/// The driver averages the utilisation over up to a second.
+constexpr std::chrono::milliseconds kUtilizationSettles{1200};
 constexpr int kClockSm = 1;
 constexpr int kTemperatureGpu = 0;
 
@@ -33,7 +48,7 @@ struct Nvml::Api {
 
 Nvml::Nvml(const std::string& pci_bus_id) {
   std::string why;
-  const auto library = SharedObject::open("libnvidia-ml.so.1", why);
+  const auto library = SharedObject::open(kNvmlLibrary, why);
   if (!library) return;
   auto api = std::make_unique<Api>();
   if (!library->resolve("nvmlInit_v2", api->init) ||
@@ -68,6 +83,45 @@ DeviceTelemetry Nvml::read() const {
     telemetry.temperature_c = static_cast<int>(value);
   }
   return telemetry;
+}
+
+DeviceLoad lasting_load_of_others(const std::string& uuid, const std::string& library_name) {
+  DeviceLoad load;
+  std::string why;
+  Init* init = nullptr;
+  Shutdown* shutdown = nullptr;
+  HandleByUuid* handle_by_uuid = nullptr;
+  UtilizationRates* utilization_rates = nullptr;
+  ComputeProcesses* compute_processes = nullptr;
+  const auto library = SharedObject::open(library_name, why);
+  if (!library || !library->resolve("nvmlInit_v2", init) ||
+      !library->resolve("nvmlShutdown", shutdown) ||
+      !library->resolve("nvmlDeviceGetHandleByUUID", handle_by_uuid) ||
+      !library->resolve("nvmlDeviceGetUtilizationRates", utilization_rates) ||
+      !library->resolve("nvmlDeviceGetComputeRunningProcesses_v3", compute_processes) ||
+      init() != 0) {
+    return load;
+  }
+  void* device = nullptr;
+  if (handle_by_uuid(uuid.c_str(), &device) == 0) {
+    const auto busy_percent = [&] {
+      Utilization rates;
+      return utilization_rates(device, &rates) == 0 ? static_cast<int>(rates.gpu_percent) : 0;
+    };
+    load.busy_percent = busy_percent();
+    if (load.busy_percent > 0) {
+      std::this_thread::sleep_for(kUtilizationSettles);
+      load.busy_percent = busy_percent();
+    }
+    // Their numbers mean nothing here: in a container they are the host's.
+    unsigned count = 0;
+    const int result = compute_processes(device, &count, nullptr);
+    if (result == 0 || result == kInsufficientSize) {
+      load.processes = std::max(0, static_cast<int>(count) - 1);
+    }
+  }
+  shutdown();
+  return load;
 }
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "cache/cubin_store.hpp"
 #include "cache/store.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
@@ -113,6 +115,42 @@ TEST(CacheKill, ACreatorThatDiesLeavesNothingUnderTheName) {
     TuningStore store = TuningStore::open(path, OpenMode::read_write);
     store.record(good_trial(1000));
     EXPECT_EQ(store.check(), std::vector<std::string>{});
+  }
+}
+
+// One of them sets the damaged file aside; the others must not do that to the good one after it.
+TEST(CacheKill, ProcessesThatFindTheSameDamageSetItAsideOnce) {
+  constexpr int kProcesses = 6;
+  CubinRecord record;
+  record.cubin.resize(20'000);
+  const auto key = [](int number) { return CubinKey{std::to_string(number), "", "", ""}; };
+  for (int round = 0; round < 25; ++round) {
+    const TempFolder folder;
+    const std::string path = folder.file("cubins.db");
+    CubinStore(path, 1 << 30, {}).put(key(-1), record);
+    std::string damaged = test::read_file(path);
+    std::fill(damaged.begin() + 4096, damaged.end(), '\xa5');
+    test::write_file(path, damaged);
+    std::vector<std::unique_ptr<ChildProcess>> processes;
+    for (int number = 0; number < kProcesses; ++number) {
+      processes.push_back(std::make_unique<ChildProcess>([&, number](int) {
+        CubinStore store(path, 1 << 30, {});
+        (void)store.get(key(-1));
+        // What meets a lock, or the old file, is a miss.
+        for (int again = 0; again < 200 && !store.get(key(number)); ++again) {
+          store.put(key(number), record);
+        }
+        if (!store.get(key(number))) throw Error(ErrorKind::internal, "what was put is gone");
+      }));
+    }
+    for (const auto& process : processes) {
+      const std::string text = process->output();
+      EXPECT_EQ(process->wait(), 0) << text;
+    }
+    EXPECT_TRUE(test::read_file(path + ".damaged") == damaged) << "round " << round;
+    EXPECT_FALSE(std::filesystem::exists(path + ".damaged-2")) << "a good store was set aside";
+    CubinStore store(path, 1 << 30, {});
+    EXPECT_EQ(store.entries(), kProcesses) << "round " << round;
   }
 }
 

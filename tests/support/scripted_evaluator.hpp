@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -42,19 +45,27 @@ class ScriptedEvaluator : public Evaluator {
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override { setups_.push_back(setup); }
   /// Ready when `ready` says so, which is asked again and again; at once when it is empty.
-  [[nodiscard]] bool make_ready(const std::function<bool()>& give_up) override {
+  [[nodiscard]] bool make_ready(const GiveUp& give_up) override {
     while (ready && !ready()) {
       if (give_up()) return false;
     }
     return true;
   }
-  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) override {
+  using Evaluator::compare;
+  using Evaluator::evaluate;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
+                                                   const GiveUp& give_up) override {
     evaluated_.push_back(job.label);
     best_ns_.push_back(job.best_ns);
+    if (hangs && hangs(job)) {
+      while (!give_up()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return std::nullopt;
+    }
     return script_(job);
   }
   /// Each competitor takes what the script says.
-  [[nodiscard]] Comparison compare(const ComparisonRequest& request) override {
+  [[nodiscard]] std::optional<Comparison> compare(const ComparisonRequest& request,
+                                                  const GiveUp&) override {
     comparisons_.push_back(request);
     Comparison comparison;
     comparison.note = compare_note;
@@ -83,6 +94,7 @@ class ScriptedEvaluator : public Evaluator {
   Script compare_script;     ///< for compare(); the script of evaluate() when empty
   std::string compare_note;  ///< what compare() notes
   std::function<bool()> ready;
+  std::function<bool(const EvaluationJob&)> hangs;  ///< these run until they are given up
   DeviceInfo info_ = fake_device_info();
 
  private:

@@ -16,14 +16,14 @@ _kiln_flags_of() {
   case $1 in
     tune) echo "$_kiln_problem --suite --budget --max-candidates --strategy --seed --templates
       --set --compile-threads --candidate-timeout --again --warm --samples --compile-only --arch
-      --no-baseline --in-process" ;;
+      --no-baseline --in-process --no-wait" ;;
     templates) echo "$_kiln_problem --arch --names" ;;
     list) echo "--on" ;;
     show) echo "$_kiln_problem --on --top --all" ;;
     verify) echo "$_kiln_problem --template --set --timeout --seed" ;;
     inspect) echo "$_kiln_problem --template --set --clusters --top --source --timeout" ;;
     bench) echo "$_kiln_problem --suite --against --rounds --template --set --tune --warm
-      --in-process" ;;
+      --in-process --no-wait" ;;
     run) echo "$_kiln_problem --mode --log --repeat --seed" ;;
     render) echo "$_kiln_problem --set --arch --output" ;;
     export) echo "$_kiln_problem --database --template --set --arch --on --output" ;;

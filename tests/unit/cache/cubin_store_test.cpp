@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <thread>
 
@@ -123,15 +124,42 @@ TEST_F(Cubins, ADamagedEntryIsAMissAndGoes) {
   EXPECT_TRUE(warnings.empty());
 }
 
-TEST_F(Cubins, WhatIsNoDatabaseIsSetAsideWithOneWarning) {
-  test::write_file(path, std::string(9000, 'z'));
-  ::chmod(path.c_str(), 0600);
-  CubinStore store = open();
-  EXPECT_EQ(test::read_file(path + ".damaged"), std::string(9000, 'z'));
-  EXPECT_EQ(warnings.size(), 1U);
-  EXPECT_TRUE(store.usable());
-  store.put(key("r1"), record(10));
-  EXPECT_TRUE(store.get(key("r1")));
+/// Overwrites all pages but the first, where the header and the schema are.
+void damage(const std::string& path) {
+  std::string bytes = test::read_file(path);
+  std::fill(bytes.begin() + 4096, bytes.end(), '\xa5');
+  test::write_file(path, bytes);
+}
+
+/// Names in the folder, sorted.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST_F(Cubins, AFileOfTheUsersThatWasNamedByMistakeStaysUntouched) {
+  std::string foreign = "SQLite format 3";
+  foreign.resize(9000, '\0');
+  for (const std::string& text : {std::string("a note\n"), std::string(9000, 'z'), foreign}) {
+    test::write_file(path, text);
+    ::chmod(path.c_str(), 0600);
+    for (int round = 0; round < 2; ++round) {
+      CubinStore store = open();
+      store.put(key("r1"), record(10));
+      EXPECT_FALSE(store.usable());
+      EXPECT_FALSE(store.get(key("r1")));
+    }
+    EXPECT_EQ(test::read_file(path), text);
+    EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"cubins.db"});
+    ASSERT_EQ(warnings.size(), 2U);
+    EXPECT_NE(warnings[0].find(path), std::string::npos) << warnings[0];
+    EXPECT_NE(warnings[0].find("Next: move it away"), std::string::npos) << warnings[0];
+    warnings.clear();
+  }
 }
 
 TEST_F(Cubins, DamageFoundWhenReadingStartsTheStoreAfresh) {
@@ -139,16 +167,66 @@ TEST_F(Cubins, DamageFoundWhenReadingStartsTheStoreAfresh) {
     CubinStore store = open();
     for (int i = 0; i < 50; ++i) store.put(key(std::to_string(i)), record(3000));
   }
-  std::string bytes = test::read_file(path);
-  std::fill(bytes.begin() + 4096, bytes.end(), '\xa5');
-  test::write_file(path, bytes);
+  damage(path);
   CubinStore store = open();
   for (int i = 0; i < 50; ++i) {
     EXPECT_FALSE(store.get(key(std::to_string(i)))) << i;
   }
-  EXPECT_EQ(warnings.size(), 1U);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find(path + ".damaged"), std::string::npos) << warnings[0];
   store.put(key("new"), record(10));
   EXPECT_TRUE(store.get(key("new")));
+}
+
+TEST_F(Cubins, SettingAsideNeverReplacesAFile) {
+  test::write_file(path + ".damaged", "the user's own");
+  std::vector<std::string> damaged;
+  for (int round = 0; round < 3; ++round) {
+    open().put(key("r1"), record(9000));
+    damage(path);
+    damaged.push_back(test::read_file(path));
+    EXPECT_FALSE(open().get(key("r1")));
+    EXPECT_TRUE(open().usable());
+  }
+  EXPECT_EQ(test::read_file(path + ".damaged"), "the user's own");
+  for (int round = 0; round < 3; ++round) {
+    const std::string aside = path + ".damaged-" + std::to_string(round + 2);
+    EXPECT_TRUE(test::read_file(aside) == damaged[static_cast<std::size_t>(round)]) << aside;
+  }
+}
+
+TEST_F(Cubins, AJournalThatSomebodyStillNeedsStays) {
+  open().put(key("r1"), record(9000));
+  PlainSqlite other(path);
+  other.execute("CREATE TABLE other (x); INSERT INTO other VALUES (1)");
+  damage(path);
+  // It writes to the page that is sound, so it has not noticed.
+  other.execute("PRAGMA writable_schema = ON; BEGIN IMMEDIATE; PRAGMA user_version = 1");
+  const std::vector<std::string> before = names_in(folder.path());
+  ASSERT_EQ(before, (std::vector<std::string>{"cubins.db", "cubins.db-journal"}));
+  CubinStore store = open();
+  EXPECT_FALSE(store.get(key("r1")));
+  EXPECT_EQ(names_in(folder.path()), before);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("in use by another process"), std::string::npos) << warnings[0];
+  other.execute("ROLLBACK");
+  EXPECT_FALSE(store.get(key("r1")));
+  EXPECT_TRUE(fs::exists(path + ".damaged"));
+  store.put(key("r1"), record(10));
+  EXPECT_TRUE(store.get(key("r1")));
+}
+
+TEST_F(Cubins, WhoeverHasADamagedStoreOpenGoesOnWithTheNewOne) {
+  CubinStore first = open();
+  first.put(key("r1"), record(9000));
+  damage(path);
+  EXPECT_FALSE(open().get(key("r1")));  // sets it aside
+  warnings.clear();
+  first.put(key("r2"), record(10));  // finds the file gone
+  first.put(key("r2"), record(10));
+  EXPECT_TRUE(first.get(key("r2")));
+  EXPECT_TRUE(open().get(key("r2")));
+  EXPECT_TRUE(warnings.empty()) << warnings[0];
 }
 
 TEST_F(Cubins, WhatOthersCanWriteIsNotRead) {
@@ -169,6 +247,20 @@ TEST_F(Cubins, WhatOthersCanWriteIsNotRead) {
   EXPECT_FALSE(open().usable()) << "a journal could be planted in such a folder";
   ::chmod(folder.path().c_str(), 0700);
   EXPECT_TRUE(open().usable());
+}
+
+TEST_F(Cubins, AFolderThatOthersCouldExchangeIsRefused) {
+  fs::create_directory(folder.file("shared"));
+  fs::create_directory(folder.file("shared/own"));
+  path = folder.file("shared/own/cubins.db");
+  ::chmod(folder.file("shared/own").c_str(), 0700);
+  ::chmod(folder.file("shared").c_str(), 0777);
+  EXPECT_FALSE(open().usable());
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find(folder.file("shared") + " above it"), std::string::npos)
+      << warnings[0];
+  ::chmod(folder.file("shared").c_str(), 01777);
+  EXPECT_TRUE(open().usable()) << "nobody else can rename a folder in a sticky one";
 }
 
 TEST_F(Cubins, LinksAndForeignDatabasesStayUntouched) {

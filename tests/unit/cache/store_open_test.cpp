@@ -157,10 +157,39 @@ TEST(StoreOpen, RefusesWhatOthersCanWrite) {
   expect_refused(path, {"its journal"});
 }
 
-TEST(StoreOpen, AcceptsAStickyFolderLikeTmp) {
+// In a sticky folder others cannot replace the database, but they can make what is not there yet: a
+// journal that the next one to open would replay.
+TEST(StoreOpen, RefusesAStickyFolderLikeTmp) {
   const TempFolder folder;
+  const std::string path = folder.file("t.db");
+  { (void)TuningStore::open(path, OpenMode::read_write); }
   ::chmod(folder.path().c_str(), 01777);
-  EXPECT_NO_THROW((void)TuningStore::open(folder.file("t.db"), OpenMode::read_write));
+  expect_refused(path, {"its folder " + folder.path(), "can be written by others", "mkdir -m 700"});
+  EXPECT_NE(refusal(folder.file("new.db"), OpenMode::read_write).find("its folder"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(folder.file("new.db")));
+}
+
+TEST(StoreOpen, RefusesAFolderThatOthersCouldExchange) {
+  const TempFolder folder;
+  const std::string shared = folder.file("shared");
+  const std::string path = shared + "/a/b/t.db";
+  { (void)TuningStore::open(path, OpenMode::read_write); }
+  for (const mode_t mode : {0770U, 0707U, 0777U}) {
+    ::chmod(shared.c_str(), mode);
+    // A group of the user's own, which nobody else is in, is not others.
+    if (mode == 0770U && ::chown(shared.c_str(), static_cast<uid_t>(-1), 12345) != 0) continue;
+    expect_refused(path, {"folder " + shared, "exchange", "mkdir -m 700"});
+    EXPECT_NE(refusal(shared + "/new/t.db", OpenMode::read_write).find("exchange"),
+              std::string::npos);
+    EXPECT_FALSE(fs::exists(shared + "/new")) << "nothing is made where it would not be safe";
+  }
+  ::chmod(shared.c_str(), 01777);
+  EXPECT_NO_THROW((void)TuningStore::open(path, OpenMode::read_write));
+  if (::geteuid() != 0) return;
+  ::chmod(shared.c_str(), 0755);
+  ASSERT_EQ(::chown(shared.c_str(), 12345, static_cast<gid_t>(-1)), 0);
+  expect_refused(path, {"folder " + shared, "belongs to user 12345"});
 }
 
 TEST(StoreOpen, AStoreForReadingRefusesToWrite) {

@@ -3,6 +3,7 @@
 #include "tests/unit/tuner/planted_kernels.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -128,6 +129,12 @@ void register_deadly(FakeDevice& device) {
     std::raise(SIGSEGV);
   });
   device.register_kernel("exits", [](const FakeLaunch&) { std::_Exit(7); });
+  device.register_kernel("is_killed", [](const FakeLaunch&) { std::raise(SIGKILL); });
+  device.register_kernel("is_killed_once", with_damage([](const GemmArgs&, const FakeLaunch&) {
+                           // The folder outlives the process, and tells the next one.
+                           const char* const mark = std::getenv("KILN_TEST_MARK");
+                           if (mark != nullptr && ::mkdir(mark, 0700) == 0) std::raise(SIGKILL);
+                         }));
   device.register_kernel("prints", with_damage([](const GemmArgs&, const FakeLaunch&) {
                            std::puts("a kernel that prints must not disturb the protocol");
                            std::fflush(stdout);

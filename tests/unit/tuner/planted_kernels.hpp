@@ -12,8 +12,9 @@
 namespace kiln::testing {
 
 /// Gemm kernels of the fake device with one fault each, by name: what a template author might get
-/// wrong. `right` has none. `sleeps_forever`, `prints_forever`, `aborts`, `segfaults`, `exits` and
-/// `prints` are for worker processes.
+/// wrong. `right` has none. `sleeps_forever`, `prints_forever`, `aborts`, `segfaults`, `exits`,
+/// `is_killed`, `is_killed_once` (by SIGKILL; it makes the folder KILN_TEST_MARK then) and `prints`
+/// are for worker processes.
 void register_planted_kernels(FakeDevice& device);
 
 /// A small fake device with the planted kernels: its L2 holds little, so that few operand sets

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <fstream>
 #include <set>
 
@@ -221,6 +222,57 @@ TEST_F(ResumeTest, AttemptsOfOtherProblemsAreNotTouched) {
   (void)run(evaluator);
   EXPECT_THAT(outcomes_of(key(1, 1)), ElementsAre(Outcome::ok));
   EXPECT_EQ(open().open_attempts(other.problem, other.device).size(), 1U);
+}
+
+// A second session in the middle of the first one, on another device of the class, say.
+TEST_F(ResumeTest, TwoSessionsShareTheWorkAndRepeatNothing) {
+  std::vector<std::string> second_evaluated;
+  std::vector<std::string> states;
+  ScriptedEvaluator first([&](const EvaluationJob& job) {
+    if (!states.empty()) return by_config(job);
+    states.emplace_back("asked");
+    ScriptedEvaluator second(by_config);
+    TuneRequest few = request;
+    few.budget.candidates = 4;
+    TuningStore store = open();
+    RecordingObserver quiet;
+    EXPECT_EQ(tune(few, catalog, compiler, second, store, quiet, stop).session.state, "budget");
+    second_evaluated = second.evaluated();
+    states.clear();
+    for (const auto& session : store.sessions()) states.push_back(session.state);
+    return by_config(job);
+  });
+  const auto result = run(first);
+  EXPECT_EQ(result.session.state, "complete");
+  EXPECT_THAT(states, ElementsAre("running", "budget")) << "the first was taken for a killed one";
+  EXPECT_EQ(second_evaluated.size(), 4U);
+  std::set<std::string> distinct(second_evaluated.begin(), second_evaluated.end());
+  distinct.insert(first.evaluated().begin(), first.evaluated().end());
+  EXPECT_EQ(distinct.size(), 12U);
+  EXPECT_EQ(first.evaluated().size() + second_evaluated.size(), 12U);
+  EXPECT_EQ(stored().size(), 12U);
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("4 candidates were left to another run")));
+}
+
+TEST_F(ResumeTest, ACandidateThatWasBrokenOffIsAsGoodAsUntried) {
+  ScriptedEvaluator first(by_config);
+  first.hangs = [&](const EvaluationJob& job) {
+    stop = job.label == "toy x=0 y=2";
+    return stop.load();
+  };
+  const auto start = std::chrono::steady_clock::now();
+  const auto result = run(first);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(took.count(), 2.0);
+  EXPECT_EQ(result.session.state, "interrupted");
+  EXPECT_EQ(stored().size(), first.evaluated().size() - 1);
+  EXPECT_THAT(outcomes_of(key(0, 2)), IsEmpty());
+  EXPECT_THAT(open().open_attempts(key(0, 0).problem, key(0, 0).device), IsEmpty());
+
+  stop = false;
+  ScriptedEvaluator second(by_config);
+  EXPECT_EQ(run(second).session.state, "complete");
+  EXPECT_THAT(outcomes_of(key(0, 2)), ElementsAre(Outcome::ok));
 }
 
 TEST_F(ResumeTest, AKnownTemplateFarBehindIsGivenUpAtOnce) {

@@ -100,6 +100,22 @@ TEST(Messages, SurviveTheTrip) {
   EXPECT_EQ(info_back->provenance, info.provenance);
 }
 
+// Messages.cpp does not compile when a struct has a member that it does not name, so what is left
+// to show is that a named one arrives.
+TEST(Messages, TheLastMembersOfTimingAndDeviceInfoTravelToo) {
+  EvaluationReply reply = sample_reply();
+  reply.evaluation.timing->interleaved = true;
+  const auto reply_back = decode_message<EvaluationReply>(encode_message(reply));
+  ASSERT_TRUE(reply_back);
+  EXPECT_EQ(reply_back->evaluation.timing, reply.evaluation.timing);
+
+  DeviceInfo info = testing::fake_device_info();
+  info.most_products = 1 << 24;
+  const auto info_back = decode_message<DeviceInfo>(encode_message(info));
+  ASSERT_TRUE(info_back);
+  EXPECT_EQ(info_back->most_products, info.most_products);
+}
+
 TEST(Messages, AnyTruncationIsNoticed) {
   const std::string whole = encode_message(sample_setup());
   for (std::size_t length = 0; length < whole.size(); ++length) {

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <thread>
@@ -98,6 +99,41 @@ TEST_F(WorkerTest, ACrashSaysHowTheProcessEnded) {
   EXPECT_THAT(exited.message, HasSubstr("exited with code 7"));
   expect_good();
   EXPECT_EQ(evaluator_.restarts(), 3);
+}
+
+// As the system does when memory is short: that says nothing about the candidate.
+TEST_F(WorkerTest, ACandidateWhoseProcessIsKilledFromOutsideGetsOneSecondTry) {
+  std::string folder = (std::filesystem::temp_directory_path() / "kiln-mark-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  setenv("KILN_TEST_MARK", (folder + "/killed").c_str(), 1);
+  {
+    WorkerEvaluator evaluator(worker_command());
+    evaluator.set_up(setup_);
+    const Evaluation second = evaluator.evaluate(job("is_killed_once"));
+    EXPECT_EQ(second.outcome, Outcome::ok) << second.message;
+    EXPECT_TRUE(std::filesystem::exists(folder + "/killed"));
+    EXPECT_EQ(evaluator.restarts(), 1);
+
+    const Evaluation twice = evaluator.evaluate(job("is_killed"));
+    EXPECT_EQ(twice.outcome, Outcome::crashed);
+    EXPECT_THAT(twice.message, AllOf(HasSubstr("signal 9"), HasSubstr("as the one before it")));
+    EXPECT_EQ(evaluator.restarts(), 3);
+  }
+  unsetenv("KILN_TEST_MARK");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(WorkerTest, ACandidateThatRunsCanBeGivenUp) {
+  const auto start = Clock::now();
+  EXPECT_FALSE(
+      evaluator_.evaluate(job("sleeps_forever"), [&] { return seconds_since(start) > 0.3; }));
+  EXPECT_LT(seconds_since(start), 2.0);
+  ComparisonRequest request;
+  request.jobs = {job("right"), job("sleeps_forever")};
+  const auto again = Clock::now();
+  EXPECT_FALSE(evaluator_.compare(request, [&] { return seconds_since(again) > 0.3; }));
+  EXPECT_LT(seconds_since(again), 4.0);
+  expect_good();
 }
 
 TEST_F(WorkerTest, AStickyFaultReplacesTheProcess) {
@@ -210,7 +246,7 @@ TEST(Worker, AnEndThatNobodyMaySeeIsNotCalledASuccess) {
   std::string ending;
   {
     WorkerProcess process(worker_command());
-    ending = process.end();
+    ending = process.end().text;
   }
   signal(SIGCHLD, before);
   EXPECT_THAT(ending, HasSubstr("ended unseen"));

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/session_lock.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "kiln/error.hpp"
+
+namespace kiln {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+
+std::string lock_prefix(const std::string& database) {
+  return database + "-session-";
+}
+
+/// Ids come from rows that anybody may have written, and become part of a path.
+bool is_id(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+int lock(int file, int how) {
+  int result = 0;
+  do {
+    result = ::flock(file, how);
+  } while (result != 0 && errno == EINTR);
+  return result;
+}
+
+/// Whether the name still leads to the file that is open.
+bool is_in_place(int file, const std::string& path) {
+  struct stat open_file {};
+  struct stat named {};
+  return ::fstat(file, &open_file) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
+}  // namespace
+
+SessionLock::SessionLock(const std::string& database, const std::string& session_id)
+    : path_(lock_prefix(database) + session_id) {
+  // Somebody who clears up may lock the new file for a moment, and take it for a dead session's.
+  do {
+    if (file_ >= 0) ::close(file_);
+    file_ = ::open(path_.c_str(), kFlags | O_CREAT, 0600);
+    if (file_ < 0 || lock(file_, LOCK_EX) != 0) {
+      const std::string reason = std::generic_category().message(errno);
+      if (file_ >= 0) ::close(file_);
+      throw Error(ErrorKind::database,
+                  fmt::format("{} cannot be made and locked ({}), so nobody could see that this "
+                              "session runs. Next: keep the database on a local file system, in a "
+                              "folder that can be written.",
+                              path_, reason));
+    }
+  } while (!is_in_place(file_, path_));
+}
+
+SessionLock::~SessionLock() {
+  ::unlink(path_.c_str());
+  ::close(file_);
+}
+
+bool session_is_alive(const std::string& database, const std::string& session_id) {
+  if (!is_id(session_id)) return false;
+  const std::string path = lock_prefix(database) + session_id;
+  const int file = ::open(path.c_str(), kFlags);
+  if (file < 0) return errno != ENOENT;
+  const bool alive = lock(file, LOCK_SH | LOCK_NB) != 0;
+  ::close(file);
+  return alive;
+}
+
+std::string state_now(const std::string& database, const SessionRecord& session) {
+  if (session.state != "running" || session_is_alive(database, session.id)) return session.state;
+  return "interrupted";
+}
+
+void remove_dead_session_locks(const std::string& database) {
+  const std::string prefix = lock_prefix(database);
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(fs::path(database).parent_path(), error)) {
+    const std::string path = entry.path().string();
+    if (!path.starts_with(prefix) || !is_id(std::string_view(path).substr(prefix.size()))) continue;
+    const int file = ::open(path.c_str(), kFlags);
+    if (file < 0) continue;
+    if (lock(file, LOCK_EX | LOCK_NB) == 0 && is_in_place(file, path)) ::unlink(path.c_str());
+    ::close(file);
+  }
+}
+
+}  // namespace kiln
