@@ -90,10 +90,12 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
         fail(fmt::format("variable '{}' is .local outside of a function", variable.name),
              kRunElsewhere);
       }
-      const bool constant = variable.space == ptx::Space::constant;
-      const Allocation& at =
-          memory_.allocate(std::max<std::int64_t>(1, variable.bytes),
-                           std::max<std::int64_t>(16, variable.alignment), variable.name, constant);
+      AllocationWish wish;
+      wish.bytes = std::max<std::int64_t>(1, variable.bytes);
+      wish.alignment = std::max<std::int64_t>(16, variable.alignment);
+      wish.read_only = variable.space == ptx::Space::constant;
+      wish.name = variable.name;
+      const Allocation& at = memory_.allocate(wish);
       variables_.push_back(at.address);
       places.emplace(variable.name, &at);
       const auto bytes = static_cast<std::size_t>(at.bytes);
