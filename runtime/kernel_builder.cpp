@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
+#include "templates/compile_diagnosis.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -22,13 +23,16 @@ void require_living_device(const DeviceStatus& status) {
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
     : catalog_(catalog), device_(device), compiler_(compiler) {}
 
-std::shared_ptr<const LoadedModule> KernelBuilder::load_module(const CompileResult& compiled,
-                                                               std::string& failure) {
+std::shared_ptr<const LoadedModule> KernelBuilder::load_module(
+    const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure) {
   failure.clear();
   if (!compiled.ok) {
-    failure = fmt::format("it does not compile: {}", compiled.log);
+    failure =
+        fmt::format("it does not compile: {}", explain_compile_log(kernel_template, compiled.log));
     return nullptr;
   }
+  failure = why_wrong_parameters(kernel_template, compiled.lowered_names);
+  if (!failure.empty()) return nullptr;
   DeviceStatus status;
   std::shared_ptr<const LoadedModule> module =
       device_.load(compiled.cubin, compiled.lowered_names, status);
@@ -39,7 +43,8 @@ std::shared_ptr<const LoadedModule> KernelBuilder::load_module(const CompileResu
   return module;
 }
 
-KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
+KernelBuilder::Loaded KernelBuilder::find_module(const KernelTemplate& kernel_template,
+                                                 const RenderedKernel& rendered,
                                                  const std::string& toolkit, std::string& failure) {
   CompileRequest request;
   request.source = rendered.text;
@@ -52,13 +57,14 @@ KernelBuilder::Loaded KernelBuilder::find_module(const RenderedKernel& rendered,
   // no compiler needs to be loaded to find it. What the device refuses counts as not there.
   if (!toolkit.empty()) {
     if (const auto found = compiler_.stored(request, toolkit)) {
-      if (auto module = load_module(*found, failure)) return {std::move(module), toolkit, {}};
+      if (auto module = load_module(kernel_template, *found, failure))
+        return {std::move(module), toolkit, {}};
     }
   }
   const CompileResult compiled = compiler_.compile(request);
-  auto module = load_module(compiled, failure);
+  auto module = load_module(kernel_template, compiled, failure);
   if (!module && compiled.from_store) {
-    module = load_module(compiler_.compile_afresh(request), failure);
+    module = load_module(kernel_template, compiler_.compile_afresh(request), failure);
   }
   return {std::move(module), compiler_.identity(), {}};
 }
@@ -72,7 +78,7 @@ KernelBuilder::Loaded* KernelBuilder::load(const Choice& choice, const Problem& 
   if (known != modules_.end()) return &known->second;
   const RenderedKernel rendered =
       render(catalog_, *choice.kernel_template, choice.config, problem, device_.info().limits);
-  Loaded loaded = find_module(rendered, choice.toolkit, failure);
+  Loaded loaded = find_module(*choice.kernel_template, rendered, choice.toolkit, failure);
   if (!loaded.module) return nullptr;
   loaded.prepared_bytes.resize(loaded.module->functions().size(), 0);
   return &modules_.emplace(code, std::move(loaded)).first->second;

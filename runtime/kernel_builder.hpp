@@ -39,9 +39,10 @@ class KernelBuilder {
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
   /// All three give null and a `failure` when the candidate cannot be compiled or loaded.
-  [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(const CompileResult& compiled,
-                                                                std::string& failure);
-  [[nodiscard]] Loaded find_module(const RenderedKernel& rendered, const std::string& toolkit,
+  [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(
+      const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure);
+  [[nodiscard]] Loaded find_module(const KernelTemplate& kernel_template,
+                                   const RenderedKernel& rendered, const std::string& toolkit,
                                    std::string& failure);
   [[nodiscard]] Loaded* load(const Choice& choice, const Problem& problem, std::string& failure);
 
