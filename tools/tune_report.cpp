@@ -102,6 +102,10 @@ std::vector<std::string> report_row(const TuneReport& report) {
 
 std::string report_remark(const TuneReport& report) {
   if (report.error) return fmt::format("{}: error: {}\n", report.name, report.error->what());
+  if (report.result && is_edgeless(*report.result)) {
+    return fmt::format("{}: warning: {}\n", report.name,
+                       edgeless_text(report.result->best->key.template_name));
+  }
   if (report.result) return "";
   return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
