@@ -72,6 +72,12 @@ struct LaunchRequest {
   DeviceFunction function;
   LaunchGeometry geometry;
   const void* arguments = nullptr;
+  /// Size of the argument; a device that knows the kernel's parameters refuses any other. 0: as
+  /// many bytes as these take.
+  std::size_t argument_bytes = 0;
+  /// False for Kiln's own kernels (data, references, comparisons): a device with checks does
+  /// without them.
+  bool checked = true;
 };
 
 /// A recorded batch of runs that can be replayed and timed by the device's clock.
@@ -104,10 +110,21 @@ class Device {
 
   /// 256-byte aligned. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
+  /// Memory that ends where it says: an access outside of the `bytes` bytes lies in no allocation,
+  /// so that the device names who made it, and `purpose` with it. The address is a multiple of
+  /// `alignment` (a power of two) and, below 256, of no more. 0 on a device that cannot do so, as a
+  /// GPU, whose pages are larger. Throws Error(device) when memory is short.
+  [[nodiscard]] virtual DevicePtr allocate_exact(std::int64_t /*bytes*/, int /*alignment*/,
+                                                 const std::string& /*purpose*/) {
+    return 0;
+  }
   virtual void free(DevicePtr address) noexcept = 0;
   virtual void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;
   virtual void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) = 0;
+  /// From now on nobody has written these bytes: a device with checks reports who reads them. They
+  /// keep their values.
+  virtual void forget_writes(DevicePtr /*at*/, std::int64_t /*bytes*/) {}
 
   /// Loads code of the kind that info() names and finds its functions. The status tells a
   /// candidate's fault (a cubin that does not fit the device); then the result is null.

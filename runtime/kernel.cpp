@@ -114,6 +114,7 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   args.k = entry.k;
   for (LaunchRequest request : entry.launches) {
     request.arguments = &args;
+    request.argument_bytes = sizeof(args);
     const DeviceStatus status = entry.device->launch(request, stream);
     if (!status.ok()) [[unlikely]] {
       fail(entry, status);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
+#include "templates/compile_diagnosis.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -29,13 +30,16 @@ std::string candidates_fault(const Error& error) {
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
     : catalog_(catalog), device_(device), compiler_(compiler) {}
 
-std::shared_ptr<const LoadedModule> KernelBuilder::load_module(const CompileResult& compiled,
-                                                               std::string& failure) {
+std::shared_ptr<const LoadedModule> KernelBuilder::load_module(
+    const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure) {
   failure.clear();
   if (!compiled.ok) {
-    failure = fmt::format("it does not compile: {}", compiled.log);
+    failure =
+        fmt::format("it does not compile: {}", explain_compile_log(kernel_template, compiled.log));
     return nullptr;
   }
+  failure = why_wrong_parameters(kernel_template, compiled.lowered_names);
+  if (!failure.empty()) return nullptr;
   DeviceStatus status;
   std::shared_ptr<const LoadedModule> module =
       device_.load(compiled.cubin, compiled.lowered_names, status);
@@ -86,15 +90,16 @@ KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) 
   return code;
 }
 
-KernelBuilder::Loaded* KernelBuilder::load(const std::string& name, const KernelCode& code,
+KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template,
+                                           const std::string& name, const KernelCode& code,
                                            std::string& failure) {
   if (const auto known = modules_.find(name); known != modules_.end()) return &known->second;
   failure = code.failure;
   if (!failure.empty()) return nullptr;
-  Loaded loaded{load_module(code.result, failure), code.toolkit, {}};
+  Loaded loaded{load_module(kernel_template, code.result, failure), code.toolkit, {}};
   // What the device refuses counts as not stored.
   if (!loaded.module && code.result.from_store) {
-    loaded.module = load_module(compiler_.compile_afresh(code.request), failure);
+    loaded.module = load_module(kernel_template, compiler_.compile_afresh(code.request), failure);
     loaded.toolkit = compiler_.identity();
   }
   if (!loaded.module) return nullptr;
@@ -107,7 +112,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
   BuiltKernel built;
   const DeviceLimits& limits = device_.info().limits;
   try {
-    Loaded* loaded = load(code_name(choice, problem), code, built.failure);
+    Loaded* loaded = load(*choice.kernel_template, code_name(choice, problem), code, built.failure);
     if (loaded == nullptr) return built;
     const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
     const auto functions = loaded->module->functions();

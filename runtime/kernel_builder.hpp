@@ -55,9 +55,10 @@ class KernelBuilder {
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
   /// Both give null and a `failure` when the candidate cannot be compiled or loaded.
-  [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(const CompileResult& compiled,
-                                                                std::string& failure);
-  [[nodiscard]] Loaded* load(const std::string& name, const KernelCode& code, std::string& failure);
+  [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(
+      const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure);
+  [[nodiscard]] Loaded* load(const KernelTemplate& kernel_template, const std::string& name,
+                             const KernelCode& code, std::string& failure);
 
   const Catalog& catalog_;
   Device& device_;

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
@@ -82,6 +84,31 @@ std::string provenance(const RenderedKernel& rendered, const Problem& problem,
   return text;
 }
 
+/// NVRTC has no headers of the host. These are asked for often and hold little: the types of
+/// <cuda/std/cstdint>, without its libcu++.
+constexpr std::array<std::string_view, 4> kHostHeaders{"<cstddef>", "<cstdint>", "<stddef.h>",
+                                                       "<stdint.h>"};
+
+std::string fixed_width_types() {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes{{
+      {"int8_t", "signed char"},
+      {"int16_t", "short"},
+      {"int32_t", "int"},
+      {"int64_t", "long long"},
+      {"uint8_t", "unsigned char"},
+      {"uint16_t", "unsigned short"},
+      {"uint32_t", "unsigned"},
+      {"uint64_t", "unsigned long long"},
+      {"intptr_t", "long long"},
+      {"uintptr_t", "unsigned long long"},
+  }};
+  std::string text;
+  for (const auto& [name, type] : kTypes) text += fmt::format("using {} = {};\n", name, type);
+  text += "namespace std {\nusing ::ptrdiff_t;\nusing ::size_t;\n";
+  for (const auto& [name, type] : kTypes) text += fmt::format("using ::{};\n", name);
+  return text + "}\n";
+}
+
 /// The top of the text: macros first, because project headers ask for them.
 std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
   std::set<std::string_view> macros;
@@ -94,7 +121,16 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
   }
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
-  for (const auto include : includes) text += fmt::format("#include {}\n", include);
+  std::string of_host;
+  for (const auto include : includes) {
+    const bool host =
+        std::find(kHostHeaders.begin(), kHostHeaders.end(), include) != kHostHeaders.end();
+    (host ? of_host : text) += fmt::format("#include {}\n", include);
+  }
+  if (!of_host.empty()) {
+    text += fmt::format("#if defined(__CUDACC_RTC__)\n{}#else\n{}#endif\n", fixed_width_types(),
+                        of_host);
+  }
   // What stands above is the same for every configuration: where a precompiled header may end.
   text += "#if defined(__CUDACC_RTC__)\n#pragma nv_hdrstop\n#endif\n";
   return text;

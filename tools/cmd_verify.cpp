@@ -16,6 +16,7 @@
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
+#include "tools/tune_report.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/error_bound.hpp"
 #include "tuner/local_evaluator.hpp"
@@ -42,6 +43,7 @@ struct Judgement {
   Verification verification;
   std::vector<Gemm> judged_on;  ///< the sizes that it is right on; none if it is not
   bool too_large = false;       ///< the problem itself is not one of them
+  std::size_t ragged = 0;       ///< sizes besides it, deep ones not counted, that are valid
   bool exact = false;           ///< whole numbers had to come out exactly
   bool checked = false;         ///< whether `findings` say anything
   std::vector<emulated::Report> findings;
@@ -49,16 +51,25 @@ struct Judgement {
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
 };
 
-/// Cases that the configuration is not valid for need no reference either.
-void leave_out_invalid(EvaluationSetup& setup, EvaluationJob& job) {
-  for (std::size_t i = setup.cases.size(); i-- > 1;) {
-    if (!job.geometry[i].empty()) continue;
-    const auto at = static_cast<std::ptrdiff_t>(i);
-    setup.cases.erase(setup.cases.begin() + at);
-    setup.reference_geometry.erase(setup.reference_geometry.begin() + at);
-    job.geometry.erase(job.geometry.begin() + at);
-    job.workspace_bytes.erase(job.workspace_bytes.begin() + at);
+/// Cases that the configuration is not valid for need no reference either, and of the `deep` last
+/// ones the first that it is valid for is enough.
+void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t deep) {
+  const std::size_t first_deep = setup.cases.size() - deep;
+  std::size_t kept = 1;
+  bool has_deep = false;
+  for (std::size_t i = 1; i < setup.cases.size(); ++i) {
+    if (job.geometry[i].empty() || (i >= first_deep && has_deep)) continue;
+    has_deep = has_deep || i >= first_deep;
+    setup.cases[kept] = setup.cases[i];
+    setup.reference_geometry[kept] = setup.reference_geometry[i];
+    job.geometry[kept] = job.geometry[i];
+    job.workspace_bytes[kept] = job.workspace_bytes[i];
+    ++kept;
   }
+  setup.cases.resize(kept);
+  setup.reference_geometry.resize(kept);
+  job.geometry.resize(kept);
+  job.workspace_bytes.resize(kept);
 }
 
 /// Runs what is judged: on the emulated GPU in this process, with its checks on, which a faulty
@@ -92,7 +103,13 @@ class Judge {
     judgement.outcome = prepared.outcome;
     judgement.message = prepared.message;
     if (prepared.outcome != Outcome::ok) return;
-    leave_out_invalid(setup, prepared.job);
+    const std::size_t deep =
+        deep_cases(request.gemm, request.alpha, request.beta, info.most_products).size();
+    const auto first_deep = setup.cases.end() - static_cast<std::ptrdiff_t>(deep);
+    judgement.ragged =
+        count_ragged(context_.catalog().at(judgement.rendered.template_name),
+                     judgement.rendered.config, info.limits, {setup.cases.begin(), first_deep});
+    leave_out_needless(setup, prepared.job, deep);
     evaluator().set_up(setup);
     // Nothing that the reference and the data did is the candidate's doing.
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
@@ -177,7 +194,12 @@ std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   add_choice(facts, judgement.chosen);
   facts.add("verdict", verdict_text(judgement));
-  if (!judgement.judged_on.empty()) facts.add("run on", sizes_text(judgement));
+  if (!judgement.judged_on.empty()) {
+    facts.add("run on", sizes_text(judgement));
+    if (judgement.ragged == 0) {
+      facts.add("warning", edgeless_text(judgement.rendered.template_name));
+    }
+  }
   facts.add("checks", checks_text(judgement));
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));
@@ -207,6 +229,7 @@ Json judgement_json(const Judgement& judgement) {
   for (const Gemm& gemm : judgement.judged_on) {
     document["run_on"].push_back({{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}});
   }
+  document["ragged_sizes"] = judgement.ragged;
   document["verified"] = judgement.verification.passed;
   document["worst_ratio"] = judgement.verification.worst_ratio;
   document["evidence"] = judgement.verification.evidence;
@@ -230,6 +253,7 @@ int verify(Context& context, const VerifyOptions& options) {
   request.beta = judgement.request.beta;
   request.seed = options.seed;
   request.candidate_timeout_s = parse_limit_s("--timeout", options.timeout);
+  request.thoroughness = Thoroughness::deep;
   request.policy.cold = false;  // nothing is timed, so one set of operands will do
 
   const std::string spec = emulated_by_default(context);

@@ -43,7 +43,21 @@ std::string session_end_text(const TuneResult& result) {
   return state;
 }
 
+/// Whether the best was never verified on a partly filled tile.
+bool is_edgeless(const TuneResult& result) {
+  return result.best && result.best->verification && result.best->verification->passed &&
+         result.ragged_sizes == 0;
+}
+
 }  // namespace
+
+std::string edgeless_text(const std::string& template_name) {
+  return fmt::format(
+      "the requirements of {} leave out every ragged size: faults at the edges of tiles show only "
+      "as "
+      "far as this problem has such edges. Next: loosen them if other sizes matter",
+      template_name);
+}
 
 std::string report_text(const TuneReport& report, const std::string& device) {
   std::string text = heading_text(report.request.gemm);
@@ -55,6 +69,7 @@ std::string report_text(const TuneReport& report, const std::string& device) {
   if (result.best) {
     add_trial_facts(sheet, *result.best);
     if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
+    if (is_edgeless(result)) sheet.add("warning", edgeless_text(result.best->key.template_name));
   } else {
     const bool tried = result.progress.done + result.progress.known > 0;
     sheet.add("best", tried ? "none: no candidate came out well" : "none: no candidate was tried");
@@ -87,6 +102,10 @@ std::vector<std::string> report_row(const TuneReport& report) {
 
 std::string report_remark(const TuneReport& report) {
   if (report.error) return fmt::format("{}: error: {}\n", report.name, report.error->what());
+  if (report.result && is_edgeless(*report.result)) {
+    return fmt::format("{}: warning: {}\n", report.name,
+                       edgeless_text(report.result->best->key.template_name));
+  }
   if (report.result) return "";
   return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
@@ -135,6 +154,7 @@ Json report_json(const TuneReport& report) {
   json["device"] = to_json(result.session.device);
   json["session"] = to_json(result.session);
   json["best"] = result.best ? to_json(*result.best) : Json();
+  if (result.best) json["ragged_sizes"] = result.ragged_sizes;
   json["finalists"] = Json::array();
   for (const auto& finalist : result.finalists) json["finalists"].push_back(to_json(finalist));
   json["outcomes"] = Json::object();

@@ -27,9 +27,11 @@ struct TuneReport {
 
 /// For a person: the winner, how good it is, what was tried, how to use it on that device.
 [[nodiscard]] std::string report_text(const TuneReport& report, const std::string& device);
+/// A warning: every size but the problem's own is left out by the template's requirements.
+[[nodiscard]] std::string edgeless_text(const std::string& template_name);
 /// One line of the table of a suite.
 [[nodiscard]] std::vector<std::string> report_row(const TuneReport& report);
-/// What its row does not say: why there is no result; ends with a newline, or "".
+/// What its row does not say: why there is no result, or a warning; ends with a newline, or "".
 [[nodiscard]] std::string report_remark(const TuneReport& report);
 [[nodiscard]] Json report_json(const TuneReport& report);
 [[nodiscard]] Json contest_json(const Contest& contest);

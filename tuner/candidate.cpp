@@ -39,7 +39,7 @@ LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
     return;
   }
   status_ = load();
-  if (status_.ok()) reserve_workspace(ledger);
+  if (status_.ok()) reserve_workspaces(ledger);
 }
 
 DeviceStatus LoadedCandidate::load() {
@@ -66,28 +66,53 @@ DeviceStatus LoadedCandidate::load() {
   return status;
 }
 
-/// One workspace, as large as the case that needs most of it: cases run one after another.
-void LoadedCandidate::reserve_workspace(MemoryLedger& ledger) {
-  std::int64_t bytes = 0;
-  for (std::size_t i = 0; i < job_.geometry.size(); ++i) {
-    if (!job_.geometry[i].empty()) bytes = std::max(bytes, job_.workspace_bytes[i]);
-  }
-  if (bytes == 0) return;
+std::unique_ptr<GuardedBuffer> LoadedCandidate::reserve(MemoryLedger& ledger, std::int64_t bytes) {
   if (GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment) > ledger.left_bytes()) {
     status_ = {DeviceStatus::Code::out_of_resources,
                fmt::format("needs {} bytes of workspace, {} bytes of device memory are left for it",
                            bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
                false};
+    return nullptr;
+  }
+  return std::make_unique<GuardedBuffer>(ledger, bytes, kWorkspaceAlignment,
+                                         "the workspace of " + job_.label);
+}
+
+/// Cases run one after another, so the largest workspace does for all, unless the device can tell
+/// where each should end.
+void LoadedCandidate::reserve_workspaces(MemoryLedger& ledger) {
+  std::vector<std::int64_t> wanted(job_.geometry.size(), 0);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!job_.geometry[i].empty()) wanted[i] = job_.workspace_bytes[i];
+  }
+  const std::int64_t most = *std::max_element(wanted.begin(), wanted.end());
+  if (most == 0) return;
+  auto largest = reserve(ledger, most);
+  if (largest == nullptr) return;
+  const bool exact = largest->front_bytes() == 0;
+  if (!exact) {
+    workspaces_.push_back(std::move(largest));
     return;
   }
-  workspace_.emplace(ledger, bytes, kWorkspaceAlignment, "the workspace of " + job_.label);
+  for (const std::int64_t bytes : wanted) {
+    const bool is_largest = bytes == most && largest != nullptr;
+    workspaces_.push_back(is_largest   ? std::move(largest)
+                          : bytes == 0 ? nullptr
+                                       : reserve(ledger, bytes));
+    if (!status_.ok()) return;
+  }
+}
+
+GuardedBuffer* LoadedCandidate::workspace_of(std::size_t index) const {
+  if (workspaces_.empty()) return nullptr;
+  return workspaces_.size() == 1 ? workspaces_.front().get() : workspaces_[index].get();
 }
 
 DeviceStatus LoadedCandidate::run(std::size_t index, const GemmArgs& args, void* stream) const {
   const auto functions = module_->functions();
   const auto& launches = job_.geometry[index];
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    DeviceStatus status = device_.launch({functions[i], launches[i], &args}, stream);
+    DeviceStatus status = device_.launch({functions[i], launches[i], &args, sizeof(args)}, stream);
     if (!status.ok()) return status;
   }
   return {};
@@ -102,13 +127,15 @@ Subject LoadedCandidate::subject() {
     if (!job_.geometry[i].empty()) subject.cases.push_back(i);
   }
   subject.cases.push_back(0);
-  subject.workspace = workspace_ ? &*workspace_ : nullptr;
+  for (std::size_t i = 0; i < job_.geometry.size(); ++i) {
+    subject.workspaces.push_back(workspace_of(i));
+  }
   subject.workspace_bytes = job_.workspace_bytes;
   return subject;
 }
 
 DevicePtr LoadedCandidate::workspace() const {
-  return job_.workspace_bytes.front() > 0 ? workspace_->data() : 0;
+  return job_.workspace_bytes.front() > 0 ? workspace_of(0)->data() : 0;
 }
 
 }  // namespace kiln

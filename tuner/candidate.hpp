@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
+#include <vector>
 
 #include "runtime/device.hpp"
 #include "tuner/device_buffer.hpp"
@@ -35,13 +35,17 @@ class LoadedCandidate {
   [[nodiscard]] DevicePtr workspace() const;
 
  private:
-  void reserve_workspace(MemoryLedger& ledger);
+  void reserve_workspaces(MemoryLedger& ledger);
+  [[nodiscard]] std::unique_ptr<GuardedBuffer> reserve(MemoryLedger& ledger, std::int64_t bytes);
+  [[nodiscard]] GuardedBuffer* workspace_of(std::size_t index) const;
   [[nodiscard]] DeviceStatus load();
 
   Device& device_;
   const EvaluationJob& job_;
   std::unique_ptr<LoadedModule> module_;
-  std::optional<GuardedBuffer> workspace_;
+  /// One for all cases, or on a device with exact memory one for each (null: it needs none), whose
+  /// end is then that case's.
+  std::vector<std::unique_ptr<GuardedBuffer>> workspaces_;
   DeviceStatus status_;
 };
 

@@ -29,19 +29,35 @@ std::int64_t slack_bytes(int alignment) {
 
 }  // namespace
 
+void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
+                                const std::string& purpose) {
+  if (bytes <= ledger.left_bytes()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} needs {:.1f} MiB of device memory, but {:.1f} of the {:.1f} MiB "
+                          "that tuning may use are left; use a smaller problem, or free memory "
+                          "on the device",
+                          purpose, static_cast<double>(bytes) / (1 << 20),
+                          static_cast<double>(ledger.left_bytes()) / (1 << 20),
+                          static_cast<double>(ledger.limit_bytes()) / (1 << 20)));
+}
+
 DeviceBuffer::DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose)
     : ledger_(&ledger), bytes_(bytes) {
-  if (bytes > ledger.left_bytes()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} needs {:.1f} MiB of device memory, but {:.1f} of the {:.1f} MiB "
-                            "that tuning may use are left; use a smaller problem, or free memory "
-                            "on the device",
-                            purpose, static_cast<double>(bytes) / (1 << 20),
-                            static_cast<double>(ledger.left_bytes()) / (1 << 20),
-                            static_cast<double>(ledger.limit_bytes()) / (1 << 20)));
-  }
+  require_left(ledger, bytes, purpose);
   address_ = ledger.device().allocate(bytes);
   ledger.used_bytes_ += bytes;
+}
+
+DeviceBuffer DeviceBuffer::exact(MemoryLedger& ledger, std::int64_t bytes, int alignment,
+                                 const std::string& purpose) {
+  require_left(ledger, bytes, purpose);
+  DeviceBuffer buffer;
+  buffer.address_ = ledger.device().allocate_exact(bytes, alignment, purpose);
+  if (buffer.address_ == 0) return buffer;
+  buffer.ledger_ = &ledger;
+  buffer.bytes_ = bytes;
+  ledger.used_bytes_ += bytes;
+  return buffer;
 }
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
@@ -72,7 +88,9 @@ void DeviceBuffer::release() noexcept {
 
 GuardedBuffer::GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
                              const std::string& purpose)
-    : memory_(ledger, footprint_bytes(bytes, alignment), purpose), bytes_(bytes) {
+    : memory_(DeviceBuffer::exact(ledger, bytes, alignment, purpose)), bytes_(bytes) {
+  if (memory_.address() != 0) return;
+  memory_ = DeviceBuffer(ledger, footprint_bytes(bytes, alignment), purpose);
   const auto start = static_cast<std::int64_t>(memory_.address()) + zone_bytes(bytes);
   const std::int64_t coarse = slack_bytes(alignment);
   const std::int64_t aligned = (start + coarse - 1) / coarse * coarse;
@@ -86,6 +104,7 @@ std::int64_t GuardedBuffer::footprint_bytes(std::int64_t bytes, int alignment) {
 }
 
 void GuardedBuffer::paint_zones() {
+  if (front_bytes() == 0) return;
   Device& device = memory_.device();
   device.fill(front(), kPattern, front_bytes());
   device.fill(back(), kPattern, back_bytes());

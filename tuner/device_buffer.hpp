@@ -33,6 +33,10 @@ class DeviceBuffer {
   /// `purpose` names the buffer in errors ("operand B of m=.."). Throws Error(usage) when the
   /// ledger's limit does not allow it.
   DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose);
+  /// Memory that ends where it says, see Device::allocate_exact(); empty (address 0) on a device
+  /// that has none.
+  [[nodiscard]] static DeviceBuffer exact(MemoryLedger& ledger, std::int64_t bytes, int alignment,
+                                          const std::string& purpose);
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
   ~DeviceBuffer();
@@ -42,15 +46,19 @@ class DeviceBuffer {
   [[nodiscard]] Device& device() const { return ledger_->device(); }
 
  private:
+  static void require_left(const MemoryLedger& ledger, std::int64_t bytes,
+                           const std::string& purpose);
   void release() noexcept;
   MemoryLedger* ledger_ = nullptr;
   DevicePtr address_ = 0;
   std::int64_t bytes_ = 0;
 };
 
-/// Device memory between two red zones, so that a write outside is found afterwards. The zones'
-/// byte is a NaN or an enormous number in every floating-point type, so that a read outside that
-/// reaches the result is found as well. It differs from the poison that outputs are filled with.
+/// Device memory that a kernel cannot leave unseen. On a device with exact allocations every access
+/// outside is a fault, and poisoned memory counts as unwritten. Elsewhere it lies between two red
+/// zones, so that a write outside is found afterwards. The zones' byte is a NaN or an enormous
+/// number in every floating-point type, so that a read outside that reaches the result is found as
+/// well. It differs from the poison that outputs are filled with.
 class GuardedBuffer {
  public:
   static constexpr int kPattern = 0x7F;
@@ -63,20 +71,23 @@ class GuardedBuffer {
   /// more than that when it is below 256. Paints the zones.
   GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
                 const std::string& purpose);
-  /// What the constructor will take from the ledger.
+  /// What the constructor will take from the ledger, at most.
   [[nodiscard]] static std::int64_t footprint_bytes(std::int64_t bytes, int alignment);
 
   [[nodiscard]] DevicePtr data() const { return memory_.address() + offset_; }
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }
-  /// Length of the zone before the data, which starts at the allocation's address.
+  /// Length of the zone before the data, which starts at the allocation's address. The zones of
+  /// exact memory are empty.
   [[nodiscard]] std::int64_t front_bytes() const { return offset_; }
   [[nodiscard]] std::int64_t back_bytes() const { return memory_.bytes() - offset_ - bytes_; }
   [[nodiscard]] DevicePtr front() const { return memory_.address(); }
   [[nodiscard]] DevicePtr back() const { return data() + bytes_; }
 
   void paint_zones();
+  /// Fills the data with a byte that shows, and notes that nobody has written it.
   void poison(int pattern = kPoison) {
     memory_.device().fill(data(), static_cast<std::uint8_t>(pattern), bytes_);
+    memory_.device().forget_writes(data(), bytes_);
   }
 
  private:

@@ -88,6 +88,8 @@ void ReferenceKernel::run_blocks(const std::vector<RowBlock>& blocks,
     request.function = module_->functions()[0];
     request.geometry = geometry;
     request.arguments = &args;
+    request.argument_bytes = sizeof(args);
+    request.checked = false;
     DeviceStatus status = device_.launch(request, device_.own_stream());
     if (status.ok()) status = device_.synchronize();
     if (!status.ok()) {

@@ -100,6 +100,10 @@ TuneResult DeviceSession::run() {
   }
   TuneResult result = ledger_.conclude(space_, state);
   result.finalists = std::move(finalists);
+  if (result.best) {
+    result.ragged_sizes = count_ragged(context_.catalog.at(result.best->key.template_name),
+                                       result.best->key.config, context_.limits, cases_);
+  }
   return result;
 }
 

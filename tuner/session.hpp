@@ -26,6 +26,7 @@ namespace kiln {
 enum class Thoroughness : std::uint8_t {
   full,
   brief,  ///< one large one instead of two: on an emulated device they are most of the work
+  deep,   ///< also what deep_cases() gives; of that only the first that a candidate is valid for
 };
 
 struct TuneRequest {
@@ -74,6 +75,7 @@ struct TuneResult {
   std::vector<Trial> finalists;  ///< as re-measured, best first
   Progress progress;
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason
+  std::size_t ragged_sizes = 0;  ///< that the best is verified on, besides the problem itself
 };
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
@@ -101,6 +103,19 @@ struct TuneResult {
 /// traits through padded leading dimensions) that every candidate must get right as well.
 [[nodiscard]] std::vector<GemmCase> verification_cases(
     const Gemm& gemm, double alpha, double beta, Thoroughness thoroughness = Thoroughness::full);
+
+/// How many of the cases, the first of which is the problem itself, are others that the
+/// configuration is valid for.
+[[nodiscard]] std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& config,
+                                       const DeviceLimits& limits,
+                                       const std::vector<GemmCase>& cases);
+
+/// Thin problems of the same kind whose K takes a ring of tiles round several times, which the
+/// ragged sizes do not: what goes wrong when a stage is used again shows there alone. Smallest
+/// first, each with a ragged K and then a round one; one of them is enough. None if the problem is
+/// as deep itself. No more than `most_products` multiply-adds each (0: any number).
+[[nodiscard]] std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
+                                               std::int64_t most_products);
 
 /// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log when the
 /// support kernels don't compile.

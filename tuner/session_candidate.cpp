@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/compile_diagnosis.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -118,12 +119,20 @@ CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimit
 }
 
 /// Fills `resources` from the compiler's facts and judges them.
-void inspect(PreparedCandidate& prepared, const DeviceLimits& limits, Admission admission) {
+void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
+             const DeviceLimits& limits, Admission admission) {
   const auto fail = [&](Outcome outcome, std::string message) {
     prepared.outcome = outcome;
     prepared.message = std::move(message);
   };
-  if (!prepared.compiled.ok) return fail(Outcome::compile_failed, prepared.compiled.log);
+  if (!prepared.compiled.ok) {
+    return fail(Outcome::compile_failed,
+                explain_compile_log(kernel_template, prepared.compiled.log));
+  }
+  if (auto why = why_wrong_parameters(kernel_template, prepared.compiled.lowered_names);
+      !why.empty()) {
+    return fail(Outcome::compile_failed, std::move(why));
+  }
   const std::vector<LaunchGeometry>& launches = prepared.job.geometry.front();
   KernelResources& resources = prepared.resources = prepared.compiled.resources;
   for (const auto& launch : launches) {
@@ -157,7 +166,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
     at_fault = Outcome::out_of_resources;
     plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
     prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits, code));
-    inspect(prepared, limits, admission);
+    inspect(prepared, kernel_template, limits, admission);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     prepared.outcome = at_fault;

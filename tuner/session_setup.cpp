@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 
 #include "kiln/error.hpp"
@@ -33,6 +35,21 @@ constexpr std::array<Sizes, 4> kRaggedSizes{
 
 /// What the brief set does without: the odd sizes before it show the same on fewer tiles.
 constexpr std::size_t kLargeOdd = 2;
+
+/// Few rows and columns, one tile of usual ones; then more, and rounder, for templates that insist
+/// on that.
+struct ThinSizes {
+  std::int64_t m, n;
+};
+constexpr std::array<ThinSizes, 4> kThinSizes{{{24, 40}, {64, 64}, {128, 128}, {256, 256}}};
+
+/// Bytes of a row of K: sixteen tiles of 64 halves twice over, so that rings of four stages go
+/// round eight times and one that fills a multiprocessor's shared memory still twice.
+constexpr std::int64_t kDeepRowBytes = 4096;
+/// What is added to that for a last tile that is partly empty: whole vectors, and no more.
+constexpr std::int64_t kDeepTail = 40;
+/// Less is not worth a case.
+constexpr std::int64_t kLeastDeepK = 256;
 
 /// The smallest leading dimension above `row_length` that gives the operand the wanted alignment.
 /// Always above: padding shows a kernel that takes a width for a leading dimension, or reads it.
@@ -115,10 +132,45 @@ std::vector<GemmCase> verification_cases(const Gemm& gemm, double alpha, double 
   return cases;
 }
 
+std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& config,
+                         const DeviceLimits& limits, const std::vector<GemmCase>& cases) {
+  return static_cast<std::size_t>(
+      std::count_if(cases.begin() + 1, cases.end(), [&](const GemmCase& one) {
+        return kernel_template.space(to_problem(one.gemm), limits).contains(config);
+      }));
+}
+
+std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
+                                 std::int64_t most_products) {
+  const GemmCase tuned{normalised(gemm), alpha, beta};
+  const Problem problem = to_problem(tuned.gemm);
+  const auto is_affordable = [&](const Sizes& sizes) {
+    return most_products == 0 || sizes.m * sizes.n * sizes.k <= most_products;
+  };
+  const std::int64_t k = kDeepRowBytes / std::max(size_bytes(gemm.a), size_bytes(gemm.b));
+  std::vector<GemmCase> cases;
+  // A problem that is as deep itself, and will be run, shows the same.
+  if (gemm.k >= k && is_affordable({gemm.m, gemm.n, gemm.k})) return cases;
+  for (const ThinSizes& thin : kThinSizes) {
+    std::int64_t whole = k;
+    while (whole >= kLeastDeepK && !is_affordable({thin.m, thin.n, whole})) whole /= 2;
+    if (whole < kLeastDeepK) continue;
+    for (const std::int64_t deep : {whole + kDeepTail, whole}) {
+      const Sizes sizes{thin.m, thin.n, deep};
+      if (is_affordable(sizes)) cases.push_back(ragged_case(tuned, problem, sizes));
+    }
+  }
+  return cases;
+}
+
 EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler& compiler,
                            const DeviceInfo& device) {
   EvaluationSetup setup;
   setup.cases = verification_cases(request.gemm, request.alpha, request.beta, request.thoroughness);
+  if (request.thoroughness == Thoroughness::deep) {
+    auto deep = deep_cases(request.gemm, request.alpha, request.beta, device.most_products);
+    std::move(deep.begin(), deep.end(), std::back_inserter(setup.cases));
+  }
   setup.policy = request.policy;
   setup.seed = request.seed;
   setup.support = compile_support(compiler, device);

@@ -84,6 +84,7 @@ class Verifier::Checks {
   explicit Checks(SupportKernels& kernels) : kernels_(kernels) {}
 
   void zones(const GuardedBuffer& buffer, const std::string& name) {
+    if (buffer.front_bytes() == 0) return;  // outside is a fault
     bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
               [name, length = buffer.front_bytes()](const CountResult& found) {
                 return fmt::format("wrote {} bytes before {}, {} bytes ahead of its start",
@@ -99,6 +100,7 @@ class Verifier::Checks {
 
   /// The workspace was poisoned; what lies behind `used` must still be so.
   void unused_workspace(const GuardedBuffer& workspace, std::int64_t used) {
+    if (used == workspace.bytes()) return;
     bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
               GuardedBuffer::kPoison, [](const CountResult& found) {
                 return fmt::format("wrote {} bytes behind the workspace, {} bytes past its end",
@@ -108,11 +110,11 @@ class Verifier::Checks {
 
   void padding(const Matrix& d, int poison) {
     const MatrixShape& shape = d.shape();
-    if (shape.ld == shape.cols) return;
+    if (shape.ld == shape.cols || shape.rows == 1) return;
     const std::int64_t element = size_bytes(shape.type);
     MismatchArgs args{};
     args.data = reinterpret_cast<const void*>(d.data());
-    args.rows = shape.rows;
+    args.rows = shape.rows - 1;  // what follows the last row is a zone already
     args.pitch = shape.ld * element;
     args.begin = shape.cols * element;
     args.end = shape.ld * element;
@@ -125,22 +127,14 @@ class Verifier::Checks {
     });
   }
 
-  void same(const MatrixShape& shape, std::int64_t cols, DevicePtr x, DevicePtr y,
-            const std::string& complaint) {
-    DifferenceArgs args{};
-    args.x = reinterpret_cast<const void*>(x);
-    args.y = reinterpret_cast<const void*>(y);
-    args.rows = shape.rows;
-    args.cols = cols;
-    args.ld_x = shape.ld;
-    args.ld_y = shape.ld;
-    args.element_bytes = size_bytes(shape.type);
-    kernels_.count_difference(args);
-    words_.emplace_back([complaint, cols](const CountResult& found) {
-      const auto first = static_cast<std::int64_t>(found.first);
-      return fmt::format("{} in {} elements, first at row {} column {}", complaint, found.count,
-                         first / cols, first % cols);
-    });
+  /// Elements that count are the same.
+  void same(const MatrixShape& shape, DevicePtr x, DevicePtr y, const std::string& complaint) {
+    difference(shape, shape.rows, shape.cols, shape.cols, x, y, complaint);
+  }
+  /// So is what lies between the rows.
+  void same_with_padding(const MatrixShape& shape, DevicePtr x, DevicePtr y,
+                         const std::string& complaint) {
+    difference(shape, 1, shape.elements(), shape.ld, x, y, complaint);
   }
 
   /// Words for the first check that failed.
@@ -164,6 +158,25 @@ class Verifier::Checks {
     args.pattern = pattern;
     kernels_.count_mismatch(args);
     words_.push_back(std::move(words));
+  }
+
+  /// Compares rows of `length` elements; place i of them lies at row i / pitch.
+  void difference(const MatrixShape& shape, std::int64_t rows, std::int64_t length,
+                  std::int64_t pitch, DevicePtr x, DevicePtr y, const std::string& complaint) {
+    DifferenceArgs args{};
+    args.x = reinterpret_cast<const void*>(x);
+    args.y = reinterpret_cast<const void*>(y);
+    args.rows = rows;
+    args.cols = length;
+    args.ld_x = shape.ld;
+    args.ld_y = shape.ld;
+    args.element_bytes = size_bytes(shape.type);
+    kernels_.count_difference(args);
+    words_.emplace_back([complaint, pitch](const CountResult& found) {
+      const auto first = static_cast<std::int64_t>(found.first);
+      return fmt::format("{} in {} elements, first at row {} column {}", complaint, found.count,
+                         first / pitch, first % pitch);
+    });
   }
 
   SupportKernels& kernels_;
@@ -226,9 +239,10 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
                           Verdict& verdict) {
   Case& problem = *cases_[index];
   OperandSet& operands = problem.operands;
-  const std::int64_t workspace_bytes = subject.workspace ? subject.workspace_bytes[index] : 0;
+  GuardedBuffer* const workspace = subject.workspaces.empty() ? nullptr : subject.workspaces[index];
+  const std::int64_t workspace_bytes = workspace ? subject.workspace_bytes[index] : 0;
   GemmArgs args = operands.arguments(problem.alpha_for(kind), problem.beta_for(kind),
-                                     workspace_bytes > 0 ? subject.workspace->data() : 0);
+                                     workspace_bytes > 0 ? workspace->data() : 0);
   verdict.place = fmt::format("{} ({})", describe(problem.gemm), describe(kind));
 
   operands.fill_inputs(kernels_, problem.recipe(kind));
@@ -237,7 +251,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   if (ignores_c) operands.c.buffer().poison();
   operands.d.buffer().poison();
   problem.second_d.buffer().poison(GuardedBuffer::kSecondPoison);
-  if (subject.workspace) subject.workspace->poison();
+  if (workspace) workspace->poison();
   verdict.status = run(subject, index, args);
   if (!verdict.status.ok()) return false;
 
@@ -266,8 +280,8 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   const FillRecipe recipe = problem.recipe(kind);
   const auto check_input = [&](const Matrix& input, int slot, const std::string& name) {
     kernels_.fill_random(fill_arguments(input.shape(), scratch_.address(), slot, recipe));
-    checks.same(input.shape(), input.shape().ld, input.data(), scratch_.address(),
-                "changed input " + name);
+    checks.same_with_padding(input.shape(), input.data(), scratch_.address(),
+                             "changed input " + name);
     checks.zones(input.buffer(), name);
   };
   check_input(operands.a, 0, "A");
@@ -275,11 +289,11 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   if (operands.has_c() && !ignores_c) check_input(operands.c, 2, "C");
   checks.zones(operands.d.buffer(), "D");
   checks.zones(problem.second_d.buffer(), "D");
-  if (subject.workspace) {
-    checks.unused_workspace(*subject.workspace, workspace_bytes);
-    checks.zones(*subject.workspace, "the workspace");
+  if (workspace) {
+    checks.unused_workspace(*workspace, workspace_bytes);
+    checks.zones(*workspace, "the workspace");
   }
-  checks.same(d, d.cols, operands.d.data(), problem.second_d.data(), "two runs differ");
+  checks.same(d, operands.d.data(), problem.second_d.data(), "two runs differ");
   if (const auto complaint = checks.first_complaint()) {
     verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
     return false;
@@ -342,7 +356,9 @@ void Verifier::repair_zones(const Subject& subject) {
     }
     if (operands.has_c()) operands.c.buffer().paint_zones();
   }
-  if (subject.workspace) subject.workspace->paint_zones();
+  for (GuardedBuffer* workspace : subject.workspaces) {
+    if (workspace) workspace->paint_zones();
+  }
 }
 
 }  // namespace kiln

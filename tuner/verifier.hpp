@@ -25,8 +25,9 @@ struct Subject {
   std::function<DeviceStatus(std::size_t index, const GemmArgs& args, void* stream)> run;
   /// Cases that it is to be judged by.
   std::vector<std::size_t> cases;
-  /// Device memory for `args.workspace`, and how much of it each case (by index) may use.
-  GuardedBuffer* workspace = nullptr;
+  /// Device memory for `args.workspace` of each case (by index; null: none), which may be the same
+  /// for several, and how much of it the case may use. Empty: no case has any.
+  std::vector<GuardedBuffer*> workspaces;
   std::vector<std::int64_t> workspace_bytes;
 };
 

@@ -13,14 +13,16 @@
 
 namespace kiln {
 
-/// A matrix as it lies in memory: `rows` rows of `ld` elements, the first `cols` of which count.
+/// A matrix as it lies in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
+/// ends with the last element that counts, as that of an application may.
 struct MatrixShape {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
   std::int64_t ld = 0;
   DType type = DType::f32;
   int alignment = 16;  ///< of the address, bytes
-  [[nodiscard]] std::int64_t bytes() const { return rows * ld * size_bytes(type); }
+  [[nodiscard]] std::int64_t elements() const { return (rows - 1) * ld + cols; }
+  [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
 };
 
 /// Operand shapes of a normalised problem.

@@ -55,15 +55,10 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
   const GlobalMemory& memory = *warp.block().launch().memory;
   const Allocation* at = memory.find(address);
   if (at == nullptr || !at->holds(address, static_cast<std::int64_t>(bytes))) {
-    const Allocation* near = memory.nearest(address);
-    const std::string_view verb = kind == AccessKind::load ? "reads" : "writes";
-    warp.fail(
-        instr, bit(lane), Finding::out_of_bounds,
-        near == nullptr || at == nullptr
-            ? fmt::format("{} {} bytes at {:#x}, which lies in no allocation", verb, bytes, address)
-            : fmt::format("{} {} bytes, {} bytes into an allocation of {}", verb, bytes,
-                          address - at->address, at->bytes),
-        address);
+    warp.fail(instr, bit(lane), Finding::out_of_bounds,
+              fmt::format("{} {} bytes at {:#x}, {}", kind == AccessKind::load ? "reads" : "writes",
+                          bytes, address, memory.place_text(address, bytes)),
+              address);
   }
   if (at->read_only && kind != AccessKind::load) {
     warp.fail(instr, bit(lane), Finding::out_of_bounds,

@@ -139,12 +139,12 @@ struct Decrement {
 };
 
 /// The same for both halves of a packed pair.
-template <std::uint16_t (*kAdd)(std::uint16_t, std::uint16_t)>
-struct AddPair {
+template <class Half>
+struct Pair {
   std::uint32_t operator()(std::uint32_t old, std::uint32_t value, std::uint32_t) const {
     const auto half = [&](int shift) {
-      return std::uint32_t{kAdd(static_cast<std::uint16_t>(old >> shift),
-                                static_cast<std::uint16_t>(value >> shift))}
+      return std::uint32_t{Half{}(static_cast<std::uint16_t>(old >> shift),
+                                  static_cast<std::uint16_t>(value >> shift), 0)}
              << shift;
     };
     return half(0) | half(16);
@@ -169,6 +169,11 @@ struct ChooseHalf {
     return less == kLarger ? value : old;
   }
 };
+
+using MaxF16 = ChooseHalf<&f32_of_f16, true>;
+using MinF16 = ChooseHalf<&f32_of_f16, false>;
+using MaxBf16 = ChooseHalf<&f32_of_bf16, true>;
+using MinBf16 = ChooseHalf<&f32_of_bf16, false>;
 
 struct Pair128 {
   std::uint64_t low;
@@ -231,9 +236,9 @@ AtomicFunction find_atomic(std::string_view operation, ptx::Type type) {
     case Type::bf16:
       return adds ? &update<std::uint16_t, AddHalf<&add_bf16>> : nullptr;
     case Type::f16x2:
-      return adds ? &update<std::uint32_t, AddPair<&add_f16>> : nullptr;
+      return adds ? &update<std::uint32_t, Pair<AddHalf<&add_f16>>> : nullptr;
     case Type::bf16x2:
-      return adds ? &update<std::uint32_t, AddPair<&add_bf16>> : nullptr;
+      return adds ? &update<std::uint32_t, Pair<AddHalf<&add_bf16>>> : nullptr;
     default:
       return nullptr;
   }
@@ -246,17 +251,32 @@ AtomicFunction find_global_atomic(std::string_view operation, ptx::Type type) {
 
 AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type) {
   using ptx::Type;
-  const bool larger = operation == "max";
-  if (type == Type::f16 && (larger || operation == "min")) {
-    return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_f16, true>>
-                  : &update<std::uint16_t, ChooseHalf<&f32_of_f16, false>>;
+  if (operation == "max" && type == Type::f16) return &update<std::uint16_t, MaxF16>;
+  if (operation == "min" && type == Type::f16) return &update<std::uint16_t, MinF16>;
+  if (operation == "max" && type == Type::bf16) return &update<std::uint16_t, MaxBf16>;
+  if (operation == "min" && type == Type::bf16) return &update<std::uint16_t, MinBf16>;
+  return find_global_atomic(operation, type);
+}
+
+AtomicFunction find_vector_atomic(std::string_view operation, ptx::Type type) {
+  using ptx::Type;
+  switch (type) {
+    case Type::f32:
+      return operation == "add" ? find_global_atomic(operation, type) : nullptr;
+    case Type::f16:
+    case Type::bf16:
+      return find_bulk_reduction(operation, type);
+    case Type::f16x2:
+      if (operation == "max") return &update<std::uint32_t, Pair<MaxF16>>;
+      if (operation == "min") return &update<std::uint32_t, Pair<MinF16>>;
+      return find_atomic(operation, type);
+    case Type::bf16x2:
+      if (operation == "max") return &update<std::uint32_t, Pair<MaxBf16>>;
+      if (operation == "min") return &update<std::uint32_t, Pair<MinBf16>>;
+      return find_atomic(operation, type);
+    default:
+      return nullptr;
   }
-  if (type == Type::f32 && operation == "add") return &update<float, AddFlushed>;
-  if (type == Type::bf16 && (larger || operation == "min")) {
-    return larger ? &update<std::uint16_t, ChooseHalf<&f32_of_bf16, true>>
-                  : &update<std::uint16_t, ChooseHalf<&f32_of_bf16, false>>;
-  }
-  return find_atomic(operation, type);
 }
 
 }  // namespace kiln::emulated

@@ -24,4 +24,8 @@ using AtomicFunction = void (*)(std::byte* memory, const std::byte* value, const
 /// The same for cp.reduce.async.bulk, which has min and max of halves besides.
 [[nodiscard]] AtomicFunction find_bulk_reduction(std::string_view operation, ptx::Type type);
 
+/// The same for one element of a vector in global memory: additions of f32, and of halves and their
+/// pairs min and max besides.
+[[nodiscard]] AtomicFunction find_vector_atomic(std::string_view operation, ptx::Type type);
+
 }  // namespace kiln::emulated

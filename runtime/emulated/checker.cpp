@@ -147,11 +147,11 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   if (access.kind != AccessKind::store && !at->read_only && at->name.empty()) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
-      warp.report(instr, bit, Finding::uninitialised,
-                  fmt::format("reads global memory that nobody wrote, {} bytes into an allocation "
-                              "of {} bytes",
-                              address - at->address + static_cast<std::uint64_t>(i), at->bytes),
-                  address);
+      warp.report(
+          instr, bit, Finding::uninitialised,
+          fmt::format("reads global memory that nobody wrote, {} bytes into {}",
+                      address - at->address + static_cast<std::uint64_t>(i), at->describe()),
+          address);
       break;
     }
   }

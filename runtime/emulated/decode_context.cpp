@@ -158,6 +158,12 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
       const auto place = owner_.place_of(operand.index);
       return constant(place.address + static_cast<std::uint64_t>(operand.value), width);
     }
+    case Operand::Kind::function:
+      if (width != 8)
+        fail(fmt::format("has the address of '{}' as {}", operand.name, ptx::name_of(type)));
+      return constant(owner_.function_address(operand.name), width);
+    case Operand::Kind::vector:
+      fail("has a vector where the emulator knows a single value");
     default:
       fail("has an operand that is no value");
   }

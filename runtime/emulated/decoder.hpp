@@ -131,11 +131,12 @@ struct Opcode {
 [[nodiscard]] std::span<const Opcode> integer_opcodes();
 [[nodiscard]] std::span<const Opcode> float_opcodes();
 [[nodiscard]] std::span<const Opcode> convert_opcodes();
-[[nodiscard]] std::span<const Opcode> data_opcodes();    ///< mov, selp, slct, set, setp, prmt
-[[nodiscard]] std::span<const Opcode> memory_opcodes();  ///< ld, st, atom, red, cvta, isspacep
-[[nodiscard]] std::span<const Opcode> copy_opcodes();    ///< cp.async and its groups
-[[nodiscard]] std::span<const Opcode> warp_opcodes();    ///< shfl, vote, match, redux, barriers
-[[nodiscard]] std::span<const Opcode> matrix_opcodes();  ///< wmma, mma, ldmatrix, stmatrix
+[[nodiscard]] std::span<const Opcode> data_opcodes();     ///< mov, selp, slct, set, setp, prmt
+[[nodiscard]] std::span<const Opcode> address_opcodes();  ///< cvta, isspacep
+[[nodiscard]] std::span<const Opcode> memory_opcodes();   ///< ld, st, atom, red
+[[nodiscard]] std::span<const Opcode> copy_opcodes();     ///< cp.async and its groups
+[[nodiscard]] std::span<const Opcode> warp_opcodes();     ///< shfl, vote, match, redux, barriers
+[[nodiscard]] std::span<const Opcode> matrix_opcodes();   ///< wmma, mma, ldmatrix, stmatrix
 [[nodiscard]] std::span<const Opcode> mbarrier_opcodes();
 [[nodiscard]] std::span<const Opcode> wgmma_opcodes();
 [[nodiscard]] std::span<const Opcode> cluster_opcodes();  ///< mapa, getctarank, setmaxnreg

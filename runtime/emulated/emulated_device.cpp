@@ -87,6 +87,16 @@ DevicePtr EmulatedDevice::allocate(std::int64_t bytes) {
   return memory_.allocate(bytes > 0 ? bytes : 1).address;
 }
 
+DevicePtr EmulatedDevice::allocate_exact(std::int64_t bytes, int alignment,
+                                         const std::string& purpose) {
+  emulated::AllocationWish wish;
+  wish.bytes = bytes > 0 ? bytes : 1;
+  wish.alignment = alignment;
+  wish.exact = true;
+  wish.purpose = purpose;
+  return memory_.allocate(wish).address;
+}
+
 void EmulatedDevice::free(DevicePtr address) noexcept {
   memory_.free(address);
 }
@@ -122,6 +132,11 @@ void EmulatedDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) 
   std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
 }
 
+void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {
+  if (bytes == 0) return;
+  piece(at, bytes, "forgetting the writes to").forget_writes(at, static_cast<std::uint64_t>(bytes));
+}
+
 std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> code,
                                                    const std::vector<std::string>& names,
                                                    DeviceStatus& status) {
@@ -142,6 +157,7 @@ DeviceStatus EmulatedDevice::prepare(const DeviceFunction& function, std::uint32
 
 DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   try {
+    if (DeviceStatus wrong = wrong_argument(request); !wrong.ok()) return wrong;
     Recording* const recording = recording_;
     if (stream != nullptr && stream == recording) return note(*recording, request);
     return launch_or_throw(request);
@@ -183,13 +199,25 @@ DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) cons
   return refusal(info_.limits, *state.program, state.block.count(), state.dynamic_smem_bytes);
 }
 
+/// The kernel reads as many bytes as its parameters take, wherever the argument ends.
+DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
+  const auto& program = *program_of(request.function);
+  if (request.argument_bytes == 0 || request.argument_bytes == program.parameter_bytes) return {};
+  return {DeviceStatus::Code::launch_failed,
+          fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
+                      "the kernel one parameter, the arguments of its operation by value (const "
+                      "kiln::GemmArgs args).",
+                      program.parameter_bytes, request.argument_bytes),
+          false};
+}
+
 DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   emulated::LaunchState state = state_of(request);
   if (DeviceStatus refused = refusal_of(state); !refused.ok()) return refused;
   emulated::LaunchOptions options;
   options.host_threads = options_.host_threads;
   options.timeout_s = options_.timeout_s;
-  if (options_.checks) {
+  if (options_.checks && request.checked) {
     const auto shadow = std::make_shared<emulated::GlobalShadow>();
     options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
   }

@@ -46,11 +46,14 @@ class EmulatedDevice : public Device {
   [[nodiscard]] DeviceTelemetry telemetry() override { return {}; }
   [[nodiscard]] void* own_stream() const noexcept override { return nullptr; }
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
+  [[nodiscard]] DevicePtr allocate_exact(std::int64_t bytes, int alignment,
+                                         const std::string& purpose) override;
   void free(DevicePtr address) noexcept override;
   /// Copies and fills throw Error(device) where they reach outside an allocation.
   void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) override;
   void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) override;
   void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) override;
+  void forget_writes(DevicePtr at, std::int64_t bytes) override;
   /// `code` is PTX text.
   [[nodiscard]] std::unique_ptr<LoadedModule> load(std::span<const std::byte> code,
                                                    const std::vector<std::string>& names,
@@ -87,6 +90,7 @@ class EmulatedDevice : public Device {
 
   [[nodiscard]] const emulated::Allocation& piece(DevicePtr address, std::int64_t bytes,
                                                   const char* what) const;
+  [[nodiscard]] static DeviceStatus wrong_argument(const LaunchRequest& request);
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
   [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
   /// What blocks of one multiprocessor read in common. `trace` is of one of them.

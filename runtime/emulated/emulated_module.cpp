@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/emulated/decoder.hpp"
+#include "runtime/emulated/function_decoder.hpp"
 #include "runtime/emulated/ptx_module.hpp"
 
 namespace kiln::emulated {
@@ -44,8 +45,9 @@ struct Refusal {
 };
 using Refusals = std::map<std::string, Refusal, std::less<>>;
 
-/// Variables that cannot have their value, as a table of virtual functions cannot, and those that
-/// hold the address of one. They are in the way of the kernels that name them, and of no others.
+/// Variables that cannot have their value, for they hold an address that there is not, and those
+/// that hold the address of one. They are in the way of the kernels that name them, and of no
+/// others.
 Refusals without_value(const ptx::Module& module, const Places& places) {
   std::set<std::string_view> external;
   std::multimap<std::string_view, const ptx::Variable*> holders;
@@ -60,7 +62,7 @@ Refusals without_value(const ptx::Module& module, const Places& places) {
     if (refused.try_emplace(variable.name, why).second) todo.push_back(variable.name);
   };
   for (const auto& [symbol, variable] : holders) {
-    if (places.find(symbol) != places.end()) continue;
+    if (places.find(symbol) != places.end() || address_of_function(module, symbol) != 0) continue;
     const bool undefined = external.find(symbol) != external.end();
     refuse(*variable,
            {fmt::format("variable '{}' holds the address of '{}', which is {}", variable->name,
@@ -90,10 +92,12 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
         fail(fmt::format("variable '{}' is .local outside of a function", variable.name),
              kRunElsewhere);
       }
-      const bool constant = variable.space == ptx::Space::constant;
-      const Allocation& at =
-          memory_.allocate(std::max<std::int64_t>(1, variable.bytes),
-                           std::max<std::int64_t>(16, variable.alignment), variable.name, constant);
+      AllocationWish wish;
+      wish.bytes = std::max<std::int64_t>(1, variable.bytes);
+      wish.alignment = std::max<std::int64_t>(16, variable.alignment);
+      wish.read_only = variable.space == ptx::Space::constant;
+      wish.name = variable.name;
+      const Allocation& at = memory_.allocate(wish);
       variables_.push_back(at.address);
       places.emplace(variable.name, &at);
       const auto bytes = static_cast<std::size_t>(at.bytes);
@@ -108,9 +112,11 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
     for (const ptx::Variable& variable : module.variables) {
       for (const ptx::Relocation& relocation : variable.relocations) {
         const auto to = places.find(relocation.symbol);
-        if (to == places.end()) continue;
-        const std::uint64_t value =
-            to->second->address + static_cast<std::uint64_t>(relocation.addend);
+        const std::uint64_t target = to != places.end()
+                                         ? to->second->address
+                                         : address_of_function(module, relocation.symbol);
+        if (target == 0) continue;
+        const std::uint64_t value = target + static_cast<std::uint64_t>(relocation.addend);
         const Allocation& at = *places.find(variable.name)->second;
         std::memcpy(at.host(at.address) + relocation.offset, &value,
                     static_cast<std::size_t>(std::clamp(relocation.bytes, 0, 8)));

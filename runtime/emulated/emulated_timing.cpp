@@ -121,6 +121,8 @@ emulated::FactSheet EmulatedDevice::count_with(
     const LaunchRequest& request, int clusters,
     const std::function<std::unique_ptr<emulated::Observer>()>& more, DeviceStatus& status) {
   try {
+    status = wrong_argument(request);
+    if (!status.ok()) return {};
     emulated::LaunchState state = state_of(request);
     status = refusal_of(state);
     if (!status.ok()) return {};

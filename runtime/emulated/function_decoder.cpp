@@ -15,8 +15,6 @@
 namespace kiln::emulated {
 namespace {
 
-/// Calls deeper than this are taken for recursion without end.
-constexpr int kDeepestCall = 64;
 /// Copying every call in can grow without bounds where functions call others several times.
 /// Parts of opcodes count, and so do operands.
 constexpr std::size_t kMostDecoded = 3'000'000;
@@ -48,13 +46,13 @@ std::pair<const ptx::Function*, int> key_of(const ptx::Function& function, std::
   return {&function, static_cast<int>(index)};
 }
 
+}  // namespace
+
 void expect_no_parts(const DecodeContext& context) {
   if (context.left().empty()) return;
   context.fail(fmt::format("has the part '.{}', which the emulator does not know here",
                            context.left().front()));
 }
-
-}  // namespace
 
 std::string place_text(const ptx::Origin& at, const std::vector<std::string>& files) {
   const auto file = static_cast<std::size_t>(at.file);
@@ -84,9 +82,10 @@ FunctionDecoder::FunctionDecoder(const ptx::Module& module, const SymbolAddress&
   for (const ptx::Function& function : module.functions) {
     functions_.emplace(function.name, &function);
   }
-  for (const auto family : {integer_opcodes(), float_opcodes(), convert_opcodes(), data_opcodes(),
-                            memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes(),
-                            mbarrier_opcodes(), wgmma_opcodes(), cluster_opcodes()}) {
+  for (const auto family :
+       {integer_opcodes(), float_opcodes(), convert_opcodes(), data_opcodes(), address_opcodes(),
+        memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes(), mbarrier_opcodes(),
+        wgmma_opcodes(), cluster_opcodes()}) {
     for (const Opcode& opcode : family) opcodes_.emplace(opcode.name, opcode.decode);
   }
 }
@@ -166,12 +165,8 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
       if (fresh) at->second = append(pool, variable);
     }
     for (const ptx::Instruction& in : function->body) {
-      for (const ptx::Operand& operand : in.operands) {
-        if (operand.kind != ptx::Operand::Kind::function) continue;
-        const auto callee = functions_.find(operand.name);
-        if (callee != functions_.end() && found.insert(callee->second).second) {
-          functions.push_back(callee->second);
-        }
+      for (const ptx::Function* const callee : reached_by(in)) {
+        if (found.insert(callee).second) functions.push_back(callee);
       }
     }
   }
@@ -398,94 +393,6 @@ FunctionDecoder::Place FunctionDecoder::new_place(std::size_t index) {
       break;
   }
   return {ptx::Space::global, address_of_(variable)};
-}
-
-// call (results), function, (arguments): each list only if it is not empty.
-void FunctionDecoder::decode_call(DecodeContext& context) {
-  using Kind = ptx::Operand::Kind;
-  context.take("uni");
-  expect_no_parts(context);
-  const ptx::Instruction& in = context.in();
-  const auto is_list = [&](std::size_t i) {
-    return i < in.operands.size() && in.operands[i].kind == Kind::vector;
-  };
-  const std::size_t at = is_list(0) ? 1 : 0;
-  const ptx::Operand& name = context.operand(at);
-  if (name.kind != Kind::function) context.fail("goes through a pointer");
-  const std::size_t last = is_list(at + 1) ? at + 1 : at;
-  context.expect_operands(last + 1);
-  const auto found = functions_.find(name.name);
-  if (found == functions_.end() || !found->second->defined) {
-    Instr out;
-    if (!decode_host_call(name.name, out)) {
-      context.fail(fmt::format("calls '{}', which the module does not define", name.name));
-    }
-    emit(in, out);
-    return;
-  }
-  const ptx::Function& callee = *found->second;
-  Frame inner;
-  inner.function = &callee;
-  inner.depth = frame_->depth + 1;
-  inner.caller = frame_;
-  for (const Frame* frame = frame_; frame != nullptr; frame = frame->caller) {
-    if (frame->function == &callee) {
-      context.fail(fmt::format("calls '{}', which calls itself", callee.name));
-    }
-  }
-  if (inner.depth > kDeepestCall) context.fail("nests calls too deeply");
-  charge(context, callee.variables.size());
-  open_frame(inner);
-
-  // A guarded call jumps over the copy for the lanes that do not call.
-  const std::size_t skip = program_->code.size();
-  if (in.guard >= 0) {
-    ptx::Instruction jump = in;
-    jump.guard_negated = !in.guard_negated;
-    Instr branch;
-    branch.execute = &execute_branch;
-    emit(jump, branch);
-  }
-  const std::vector<ptx::Operand> none;
-  pass(context, last > at ? in.operands[last].elements : none, inner, 0, callee.parameter_count);
-  pass(context, at > 0 ? in.operands[0].elements : none, inner, callee.parameter_count,
-       callee.return_count);
-  // What the callee keeps in local memory is free again when it has returned.
-  const std::int64_t used = local_.used;
-  decode_body(inner, false);
-  local_.used = used;
-  if (in.guard >= 0) {
-    program_->code[skip].target = static_cast<std::uint32_t>(program_->code.size());
-  }
-}
-
-/// Makes the callee's parameters the same memory as the caller's argument variables.
-void FunctionDecoder::pass(const DecodeContext& context, const std::vector<ptx::Operand>& values,
-                           Frame& inner, int first, int count) {
-  const ptx::Function& callee = *inner.function;
-  if (values.size() != static_cast<std::size_t>(count)) {
-    context.fail(
-        fmt::format("gives '{}' {} values where it has {}", callee.name, values.size(), count));
-  }
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const std::size_t to = static_cast<std::size_t>(first) + i;
-    const ptx::Variable& parameter = callee.variables[to];
-    if (parameter.register_index >= 0) {
-      context.fail(fmt::format("calls '{}', which has a parameter in a register", callee.name));
-    }
-    const auto* const given =
-        values[i].kind == ptx::Operand::Kind::variable
-            ? &frame_->function->variables[static_cast<std::size_t>(values[i].index)]
-            : nullptr;
-    if (given == nullptr || given->space != ptx::Space::param) {
-      context.fail("passes a value that is no .param variable");
-    }
-    if (given->bytes != parameter.bytes) {
-      context.fail(fmt::format("passes {} bytes where '{}' has {}", given->bytes, callee.name,
-                               parameter.bytes));
-    }
-    inner.places[to] = place_of(values[i].index);
-  }
 }
 
 }  // namespace kiln::emulated

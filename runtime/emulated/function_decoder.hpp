@@ -38,6 +38,8 @@ class FunctionDecoder {
   };
   /// Of a variable that the function names.
   [[nodiscard]] Place place_of(int index);
+  /// What a pointer to a function of the module holds; 0 if there is none of that name.
+  [[nodiscard]] std::uint64_t function_address(std::string_view name) const;
   Program& program() { return *program_; }
   /// Appends an instruction with the guard and origin of `in`.
   void emit(const ptx::Instruction& in, Instr out);
@@ -78,7 +80,21 @@ class FunctionDecoder {
   void decode_body(Frame& frame, bool entry);
   void decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
                   std::vector<TableFixup>& tables, std::vector<std::uint32_t>& returns);
+  /// The operands of a call.
+  struct CallSite {
+    std::size_t at = 0;  ///< of the function, or of the pointer to it
+    std::vector<ptx::Operand> arguments;
+    std::vector<ptx::Operand> results;
+  };
   void decode_call(DecodeContext& context);
+  void copy_in(const DecodeContext& context, const CallSite& site, const ptx::Function& callee);
+  void copy_in_all(DecodeContext& context, const CallSite& site);
+  /// It is being copied in already.
+  [[nodiscard]] bool is_open(const ptx::Function& function) const;
+  [[nodiscard]] bool fits(const CallSite& site, const ptx::Function& callee) const;
+  [[nodiscard]] const ptx::Variable* passed(const ptx::Operand& value) const;
+  [[nodiscard]] const std::vector<const ptx::Function*>& addressed();
+  [[nodiscard]] std::vector<const ptx::Function*> reached_by(const ptx::Instruction& in);
   void note_registers(const ptx::Instruction& in);
   void pass(const DecodeContext& context, const std::vector<ptx::Operand>& values, Frame& inner,
             int first, int count);
@@ -92,6 +108,7 @@ class FunctionDecoder {
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::uint32_t> constants_;
   std::map<std::pair<Special, int>, std::uint32_t> specials_;
   std::unordered_map<std::string_view, const ptx::Function*> functions_;  ///< by name
+  std::optional<std::vector<const ptx::Function*>> addressed_;            ///< once asked for
   /// Offsets of shared variables: of a function by its index there, of the module, with null, by
   /// its index in that. Names do not tell them apart.
   std::map<std::pair<const ptx::Function*, int>, std::uint32_t> shared_;
@@ -99,6 +116,12 @@ class FunctionDecoder {
   std::size_t decoded_ = 0;  ///< instructions, calls among them, and what they consist of
   std::uint32_t carry_row_ = kNoRow;
 };
+
+/// Fails for parts of an opcode that nothing has taken.
+void expect_no_parts(const DecodeContext& context);
+
+/// What a pointer to a function of the module holds; 0 if it has none of that name.
+[[nodiscard]] std::uint64_t address_of_function(const ptx::Module& module, std::string_view name);
 
 /// Sets Instr::reconverge of every branch to the nearest instruction that all its paths lead to.
 void place_joins(Program& program);

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -18,6 +19,14 @@ namespace {
 /// What fresh memory holds: a signalling pattern in most types, so that results made from it show.
 constexpr int kFreshByte = 0xcd;
 
+/// That allocations of a GPU have, whatever is asked for.
+constexpr std::int64_t kAlignment = 256;
+
+/// Around exact memory: as far as it is long, so that an index of a wrong row, or one that is twice
+/// as large as it should be, stays between.
+constexpr std::int64_t kLeastExactGap = 1 << 20;
+constexpr std::int64_t kMostExactGap = 64 << 20;
+
 }  // namespace
 
 void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
@@ -29,15 +38,28 @@ void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
   }
 }
 
+void Allocation::forget_writes(std::uint64_t at, std::uint64_t length) const {
+  std::memset(written.get() + (at - address), 0, length);
+}
+
+std::string Allocation::describe() const {
+  if (!name.empty()) return fmt::format("variable '{}' of {} bytes", name, bytes);
+  if (purpose.empty()) return fmt::format("an allocation of {} bytes", bytes);
+  return fmt::format("{} ({} bytes)", purpose, bytes);
+}
+
 bool Allocation::is_written(std::uint64_t at) const {
   const std::atomic_ref<std::uint8_t> flag(written[at - address]);
   return flag.load(std::memory_order_relaxed) != 0;
 }
 
-const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignment,
-                                         const std::string& name, bool read_only) {
+const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   const std::unique_lock lock(mutex_);
-  const std::int64_t around = 2 * kRedZoneBytes + alignment;
+  const std::int64_t bytes = wish.bytes;
+  // Room to move the address to where its alignment is as wished, and no larger.
+  const std::int64_t step = wish.exact ? std::max(wish.alignment, kAlignment) : wish.alignment;
+  const std::int64_t room = wish.exact ? 2 * step : step;
+  const std::int64_t around = 2 * kRedZoneBytes + room;
   const std::int64_t left = limit_bytes_ - used_bytes_;
   if (bytes < 0 || around > left || bytes > left - around) {
     throw Error(ErrorKind::device,
@@ -47,12 +69,15 @@ const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignm
   }
   Allocation piece;
   piece.bytes = bytes;
-  piece.read_only = read_only;
-  piece.name = name;
+  piece.read_only = wish.read_only;
+  piece.name = wish.name;
+  piece.purpose = wish.purpose;
   piece.charged_bytes = bytes + around;
-  const auto total = static_cast<std::size_t>(piece.charged_bytes);
+  piece.gap_bytes = wish.exact ? std::clamp(bytes, kLeastExactGap, kMostExactGap) : kRedZoneBytes;
   try {
-    piece.block = std::make_unique_for_overwrite<std::byte[]>(total);
+    // The host gives pages to what is touched, which gaps never are.
+    piece.block = std::make_unique_for_overwrite<std::byte[]>(
+        static_cast<std::size_t>(bytes + 2 * piece.gap_bytes + room));
     piece.written = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(bytes));
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::device,
@@ -60,14 +85,23 @@ const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignm
                             "smaller problem.",
                             bytes));
   }
-  std::memset(piece.block.get(), kFreshByte, total);
   const auto begin = reinterpret_cast<std::uintptr_t>(piece.block.get()) +
-                     static_cast<std::uintptr_t>(kRedZoneBytes);
-  const auto step = static_cast<std::uintptr_t>(alignment);
-  piece.address = (begin + step - 1) / step * step;
+                     static_cast<std::uintptr_t>(piece.gap_bytes);
+  const auto multiple = static_cast<std::uintptr_t>(step);
+  piece.address = (begin + multiple - 1) / multiple * multiple;
+  if (wish.exact && wish.alignment < kAlignment) {
+    piece.address += static_cast<std::uint64_t>(wish.alignment);
+  }
+  std::memset(piece.host(piece.address), kFreshByte, static_cast<std::size_t>(bytes));
   used_bytes_ += piece.charged_bytes;
   const std::uint64_t address = piece.address;
   return allocations_.emplace(address, std::move(piece)).first->second;
+}
+
+const Allocation& GlobalMemory::allocate(std::int64_t bytes) {
+  AllocationWish wish;
+  wish.bytes = bytes;
+  return allocate(wish);
 }
 
 void GlobalMemory::free(std::uint64_t address) noexcept {
@@ -87,6 +121,30 @@ const Allocation* GlobalMemory::nearest(std::uint64_t address) const {
   const std::shared_lock lock(mutex_);
   const auto above = allocations_.upper_bound(address);
   return above == allocations_.begin() ? nullptr : &std::prev(above)->second;
+}
+
+std::string GlobalMemory::place_text(std::uint64_t address, std::uint64_t bytes) const {
+  if (address < static_cast<std::uint64_t>(kRedZoneBytes)) return "a null pointer";
+  const std::shared_lock lock(mutex_);
+  const auto above = allocations_.upper_bound(address);
+  if (above != allocations_.begin()) {
+    const Allocation& near = std::prev(above)->second;
+    const auto size = static_cast<std::uint64_t>(near.bytes);
+    const std::uint64_t offset = address - near.address;
+    if (offset < size) return "across the end of " + near.describe();
+    if (offset - size < static_cast<std::uint64_t>(near.gap_bytes)) {
+      return fmt::format("{} bytes past the end of {}", offset - size, near.describe());
+    }
+  }
+  if (above != allocations_.end()) {
+    const Allocation& near = above->second;
+    const std::uint64_t distance = near.address - address;
+    if (distance < bytes) return "across the beginning of " + near.describe();
+    if (distance <= static_cast<std::uint64_t>(near.gap_bytes)) {
+      return fmt::format("{} bytes ahead of {}", distance, near.describe());
+    }
+  }
+  return "which lies in no allocation";
 }
 
 std::int64_t GlobalMemory::free_bytes() const {

@@ -28,7 +28,9 @@ void decode_mul24(DecodeContext& context, Instr& out);
 void decode_mad24(DecodeContext& context, Instr& out);
 void decode_dp4a(DecodeContext& context, Instr& out);
 void decode_dp2a(DecodeContext& context, Instr& out);
-void decode_vabsdiff4(DecodeContext& context, Instr& out);
+
+// integer_video.cpp
+void decode_video(DecodeContext& context, Instr& out);
 
 // integer_carry.cpp: with .cc, or the forms that read the carry
 void decode_add_carry(DecodeContext& context, Instr& out);

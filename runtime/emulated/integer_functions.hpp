@@ -231,19 +231,5 @@ struct Dp2a {
     return c;
   }
 };
-/// |a - b| of four bytes: each in its place, or their sum onto c.
-template <bool kAdd>
-struct AbsoluteDifferences {
-  static std::uint32_t of(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    std::uint32_t bytes = 0;
-    for (unsigned i = 0; i < 4; ++i) {
-      const std::int32_t from = part<std::uint8_t>(a, i) - part<std::uint8_t>(b, i);
-      const auto difference = static_cast<std::uint32_t>(from < 0 ? -from : from);
-      bytes |= difference << (8 * i);
-      c += difference;
-    }
-    return kAdd ? c : bytes;
-  }
-};
 
 }  // namespace kiln::emulated::integer

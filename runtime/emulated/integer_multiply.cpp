@@ -205,14 +205,4 @@ void decode_dp2a(DecodeContext& context, Instr& out) {
   out.execute = upper ? dp2a_of<true>(types) : dp2a_of<false>(types);
 }
 
-// vabsdiff4.u32.u32.u32{.add} d, a, b, c: what CUDA C++ makes of __vabsdiffu4 and __vsadu4, alone
-// of the video instructions in what we have seen of it.
-void decode_vabsdiff4(DecodeContext& context, Instr& out) {
-  for (int i = 0; i < 3; ++i) (void)take_type_of(context, {Type::u32});
-  const bool add = context.take("add");
-  take_operands(context, out, 3, Type::b32);
-  out.unit = Unit::multiply;
-  out.execute = add ? kDot<AbsoluteDifferences<true>> : kDot<AbsoluteDifferences<false>>;
-}
-
 }  // namespace kiln::emulated::integer

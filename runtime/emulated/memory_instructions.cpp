@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// ld, st, atom, red and what belongs to addresses.
+// ld, st, atom, red and hints.
 #include <fmt/format.h>
 
 #include <bit>
 #include <cstring>
 #include <string_view>
+#include <vector>
 
 #include "runtime/emulated/async_instructions.hpp"
 #include "runtime/emulated/atomics.hpp"
@@ -178,19 +179,6 @@ void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-/// `in_cluster` becomes whether it is the cluster's shared memory.
-Space take_space(DecodeContext& context, bool* in_cluster = nullptr) {
-  const std::string_view name =
-      context.take_one_of({"const", "global", "local", "param", "param::entry", "param::func",
-                           "shared", "shared::cta", "shared::cluster"});
-  if (in_cluster != nullptr) *in_cluster = name == "shared::cluster";
-  if (name.empty()) return Space::generic;
-  if (name == "const") return Space::constant;
-  if (name == "global") return Space::global;
-  if (name == "local") return Space::local;
-  return name.starts_with("param") ? Space::param : Space::shared;
-}
-
 /// Takes what says how an access is ordered and cached. Caches are coherent here, so only how it
 /// synchronises with other threads counts.
 AccessWords take_words(DecodeContext& context) {
@@ -291,23 +279,55 @@ struct AtomicDetail {
   AtomicFunction apply = nullptr;
   AtomicFunction apply_global = nullptr;
   int bytes = 4;
+  std::size_t elements = 1;  ///< of a vector, `bytes` each
   bool fetches = true;
   bool only_writes = false;  ///< an exchange: memory need not hold anything before
   Ordering ordering;
 };
 
-void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto& detail = *static_cast<const AtomicDetail*>(instr.detail);
-  WarpAccess access;
+/// Fills the access and says that it releases.
+void begin_atomic(Warp& warp, const Instr& instr, LaneMask active, const AtomicDetail& detail,
+                  WarpAccess& access) {
   access.space = detail.space;
   access.in_cluster = detail.in_cluster;
   access.kind = detail.only_writes ? AccessKind::store : AccessKind::atomic;
-  access.bytes = detail.bytes;
+  access.bytes = detail.bytes * static_cast<int>(detail.elements);
   access.lanes = active;
   access.synchronises = true;
   fill_addresses(warp, instr, active, access.address);
+  if (detail.elements > 1 && active != 0 && space_of(access) != AccessSpace::global) {
+    warp.fail(instr, active, Finding::invalid_operand, "updates a vector outside of global memory",
+              access.address[std::countr_zero(active)]);
+  }
   warp.resolve(instr, access);
   tell_release(warp, instr, access, detail.ordering);
+}
+
+/// Each element by itself. Rows: first those of the old values, if they are wanted.
+void execute_vector_atomic(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto& detail = *static_cast<const AtomicDetail*>(instr.detail);
+  WarpAccess access;
+  begin_atomic(warp, instr, active, detail, access);
+  const auto bytes = static_cast<std::size_t>(detail.bytes);
+  const std::uint32_t* const values = instr.rows + (detail.fetches ? detail.elements : 0);
+  for_active(active, [&](int lane) {
+    const std::size_t place = static_cast<std::size_t>(lane) * bytes;
+    std::byte old[16];
+    for (std::size_t i = 0; i < detail.elements; ++i) {
+      const std::byte* const value = warp.row(values[i]) + place;
+      detail.apply_global(access.host[lane] + i * bytes, value, value, old + i * bytes);
+    }
+    for (std::size_t i = 0; detail.fetches && i < detail.elements; ++i) {
+      std::memcpy(warp.row(instr.rows[i]) + place, old + i * bytes, bytes);
+    }
+  });
+  tell_acquire(warp, instr, access, detail.ordering);
+}
+
+void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto& detail = *static_cast<const AtomicDetail*>(instr.detail);
+  WarpAccess access;
+  begin_atomic(warp, instr, active, detail, access);
   const auto bytes = static_cast<std::size_t>(detail.bytes);
   const bool global = space_of(access) == AccessSpace::global;
   const AtomicFunction apply = global ? detail.apply_global : detail.apply;
@@ -322,6 +342,36 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
   tell_acquire(warp, instr, access, detail.ordering);
 }
 
+// {atom,red}.global.{add,min,max}{.noftz}.{v2,v4,v8}.type {d,} [a], {...}.
+void decode_vector_atomic(DecodeContext& context, Instr& out, AtomicDetail& detail,
+                          std::string_view operation) {
+  const Type type = context.take_type();
+  detail.apply_global = find_vector_atomic(operation, type);
+  detail.bytes = lane_bytes(type);
+  const std::size_t bytes = detail.elements * static_cast<std::size_t>(detail.bytes);
+  if (detail.apply_global == nullptr || bytes > 16) {
+    context.fail("is no atomic operation on a vector that the emulator knows");
+  }
+  const std::size_t first = detail.fetches ? 1 : 0;
+  std::vector<std::uint32_t> rows;
+  if (detail.fetches) rows = context.destinations(context.operand(0), type);
+  for (const std::uint32_t row : context.sources(context.operand(first + 1), type)) {
+    rows.push_back(row);
+  }
+  if (rows.size() != (first + 1) * detail.elements) {
+    context.fail(fmt::format("has {} registers for vectors of {}", rows.size(), detail.elements));
+  }
+  context.set_rows(out, rows);
+  const Space named = decode_address(context, first, out);
+  if (detail.space == Space::generic) detail.space = named;
+  if (detail.space != Space::generic && detail.space != Space::global) {
+    context.fail("updates a vector that is not in global memory");
+  }
+  out.unit = unit_of(detail.space);
+  out.detail = context.keep(detail);
+  out.execute = &execute_vector_atomic;
+}
+
 void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   AtomicDetail detail;
   detail.fetches = fetches;
@@ -331,6 +381,12 @@ void decode_atomic(DecodeContext& context, Instr& out, bool fetches) {
   const std::string_view operation =
       context.take_one_of({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   context.take("noftz");
+  if (const auto vector = context.take_one_of({"v2", "v4", "v8"}); !vector.empty()) {
+    detail.elements = static_cast<std::size_t>(vector[1] - '0');
+    context.expect_operands((fetches ? 3 : 2) + words.policies);
+    decode_vector_atomic(context, out, detail, operation);
+    return;
+  }
   const Type type = context.take_type();
   detail.apply = find_atomic(operation, type);
   detail.apply_global = find_global_atomic(operation, type);
@@ -365,112 +421,11 @@ void decode_red(DecodeContext& context, Instr& out) {
   decode_atomic(context, out, false);
 }
 
-constexpr std::uint64_t window_of(Space space) {
-  switch (space) {
-    case Space::shared:
-      return kSharedWindow;
-    case Space::local:
-      return kLocalWindow;
-    case Space::param:
-      return kParamWindow;
-    default:
-      return 0;
-  }
-}
-
-/// A generic address of shared memory names the block; one within the space may leave it out.
-std::uint64_t to_generic(std::uint64_t address, std::uint64_t window, std::uint32_t rank) {
-  if (window == kSharedWindow && (address >> kSharedRankShift) == 0) {
-    address |= (std::uint64_t{rank} + 1) << kSharedRankShift;
-  }
-  return address | window;
-}
-
-std::uint64_t from_generic(std::uint64_t address, std::uint64_t window, std::uint32_t rank) {
-  address &= ~window;
-  if (window == kSharedWindow && (address >> kSharedRankShift) == std::uint64_t{rank} + 1) {
-    address &= (std::uint64_t{1} << kSharedRankShift) - 1;
-  }
-  return address;
-}
-
-void execute_cvta(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto window = static_cast<std::uint64_t>(instr.immediate);
-  const std::uint32_t rank = warp.block().rank();
-  for (LaneMask left = active; left != 0; left &= left - 1) {
-    const int lane = std::countr_zero(left);
-    const auto in = instr.bytes == 8 ? get<std::uint64_t>(warp.row(instr.a), lane)
-                                     : get<std::uint32_t>(warp.row(instr.a), lane);
-    const std::uint64_t value =
-        instr.variant == 0 ? to_generic(in, window, rank) : from_generic(in, window, rank);
-    if (instr.bytes == 8) {
-      put(warp.row(instr.d), lane, value);
-    } else {
-      put(warp.row(instr.d), lane, static_cast<std::uint32_t>(value));
-    }
-  }
-}
-
-void decode_cvta(DecodeContext& context, Instr& out) {
-  out.variant = context.take("to") ? 1 : 0;
-  const Space space = take_space(context);
-  const Type type = context.take_type();
-  context.expect_operands(2);
-  out.d = context.destination(0, type);
-  out.a = context.source(1, type);
-  out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
-  if (out.bytes != 8 && (out.bytes != 4 || window_of(space) != 0)) {
-    context.fail("makes no address of 64 bits, as generic ones of 64-bit PTX are");
-  }
-  out.immediate = static_cast<std::int64_t>(window_of(space));
-  out.unit = Unit::integer;
-  out.execute = &execute_cvta;
-}
-
-/// What isspacep asks beyond the window that an address lies in.
-enum class Asks : std::uint8_t { window, own_block, constants, no_constants };
-
-void execute_isspacep(Warp& warp, const Instr& instr, LaneMask active) {
-  const auto asks = static_cast<Asks>(instr.variant);
-  LaneMask result = 0;
-  for_active(active, [&](int lane) {
-    const auto address = get<std::uint64_t>(warp.row(instr.a), lane);
-    bool is = (address & kWindowMask) == static_cast<std::uint64_t>(instr.immediate);
-    if (asks == Asks::own_block) {
-      const std::uint64_t rank = (address & ~kWindowMask) >> kSharedRankShift;
-      is = is && (rank == 0 || rank == std::uint64_t{warp.block().rank()} + 1);
-    } else if (asks != Asks::window) {
-      // Constants lie among the allocations; they are those that nobody may write.
-      const Allocation* at = warp.block().cluster().launch().memory->find(address);
-      const bool constant = at != nullptr && at->read_only;
-      is = is && constant == (asks == Asks::constants);
-    }
-    if (is) result |= LaneMask{1} << lane;
-  });
-  warp.set_predicate(instr.d, result, active);
-}
-
-void decode_isspacep(DecodeContext& context, Instr& out) {
-  const std::string_view name = context.in().parts.back();
-  const Space space = take_space(context);
-  const Asks asks = name == "shared" || name == "shared::cta" ? Asks::own_block
-                    : space == Space::constant                ? Asks::constants
-                    : space == Space::global                  ? Asks::no_constants
-                                                              : Asks::window;
-  context.expect_operands(2);
-  out.variant = static_cast<std::uint8_t>(asks);
-  out.d = context.destination(0, Type::pred);
-  out.a = context.source(1, Type::u64);
-  out.immediate = static_cast<std::int64_t>(window_of(space));
-  out.unit = Unit::integer;
-  out.execute = &execute_isspacep;
-}
-
 void execute_nothing(Warp&, const Instr&, LaneMask) {}
 
 /// Hints that move no value a kernel could see.
 void decode_hint(DecodeContext& context, Instr& out) {
-  take_space(context);
+  static_cast<void>(take_space(context));
   take_words(context);
   context.take_one_of({"L1", "L2", "tensormap"});
   context.take_one_of({"L2::evict_last", "L2::evict_normal"});
@@ -506,18 +461,11 @@ void decode_policy(DecodeContext& context, Instr& out) {
 }
 
 constexpr Opcode kOpcodes[] = {
-    {"ld", &decode_ld},
-    {"ldu", &decode_ld},
-    {"st", &decode_st},
-    {"atom", &decode_atom},
-    {"red", &decode_red},
-    {"cvta", &decode_cvta},
-    {"isspacep", &decode_isspacep},
-    {"prefetch", &decode_hint},
-    {"prefetchu", &decode_hint},
-    {"applypriority", &decode_hint},
-    {"discard", &decode_hint},
-    {"createpolicy", &decode_policy},
+    {"ld", &decode_ld},          {"ldu", &decode_ld},
+    {"st", &decode_st},          {"atom", &decode_atom},
+    {"red", &decode_red},        {"prefetch", &decode_hint},
+    {"prefetchu", &decode_hint}, {"applypriority", &decode_hint},
+    {"discard", &decode_hint},   {"createpolicy", &decode_policy},
 };
 
 }  // namespace

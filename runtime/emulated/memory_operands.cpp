@@ -3,6 +3,7 @@
 #include "runtime/emulated/memory_operands.hpp"
 
 #include <bit>
+#include <string_view>
 
 namespace kiln::emulated {
 
@@ -42,6 +43,18 @@ std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane) {
     return get<std::uint32_t>(warp.row(operand.row), lane) + static_cast<std::uint32_t>(offset);
   }
   return get<std::uint64_t>(warp.row(operand.row), lane) + offset;
+}
+
+ptx::Space take_space(DecodeContext& context, bool* in_cluster) {
+  const std::string_view name =
+      context.take_one_of({"const", "global", "local", "param", "param::entry", "param::func",
+                           "shared", "shared::cta", "shared::cluster"});
+  if (in_cluster != nullptr) *in_cluster = name == "shared::cluster";
+  if (name.empty()) return ptx::Space::generic;
+  if (name == "const") return ptx::Space::constant;
+  if (name == "global") return ptx::Space::global;
+  if (name == "local") return ptx::Space::local;
+  return name.starts_with("param") ? ptx::Space::param : ptx::Space::shared;
 }
 
 Unit unit_of(ptx::Space space) {

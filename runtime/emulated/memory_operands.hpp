@@ -11,6 +11,10 @@
 
 namespace kiln::emulated {
 
+/// Takes the part of an opcode that names a space, generic if there is none. `in_cluster` becomes
+/// whether it is the cluster's shared memory.
+[[nodiscard]] ptx::Space take_space(DecodeContext& context, bool* in_cluster = nullptr);
+
 /// Decodes operand `i` into `a`, `immediate` and `variant`; the space of the variable it names.
 ptx::Space decode_address(DecodeContext& context, std::size_t i, Instr& out);
 

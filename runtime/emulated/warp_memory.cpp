@@ -306,21 +306,11 @@ void Warp::resolve_lane(const Instr& instr, WarpAccess& access, int lane) {
 
 void Warp::fail_global(const Instr& instr, const WarpAccess& access, int lane) const {
   const std::uint64_t address = access.address[lane];
-  std::string text =
-      fmt::format("{} {} bytes at {:#x}, ", verb_of(access.kind), access.bytes, address);
-  const Allocation* near = block_.launch().memory->nearest(address);
-  const std::uint64_t beyond =
-      near == nullptr ? 0 : address - near->address - static_cast<std::uint64_t>(near->bytes);
-  if (address < GlobalMemory::kRedZoneBytes) {
-    text += "a null pointer";
-  } else if (near != nullptr && address - near->address < static_cast<std::uint64_t>(near->bytes)) {
-    text += fmt::format("across the end of an allocation of {} bytes", near->bytes);
-  } else if (near != nullptr && beyond < GlobalMemory::kRedZoneBytes) {
-    text += fmt::format("{} bytes past the end of an allocation of {} bytes", beyond, near->bytes);
-  } else {
-    text += "which lies in no allocation";
-  }
-  fail(instr, LaneMask{1} << lane, Finding::out_of_bounds, std::move(text), address);
+  const GlobalMemory& memory = *block_.launch().memory;
+  fail(instr, LaneMask{1} << lane, Finding::out_of_bounds,
+       fmt::format("{} {} bytes at {:#x}, {}", verb_of(access.kind), access.bytes, address,
+                   memory.place_text(address, static_cast<std::uint64_t>(access.bytes))),
+       address);
 }
 
 Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::string text,

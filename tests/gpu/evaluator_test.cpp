@@ -36,7 +36,7 @@ extern "C" __global__ void planted(const kiln::GemmArgs args) {
 #if FAULT == 4
   if (row == args.m && col < args.n) d[row * args.ldd + col] = 1.0f;
 #elif FAULT == 5
-  if (row < args.m && col >= args.n && col < args.ldd) d[row * args.ldd + col] = 1.0f;
+  if (row + 1 < args.m && col >= args.n && col < args.ldd) d[row * args.ldd + col] = 1.0f;
 #endif
   if (row >= args.m || col >= args.n) return;
   float sum = 0.0f;

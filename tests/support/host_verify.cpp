@@ -21,7 +21,8 @@ FakeKernel kernel(void (*function)(const Args&)) {
 void fill_random(const FillArgs& args) {
   const auto kind = static_cast<ElementKind>(args.dtype);
   for (std::int64_t row = 0; row < args.rows; ++row) {
-    for (std::int64_t col = 0; col < args.ld; ++col) {
+    const std::int64_t end = row + 1 < args.rows ? args.ld : args.cols;
+    for (std::int64_t col = 0; col < end; ++col) {
       const auto bits = col < args.cols
                             ? random_element(args.seed, row, col, args.distribution == kFillInteger,
                                              args.lo, args.hi, kind)

@@ -8,7 +8,7 @@
 ///
 /// Every kernel is extern "C", takes its one struct by value, walks its elements with a grid-stride
 /// loop over a 1-D grid and so is right for any grid and any block of up to 1024 threads. Matrices
-/// are row-major: element (row, col) at `row * ld + col`, and a buffer holds rows * ld elements.
+/// are row-major: element (row, col) at `row * ld + col`, and a buffer ends with the last of them.
 /// `dtype` is the number of a kiln::DType. Results are added to, so the host copies a
 /// default-initialised result struct to the device before the launch.
 
@@ -20,9 +20,9 @@ enum FillDistribution : int {
   kFillInteger = 1,  ///< each integer of [lo, hi] with equal probability
 };
 
-/// kiln_fill_random(FillArgs): fills rows x cols; columns cols..ld-1 of every row get NaN
-/// (integers: the extreme value), so that a kernel that lets padding matter is found out. A value
-/// depends on seed, row, col, distribution and dtype alone. -128 is never drawn for s8.
+/// kiln_fill_random(FillArgs): fills rows x cols; columns cols..ld-1 of every row but the last get
+/// NaN (integers: the extreme value), so that a kernel that lets padding matter is found out. A
+/// value depends on seed, row, col, distribution and dtype alone. -128 is never drawn for s8.
 struct FillArgs {
   void* data;
   long long rows;

@@ -87,7 +87,8 @@ extern "C" __global__ void kiln_fill_random(const kiln::FillArgs args) {
   using namespace kiln;
   const ElementKind kind = static_cast<ElementKind>(args.dtype);
   const int bytes = element_bytes(kind);
-  for (long long i = first_element(); i < args.rows * args.ld; i += element_stride()) {
+  const long long elements = (args.rows - 1) * args.ld + args.cols;
+  for (long long i = first_element(); i < elements; i += element_stride()) {
     const long long row = i / args.ld;
     const long long col = i % args.ld;
     const unsigned long long bits =

@@ -453,11 +453,86 @@ TEST(Atomics, PlacesMustBeAlignedAndWithinBounds) {
   }
 }
 
+/// All lanes of a warp add a vector to one place; its elements afterwards.
+std::vector<std::uint32_t> added_vectors(const std::string& instruction,
+                                         const std::vector<std::uint32_t>& before) {
+  PtxRunner run(kernel_text(R"(
+    .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %l<4>;
+    ld.param.u64 %l1, [p0];
+    mov.u32 %r1, 0x3f800000; mov.u32 %r2, 0x40000000; mov.u32 %r3, 0x40400000;
+    mov.u32 %r4, 0xbf800000; mov.u32 %r5, 0x3c004000;
+    mov.b16 %h1, 0x3c00; mov.b16 %h2, 0x4000; mov.b16 %h3, 0xc000; mov.b16 %h4, 0x3c00;
+)" + instruction + " ret;",
+                            1));
+  const auto place = run.buffer(before);
+  run.launch_clean({1, 1, 1}, {32, 1, 1}, place);
+  return run.read<std::uint32_t>(place, before.size());
+}
+
+TEST(Atomics, VectorsAreUpdatedElementByElement) {
+  using Words = std::vector<std::uint32_t>;
+  const auto words = [](std::vector<float> values) {
+    Words bits;
+    for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
+    return bits;
+  };
+  EXPECT_EQ(
+      added_vectors("red.global.add.v4.f32 [%l1], {%r1, %r2, %r3, %r4};", words({1, 0, 0, 32})),
+      words({33, 64, 96, 0}));
+  EXPECT_EQ(
+      added_vectors("red.relaxed.gpu.global.add.v2.f32 [%l1], {%r1, %r2};", words({0.5F, 0, 7, 8})),
+      words({32.5F, 64, 7, 8}));
+  // Halves: 1 and 2 in a word, 32 times.
+  EXPECT_EQ(added_vectors("red.global.add.noftz.v2.f16x2 [%l1], {%r5, %r5};", {0, 0, 9, 9}),
+            (Words{0x50005400, 0x50005400, 9, 9}));
+  EXPECT_EQ(added_vectors("red.global.max.noftz.v4.f16 [%l1], {%h1, %h2, %h3, %h4};", {0, 0}),
+            (Words{0x40003c00, 0x3c000000}));
+  EXPECT_EQ(
+      added_vectors("red.global.min.noftz.v2.bf16x2 [%l1], {%r4, %r4};", {0x00000000, 0x80000000}),
+      (Words{0xbf800000, 0xbf800000}));
+}
+
+TEST(Atomics, VectorsGiveTheOldValues) {
+  PtxRunner run(kernel_text(R"(
+    .reg .f32 %f<8>; .reg .b64 %l<4>;
+    ld.param.u64 %l1, [p0];
+    mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f40000000;
+    atom.global.add.v4.f32 {%f1, %f2, %f3, %f4}, [%l1], {%f2, %f1, %f1, %f2};
+    ld.param.u64 %l2, [p1];
+    st.global.v4.f32 [%l2], {%f1, %f2, %f3, %f4};
+    ret;
+  )",
+                            2));
+  const auto place = run.buffer(std::vector<float>{10, 20, 30, 40});
+  const auto out = run.fresh_buffer(16);
+  run.launch_clean({1, 1, 1}, {1, 1, 1}, place, out);
+  EXPECT_EQ(run.read<float>(place, 4), (std::vector<float>{12, 21, 31, 42}));
+  EXPECT_EQ(run.read<float>(out, 4), (std::vector<float>{10, 20, 30, 40}));
+}
+
+TEST(Atomics, VectorsLieInGlobalMemory) {
+  const auto launched = [](const std::string& address) {
+    PtxRunner run(
+        kernel_text(".shared .align 16 .b32 s[4]; .reg .b32 %r<4>; .reg .b64 %l<4>;\n"
+                    "ld.param.u64 %l1, [p0]; mov.u32 %r1, 0;\n" +
+                        address + " red.add.v4.f32 [%l1], {%r1, %r1, %r1, %r1}; ret;",
+                    1));
+    return findings(run.launch({1, 1, 1}, {1, 1, 1}, run.buffer(std::vector<float>(4))));
+  };
+  EXPECT_EQ(launched(""), std::vector<Finding>{});
+  EXPECT_EQ(launched("add.u64 %l1, %l1, 4;"), std::vector<Finding>{Finding::misaligned});
+  EXPECT_EQ(launched("mov.u64 %l1, s; cvta.shared.u64 %l1, %l1;"),
+            std::vector<Finding>{Finding::invalid_operand});
+}
+
 TEST(Atomics, WhatPtxDoesNotHaveIsRefused) {
   for (const std::string text :
        {"atom.global.add.b32 %rd, [%in], %ra;", "atom.global.min.f32 %rd, [%in], %ra;",
         "atom.global.inc.u64 %ld, [%in], %la;", "atom.global.and.u32 %rd, [%in], %ra;",
-        "atom.global.cas.b32 %rd, [%in], %ra;", "atom.global.nand.b32 %rd, [%in], %ra;"}) {
+        "atom.global.cas.b32 %rd, [%in], %ra;", "atom.global.nand.b32 %rd, [%in], %ra;",
+        "red.shared.add.v2.f32 [%in], {%ra, %rb};", "red.global.add.v8.f32 [%in], {%ra, %rb};",
+        "red.global.min.v2.f32 [%in], {%ra, %rb};", "red.global.add.v2.u32 [%in], {%ra, %rb};",
+        "red.global.add.v4.f32 [%in], {%ra, %rb};"}) {
     lane_test::expect_refused(text);
   }
 }

@@ -114,10 +114,9 @@ TEST(Decoder, CallsThatCannotBeAreRefused) {
       {".shared .b32 s; call f, (s);", "no .param variable"},
       {".param .b64 wide; call f, (wide);", "passes 8 bytes where 'f' has 4"},
       {".param .b32 a; call (a), in_registers, (a);", "a parameter in a register"},
-      {"type: .callprototype _ (); call %rd2, type;", "goes through a pointer"},
-      {"type: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
-       ".param .b32 a; call (a), %rd2, (a), type;",
-       "goes through a pointer"},
+      {"type: .callprototype _ (); call %rd2;", "has 1 operands where the emulator knows 2"},
+      {"type: .callprototype _ (); call %r2, type;", "another width than u64"},
+      {"mov.u32 %r1, f;", "the address of 'f' as u32"},
   };
   for (const auto& [call, message] : cases) {
     EXPECT_THAT(module_refusal(std::string(call) + " ret;", f), HasSubstr(message)) << call;

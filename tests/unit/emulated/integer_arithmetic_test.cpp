@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -286,7 +287,67 @@ TEST(IntegerArithmetic, DifferencesOfBytesStayInTheirBytesOrAreAddedUp) {
     for (int i = 0; i < 4; ++i) sum += difference(r, i);
     return sum & 0xffffffffU;
   });
-  lane_test::expect_refused("vabsdiff4.s32.s32.s32 %rd, %ra, %rb, %rc;", "no form for .s32");
+}
+
+/// Part i of a word that has `parts` of them.
+int part_of(std::uint64_t word, int i, int parts, bool with_sign) {
+  const int bits = 32 / parts;
+  return static_cast<int>(extended(word >> (bits * i), bits, with_sign).low);
+}
+
+TEST(IntegerArithmetic, VideoInstructionsWorkOnThePartsOfAWord) {
+  using Parts = int (*)(int a, int b);
+  const struct {
+    const char* name;
+    Parts of;
+  } operations[] = {
+      {"vadd", [](int a, int b) { return a + b; }},
+      {"vsub", [](int a, int b) { return a - b; }},
+      {"vmin", [](int a, int b) { return a < b ? a : b; }},
+      {"vmax", [](int a, int b) { return a > b ? a : b; }},
+      {"vabsdiff", [](int a, int b) { return std::abs(a - b); }},
+      {"vavrg", [](int a, int b) { return (a + b + (a + b >= 0 ? 1 : 0)) >> 1; }},
+  };
+  for (const auto& operation : operations) {
+    for (const int parts : {2, 4}) {
+      for (const bool with_sign : {false, true}) {
+        const std::string type = with_sign ? ".s32" : ".u32";
+        const std::string name = operation.name + std::to_string(parts) + type + type + type;
+        const int bits = 32 / parts;
+        const auto one = [&](const Row& r, int i) {
+          return operation.of(part_of(r[0], i, parts, with_sign),
+                              part_of(r[1], i, parts, with_sign));
+        };
+        const auto join = [&](const auto& value) {
+          std::uint64_t word = 0;
+          for (int i = 0; i < parts; ++i) {
+            word |= (static_cast<std::uint64_t>(value(i)) & ((1U << bits) - 1)) << (bits * i);
+          }
+          return word;
+        };
+        expect_all(name + " %rd, %ra, %rb, %rc;", 'r',
+                   [&](const Row& r) { return join([&](int i) { return one(r, i); }); });
+        const int most = with_sign ? (1 << (bits - 1)) - 1 : (1 << bits) - 1;
+        const int least = with_sign ? -most - 1 : 0;
+        expect_all(name + ".sat %rd, %ra, %rb, %rc;", 'r', [&](const Row& r) {
+          return join([&](int i) { return std::clamp(one(r, i), least, most); });
+        });
+        expect_all(name + ".add %rd, %ra, %rb, %rc;", 'r', [&](const Row& r) {
+          std::uint64_t sum = r[2];
+          for (int i = 0; i < parts; ++i) sum += static_cast<std::uint64_t>(one(r, i));
+          return sum & 0xffffffffU;
+        });
+      }
+    }
+  }
+  expect_all("vset2.s32.s32.lt %rd, %ra, %rb, %rc;", 'r', [](const Row& r) {
+    const auto less = [&](int i) {
+      return part_of(r[0], i, 2, true) < part_of(r[1], i, 2, true) ? 1U : 0U;
+    };
+    return std::uint64_t{less(0) | less(1) << 16};
+  });
+  lane_test::expect_refused("vadd2.s32.s32.s16 %rd, %ra, %rb, %rc;", "no form for .s16");
+  lane_test::expect_refused("vset4.s32.s32 %rd, %ra, %rb, %rc;", "needs .eq, .ne");
 }
 
 TEST(IntegerArithmetic, CarriesLinkWordsToLongNumbers) {

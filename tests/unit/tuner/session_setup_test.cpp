@@ -44,6 +44,34 @@ TEST(VerificationCases, TheBriefSetStillHasOddSizesAndWholeVectors) {
   EXPECT_EQ(brief[3].gemm, all[4].gemm);
 }
 
+TEST(DeepCases, TakeARingOfEveryUsualSizeRoundSeveralTimes) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const Gemm large = Gemm::of(DType::f16, 4096, 4096, 4096);
+  const auto cases = deep_cases(large, 2.0, -0.5, kMost);
+  ASSERT_GE(cases.size(), 4U);
+  const Gemm& first = cases[0].gemm;
+  EXPECT_GE(first.k, 8 * 4 * 64) << "four stages of 64, eight times";
+  EXPECT_TRUE(first.k % 8 == 0 && first.k % 16 != 0) << "whole vectors, and a ragged last tile";
+  EXPECT_EQ(cases[1].gemm.k % 1024, 0);
+  EXPECT_EQ(cases[1].gemm.m, first.m);
+  for (const auto& one : cases) {
+    EXPECT_LE(one.gemm.m * one.gemm.n * one.gemm.k, kMost);
+    EXPECT_EQ(one.alpha, 2.0);
+    EXPECT_EQ(one.beta, -0.5);
+    EXPECT_EQ(to_problem(one.gemm).traits, to_problem(large).traits);
+  }
+  // Halves of the bytes of f32, and so twice the depth.
+  EXPECT_LT(deep_cases(Gemm::of(DType::f32, 4096, 4096, 4096), 1, 0, kMost)[0].gemm.k, first.k);
+}
+
+TEST(DeepCases, AreNeedlessForAProblemThatIsDeepAndIsRun) {
+  constexpr std::int64_t kMost = 1 << 24;
+  const Gemm thin = Gemm::of(DType::f16, 64, 64, 4000);
+  EXPECT_TRUE(deep_cases(thin, 1, 0, kMost).empty());
+  EXPECT_TRUE(deep_cases(Gemm::of(DType::f16, 4096, 4096, 4096), 1, 0, 0).empty());
+  EXPECT_FALSE(deep_cases(Gemm::of(DType::f16, 64, 64, 512), 1, 0, kMost).empty());
+}
+
 /// Any element type, layout, alignment and padding.
 Gemm any_gemm() {
   Gemm gemm = Gemm::of(static_cast<DType>(*rc::gen::inRange(0, 10)), *rc::gen::inRange(1, 400),

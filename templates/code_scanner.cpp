@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/code_scanner.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+struct Token {
+  std::string_view text;
+  int line = 0;
+};
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// The end of what begins at `at` and has no tokens: a comment, a literal or a directive; `at`
+/// itself when it is none of them.
+std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_line) {
+  const auto behind = [&](std::string_view mark, std::size_t from) {
+    const auto found = source.find(mark, from);
+    return found == std::string_view::npos ? source.size() : found + mark.size();
+  };
+  if (source.substr(at, 2) == "/*") return behind("*/", at + 2);
+  if (source.substr(at, 2) == "//" || (source[at] == '#' && begins_line)) return behind("\n", at);
+  const char quote = source[at];
+  if (quote != '"' && quote != '\'') return at;
+  std::size_t end = at + 1;
+  while (end < source.size() && source[end] != quote && source[end] != '\n') {
+    end += source[end] == '\\' ? 2 : 1;
+  }
+  return std::min(end + 1, source.size());
+}
+
+/// Words, and every other character by itself.
+std::vector<Token> tokens_of(std::string_view source) {
+  std::vector<Token> tokens;
+  int line = 1;
+  bool begins_line = true;
+  for (std::size_t at = 0; at < source.size();) {
+    std::size_t end = end_of_blank(source, at, begins_line);
+    if (end == at) {
+      end = at + 1;
+      if (is_word(source[at])) {
+        while (end < source.size() && is_word(source[end])) ++end;
+      }
+      if (std::isspace(static_cast<unsigned char>(source[at])) == 0) {
+        tokens.push_back({source.substr(at, end - at), line});
+        begins_line = false;
+      }
+    }
+    const auto text = source.substr(at, end - at);
+    const auto breaks = std::count(text.begin(), text.end(), '\n');
+    line += static_cast<int>(breaks);
+    if (breaks > 0) begins_line = true;
+    at = end;
+  }
+  return tokens;
+}
+
+/// The index behind the bracket that closes the one at `at`.
+std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
+  constexpr std::string_view kOpening = "({[";
+  constexpr std::string_view kClosing = ")}]";
+  int depth = 0;
+  for (; at < tokens.size(); ++at) {
+    const char c = tokens[at].text.front();
+    if (kOpening.find(c) != std::string_view::npos) ++depth;
+    if (kClosing.find(c) != std::string_view::npos && --depth == 0) return at + 1;
+  }
+  return at;
+}
+
+/// A member's declarators: `int a = 1, b` has two. Empty for what is no data member.
+std::vector<std::string> declared(const std::vector<Token>& member) {
+  constexpr std::array<std::string_view, 7> kNoData{"static", "using", "typedef", "friend",
+                                                    "struct", "enum",  "template"};
+  std::vector<std::string> names;
+  if (member.empty() ||
+      std::find(kNoData.begin(), kNoData.end(), member.front().text) != kNoData.end()) {
+    return names;
+  }
+  std::string_view last;
+  bool open = true;  // the name of the declarator may still come
+  for (std::size_t i = 0; i < member.size();) {
+    const std::string_view text = member[i].text;
+    if (text == "(") return {};  // a function
+    if (text == ",") {
+      names.emplace_back(last);
+      open = true;
+    } else if (text == "=" || text == "{" || text == "[" || text == ":") {
+      open = false;
+    } else if (open && is_word(text.front())) {
+      last = text;
+    }
+    i = text == "{" || text == "[" ? behind_closing(member, i) : i + 1;
+  }
+  if (!last.empty()) names.emplace_back(last);
+  return names;
+}
+
+/// What stands between `template <` and its `>`.
+ScannedKernel template_head(const std::vector<Token>& tokens, std::size_t& at) {
+  ScannedKernel head;
+  int depth = 1;
+  bool any = false;
+  while (at < tokens.size() && depth > 0) {
+    const std::string_view text = tokens[at].text;
+    if (text == "(" || text == "{" || text == "[") {
+      at = behind_closing(tokens, at);
+      continue;
+    }
+    if (text == "<") ++depth;
+    if (text == ">") --depth;
+    if (depth == 1 && text == ",") ++head.parameters;
+    if (depth == 1 && text == "=") ++head.defaults;
+    if (text == ".") head.is_variadic = true;
+    any = any || depth > 0;
+    ++at;
+  }
+  if (any) ++head.parameters;
+  return head;
+}
+
+bool is_attribute(std::string_view word) {
+  constexpr std::array<std::string_view, 6> kAttributes{"__launch_bounds__", "__cluster_dims__",
+                                                        "__maxnreg__",       "__block_size__",
+                                                        "__attribute__",     "alignas"};
+  return std::find(kAttributes.begin(), kAttributes.end(), word) != kAttributes.end();
+}
+
+}  // namespace
+
+std::optional<ScannedStruct> find_struct(std::string_view source, std::string_view name) {
+  const auto tokens = tokens_of(source);
+  for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
+    const bool begins = tokens[i].text == "struct" || tokens[i].text == "class";
+    if (!begins || tokens[i + 1].text != name || tokens[i + 2].text != "{") continue;
+    ScannedStruct found{tokens[i].line, {}};
+    const std::size_t end = behind_closing(tokens, i + 2) - 1;
+    std::vector<Token> member;
+    for (std::size_t at = i + 3; at < end;) {
+      const bool is_body = tokens[at].text == "{" &&
+                           std::any_of(member.begin(), member.end(),
+                                       [](const Token& token) { return token.text == "("; });
+      if (tokens[at].text == ";" || is_body) {
+        for (auto& field : declared(member)) found.fields.push_back(std::move(field));
+        member.clear();
+        at = is_body ? behind_closing(tokens, at) : at + 1;
+      } else {
+        member.push_back(tokens[at++]);
+      }
+    }
+    return found;
+  }
+  return std::nullopt;
+}
+
+std::vector<ScannedKernel> find_kernels(std::string_view source) {
+  const auto tokens = tokens_of(source);
+  std::vector<ScannedKernel> kernels;
+  ScannedKernel head;  // of the declaration at hand
+  for (std::size_t i = 0; i < tokens.size();) {
+    const std::string_view text = tokens[i].text;
+    if (text == ";" || text == "{" || text == "}") head = {};
+    if (text == "template" && i + 1 < tokens.size() && tokens[i + 1].text == "<") {
+      i += 2;
+      head = template_head(tokens, i);
+      continue;
+    }
+    ++i;
+    if (text != "__global__") continue;
+    while (i + 1 < tokens.size() && tokens[i].text != ";") {
+      if (tokens[i + 1].text != "(") {
+        ++i;
+      } else if (is_attribute(tokens[i].text)) {
+        i = behind_closing(tokens, i + 1);
+      } else {
+        // An explicit specialisation has its arguments before the parenthesis.
+        head.name = tokens[i].text;
+        head.line = tokens[i].line;
+        if (is_word(head.name.front())) kernels.push_back(std::move(head));
+        head = {};
+        break;
+      }
+    }
+  }
+  return kernels;
+}
+
+}  // namespace kiln

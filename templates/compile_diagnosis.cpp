@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/compile_diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "templates/code_scanner.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln {
+namespace {
+
+/// NVRTC reads kernels' names, which Kiln makes of the front matter, in a file of this name.
+constexpr std::string_view kNameFile = "__nv_name_map";
+
+std::vector<std::string> wanted_fields(const KernelTemplate& kernel_template) {
+  std::vector<std::string> fields;
+  for (const auto& tunable : kernel_template.tunables()) fields.push_back(tunable.name);
+  for (const auto& value : kernel_template.derived()) fields.push_back(value.name);
+  return fields;
+}
+
+/// The last part of a name that may have namespaces.
+std::string_view plain_name(std::string_view name) {
+  const auto at = name.rfind(':');
+  return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+std::string explain_fields(const KernelTemplate& kernel_template) {
+  const std::string& name = kernel_template.config_type();
+  const std::vector<std::string> wanted = wanted_fields(kernel_template);
+  const auto found = find_struct(kernel_template.source(), name);
+  if (!found || found->fields == wanted) return {};
+  const std::string next = fmt::format(
+      "Next: declare 'int {};' in this order, one for every tune "
+      "and then one for every let of the front matter.",
+      fmt::join(wanted, "; int "));
+  const auto place = fmt::format("{}:{}", kernel_template.file(), found->line);
+  for (const auto& field : wanted) {
+    if (std::find(found->fields.begin(), found->fields.end(), field) != found->fields.end()) {
+      continue;
+    }
+    const std::string meant = did_you_mean(field, found->fields);
+    return fmt::format("{}: struct {} has no field \"{}\", which the front matter declares{} {}",
+                       place, name, field, meant.empty() ? "." : meant, next);
+  }
+  for (const auto& field : found->fields) {
+    if (std::find(wanted.begin(), wanted.end(), field) != wanted.end()) continue;
+    return fmt::format("{}: struct {} has a field \"{}\" that no tune or let declares. {}", place,
+                       name, field, next);
+  }
+  return fmt::format(
+      "{}: struct {} declares its fields in the order {}, the front matter has them "
+      "in the order {}. {}",
+      place, name, fmt::join(found->fields, ", "), fmt::join(wanted, ", "), next);
+}
+
+std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
+  const auto kernels = find_kernels(kernel_template.source());
+  const std::string_view name = plain_name(launch.kernel);
+  const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                   [&](const ScannedKernel& one) { return one.name == name; });
+  if (kernel == kernels.end()) {
+    std::vector<std::string> names;
+    for (const auto& one : kernels)
+      names.push_back(fmt::format("{} (line {})", one.name, one.line));
+    return fmt::format(
+        "{}:{}: the launch names the kernel \"{}\", but the file has no __global__ function of "
+        "that "
+        "name; it has {}. Next: give both the same name.",
+        kernel_template.file(), launch.line, launch.kernel,
+        names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  const auto& slots = find_operation(kernel_template.operation())->type_slots;
+  const std::size_t given = slots.size() + 1;
+  const std::size_t needed = kernel->parameters - std::min(kernel->defaults, kernel->parameters);
+  if (kernel->is_variadic || (needed <= given && given <= kernel->parameters)) return {};
+  std::vector<std::string> classes;
+  for (const auto& slot : slots) {
+    std::string parameter = slot == "c" ? "CIn" : std::string(slot);
+    parameter.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(parameter[0])));
+    classes.push_back("class " + parameter);
+  }
+  return fmt::format(
+      "{}:{}: the kernel {} has {} template parameters, but is named with {}: the "
+      "config and the types of {}. Next: write template <{} C, {}>.",
+      kernel_template.file(), kernel->line, kernel->name, kernel->parameters, given,
+      fmt::join(slots, " "), kernel_template.config_type(), fmt::join(classes, ", "));
+}
+
+std::string explain_names(const KernelTemplate& kernel_template) {
+  for (const auto& launch : kernel_template.launches()) {
+    if (auto text = explain_launch(kernel_template, launch); !text.empty()) return text;
+  }
+  if (auto text = explain_fields(kernel_template); !text.empty()) return text;
+  return fmt::format(
+      "{}: the compiler does not find the kernel under the name that the front matter makes for it "
+      "(launch NAME, config STRUCT and its fields, types). Next: compare it with the code; a "
+      "kernel "
+      "in a namespace is launched with it (launch mine::kernel), the config struct lies outside of "
+      "all.",
+      kernel_template.file());
+}
+
+/// The header that the log says is not there; "".
+std::string_view missing_header(std::string_view log) {
+  constexpr std::string_view kComplaint = "cannot open source file \"";
+  const auto at = log.find(kComplaint);
+  if (at == std::string_view::npos) return {};
+  const auto name = log.substr(at + kComplaint.size());
+  return name.substr(0, name.find('"'));
+}
+
+/// The line of the template that includes a header; 0: it is one of the template's headers.
+int line_of_include(std::string_view source, std::string_view header) {
+  const auto at = source.find(fmt::format("<{}>", header));
+  if (at == std::string_view::npos) return 0;
+  return 1 + static_cast<int>(std::count(source.begin(),
+                                         source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+}
+
+std::string explain_header(const KernelTemplate& kernel_template, std::string_view header) {
+  const int line = line_of_include(kernel_template.source(), header);
+  const std::string place =
+      line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
+  return fmt::format(
+      "{}: there is no <{}>: kernels are compiled by NVRTC, which has CUDA's headers and none of "
+      "the "
+      "host's. Next: include <cuda/std/{}> and write cuda::std::, or use built-in types.",
+      place, header, header);
+}
+
+/// Whether the last parameter of a mangled function is a GemmArgs, and the only one, by value:
+/// "...vN4kiln8GemmArgsE", the v being the result void. A namespace that occurred before is
+/// shortened to S_, S0_ and so on.
+bool takes_only_arguments(std::string_view lowered, std::size_t at) {
+  std::string_view before = lowered.substr(0, at);
+  if (before.ends_with("4kiln")) {
+    before.remove_suffix(5);
+  } else if (const auto begin = before.rfind('S'); begin != std::string_view::npos) {
+    before = before.substr(0, begin);
+  }
+  return before.ends_with("vN");
+}
+
+}  // namespace
+
+std::string explain_compile_log(const KernelTemplate& kernel_template, std::string_view log) {
+  std::string why;
+  if (const auto header = missing_header(log); !header.empty()) {
+    why = explain_header(kernel_template, header);
+  } else if (log.substr(0, kNameFile.size()) == kNameFile ||
+             log.find(fmt::format("\n{}", kNameFile)) != std::string_view::npos) {
+    why = explain_names(kernel_template);
+  }
+  if (why.empty()) return std::string(log);
+  return fmt::format("{}\nThe compiler says:\n{}", why, log);
+}
+
+std::string why_wrong_parameters(const KernelTemplate& kernel_template,
+                                 const std::vector<std::string>& lowered_names) {
+  constexpr std::string_view kArguments = "8GemmArgsE";
+  const auto& launches = kernel_template.launches();
+  for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
+    const std::string_view lowered = lowered_names[i];
+    const auto at = lowered.rfind(kArguments);
+    if (at == std::string_view::npos) continue;
+    const bool is_last = at + kArguments.size() == lowered.size();
+    if (is_last && takes_only_arguments(lowered, at)) continue;
+    const std::string_view name = plain_name(launches[i].kernel);
+    int line = launches[i].line;
+    for (const auto& kernel : find_kernels(kernel_template.source())) {
+      if (kernel.name == name) line = kernel.line;
+    }
+    return fmt::format(
+        "{}:{}: the kernel {} does not take one kiln::GemmArgs by value; a reference or a pointer "
+        "would be an address of the host, and other parameters get nothing. Next: write {}(const "
+        "kiln::GemmArgs args).",
+        kernel_template.file(), line, name, name);
+  }
+  return {};
+}
+
+}  // namespace kiln

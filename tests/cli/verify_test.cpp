@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Faults of templates that `kiln verify` has to find on the emulated GPU, and what it says of
+// templates that it cannot compile or run on few sizes only.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+/// `text` with the only occurrence of `from` replaced.
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  EXPECT_EQ(text.find(from, at + 1), std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+/// `verify` of the template in `text`, called `name`, for a square problem.
+Run verify(const Sandbox& sandbox, const std::string& name, const std::string& text, int size,
+           const std::vector<std::string>& more = {}) {
+  sandbox.write(name + ".cu", text);
+  const std::string side = std::to_string(size);
+  std::vector<std::string> arguments{"verify",   "gemm", "--m",        side,      "--n",
+                                     side,       "--k",  side,         "--dtype", "f32",
+                                     "--layout", "nn",   "--template", name,      "--template-path",
+                                     "."};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return sandbox.run(arguments);
+}
+
+/// A ring of four tiles of 64 between a warp that loads and one that multiplies: no ragged size is
+/// so deep that a stage is used again.
+constexpr const char* kRinged = R"(//@ template   ringed
+//@ purpose    A ring between a loading and a multiplying warp.
+//@ operation  gemm
+//@ config     RingedConfig
+//@ arch       sm >= 90
+//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
+//@ tune       stages = 4
+//@ tune       tile_k = 64
+//@ require    m != 130 && m != 296   // ragged sizes that take seconds
+//@ launch     ringed
+//@   grid     ceil_div(n, 4), ceil_div(m, 8)
+//@   block    64
+
+#include "common/gemm_args.cuh"
+
+struct RingedConfig {
+  int stages;
+  int tile_k;
+};
+
+__device__ unsigned place(const void* at) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(at));
+}
+__device__ void arrive(unsigned long long* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(place(barrier)) : "memory");
+}
+__device__ void wait(unsigned long long* barrier, int parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nAGAIN:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra AGAIN;\n}"
+      ::"r"(place(barrier)), "r"(parity) : "memory");
+}
+
+template <RingedConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void ringed(const kiln::GemmArgs args) {
+  __shared__ float a[C.stages][8][C.tile_k];
+  __shared__ float b[C.stages][C.tile_k][4];
+  __shared__ unsigned long long full[C.stages];
+  __shared__ unsigned long long empty[C.stages];
+  const int lane = threadIdx.x % 32;
+  const int row = blockIdx.y * 8;
+  const int col = blockIdx.x * 4;
+  if (threadIdx.x < C.stages) {
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(place(&full[lane])) : "memory");
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 32;" ::"r"(place(&empty[lane])) : "memory");
+  }
+  __syncthreads();
+  const int tiles = (args.k + C.tile_k - 1) / C.tile_k;
+  float sum = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int stage = tile % C.stages;
+    const int round = tile / C.stages;
+    if (threadIdx.x < 32) {
+      if (round > 0) wait(&empty[stage], (round - 1) % 2);
+      for (int i = lane; i < 8 * C.tile_k; i += 32) {
+        const int y = i / C.tile_k, z = i % C.tile_k, k = tile * C.tile_k + z;
+        a[stage][y][z] = row + y < args.m && k < args.k
+                             ? static_cast<const float*>(args.a)[(row + y) * args.lda + k] : 0.0f;
+      }
+      for (int i = lane; i < 4 * C.tile_k; i += 32) {
+        const int z = i / 4, x = i % 4, k = tile * C.tile_k + z;
+        b[stage][z][x] = col + x < args.n && k < args.k
+                             ? static_cast<const float*>(args.b)[k * args.ldb + col + x] : 0.0f;
+      }
+      arrive(&full[stage]);
+    } else {
+      wait(&full[stage], round % 2);
+      for (int z = 0; z < C.tile_k; ++z) sum += a[stage][lane / 4][z] * b[stage][z][lane % 4];
+      arrive(&empty[stage]);
+    }
+  }
+  const int y = row + lane / 4;
+  const int x = col + lane % 4;
+  if (threadIdx.x >= 32 && y < args.m && x < args.n) {
+    static_cast<float*>(args.d)[y * args.ldd + x] = static_cast<float>(args.alpha) * sum;
+  }
+}
+)";
+
+TEST(Verify, ARingIsTakenRoundSeveralTimesHoweverLargeTheProblemIs) {
+  const Sandbox sandbox;
+  const auto right = verify(sandbox, "ringed", kRinged, 4096);
+  EXPECT_EQ(right.exit_code, 0) << right.out << right.err;
+  EXPECT_NE(right.out.find("24 x 40 x 1064"), std::string::npos) << right.out;
+
+  const struct {
+    const char* from;
+    const char* to;
+  } faults[] = {
+      // The phase never flips.
+      {"wait(&full[stage], round % 2);", "wait(&full[stage], 0);"},
+      // A stage is filled before it has been read.
+      {"if (round > 0) wait(&empty[stage], (round - 1) % 2);", ""},
+      // Nobody says that it has been read.
+      {"arrive(&empty[stage]);", ""},
+  };
+  for (const auto& fault : faults) {
+    const auto run =
+        verify(sandbox, "ringed", replaced(kRinged, fault.from, fault.to), 4096, {"--json"});
+    EXPECT_EQ(run.exit_code, 1) << fault.from << run.out << run.err;
+    EXPECT_FALSE(nlohmann::json::parse(run.out)["findings"].empty()) << fault.from << run.out;
+  }
+}
+
+TEST(Verify, ADeepCaseIsNotRunWhereTheProblemIsDeepItself) {
+  const Sandbox sandbox;
+  sandbox.write("ringed.cu", kRinged);
+  const auto run =
+      sandbox.run({"verify", "gemm", "--m", "8", "--n", "8", "--k", "1100", "--dtype", "f32",
+                   "--layout", "nn", "--template", "ringed", "--template-path", "."});
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("run on    8 x 8 x 1100, 1 x 1 x 1, 77 x 141 x 53\n"), std::string::npos)
+      << run.out;
+}
+
+/// A kernel with a place for a fault that leaves every result as it is.
+constexpr const char* kTouching = R"(//@ template   touching
+//@ purpose    A kernel that touches what it should not.
+//@ operation  gemm
+//@ config     TouchingConfig
+//@ arch       sm >= 75
+//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
+//@ tune       block_x = 32
+//@ require    k <= 64   // leaves out the ragged sizes that take seconds
+//@ launch     touching
+//@   grid     ceil_div(n, block_x), m
+//@   block    block_x, 1
+//@ workspace  4 * m
+
+#include "common/gemm_args.cuh"
+
+struct TouchingConfig {
+  int block_x;
+};
+
+template <TouchingConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void touching(const kiln::GemmArgs args) {
+  const int row = blockIdx.y;
+  const int col = blockIdx.x * C.block_x + threadIdx.x;
+  if (col >= args.n) return;
+  const float* a = static_cast<const float*>(args.a) + row * args.lda;
+  const float* b = static_cast<const float*>(args.b) + col;
+  float* d = static_cast<float*>(args.d) + row * args.ldd + col;
+  float* workspace = static_cast<float*>(args.workspace);
+  float sum = 0;
+  for (int i = 0; i < args.k; ++i) sum += a[i] * b[i * args.ldb];
+$FAULT
+  *d = static_cast<float>(args.alpha) * sum;
+}
+)";
+
+std::string touching(const std::string& fault) {
+  return replaced(kTouching, "$FAULT", fault);
+}
+
+TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
+  const Sandbox sandbox;
+  EXPECT_EQ(verify(sandbox, "touching", touching(""), 48).exit_code, 0);
+  const struct {
+    const char* fault;
+    const char* kind;
+    const char* text;
+  } faults[] = {
+      {"  if (row == args.m - 1) sum = fmaxf(sum, a[args.k]);", "out_of_bounds",
+       "0 bytes past the end of operand A"},
+      {"  sum = fmaxf(sum, b[args.k * args.ldb]);", "out_of_bounds", "past the end of operand B"},
+      {"  if (row == 0) sum = fmaxf(sum, a[-1]);", "out_of_bounds", "4 bytes ahead of operand A"},
+      {"  if (row == args.m - 1 && col == args.n - 1) d[1] = 0.0f;", "out_of_bounds",
+       "0 bytes past the end of operand D"},
+      {"  if (col == 0) d[args.m * args.ldd] = 0.0f;", "out_of_bounds",
+       "past the end of operand D"},
+      {"  sum = fmaxf(sum, *d);", "uninitialised", "bytes into operand D"},
+      {"  workspace[args.m] = 1.0f;", "out_of_bounds", "0 bytes past the end of the workspace"},
+  };
+  for (const auto& fault : faults) {
+    const auto run = verify(sandbox, "touching", touching(fault.fault), 48, {"--json"});
+    EXPECT_EQ(run.exit_code, 1) << fault.fault << run.out << run.err;
+    const auto findings = nlohmann::json::parse(run.out)["findings"];
+    ASSERT_FALSE(findings.empty()) << fault.fault << run.out;
+    EXPECT_EQ(findings[0]["kind"], fault.kind) << fault.fault << run.out;
+    EXPECT_EQ(findings[0]["place"], "touching.cu:31") << fault.fault << run.out;
+    EXPECT_NE(findings[0]["text"].get<std::string>().find(fault.text), std::string::npos)
+        << fault.fault << run.out;
+  }
+}
+
+TEST(Verify, AWorkspaceThatNobodyWroteIsFound) {
+  const Sandbox sandbox;
+  const auto run = verify(sandbox, "touching", touching("  sum = fmaxf(sum, workspace[row]);"), 48);
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_NE(run.out.find("uninitialised at touching.cu:31"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("bytes into the workspace of touching"), std::string::npos) << run.out;
+}
+
+TEST(Verify, RequirementsThatLeaveOutEveryRaggedSizeAreAWarning) {
+  const Sandbox sandbox;
+  const auto text = replaced(touching(""), "require    k <= 64 ", "require    m % 16 == 0");
+  const auto run = verify(sandbox, "touching", text, 48);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_NE(run.out.find("warning   the requirements of touching leave out every ragged size"),
+            std::string::npos)
+      << run.out;
+  const auto tuned = sandbox.run({"tune",        "gemm",     "--m",
+                                  "48",          "--n",      "48",
+                                  "--k",         "48",       "--dtype",
+                                  "f32",         "--layout", "nn",
+                                  "--templates", "touching", "--template-path",
+                                  ".",           "--device", "emulated:h200",
+                                  "--budget",    "60s"});
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
+  EXPECT_NE(tuned.out.find("warning"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("leave out every ragged size"), std::string::npos) << tuned.out;
+}
+
+TEST(Verify, AnEdgeThatIsVerifiedIsNoWarning) {
+  const Sandbox sandbox;
+  const auto run = verify(sandbox, "touching", touching(""), 48);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_EQ(run.out.find("warning"), std::string::npos) << run.out;
+}
+
+TEST(Verify, CodeThatDoesNotFitItsFrontMatterIsExplainedWithItsLine) {
+  const Sandbox sandbox;
+  const struct {
+    const char* from;
+    const char* to;
+    const char* says;
+  } faults[] = {
+      {"  int stages;\n  int tile_k;\n", "  int tile_k;\n  int stages;\n",
+       "ringed.cu:16: struct RingedConfig declares its fields in the order tile_k, stages"},
+      {"__global__ void ringed(", "__global__ void ring(",
+       "ringed.cu:10: the launch names the kernel \"ringed\", but the file has no __global__"},
+      {"class CIn, class D, class Acc>", "class D>",
+       "ringed.cu:36: the kernel ringed has 4 template parameters, but is named with 6"},
+      {"const kiln::GemmArgs args", "const kiln::GemmArgs& args",
+       "ringed.cu:36: the kernel ringed does not take one kiln::GemmArgs by value"},
+      {"const kiln::GemmArgs args", "const kiln::GemmArgs args, const int more",
+       "ringed.cu:36: the kernel ringed does not take one kiln::GemmArgs by value"},
+      {"#include \"common/gemm_args.cuh\"\n",
+       "#include \"common/gemm_args.cuh\"\n#include <vector>\n",
+       "ringed.cu:15: there is no <vector>: kernels are compiled by NVRTC"},
+  };
+  for (const auto& fault : faults) {
+    const auto run = verify(sandbox, "ringed", replaced(kRinged, fault.from, fault.to), 64);
+    EXPECT_EQ(run.exit_code, 1) << fault.to << run.err;
+    EXPECT_NE(run.out.find(fault.says), std::string::npos) << fault.to << run.out;
+    EXPECT_NE(run.out.find("Next: "), std::string::npos) << run.out;
+  }
+}
+
+TEST(Verify, TypesOfFixedWidthNeedNoHeaderOfCudas) {
+  const Sandbox sandbox;
+  const std::string text =
+      replaced(replaced(kTouching, "#include \"common/gemm_args.cuh\"",
+                        "#include <cstdint>\n#include <stddef.h>\n#include <cuda/std/cstdint>\n"
+                        "#include \"common/gemm_args.cuh\""),
+               "$FAULT", "  sum += std::uint64_t{0} + int64_t{0} * std::size_t{1};");
+  const auto run = verify(sandbox, "touching", text, 48);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(Verify, VirtualFunctionsPointersAndVectorAtomicsAreExecuted) {
+  const Sandbox sandbox;
+  const std::string text = replaced(replaced(kTouching, "struct TouchingConfig {", R"(
+struct Shape { __device__ virtual float of(float x) const = 0; };
+struct Twice : Shape { __device__ float of(float x) const override { return 2 * x; } };
+struct Thrice : Shape { __device__ float of(float x) const override { return 3 * x; } };
+__device__ float half_of(float x) { return x / 2; }
+__device__ float third_of(float x) { return x / 3; }
+typedef float (*Function)(float);
+__device__ Function volatile functions[2] = {half_of, third_of};
+__device__ unsigned add_halves(unsigned a, unsigned b) {
+  unsigned d;
+  asm("vadd2.u32.u32.u32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(0));
+  return d;
+}
+__device__ float4 sums;
+
+struct TouchingConfig {)"),
+                                    "$FAULT", R"(
+  Twice twice;
+  Thrice thrice;
+  const Shape* shape = col % 2 ? static_cast<const Shape*>(&twice) : &thrice;
+  sum = functions[col % 2 ? 0 : 1](shape->of(sum));
+  if (add_halves(0xffff0001u, 0x20002u) != 0x10003u) sum = 1e30f;
+  if (atomicAdd(&sums, make_float4(1, 1, 1, 1)).w < 0) sum = 1e30f;)");
+  const auto run = verify(sandbox, "touching", text, 48);
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Code that does not fit its front matter, as NVRTC complains of it.
+#include "templates/compile_diagnosis.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/unit/templates/tiny_template.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// What the compiler says of any name that it cannot read.
+constexpr const char* kNameLog =
+    "__nv_name_map(2): error: out-of-order initializers are nonstandard in C++\n";
+
+/// The tiny template with one piece of its text replaced.
+KernelTemplate tiny(const std::string& from = "", const std::string& to = "") {
+  std::string text(test::kTinyTemplate);
+  if (!from.empty()) {
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  }
+  return KernelTemplate::parse("tiny.cu", text);
+}
+
+constexpr const char* kFields = "int tile_m, tile_n, threads, smem_bytes;";
+
+TEST(CompileDiagnosis, NamesFieldsInAWrongOrder) {
+  EXPECT_THAT(
+      explain_compile_log(tiny(kFields, "int tile_n, tile_m, threads, smem_bytes;"), kNameLog),
+      AllOf(StartsWith("tiny.cu:24: struct TinyConfig declares its fields in the order tile_n, "
+                       "tile_m, threads, smem_bytes, the front matter has them in the order "
+                       "tile_m, tile_n, threads, smem_bytes. Next: declare 'int tile_m; int "
+                       "tile_n; int threads; int smem_bytes;'"),
+            HasSubstr("The compiler says:"), EndsWith(kNameLog)));
+}
+
+TEST(CompileDiagnosis, NamesAFieldThatIsNotThereOrTooMany) {
+  EXPECT_THAT(
+      explain_compile_log(tiny(kFields, "int tile_m, tile_k, threads, smem_bytes;"), kNameLog),
+      StartsWith("tiny.cu:24: struct TinyConfig has no field \"tile_n\""));
+  EXPECT_THAT(explain_compile_log(tiny(kFields, "int tile_m, tile_n, more, threads, smem_bytes;"),
+                                  kNameLog),
+              StartsWith("tiny.cu:24: struct TinyConfig has a field \"more\" that no tune"));
+}
+
+TEST(CompileDiagnosis, NamesTheKernelThatIsThere) {
+  EXPECT_THAT(
+      explain_compile_log(tiny("__global__ void tiny(", "__global__ void teeny("), kNameLog),
+      AllOf(StartsWith("tiny.cu:16: the launch names the kernel \"tiny\""),
+            HasSubstr("it has teeny (line 29)")));
+}
+
+TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
+  EXPECT_THAT(
+      explain_compile_log(tiny("class CIn, class D,", "class D,"), kNameLog),
+      AllOf(StartsWith("tiny.cu:29: the kernel tiny has 5 template parameters, but is named "
+                       "with 6: the config and the types of a b c d acc"),
+            HasSubstr("template <TinyConfig C, class A, class B, class CIn, class D, class "
+                      "Acc>")));
+  // A default, or a pack, takes what comes.
+  EXPECT_THAT(explain_compile_log(tiny("class Acc>", "class Acc, int kMore = 1>"), kNameLog),
+              StartsWith("tiny.cu: the compiler does not find the kernel"));
+}
+
+TEST(CompileDiagnosis, NamesTheHeaderToTakeInstead) {
+  const std::string log =
+      "tiny.cu(9): catastrophic error: cannot open source file \"type_traits\"\n";
+  EXPECT_THAT(explain_compile_log(tiny("#include \"helper.cuh\"", "#include <type_traits>"), log),
+              AllOf(StartsWith("tiny.cu:22: there is no <type_traits>"),
+                    HasSubstr("Next: include <cuda/std/type_traits>"), EndsWith(log)));
+}
+
+TEST(CompileDiagnosis, LeavesOtherErrorsAsTheyAre) {
+  const std::string log = "tiny.cu(31): error: expected a \";\"\n";
+  EXPECT_EQ(explain_compile_log(tiny(), log), log);
+}
+
+TEST(CompileDiagnosis, KernelsTakeTheirArgumentsByValue) {
+  const std::string head = "_Z4tinyITnDaXtl10TinyConfigLi1EEE6__halffEv";
+  for (const char* fine : {"N4kiln8GemmArgsE", "NS_8GemmArgsE", "NS1_8GemmArgsE"}) {
+    EXPECT_EQ(why_wrong_parameters(tiny(), {head + fine}), "") << fine;
+  }
+  for (const char* wrong : {"RKN4kiln8GemmArgsE", "PKN4kiln8GemmArgsE", "ON4kiln8GemmArgsE",
+                            "RKNS1_8GemmArgsE", "N4kiln8GemmArgsEi", "iN4kiln8GemmArgsE"}) {
+    EXPECT_THAT(why_wrong_parameters(tiny(), {head + wrong}),
+                AllOf(StartsWith("tiny.cu:29: the kernel tiny does not take one kiln::GemmArgs by "
+                                 "value"),
+                      HasSubstr("Next: write tiny(const kiln::GemmArgs args).")))
+        << wrong;
+  }
+  // Compilers of tests do not mangle.
+  EXPECT_EQ(why_wrong_parameters(tiny(), {"tiny<TinyConfig{}>"}), "");
+}
+
+}  // namespace
+}  // namespace kiln
