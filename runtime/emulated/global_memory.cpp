@@ -21,6 +21,7 @@ constexpr int kFreshByte = 0xcd;
 }  // namespace
 
 void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
+  if (!written) return;
   std::uint8_t* const flags = written.get() + (at - address);
   for (std::uint64_t i = 0; i < length; ++i) {
     // Mostly they are set, and stores would take the line from other processors.
@@ -29,7 +30,18 @@ void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
   }
 }
 
+void Allocation::fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const {
+  const auto count = static_cast<std::size_t>(length);
+  if (value == 0 && !written) {
+    HostPages::clear(host(at), count);
+    return;
+  }
+  std::memset(host(at), value, count);
+  if (written) std::memset(written.get() + (at - address), 1, count);
+}
+
 bool Allocation::is_written(std::uint64_t at) const {
+  if (!written) return true;
   const std::atomic_ref<std::uint8_t> flag(written[at - address]);
   return flag.load(std::memory_order_relaxed) != 0;
 }
@@ -52,15 +64,17 @@ const Allocation& GlobalMemory::allocate(std::int64_t bytes, std::int64_t alignm
   piece.charged_bytes = bytes + around;
   const auto total = static_cast<std::size_t>(piece.charged_bytes);
   try {
-    piece.block = std::make_unique_for_overwrite<std::byte[]>(total);
-    piece.written = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(bytes));
+    piece.block = HostPages::make<std::byte>(total);
+    if (backing_ == Backing::painted) {
+      piece.written = HostPages::make<std::uint8_t>(static_cast<std::size_t>(bytes));
+      std::memset(piece.block.get(), kFreshByte, total);
+    }
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::device,
                 fmt::format("the host has no {} bytes left for the emulated GPU. Next: use a "
                             "smaller problem.",
                             bytes));
   }
-  std::memset(piece.block.get(), kFreshByte, total);
   const auto begin = reinterpret_cast<std::uintptr_t>(piece.block.get()) +
                      static_cast<std::uintptr_t>(kRedZoneBytes);
   const auto step = static_cast<std::uintptr_t>(alignment);

@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+
+#include "runtime/emulated/host_pages.hpp"
 
 namespace kiln::emulated {
 
@@ -16,13 +17,13 @@ namespace kiln::emulated {
 struct Allocation {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
-  std::int64_t charged_bytes = 0;      ///< of the device's memory, red zones and all
-  bool read_only = false;              ///< a __constant__ variable
-  std::string name;                    ///< of a module's variable; "" for plain memory
-  std::unique_ptr<std::byte[]> block;  ///< with the red zones around the memory
+  std::int64_t charged_bytes = 0;     ///< of the device's memory, red zones and all
+  bool read_only = false;             ///< a __constant__ variable
+  std::string name;                   ///< of a module's variable; "" for plain memory
+  HostPages::Piece<std::byte> block;  ///< with the red zones around the memory
   /// One byte for each byte of memory: not 0 once it was written. Bytes and not bits, because
-  /// blocks on several host threads write neighbours at the same time.
-  std::unique_ptr<std::uint8_t[]> written;
+  /// blocks on several host threads write neighbours at the same time. None where memory is sparse.
+  HostPages::Piece<std::uint8_t> written;
 
   [[nodiscard]] bool holds(std::uint64_t at, std::int64_t length) const {
     return at >= address && length <= bytes &&
@@ -30,10 +31,18 @@ struct Allocation {
   }
   /// Notes that bytes within are written, and asks so. Thread-safe.
   void mark_written(std::uint64_t at, std::uint64_t length) const;
+  /// From outside of a launch: sets bytes, which then are written.
+  void fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const;
   [[nodiscard]] bool is_written(std::uint64_t at) const;
   [[nodiscard]] std::byte* host(std::uint64_t at) const {
     return block.get() + (at - reinterpret_cast<std::uintptr_t>(block.get()));
   }
+};
+
+/// What fresh memory is like.
+enum class Backing : std::uint8_t {
+  painted,  ///< a pattern that shows, and it is remembered what was written
+  sparse,   ///< zeros, given by the host where they are touched; nothing is remembered
 };
 
 /// The device memory of an emulated GPU: the host's memory, in pieces with gaps between them, so
@@ -43,9 +52,10 @@ class GlobalMemory {
   /// Distance kept free on both sides of an allocation.
   static constexpr std::int64_t kRedZoneBytes = 4096;
 
-  explicit GlobalMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit GlobalMemory(std::int64_t limit_bytes, Backing backing = Backing::painted)
+      : limit_bytes_(limit_bytes), backing_(backing) {}
 
-  /// 256-byte aligned, uninitialised for checks (and filled with a pattern that shows). Red zones
+  /// 256-byte aligned, uninitialised for checks (and filled as the backing says). Red zones
   /// and alignment count against the limit, too, so that many small pieces reach it. Throws
   /// Error(device) when the limit or the host's memory is reached.
   const Allocation& allocate(std::int64_t bytes, std::int64_t alignment = 256,
@@ -59,6 +69,7 @@ class GlobalMemory {
 
  private:
   std::int64_t limit_bytes_;
+  Backing backing_;
   std::int64_t used_bytes_ = 0;
   std::map<std::uint64_t, Allocation> allocations_;
   mutable std::shared_mutex mutex_;
