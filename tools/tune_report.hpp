@@ -26,7 +26,7 @@ struct TuneReport {
 };
 
 /// For a person: the winner, how good it is, what was tried, how to use it on that device.
-[[nodiscard]] std::string report_text(const TuneReport& report, const std::string& device);
+[[nodiscard]] std::string report_text(const TuneReport& report, const Context& context);
 /// One line of the table of a suite.
 [[nodiscard]] std::vector<std::string> report_row(const TuneReport& report);
 /// What its row does not say: why there is no result; ends with a newline, or "".

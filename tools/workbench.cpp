@@ -38,10 +38,11 @@ Workbench open_workbench(Context& context, bool in_process) {
     bench.evaluator = open_evaluator(context, in_process);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
-    throw Error(ErrorKind::device,
-                fmt::format("{}\nkiln: `kiln doctor` checks the machine; `kiln tune --compile-only "
-                            "--arch sm_90a` needs no device",
-                            error.what()));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("{}\nkiln: `{}` checks the machine; --device emulated:h200 and `kiln tune "
+                    "gemm ... --compile-only --arch sm_90a` need no device",
+                    error.what(), context.command("doctor")));
   }
   bench.compiler = context.compiler();
   return bench;
