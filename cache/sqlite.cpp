@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "cache/file_size_signal.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln::sqlite {
 namespace {
@@ -23,7 +24,7 @@ namespace {
 struct Diagnosis {
   Cause cause;
   const char* what;
-  const char* next_step;
+  const char* next_step;  ///< {0} is the file
 };
 
 Diagnosis diagnose(const SQLite::Exception& error) {
@@ -39,9 +40,11 @@ Diagnosis diagnose(const SQLite::Exception& error) {
       return {Cause::not_a_database, "is not an SQLite database",
               "move the file away, or name another one with --db or KILN_DB"};
     case SQLITE_CORRUPT:
-      return {Cause::damaged, "is damaged",
-              "run `kiln doctor` for details, save what is readable with `kiln export` or "
-              "`sqlite3 FILE .recover`, then move the file away: Kiln makes a new one"};
+      return {
+          Cause::damaged, "is damaged",
+          "run `kiln doctor --db {0}` for details, save what is readable with `kiln export "
+          "--database --db {0} -o sound.jsonl`, move the file away (Kiln makes a new one), then "
+          "`kiln import sound.jsonl --db {0}`"};
     case SQLITE_FULL:
       return {Cause::full, "cannot grow: the disk is full",
               "free some space (`df` shows where) and try again; what was stored before is intact"};
@@ -63,7 +66,8 @@ Diagnosis diagnose(const SQLite::Exception& error) {
           Cause::other, "would hold a longer value than Kiln stores",
           "if no kernel is that large, the file is damaged: move it away; Kiln makes a new one"};
     default:
-      return {Cause::other, "failed", "run `kiln doctor`; if it finds nothing, report this text"};
+      return {Cause::other, "failed",
+              "run `kiln doctor --db {0}`; if it finds nothing, report this text"};
   }
 }
 
@@ -72,7 +76,8 @@ Diagnosis diagnose(const SQLite::Exception& error) {
   throw DatabaseError(
       diagnosis.cause,
       fmt::format("database {} {} (SQLite: {}, code {}). Next: {}.", path, diagnosis.what,
-                  error.what(), error.getExtendedErrorCode(), diagnosis.next_step));
+                  error.what(), error.getExtendedErrorCode(),
+                  fmt::format(fmt::runtime(diagnosis.next_step), shell_word(path))));
 }
 
 /// SQLite's own handle of a database file.

@@ -61,8 +61,18 @@ struct GemmRequest {
            static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p63;
   };
 
+  const auto type_ok = [](DType type) {
+    return static_cast<std::size_t>(type) < kDTypeNames.size();
+  };
+  const auto storage_ok = [](Storage storage) {
+    return storage == Storage::n || storage == Storage::t;
+  };
+
   GemmRequest request;
   if (!size_ok(g.m) || !size_ok(g.n) || !size_ok(g.k)) return request;
+  if (!type_ok(g.a) || !type_ok(g.b) || !type_ok(g.d) || !type_ok(g.acc)) return request;
+  if (!storage_ok(g.storage_a) || !storage_ok(g.storage_b)) return request;
+  if (g.reads_c && !type_ok(g.c)) return request;
   const bool a_as_written = g.storage_a == Storage::n;
   const bool b_as_written = g.storage_b == Storage::n;
   const std::int64_t row_a = a_as_written ? g.k : g.m;

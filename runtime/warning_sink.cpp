@@ -4,12 +4,14 @@
 
 #include <cstdio>
 
+#include "templates/printable.hpp"
+
 namespace kiln::detail {
 namespace {
 
 void print(std::string_view kind, const std::string& text) {
   std::string line = "kiln: ";
-  line.append(kind).append(text).append("\n");
+  line.append(kind).append(printable(text)).append("\n");
   // One call, so that lines of several threads don't mix.
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
@@ -24,6 +24,10 @@ namespace fs = std::filesystem;
 /// Part of every template digest. Raise it when the renderer changes what it makes of a template.
 constexpr std::string_view kRendererVersion = "renderer 1";
 
+/// Of a template directory. Whoever names a home folder by mistake should hear of it soon.
+constexpr std::size_t kMostFiles = 4096;
+constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
+
 [[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
   throw Error(ErrorKind::usage,
               fmt::format("template directory \"{}\": {}; give a readable directory with "
@@ -31,10 +35,23 @@ constexpr std::string_view kRendererVersion = "renderer 1";
                           directory, why));
 }
 
+/// No more than one byte beyond the limit is read, whatever the file is.
 std::string read_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream) throw Error(ErrorKind::usage, fmt::format("cannot read \"{}\"", file.string()));
+  std::string text(kMostFileBytes + 1, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (stream.bad() || !(stream || stream.eof())) {
+    throw Error(ErrorKind::usage, fmt::format("cannot read \"{}\"", file.string()));
+  }
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  if (text.size() > kMostFileBytes) {
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:1:1: the file is larger than the {} MiB that a template or a header "
+                    "may have. Next: move it out of the template directory.",
+                    file.generic_string(), kMostFileBytes >> 20));
+  }
+  text.shrink_to_fit();
   return text;
 }
 
@@ -43,12 +60,20 @@ FileSet read_directory(const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) fail_directory(directory, "no such directory");
   FileSet files;
+  std::size_t bytes = 0;
   try {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       const auto extension = entry.path().extension();
       if (!entry.is_regular_file() || (extension != ".cu" && extension != ".cuh")) continue;
       const auto path = entry.path().lexically_relative(directory).generic_string();
-      files.emplace(path, read_text(entry.path()));
+      std::string text = read_text(entry.path());
+      bytes += text.size();
+      files.emplace(path, std::move(text));
+      if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
+        fail_directory(directory,
+                       fmt::format("it holds more than {} kernel files or {} MiB of them",
+                                   kMostFiles, kMostDirectoryBytes >> 20));
+      }
     }
   } catch (const fs::filesystem_error& failure) {
     fail_directory(directory, failure.code().message());

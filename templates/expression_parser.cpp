@@ -22,6 +22,10 @@ class ExpressionParser {
   Expression run() {
     skip_space();
     if (at_ == text_.size()) fail(at_, "an expression is missing here");
+    if (text_.size() > kMaxLength) {
+      fail(at_, fmt::format("the expression has more than {} characters; lets can hold parts of it",
+                            kMaxLength));
+    }
     conditional();
     if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
 
@@ -76,6 +80,8 @@ class ExpressionParser {
   static constexpr std::string_view kSpace = " \t";
   /// Bounds the recursion, whatever the input.
   static constexpr int kMaxNesting = 100;
+  /// Bounds what one evaluation costs, of which a space takes many.
+  static constexpr std::size_t kMaxLength = 65536;
 
   [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
     throw_at(place_, text_, offset, message);

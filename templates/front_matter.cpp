@@ -80,6 +80,10 @@ std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::str
   for_each_line(source, [&](std::string_view line, int number) {
     if (!line.starts_with(kMark) || trimmed(line.substr(kMark.size())).empty()) return;
     lines.push_back(take_apart(file, line, number));
+    if (lines.size() > kMostFrontMatterLines) {
+      lines.back().fail_at_key(
+          fmt::format("more than {} lines of front matter", kMostFrontMatterLines));
+    }
   });
   return lines;
 }
@@ -136,6 +140,11 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   for (auto [word, offset] : split_words(text.substr(equals + 1))) {
     offset += equals + 1;
     auto digits = word;
+    if (tunable.values.size() == kMostValues) {
+      line.fail(offset, fmt::format("more than {} values for one tunable; a let can compute what "
+                                    "lies between them",
+                                    kMostValues));
+    }
     const bool is_default = digits.ends_with('*');
     if (is_default) digits.remove_suffix(1);
     // The config struct's fields are int.

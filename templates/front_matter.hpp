@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,13 @@
 #include "templates/operation.hpp"
 
 namespace kiln {
+
+/// What a template may have at most: far more than any tuned kernel needs, and little enough that
+/// reading it and counting its space stay a matter of milliseconds.
+inline constexpr std::size_t kMostFrontMatterLines = 1024;
+inline constexpr std::size_t kMostTunables = 64;
+inline constexpr std::size_t kMostValues = 1024;  ///< of a tunable
+inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 20;
 
 /// One `//@ key text // comment` line, taken apart.
 struct FrontMatterLine {
@@ -33,7 +41,8 @@ struct TextPart {
 
 /// Whether any line begins with `//@`.
 [[nodiscard]] bool has_front_matter(std::string_view source);
-/// The lines of a file that begin with `//@` and hold something, in order.
+/// The lines of a file that begin with `//@` and hold something, in order. Throws Error(template_)
+/// at the first that is too many.
 [[nodiscard]] std::vector<FrontMatterLine> read_front_matter(const std::string& file,
                                                              std::string_view source);
 

@@ -64,6 +64,9 @@ class FrontMatterParser {
     for_each("tune", [this](const FrontMatterLine& line) {
       result_.tunables_.push_back(parse_tunable(line));
       declare(line, result_.tunables_.back().name);
+      if (result_.tunables_.size() > kMostTunables) {
+        line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
+      }
     });
     for (const auto& line : lines_) read_line(line);
     check_launches();

@@ -27,6 +27,22 @@ void check_size(std::string_view name, std::int64_t value) {
   }
 }
 
+/// An enumerator may be anything that its underlying type holds, when a cast or a file made it.
+void check_type(std::string_view name, DType type) {
+  const auto number = static_cast<std::size_t>(type);
+  if (number >= kDTypeNames.size()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("gemm: {} = DType({}) is no element type", name, number));
+  }
+}
+
+void check_storage(std::string_view name, Storage storage) {
+  if (storage != Storage::n && storage != Storage::t) {
+    throw Error(ErrorKind::usage, fmt::format("gemm: {} = Storage({}) is neither n nor t", name,
+                                              static_cast<int>(storage)));
+  }
+}
+
 /// Checks (and fills) the leading dimension of a matrix that lies in memory as `rows` rows.
 void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int64_t rows,
                               std::int64_t row_length, DType type) {
@@ -68,6 +84,13 @@ Gemm normalised(const Gemm& gemm) {
   check_size("m", g.m);
   check_size("n", g.n);
   check_size("k", g.k);
+  check_type("a", g.a);
+  check_type("b", g.b);
+  check_type("d", g.d);
+  check_type("acc", g.acc);
+  if (g.reads_c) check_type("c", g.c);
+  check_storage("storage_a", g.storage_a);
+  check_storage("storage_b", g.storage_b);
   const bool a_as_written = g.storage_a == Storage::n;
   const bool b_as_written = g.storage_b == Storage::n;
   settle_leading_dimension("lda", g.lda, a_as_written ? g.m : g.k, a_as_written ? g.k : g.m, g.a);

@@ -13,6 +13,8 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r";
+/// As compilers have it.
+constexpr std::size_t kMostNested = 200;
 
 std::string_view trimmed(std::string_view text) {
   const auto begin = text.find_first_not_of(kSpace);
@@ -34,7 +36,6 @@ Directive directive_of(std::string_view line) {
   return {line.substr(0, end), trimmed(line.substr(end))};
 }
 
-/// The lists are short: the headers of one kernel.
 bool contains(const std::vector<std::string>& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
@@ -88,17 +89,26 @@ class HeaderInliner::FileScanner {
                       (directive.name == "ifndef" && directive.rest == "KILN_RENDERED"));
       const bool kept = !dropping() && !tests_rendered;
       conditions_.push_back({tests_rendered, tests_rendered});
+      count(conditions_.back(), 1);
       return kept;
     }
     if (conditions_.empty()) return true;  // the compiler will tell
     Condition& innermost = conditions_.back();
     const bool own = innermost.rendered_test;
+    count(innermost, -1);
     if (directive.name == "endif") {
       conditions_.pop_back();
-    } else if (own) {
-      innermost.drops = !innermost.drops;
+    } else {
+      if (own) innermost.drops = !innermost.drops;
+      count(innermost, 1);
     }
     return !own && !dropping();
+  }
+
+  /// Keeps the two sums, so that no line has to look through all that are open.
+  void count(const Condition& condition, int change) {
+    if (condition.drops) dropping_ += change;
+    if (!condition.rendered_test) undecided_ += change;
   }
 
   /// Whether the line stays.
@@ -107,14 +117,11 @@ class HeaderInliner::FileScanner {
     if (directive.name == "pragma" && directive.rest == "once") return false;
     if (directive.name != "include") return true;
     const std::string_view rest = directive.rest;
-    const bool conditional = std::any_of(conditions_.begin(), conditions_.end(),
-                                         [](const Condition& c) { return !c.rendered_test; });
+    const bool conditional = undecided_ > 0;
     if (rest.starts_with('<')) {
       const auto name = rest.substr(0, rest.find('>') + 1);
       if (conditional || name.empty()) return true;
-      if (!contains(inliner_.system_includes_, name)) {
-        inliner_.system_includes_.emplace_back(name);
-      }
+      if (inliner_.known_.emplace(name).second) inliner_.system_includes_.emplace_back(name);
       return false;
     }
     if (!rest.starts_with('"')) return true;
@@ -127,10 +134,7 @@ class HeaderInliner::FileScanner {
     return false;
   }
 
-  [[nodiscard]] bool dropping() const {
-    return std::any_of(conditions_.begin(), conditions_.end(),
-                       [](const Condition& c) { return c.drops; });
-  }
+  [[nodiscard]] bool dropping() const { return dropping_ > 0; }
 
   /// Keeps track of /* */, so that a directive inside one is no directive.
   void follow_comments(std::string_view line) {
@@ -164,6 +168,8 @@ class HeaderInliner::FileScanner {
   int number_ = 0;
   bool in_comment_ = false;
   std::vector<Condition> conditions_;
+  int dropping_ = 0;   // how many of them drop what they hold
+  int undecided_ = 0;  // how many the compiler will decide
 };
 
 void HeaderInliner::add(std::string_view path, std::string_view source) {
@@ -197,7 +203,10 @@ void HeaderInliner::include(std::string_view from, std::string_view name, int li
                     name));
   }
   if (contains(open_, path)) fail(fmt::format("\"{}\" includes itself", path));
-  if (!contains(inlined_, path)) {
+  if (open_.size() == kMostNested) {
+    fail(fmt::format("includes nest more than {} deep here", kMostNested));
+  }
+  if (known_.insert(path).second) {
     inlined_.push_back(path);
     add(path, headers_.find(path)->second);
   }

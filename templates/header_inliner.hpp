@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -44,7 +45,8 @@ class HeaderInliner {
   std::string text_;
   std::vector<std::string> system_includes_;
   std::vector<std::string> inlined_;
-  std::vector<std::string> open_;  // the files being read, outermost first
+  std::set<std::string, std::less<>> known_;  // of either list
+  std::vector<std::string> open_;             // the files being read, outermost first
 };
 
 }  // namespace kiln

@@ -92,7 +92,8 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
 }
 
 ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
-  return ParamSpace(names_, tunables_, derived_, requirements_, fixed_values(problem, limits));
+  return ParamSpace(names_, tunables_, derived_, requirements_, fixed_values(problem, limits),
+                    fmt::format("{}:1:1: the template {}", file_, name_));
 }
 
 // Without a ParamSpace: a candidate that was found valid is bound many times.

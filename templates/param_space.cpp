@@ -22,13 +22,14 @@ namespace kiln {
 class ParamSpace::Impl {
  public:
   Impl(const NameTable& names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
-       std::vector<Requirement> requirements, std::vector<std::int64_t> fixed)
+       std::vector<Requirement> requirements, std::vector<std::int64_t> fixed, std::string of)
       : program(names, std::move(tunables), std::move(derived), std::move(requirements),
-                std::move(fixed)) {}
+                std::move(fixed)),
+        origin(std::move(of)) {}
 
   /// Built when first needed: rendering one candidate needs the program alone.
   const SpaceDiagram& diagram() const {
-    std::call_once(once_, [this] { diagram_.emplace(program); });
+    std::call_once(once_, [this] { diagram_.emplace(program, origin); });
     return *diagram_;
   }
 
@@ -38,6 +39,7 @@ class ParamSpace::Impl {
                                                           std::string& why) const;
 
   const SpaceProgram program;
+  const std::string origin;
 
  private:
   mutable std::once_flag once_;
@@ -75,6 +77,15 @@ Config config_of(const SpaceProgram& program, std::span<const std::int64_t> valu
     config.set(program.tunables()[i].name, values[static_cast<std::size_t>(program.slot(i))]);
   }
   return config;
+}
+
+/// Values of all names with every tunable at its default.
+std::vector<std::int64_t> defaults_of(const SpaceProgram& program) {
+  auto values = program.start();
+  for (std::size_t i = 0; i < program.depth(); ++i) {
+    values[static_cast<std::size_t>(program.slot(i))] = program.tunables()[i].default_value;
+  }
+  return values;
 }
 
 /// Visits valid completions in declared order until `visit` returns false; returns that, too.
@@ -131,9 +142,10 @@ std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const 
 
 ParamSpace::ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
                        std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-                       std::vector<std::int64_t> fixed)
+                       std::vector<std::int64_t> fixed, std::string origin)
     : impl_(std::make_shared<const Impl>(names, std::move(tunables), std::move(derived),
-                                         std::move(requirements), std::move(fixed))) {}
+                                         std::move(requirements), std::move(fixed),
+                                         std::move(origin))) {}
 
 const std::vector<Tunable>& ParamSpace::tunables() const {
   return impl_->program.tunables();
@@ -194,6 +206,28 @@ std::optional<std::string> ParamSpace::why_impossible() const {
   return impl_->program.fixed_failure();
 }
 
+std::optional<std::string> ParamSpace::why_empty() const {
+  const auto& program = impl_->program;
+  if (auto fixed = why_impossible()) return fixed;
+  if (count() > 0) return std::nullopt;
+  const auto at_defaults = [](const SpaceProgram& of) {
+    auto values = defaults_of(of);
+    return of.first_failure(values);
+  };
+  // First no requirement at all: a derived value can be undefined everywhere.
+  std::vector<std::vector<Requirement>> alone{{}};
+  for (const auto& requirement : program.requirements()) alone.push_back({requirement});
+  for (auto& requirements : alone) {
+    const ParamSpace space(program.names(), program.tunables(), program.derived(),
+                           std::move(requirements), program.start(), impl_->origin);
+    if (space.count() > 0) continue;
+    return fmt::format("{} (with the defaults; no other values do better)",
+                       at_defaults(space.impl_->program).value_or("nothing is valid"));
+  }
+  return fmt::format("{} (with the defaults; all other values break this or another requirement)",
+                     at_defaults(program).value_or("nothing is valid"));
+}
+
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
   auto values = impl_->program.start();
   // What mentions no tunable belongs to no level, so walk() would not notice that it fails.
@@ -229,6 +263,10 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
 
 std::optional<Config> ParamSpace::default_config() const {
   const auto& program = impl_->program;
+  // Mostly they are, and then nothing needs to be counted.
+  if (auto defaults = defaults_of(program); program.holds(defaults)) {
+    return config_of(program, defaults);
+  }
   const auto& diagram = impl_->diagram();
   auto values = program.start();
   const auto root = diagram.node(0, values);
@@ -282,7 +320,7 @@ ParamSpace ParamSpace::narrowed(
   }
   // The diagram of the whole space does not fit the narrower one, which counts anew.
   return ParamSpace(program.names(), std::move(narrow), program.derived(), program.requirements(),
-                    program.start());
+                    program.start(), impl_->origin);
 }
 
 }  // namespace kiln

@@ -45,10 +45,13 @@ class ParamSpace {
  public:
   /// `fixed` are the values of all names that are not tunables (problem, device), by slot of
   /// `names`; slots of tunables and derived values are ignored. A derived value that is undefined
-  /// makes the configuration invalid.
+  /// makes the configuration invalid. `origin` says in errors what the space is of. A space whose
+  /// completions take too long to count (see SpaceDiagram) throws Error(template_) from whatever
+  /// needs the count: count, at, for_each, sample, why_empty, and default_config where the defaults
+  /// themselves are not valid.
   ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
              std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-             std::vector<std::int64_t> fixed);
+             std::vector<std::int64_t> fixed, std::string origin = "");
 
   [[nodiscard]] const std::vector<Tunable>& tunables() const;
   /// Size of the raw product, saturating at 2^64-1.
@@ -64,6 +67,10 @@ class ParamSpace {
   /// The first requirement that fails whatever the configuration, because it mentions no tunable;
   /// nothing when there is none (the space may be empty all the same).
   [[nodiscard]] std::optional<std::string> why_impossible() const;
+
+  /// Why no configuration is valid, as text for a person: the requirement that none of them meets,
+  /// else what the defaults break. Nothing when one is valid.
+  [[nodiscard]] std::optional<std::string> why_empty() const;
 
   /// Calls `visit` with each valid configuration in a fixed order (tunables as declared, the last
   /// fastest) until it returns false. Lazy: nothing is stored.

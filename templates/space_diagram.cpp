@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/space_diagram.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+
+#include "kiln/error.hpp"
 
 namespace kiln {
 namespace {
@@ -64,7 +68,8 @@ void SpaceDiagram::Level::grow() {
   }
 }
 
-SpaceDiagram::SpaceDiagram(const SpaceProgram& program) : program_(program) {
+SpaceDiagram::SpaceDiagram(const SpaceProgram& program, const std::string& origin)
+    : program_(program), origin_(origin) {
   for (std::size_t level = 0; level < program_.depth(); ++level) {
     levels_.emplace_back(program_.live(level));
   }
@@ -94,13 +99,30 @@ SpaceDiagram::Node SpaceDiagram::combine(std::size_t level, std::span<std::int64
   return sum;
 }
 
+void SpaceDiagram::count_work(std::size_t level) {
+  work_ += program_.tunables()[level].values.size() * program_.work(level);
+  if (work_ <= kMostWork) return;
+  throw Error(
+      ErrorKind::template_,
+      fmt::format(
+          "{}{}its configurations take too long to count, because requirements tie too "
+          "many tunables together. Next: declare tunables that a requirement mentions next "
+          "to each other, write several small requirements rather than one over everything, "
+          "or narrow the space with --set.",
+          origin_, origin_.empty() ? "" : ": "));
+}
+
 SpaceDiagram::Node SpaceDiagram::build(std::size_t level, std::span<std::int64_t> values) {
   if (level == program_.depth()) return {1, 0};
   const auto descend = [this](std::size_t next, std::span<std::int64_t> bound) {
     return build(next, bound);
   };
-  if (!stored(level)) return combine(level, values, descend);
+  if (!stored(level)) {
+    count_work(level);
+    return combine(level, values, descend);
+  }
   if (const Node* known = levels_[level].find(values)) return *known;
+  count_work(level);
   const Node result = combine(level, values, descend);
   // Beside its key a node takes about as much as four values: itself and its table entries.
   const std::size_t cost = program_.live(level).size() + 4;

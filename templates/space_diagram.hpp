@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "templates/space_program.hpp"
@@ -15,7 +16,7 @@ namespace kiln {
 /// that agree on the values still needed (SpaceProgram::live) share one node, so the cost is the
 /// number of distinct nodes times the values of a tunable, not the size of the space. It is small
 /// when tunables that a requirement ties together are declared near each other, and in the worst
-/// case (one requirement over everything) that of enumerating once.
+/// case (one requirement over everything) that of enumerating once; the work has a limit.
 class SpaceDiagram {
  public:
   struct Node {
@@ -23,7 +24,11 @@ class SpaceDiagram {
     std::uint32_t distance = 0;  ///< fewest tunables off their default in one; if count > 0
   };
 
-  explicit SpaceDiagram(const SpaceProgram& program);
+  /// Operations that counting may take: about a second's work, for spaces that take milliseconds.
+  static constexpr std::uint64_t kMostWork = std::uint64_t{1} << 27;
+
+  /// Throws Error(template_), beginning with `origin`, when counting takes more work than that.
+  SpaceDiagram(const SpaceProgram& program, const std::string& origin);
 
   /// The node reached when tunables 0 to level-1 are bound in `values`. Values of later levels are
   /// overwritten. Safe to call from several threads on different `values`.
@@ -50,6 +55,7 @@ class SpaceDiagram {
   };
 
   Node build(std::size_t level, std::span<std::int64_t> values);
+  void count_work(std::size_t level);
   template <class Child>
   [[nodiscard]] Node combine(std::size_t level, std::span<std::int64_t> values,
                              const Child& child) const;
@@ -57,6 +63,8 @@ class SpaceDiagram {
 
   const SpaceProgram& program_;
   std::vector<Level> levels_;
+  const std::string& origin_;  // while building
+  std::uint64_t work_ = 0;
   std::size_t stored_values_ = 0;
 };
 

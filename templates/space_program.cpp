@@ -13,6 +13,9 @@
 namespace kiln {
 namespace {
 
+/// As expressions are written; their length says what evaluating them costs.
+constexpr std::size_t kCharactersOfAnOperation = 8;
+
 /// A name that the caller promised to have put into the table.
 int known_slot(const NameTable& names, const std::string& name) {
   const int slot = names.find(name);
@@ -66,6 +69,12 @@ void SpaceProgram::find_levels() {
 void SpaceProgram::find_live_slots() {
   live_.resize(tunables_.size() + 1);
   std::set<int> mentioned;
+  for (const auto& steps : steps_) {
+    work_.push_back(1);
+    for (const Step& step : steps) {
+      work_.back() += expression(step).text().size() / kCharactersOfAnOperation;
+    }
+  }
   // Backwards, because what the last level mentions stays of interest to all before it.
   for (std::size_t level = tunables_.size(); level-- > 0;) {
     for (const Step& step : steps_[level]) {

@@ -37,6 +37,8 @@ class SpaceProgram {
   /// Binds the tunable of `level` and runs its steps. False when one of them fails.
   [[nodiscard]] bool bind(std::size_t level, std::int64_t value,
                           std::span<std::int64_t> values) const;
+  /// Operations that one bind() at that level takes at most, roughly.
+  [[nodiscard]] std::size_t work(std::size_t level) const { return work_[level]; }
   /// Slots bound before `level` that steps from `level` on mention: two bindings that agree on them
   /// have the same completions.
   [[nodiscard]] const std::vector<int>& live(std::size_t level) const { return live_[level]; }
@@ -74,6 +76,7 @@ class SpaceProgram {
   std::vector<Step> fixed_steps_;         // depend on no tunable
   std::vector<std::vector<Step>> steps_;  // by level
   std::vector<std::vector<int>> live_;    // by level, ascending
+  std::vector<std::size_t> work_;         // by level
   bool possible_ = false;
 };
 

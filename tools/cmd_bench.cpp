@@ -21,6 +21,7 @@
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -55,7 +56,6 @@ void check_usage(const BenchOptions& options) {
   if (!options.tune.empty() && options.selection.given()) {
     reject("--tune: finds the kernel itself; leave out --template");
   }
-  if (options.rounds < 3) reject("--rounds: at least 3, or there is no spread");
 }
 
 /// Measures problems one after the other with one worker.
@@ -288,7 +288,8 @@ void add_bench(Program& program) {
       ->check(CLI::IsMember({"cublaslt"}));
   CLI::Option* const rounds =
       verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")
-          ->type_name("N");
+          ->type_name("N")
+          ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   o.selection.add_to(*verb);
   verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
   CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");

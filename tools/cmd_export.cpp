@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "cache/salvage.hpp"
 #include "cache/transfer.hpp"
 #include "kiln/error.hpp"
 #include "templates/renderer.hpp"
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/program.hpp"
 #include "tools/quantity.hpp"
@@ -30,19 +36,59 @@ struct ExportOptions {
   bool database = false;
 };
 
+/// A folder that is gone at the end.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    path_ = (std::filesystem::temp_directory_path() / "kiln-export-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) {
+      throw Error(ErrorKind::usage, fmt::format("no folder can be made in {}: {}",
+                                                std::filesystem::temp_directory_path().string(),
+                                                std::strerror(errno)));
+    }
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+/// What can still be read of a damaged database, row by row.
+RowCount export_readable(const std::string& database, const TrialFilter& filter,
+                              std::ostream& lines) {
+  const ScratchFolder scratch;
+  auto readable = TuningStore::open(scratch.file("readable.db"), OpenMode::read_write);
+  (void)readable.record_all(salvage_trials(database));
+  return export_rows(readable, filter, lines);
+}
+
 int export_database(Context& context, const ExportOptions& options) {
+  const auto store = context.open_for_reading();
+  if (!store) throw Error(ErrorKind::not_found, "there is nothing to export");
+  TrialFilter filter;
+  if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
   std::ostringstream lines;
   RowCount count;
-  if (const auto store = context.open_for_reading()) {
-    TrialFilter filter;
-    if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
+  int exit_code = kExitOk;
+  try {
     count = export_rows(*store, filter, lines);
-  } else {
-    throw Error(ErrorKind::not_found, "there is nothing to export");
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::database) throw;
+    lines.str("");
+    count = export_readable(store->path(), filter, lines);
+    if (count.trials == 0) throw;
+    context.warn(fmt::format("{}\nkiln: exported is what can be read row by row", error.what()));
+    exit_code = kExitFailure;
   }
   write_file(options.output, lines.str());
   context.note(fmt::format("{} trials and {} sessions exported", count.trials, count.sessions));
-  return kExitOk;
+  return exit_code;
 }
 
 int export_kernel(Context& context, const ExportOptions& options) {
@@ -58,21 +104,35 @@ int export_kernel(Context& context, const ExportOptions& options) {
   } else {
     const auto store = context.open_for_reading();
     if (!store) throw Error(ErrorKind::not_found, "no kernel to export; tune first, or --template");
-    const Trial best =
-        stored_best(*store, problem, options.on, "kiln tune gemm " + flags_text(request));
+    const Trial best = stored_best(*store, problem, options.on,
+                                   context.command("tune gemm " + flags_text(request)));
     name = best.key.template_name;
     config = best.key.config;
     if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {
-      throw Error(ErrorKind::not_found,
-                  fmt::format("the stored best was made from another {}; `kiln tune gemm {}` finds "
-                              "the best of the present one",
-                              name, flags_text(request)));
+      throw Error(
+          ErrorKind::not_found,
+          fmt::format("the stored best was made from another {}; `{}` finds the best of the "
+                      "present one",
+                      name, context.command("tune gemm " + flags_text(request))));
     }
     limits = known_limits(best.key.device.arch);
   }
   const KernelTemplate& kernel_template = catalog.at(name);
   const auto rendered = render(catalog, kernel_template, config, problem, limits);
-  write_file(options.output, export_text(rendered, kernel_template, problem, limits));
+  const std::string text = export_text(rendered, kernel_template, problem, limits);
+  if (!context.flags.json) {
+    write_file(options.output, text);
+  } else {
+    Json document = json_document("export");
+    document["problem"] = to_json(problem);
+    document["arch"] = limits.arch;
+    document["template"] = name;
+    document["template_digest"] = rendered.template_digest;
+    document["config"] = config.canonical();
+    document["digest"] = rendered.digest;
+    document["text"] = text;
+    write_file(options.output, json_text(document));
+  }
   context.note(fmt::format("exported {} {}", name, config.canonical()));
   return kExitOk;
 }

@@ -23,9 +23,13 @@
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
+
+/// More than any GPU has.
+constexpr std::int64_t kSparseBytes = std::int64_t{1} << 40;
 
 struct InspectOptions {
   ProblemFlags problem;
@@ -256,14 +260,8 @@ Json inspection_json(const Inspection& inspection) {
   return document;
 }
 
-void check_usage(const InspectOptions& options) {
-  options.selection.check_usage();
-  if (options.clusters < 0) throw Error(ErrorKind::usage, "--clusters: 0 (all of them) or more");
-  if (options.top < 0) throw Error(ErrorKind::usage, "--top: 0 or more");
-}
-
 int inspect(Context& context, const InspectOptions& options) {
-  check_usage(options);
+  options.selection.check_usage();
   Inspection inspection;
   inspection.request = options.problem.request();
   const std::string spec = emulated_by_default(context);
@@ -274,6 +272,9 @@ int inspect(Context& context, const InspectOptions& options) {
   }
   EmulationOptions emulation;
   emulation.timeout_s = parse_limit_s("--timeout", options.timeout);
+  // A few blocks touch little of operands that may be larger than this machine's memory.
+  emulation.sparse_memory = true;
+  emulation.memory_bytes = kSparseBytes;
   const auto device = open_emulated(spec, emulation);
   inspection.device = device->info();
   const auto compiler = context.compiler();
@@ -310,9 +311,11 @@ void add_inspect(Program& program) {
   auto& o = *options;
   verb->add_option("--clusters", o.clusters,
                    "How many, spread over the grid, are run and counted; 0: all (default 4)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(0, kMostInt));
   verb->add_option("--top", o.top, "How many lines, besides those that waste (default 12)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(0, kMostInt));
   verb->add_flag("--source", o.source, "Show the text of the lines");
   verb->add_option("--timeout", o.timeout, "Of one launch (default 60s)")->type_name("TIME");
   program.set_action(verb, [options](Context& context) { return inspect(context, *options); });

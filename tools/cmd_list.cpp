@@ -51,8 +51,8 @@ Json summary_json(const ProblemSummary& summary) {
 
 void warn_of_damage(Context& context, const TuningStore& store) {
   if (store.corrupt_rows() == 0) return;
-  context.warn(fmt::format("{} damaged rows in {} were left out; `kiln doctor` names them",
-                           store.corrupt_rows(), store.path()));
+  context.warn(fmt::format("{} damaged rows in {} were left out; `{}` names them",
+                           store.corrupt_rows(), store.path(), context.command("doctor")));
 }
 
 int list_database(Context& context, const ListOptions& options) {
@@ -88,7 +88,8 @@ int list_database(Context& context, const ListOptions& options) {
                    count_text(summary.ok), count_text(summary.failed), summary.last_session_state});
   }
   if (table.empty()) {
-    context.note("nothing is stored; `kiln tune gemm --m 4096 --n 4096 --k 4096` is a start");
+    context.note(fmt::format("nothing is stored; `{}` is a start",
+                             context.command("tune gemm --m 4096 --n 4096 --k 4096")));
   } else {
     context.print(table.text());
   }

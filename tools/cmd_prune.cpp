@@ -7,12 +7,12 @@
 #include <memory>
 #include <string>
 
-#include "kiln/error.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/units.hpp"
 #include "tools/program.hpp"
 #include "tools/quantity.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -25,9 +25,6 @@ struct PruneOptions {
 };
 
 int prune(Context& context, const PruneOptions& options) {
-  if (options.keep_best < 1) {
-    throw Error(ErrorKind::usage, "--keep-best: at least 1, or there is nothing left to load");
-  }
   const double older_s = parse_duration_s("--older", options.older);
   const std::int64_t cubin_bytes =
       options.cubins.empty() ? 0 : parse_bytes("--cubins", options.cubins);
@@ -70,7 +67,8 @@ void add_prune(Program& program) {
       ->type_name("TIME");
   verb->add_option("--keep-best", options->keep_best,
                    "But never the best so many of a problem and device (default 5)")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(1, kMostInt));  // or there would be nothing left to load
   verb->add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this")
       ->type_name("SIZE");
   verb->add_flag("--dry-run", options->dry_run, "Say how many would go, and remove nothing");

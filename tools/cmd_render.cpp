@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "templates/renderer.hpp"
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
@@ -22,14 +25,32 @@ struct RenderOptions {
   ProblemFlags problem;
 };
 
+/// Sizes do not enter the text; they only decide which configurations are valid. Where none is
+/// given, any that takes the configuration will do.
+std::pair<Problem, Config> choose_for_some_size(const KernelTemplate& kernel_template,
+                                                const DeviceLimits& limits,
+                                                const RenderOptions& options) {
+  const Choices choices = parse_choices("--set", options.set);
+  std::optional<Error> refused;
+  for (const std::int64_t size :
+       {kDefaultSize, kDefaultSize / 4, kDefaultSize / 16, kDefaultSize / 64}) {
+    const Problem problem = to_problem(options.problem.request(size).gemm);
+    try {
+      return {problem, choose_config(kernel_template, problem, limits, choices)};
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage) throw;
+      if (!refused) refused = error;
+    }
+    if (options.problem.missing_sizes().empty()) break;
+  }
+  throw *refused;
+}
+
 int render_template(Context& context, const RenderOptions& options) {
   const Catalog& catalog = context.catalog();
   const KernelTemplate& kernel_template = catalog.at(options.template_name);
-  // Sizes do not enter the text; they only decide which configurations are valid.
-  const Problem problem = to_problem(options.problem.request(kDefaultSize).gemm);
   const DeviceLimits limits = context.limits(options.arch);
-  const Config config =
-      choose_config(kernel_template, problem, limits, parse_choices("--set", options.set));
+  const auto [problem, config] = choose_for_some_size(kernel_template, limits, options);
   const auto rendered = render(catalog, kernel_template, config, problem, limits);
   if (context.flags.verbose) context.note("configuration " + config.canonical());
   if (!context.flags.json) {

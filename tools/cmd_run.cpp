@@ -21,6 +21,7 @@
 #include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/run_check.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -239,8 +240,10 @@ void add_run(Program& program) {
                    fmt::format("Timed launches after the first (default {}; none when emulated)",
                                kTimedLaunches))
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--seed", options->seed, "Of the data (default 1)")->type_name("N");
+      ->check(whole_number(0, kMostRepetitions));
+  verb->add_option("--seed", options->seed, "Of the data (default 1)")
+      ->type_name("N")
+      ->check(whole_number(0));
   program.set_action(verb, [options](Context& context) { return run_problem(context, *options); });
 }
 

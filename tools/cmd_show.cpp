@@ -19,6 +19,7 @@
 #include "tools/output/units.hpp"
 #include "tools/program.hpp"
 #include "tools/stored.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -227,7 +228,6 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
 }
 
 int show_problem(Context& context, const ShowOptions& options) {
-  if (options.top < 0) throw Error(ErrorKind::usage, "--top: 0 or more");
   const GemmRequest request = options.problem.request();
   const Problem problem = to_problem(request.gemm);
   const auto store = context.open_for_reading();
@@ -237,9 +237,16 @@ int show_problem(Context& context, const ShowOptions& options) {
       shelves.push_back(shelf_of(context, *store, problem, device));
     }
     if (store->corrupt_rows() > 0) {
-      context.warn(fmt::format("{} damaged rows were left out; `kiln doctor` names them",
-                               store->corrupt_rows()));
+      context.warn(fmt::format("{} damaged rows were left out; `{}` names them",
+                               store->corrupt_rows(), context.command("doctor")));
     }
+  }
+  if (shelves.empty()) {
+    throw Error(
+        ErrorKind::not_found,
+        fmt::format("nothing is stored for {}{}\nkiln: `{}` tunes it", heading_text(request.gemm),
+                    store ? neighbours_text(context, *store, problem, options.on) : "",
+                    context.command("tune gemm " + flags_text(request))));
   }
   if (context.flags.json) {
     Json document = json_document("show");
@@ -247,18 +254,11 @@ int show_problem(Context& context, const ShowOptions& options) {
     document["devices"] = Json::array();
     for (const auto& shelf : shelves) document["devices"].push_back(shelf_json(shelf, options));
     context.print(json_text(document));
+    return kExitOk;
   }
-  if (shelves.empty()) {
-    throw Error(ErrorKind::not_found,
-                fmt::format("nothing is stored for {}{}\nkiln: `kiln tune gemm {}` tunes it",
-                            heading_text(request.gemm),
-                            store ? neighbours_text(context, *store, problem, options.on) : "",
-                            flags_text(request)));
-  }
-  if (context.flags.json) return kExitOk;
   std::string text = heading_text(request.gemm) + "\n";
   for (const auto& shelf : shelves) text += "\n" + shelf_text(shelf, options);
-  context.print(text + next_steps(request, context.device().value));
+  context.print(text + next_steps(request, context));
   return kExitOk;
 }
 
@@ -274,7 +274,9 @@ void add_show(Program& program) {
   options->problem.add_to(*verb, ProblemFlags::Operation::required);
   verb->add_option("--on", options->on, "Only devices whose name or architecture has this in it")
       ->type_name("TEXT");
-  verb->add_option("--top", options->top, "How many of the best (default 5)")->type_name("N");
+  verb->add_option("--top", options->top, "How many of the best (default 5)")
+      ->type_name("N")
+      ->check(whole_number(0, kMostInt));
   verb->add_flag("--all", options->all, "Every candidate, and those that failed with the reason");
   program.set_action(verb, [options](Context& context) { return show_problem(context, *options); });
 }

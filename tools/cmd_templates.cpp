@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <limits>
 #include <memory>
@@ -78,34 +79,6 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   return json;
 }
 
-int list_templates(Context& context, const TemplatesOptions& options) {
-  const Catalog& catalog = context.catalog();
-  if (options.names) {
-    for (const auto& each : catalog.templates()) context.print(each.name() + "\n");
-    return kExitOk;
-  }
-  if (context.flags.json) {
-    Json document = json_document("templates");
-    document["templates"] = Json::array();
-    for (const auto& each : catalog.templates()) {
-      document["templates"].push_back(template_json(catalog, each));
-    }
-    context.print(json_text(document));
-    return kExitOk;
-  }
-  Table table({{"name"},
-               {"operation"},
-               {"tunables", Table::Align::right},
-               {"combinations", Table::Align::right},
-               {"purpose"}});
-  for (const auto& each : catalog.templates()) {
-    table.add_row({each.name(), each.operation(), fmt::format("{}", each.tunables().size()),
-                   count_text(raw_size(each)), each.purpose()});
-  }
-  context.print(table.text());
-  return kExitOk;
-}
-
 /// What the template offers for one problem.
 struct Offer {
   Problem problem;
@@ -126,9 +99,82 @@ Offer offer_of(const KernelTemplate& kernel_template, const Problem& problem,
   offer.valid = space.count();
   offer.default_config = space.default_config();
   if (offer.valid == 0) {
-    offer.why_not = space.why_impossible().value_or("its requirements leave no configuration");
+    offer.why_not = space.why_empty().value_or("its requirements leave no configuration");
   }
   return offer;
+}
+
+void add_offer(Json& json, const Offer& offer) {
+  json["problem"] = to_json(offer.problem);
+  json["limits_of"] = offer.limits.arch;
+  json["valid_size"] = offer.valid;
+  if (!offer.why_not.empty()) json["unsupported"] = offer.why_not;
+  if (offer.default_config) json["default_config"] = offer.default_config->canonical();
+}
+
+/// The problem that was asked about. Sizes that were left out are taken as kDefaultSize, and said
+/// to be when others were not: then they are no matter of indifference.
+GemmRequest asked_problem(const Context& context, const TemplatesOptions& options) {
+  const auto missing = options.problem.missing_sizes();
+  if (!missing.empty() && missing.size() < 3) {
+    context.note(fmt::format("{} not given: taken as {}", fmt::join(missing, ", "), kDefaultSize));
+  }
+  return options.problem.request(kDefaultSize);
+}
+
+int list_for_problem(Context& context, const TemplatesOptions& options) {
+  const auto request = asked_problem(context, options);
+  const Problem problem = to_problem(request.gemm);
+  const DeviceLimits limits = context.limits(options.arch);
+  Json document = json_document("templates");
+  document["templates"] = Json::array();
+  Table table({{"name"},
+               {"combinations", Table::Align::right},
+               {"valid", Table::Align::right},
+               {"default, or why there is none"}});
+  for (const auto& each : context.catalog().templates()) {
+    const Offer offer = offer_of(each, problem, limits);
+    if (context.flags.json) {
+      Json json = template_json(context.catalog(), each);
+      add_offer(json, offer);
+      document["templates"].push_back(std::move(json));
+    }
+    table.add_row({each.name(), count_text(raw_size(each)), count_text(offer.valid),
+                   offer.default_config ? offer.default_config->canonical() : offer.why_not});
+  }
+  context.print(context.flags.json ? json_text(document)
+                                   : fmt::format("for {} on {}\n{}", heading_text(request.gemm),
+                                                 limits.arch, table.text()));
+  return kExitOk;
+}
+
+int list_templates(Context& context, const TemplatesOptions& options) {
+  const Catalog& catalog = context.catalog();
+  if (options.names) {
+    for (const auto& each : catalog.templates()) context.print(each.name() + "\n");
+    return kExitOk;
+  }
+  if (options.problem.given()) return list_for_problem(context, options);
+  if (context.flags.json) {
+    Json document = json_document("templates");
+    document["templates"] = Json::array();
+    for (const auto& each : catalog.templates()) {
+      document["templates"].push_back(template_json(catalog, each));
+    }
+    context.print(json_text(document));
+    return kExitOk;
+  }
+  Table table({{"name"},
+               {"operation"},
+               {"tunables", Table::Align::right},
+               {"combinations", Table::Align::right},
+               {"purpose"}});
+  for (const auto& each : catalog.templates()) {
+    table.add_row({each.name(), each.operation(), fmt::format("{}", each.tunables().size()),
+                   count_text(raw_size(each)), each.purpose()});
+  }
+  context.print(table.text());
+  return kExitOk;
 }
 
 std::string template_text(const KernelTemplate& kernel_template) {
@@ -161,20 +207,14 @@ int describe_template(Context& context, const TemplatesOptions& options) {
   std::optional<Offer> offer;
   std::string heading;
   if (options.problem.given()) {
-    const auto request = options.problem.request(kDefaultSize);
+    const auto request = asked_problem(context, options);
     heading = heading_text(request.gemm);
     offer = offer_of(kernel_template, to_problem(request.gemm), context.limits(options.arch));
   }
   if (context.flags.json) {
     Json document = json_document("template");
     document.update(template_json(catalog, kernel_template));
-    if (offer) {
-      document["problem"] = to_json(offer->problem);
-      document["limits_of"] = offer->limits.arch;
-      document["valid_size"] = offer->valid;
-      if (!offer->why_not.empty()) document["unsupported"] = offer->why_not;
-      if (offer->default_config) document["default_config"] = offer->default_config->canonical();
-    }
+    if (offer) add_offer(document, *offer);
     context.print(json_text(document));
     return kExitOk;
   }

@@ -17,6 +17,7 @@
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/whole_number.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
@@ -53,8 +54,6 @@ void check_usage(const TuneOptions& options) {
   if (!options.compile_only && !options.arch.empty()) {
     reject("--arch: only with --compile-only; the device decides otherwise");
   }
-  if (options.samples < 3) reject("--samples: at least 3, or there is no spread");
-  if (options.compile_threads < 0) reject("--compile-threads: 0 (one per core) or more");
   const auto names = strategy_names();
   if (!options.strategy.empty() &&
       std::find(names.begin(), names.end(), options.strategy) == names.end()) {
@@ -236,7 +235,7 @@ int tune_problem(Context& context, const TuneOptions& options) {
     document["results"].push_back(report_json(report));
     context.print(json_text(document));
   } else {
-    context.print(report_text(report, context.device().value));
+    context.print(report_text(report, context));
   }
   return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(report);
 }
@@ -261,14 +260,19 @@ void add_tune(Program& program) {
       ->type_name("TIME");
   verb->add_option("--max-candidates", o.max_candidates,
                    "Candidates for each problem; alone it lifts the limit of time")
-      ->type_name("N");
+      ->type_name("N")
+      ->check(whole_number(1));
   verb->add_option("--strategy", o.strategy,
                    "random, model or exhaustive (default random, model on an emulated device)")
       ->type_name("NAME");
-  verb->add_option("--seed", o.seed, "Of the strategy and the data (default 1)")->type_name("N");
+  verb->add_option("--seed", o.seed, "Of the strategy and the data (default 1)")
+      ->type_name("N")
+      ->check(whole_number(0));
   verb->add_option("--templates", o.templates, "Only these")->type_name("A,B");
   verb->add_option("--set", o.set, "Only these values: tile_m=64,128")->type_name("NAME=V,V");
-  verb->add_option("--compile-threads", o.compile_threads, "0: one for each core")->type_name("N");
+  verb->add_option("--compile-threads", o.compile_threads, "0: one for each core")
+      ->type_name("N")
+      ->check(whole_number(0, kMostThreads));
   verb->add_option(
           "--candidate-timeout", o.candidate_timeout,
           "A candidate that takes longer is killed (default 10s, 120s on an emulated device)")
@@ -276,7 +280,9 @@ void add_tune(Program& program) {
   verb->add_flag("--again", o.again, "Measure candidates that have an outcome already");
   CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
   CLI::Option* const samples =
-      verb->add_option("--samples", o.samples, "Of each candidate (default 15)")->type_name("N");
+      verb->add_option("--samples", o.samples, "Of each candidate (default 15)")
+          ->type_name("N")
+          ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   verb->add_flag("--compile-only", o.compile_only, "Compile the space without a device");
   verb->add_option("--arch", o.arch, "For --compile-only: sm_80, sm_90a, ...")->type_name("ARCH");
   verb->add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,7 @@
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/whole_number.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/error_bound.hpp"
 #include "tuner/local_evaluator.hpp"
@@ -50,6 +52,12 @@ struct Judgement {
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
 };
+
+bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
+  return std::any_of(reports.begin(), reports.end(), [](const emulated::Report& report) {
+    return report.finding == emulated::Finding::timed_out;
+  });
+}
 
 /// Cases that the configuration is not valid for need no reference either, and of the `deep` last
 /// ones the first that it is valid for is enough.
@@ -110,14 +118,19 @@ class Judge {
         count_ragged(context_.catalog().at(judgement.rendered.template_name),
                      judgement.rendered.config, info.limits, {setup.cases.begin(), first_deep});
     leave_out_needless(setup, prepared.job, deep);
-    evaluator().set_up(setup);
+    try {
+      evaluator().set_up(setup);
+    } catch (const Error&) {
+      blame_limit();
+      throw;
+    }
     // Nothing that the reference and the data did is the candidate's doing.
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
     judgement.too_large = !is_checkable(info, setup.cases.front().gemm);
     judgement.exact = plan_exact(setup.cases.front().gemm).possible;
-    Evaluation evaluation = evaluator().evaluate(prepared.job);
+    Evaluation evaluation = evaluate(prepared.job);
     judgement.outcome = evaluation.outcome;
     judgement.message = std::move(evaluation.message);
     // The first wrong case ends it; the message names that one.
@@ -131,6 +144,24 @@ class Judge {
   }
 
  private:
+  Evaluation evaluate(const EvaluationJob& job) {
+    try {
+      return evaluator().evaluate(job);
+    } catch (const Error&) {
+      blame_limit();
+      throw;
+    }
+  }
+
+  /// The limit holds for the launches that make data and compare results, too; that these ran into
+  /// it is no fault of the device.
+  void blame_limit() {
+    if (emulated_ == nullptr || !ran_out_of_time(emulated_->take_reports())) return;
+    throw Error(ErrorKind::usage,
+                "--timeout: making the data or the reference took longer than one launch may take. "
+                "Next: allow more, or verify a smaller problem.");
+  }
+
   Context& context_;
   EmulatedDevice* emulated_ = nullptr;
   Workbench bench_;
@@ -150,7 +181,10 @@ std::string verdict_text(const Judgement& judgement) {
       why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
     }
   }
-  return fmt::format("NOT right, {}: {}", to_string(judgement.outcome), why);
+  return fmt::format("NOT right, {}: {}{}", to_string(judgement.outcome), why,
+                     ran_out_of_time(judgement.findings)
+                         ? "; a launch ran into --timeout, and more time may change this"
+                         : "");
 }
 
 std::string sizes_text(const Judgement& judgement) {
@@ -282,7 +316,9 @@ void add_verify(Program& program) {
   verb->add_option("--timeout", options->timeout,
                    "Of one launch; on a GPU, of all of them (default 60s)")
       ->type_name("TIME");
-  verb->add_option("--seed", options->seed, "Of the data (default 1)")->type_name("N");
+  verb->add_option("--seed", options->seed, "Of the data (default 1)")
+      ->type_name("N")
+      ->check(whole_number(0));
   program.set_action(verb, [options](Context& context) { return verify(context, *options); });
 }
 

@@ -14,6 +14,7 @@
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
 #include "runtime/device.hpp"
+#include "templates/printable.hpp"
 #include "tools/quantity.hpp"
 
 namespace kiln::tools {
@@ -86,7 +87,8 @@ std::optional<TuningStore> Context::open_for_reading() const {
   std::error_code ignored;
   // symlink_status: a dangling link is something to complain about, not an absent database.
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
-    note(fmt::format("there is no database at {} yet; `kiln tune` makes it", path));
+    note(fmt::format("there is no database at {} yet; `{}` makes it", path,
+                     command("tune gemm --m 4096 --n 4096 --k 4096")));
     return std::nullopt;
   }
   return TuningStore::open(path, OpenMode::read_only);
@@ -109,8 +111,21 @@ void Context::note(std::string_view text) const {
 }
 
 void Context::warn(std::string_view text) const {
-  write_stderr(
-      fmt::format("kiln: {} {}\n", coloured("warning:", Colour::yellow, terminal().colour), text));
+  write_controls(fmt::format(
+      "kiln: {} {}\n", coloured("warning:", Colour::yellow, terminal().colour), printable(text)));
+}
+
+std::string Context::command(std::string_view words) const {
+  std::string text = fmt::format("kiln {}", words);
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) text += fmt::format(" {} {}", flag, shell_word(value));
+  };
+  add("--db", flags.database);
+  add("--cubin-store", flags.cubin_store);
+  add("--device", flags.device);
+  add("--template-path", flags.template_path);
+  add("--cuda-include", flags.cuda_include);
+  return text;
 }
 
 DeviceLimits known_limits(const std::string& arch) {
@@ -121,7 +136,7 @@ DeviceLimits known_limits(const std::string& arch) {
 
 void write_file(const std::string& path, std::string_view text) {
   if (path.empty() || path == "-") {
-    write_stdout(text);
+    write_data(text);
     return;
   }
   // Only a plain file can be replaced; a device, a pipe or a link is written where it is.

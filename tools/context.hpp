@@ -59,12 +59,22 @@ class Context {
     return flags.quiet ? Talk::quiet : flags.verbose ? Talk::verbose : Talk::normal;
   }
   [[nodiscard]] Terminal terminal() const { return Terminal::of_stderr(flags.colour); }
-  void print(std::string_view text) const { write_stdout(text); }
+  /// A result, to standard output.
+  void print(std::string_view text) {
+    printed_ = true;
+    write_stdout(text);
+  }
+  [[nodiscard]] bool printed() const { return printed_; }
   /// Talk that `--quiet` silences.
   void note(std::string_view text) const;
   void warn(std::string_view text) const;
 
+  /// "kiln show gemm ... --db results.db": what to type so that it finds what this run found. It
+  /// has those flags of every verb that decide this and were given; variables last by themselves.
+  [[nodiscard]] std::string command(std::string_view words) const;
+
  private:
+  bool printed_ = false;
   std::optional<Catalog> catalog_;
   std::shared_ptr<CachingCompiler> compiler_;
 };

@@ -171,9 +171,9 @@ Finding check_database(const Context& context) {
     if (!faults.empty()) {
       return {"database", State::broken,
               fmt::format("{}: {} faults, first: {}", path, faults.size(), faults.front()),
-              fmt::format("save what is sound: `kiln export --database -o sound.jsonl`, move {} "
-                          "away, `kiln import sound.jsonl`",
-                          path)};
+              fmt::format("save what is sound: `{}`, move {} away, then `{}`",
+                          context.command("export --database -o sound.jsonl"), path,
+                          context.command("import sound.jsonl"))};
     }
     const auto summaries = store.summaries();
     if (access(path.c_str(), W_OK) != 0) {

@@ -3,11 +3,14 @@
 #include "tools/how_to_use.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "runtime/device.hpp"
+#include "tools/quantity.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -18,6 +21,35 @@ std::int64_t leading_dimension(std::int64_t row, std::int64_t alignment, DType t
   const std::int64_t bytes = size_bytes(type);
   const std::int64_t step = std::max<std::int64_t>(1, alignment / bytes);
   return (row + step - 1) / step * step;
+}
+
+/// A C++ string literal.
+std::string quoted(const std::string& text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') literal += '\\';
+    literal += c;
+  }
+  return literal + "\"";
+}
+
+/// "{.database = "t.db", .device = "emulated:h200"}", in the order of LibraryOptions; "" when
+/// everything is as it is by default.
+std::string library_options(const GlobalFlags& flags) {
+  std::vector<std::string> fields;
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) fields.push_back(fmt::format(".{} = {}", name, quoted(value)));
+  };
+  add("database", flags.database);
+  add("cubin_store", flags.cubin_store);
+  std::vector<std::string> folders;
+  for (const auto& folder : split_list(flags.template_path, ':')) folders.push_back(quoted(folder));
+  if (!folders.empty()) {
+    fields.push_back(fmt::format(".template_path = {{{}}}", fmt::join(folders, ", ")));
+  }
+  add("cuda_include", flags.cuda_include);
+  add("device", flags.device);
+  return fields.empty() ? "" : fmt::format("{{{}}}", fmt::join(fields, ", "));
 }
 
 }  // namespace
@@ -56,11 +88,11 @@ GemmRequest request_of(const Problem& problem) {
   return {normalised(gemm), 1.0, gemm.reads_c ? 1.0 : 0.0};
 }
 
-std::string cpp_snippet(const Gemm& gemm, const std::string& device) {
+std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags) {
   const auto storage = [](Storage s) { return s == Storage::n ? "n" : "t"; };
   const auto type = [](DType t) { return fmt::format("kiln::DType::{}", to_string(t)); };
-  std::string text = fmt::format("auto library = kiln::Library::open({});\n",
-                                 device.empty() ? "" : fmt::format("{{.device = \"{}\"}}", device));
+  std::string text =
+      fmt::format("auto library = kiln::Library::open({});\n", library_options(flags));
   const auto name = short_dtype(gemm);
   const DType form = name.empty() ? gemm.a : *parse_dtype(name);
   text += fmt::format(
@@ -81,22 +113,30 @@ std::string cpp_snippet(const Gemm& gemm, const std::string& device) {
   return text;
 }
 
-std::string next_steps(const GemmRequest& request, const std::string& device) {
-  const auto flags = flags_text(request);
-  const bool emulated = names_emulated_device(device);
+std::string next_steps(const GemmRequest& request, const Context& context) {
+  const auto problem = flags_text(request);
+  const auto device = context.device();
+  const bool emulated = names_emulated_device(device.value);
   std::string text = "\nuse it\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
-    text += fmt::format("  kiln {} gemm {}{}\n", verb, flags, more);
+    text +=
+        fmt::format("  {}\n", context.command(fmt::format("{} gemm {}{}", verb, problem, more)));
   };
   add("show", "");
   if (emulated) {
-    for (const char* verb : {"verify", "inspect", "run"}) add(verb, " --device " + device);
+    // A variable lasts no longer than its shell, and without it these would look for a GPU.
+    const bool named = device.origin == "flag";
+    for (const char* verb : {"verify", "inspect", "run"}) {
+      add(verb, named ? "" : " --device " + device.value);
+    }
   } else {
     add("bench", " --against cublaslt");
     add("run", "");
   }
   text += "or in C++ (#include <kiln/kiln.hpp>)\n";
-  std::string snippet = cpp_snippet(request.gemm, emulated ? device : "");
+  GlobalFlags flags = context.flags;
+  if (emulated) flags.device = device.value;
+  const std::string snippet = cpp_snippet(request.gemm, flags);
   for (std::size_t start = 0; start < snippet.size();) {
     const auto end = snippet.find('\n', start);
     text += fmt::format("  {}\n", snippet.substr(start, end - start));

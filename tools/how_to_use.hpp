@@ -5,6 +5,7 @@
 #include <string>
 
 #include "templates/problem.hpp"
+#include "tools/context.hpp"
 #include "tools/problem_flags.hpp"
 
 namespace kiln::tools {
@@ -13,11 +14,12 @@ namespace kiln::tools {
 /// leading dimensions where they have the stored alignment, else the shortest padded ones.
 [[nodiscard]] GemmRequest request_of(const Problem& problem);
 
-/// C++ that gets and launches the kernel, for copying into a program. `device`: what the library is
-/// to be opened with, if not the default.
-[[nodiscard]] std::string cpp_snippet(const Gemm& gemm, const std::string& device = "");
+/// C++ that gets and launches the kernel, for copying into a program. `flags`: what the library is
+/// to be opened with, as far as it is not the default.
+[[nodiscard]] std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags = {});
 
-/// What to type next after tuning on that device: show, bench, run, and the C++.
-[[nodiscard]] std::string next_steps(const GemmRequest& request, const std::string& device);
+/// What to type next after tuning: show, bench, run, and the C++, each with the flags that the
+/// run was given to find its files by.
+[[nodiscard]] std::string next_steps(const GemmRequest& request, const Context& context);
 
 }  // namespace kiln::tools

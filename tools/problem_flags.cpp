@@ -3,20 +3,22 @@
 #include "tools/problem_flags.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "kiln/error.hpp"
 #include "templates/problem.hpp"
+#include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
 
 constexpr const char* kGroup = "Problem";
+constexpr std::array<const char*, 3> kSizes{"--m", "--n", "--k"};
 
 /// Errors of the library speak of fields; a person typed flags.
 [[noreturn]] void rethrow_with_flag(const Error& error) {
@@ -28,17 +30,6 @@ constexpr const char* kGroup = "Problem";
     if (text.starts_with(kLong)) text.replace(0, kLong.size(), "--align-");
   }
   throw Error(error.kind(), text);
-}
-
-std::int64_t checked_size(std::string_view flag, std::int64_t value, std::int64_t fallback,
-                          bool given) {
-  if (!given && fallback > 0) return fallback;
-  if (!given) throw Error(ErrorKind::usage, fmt::format("{} is missing", flag));
-  if (value < 1 || value > std::numeric_limits<std::int32_t>::max()) {
-    throw Error(ErrorKind::usage, fmt::format("{} {}: a size is from 1 to {}", flag, value,
-                                              std::numeric_limits<std::int32_t>::max()));
-  }
-  return value;
 }
 
 /// Kernels convert alpha and beta to the accumulator's type. A value that this changes would make
@@ -71,11 +62,11 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
   }
   const auto add = [&](const std::string& name, auto& value, const char* type,
                        const std::string& text) {
-    verb.add_option(name, value, text)->type_name(type)->group(kGroup);
+    return verb.add_option(name, value, text)->type_name(type)->group(kGroup);
   };
-  add("--m", m_, "N", "Rows of D");
-  add("--n", n_, "N", "Columns of D");
-  add("--k", k_, "N", "Length of the dot products");
+  add("--m", m_, "N", "Rows of D")->check(whole_number(1, kMostInt));
+  add("--n", n_, "N", "Columns of D")->check(whole_number(1, kMostInt));
+  add("--k", k_, "N", "Length of the dot products")->check(whole_number(1, kMostInt));
   add("--dtype", dtype_, "TYPE", "Operands and output, with their accumulator (default f16)");
   add("--a", a_, "TYPE", "Type of A");
   add("--b", b_, "TYPE", "Type of B");
@@ -86,13 +77,15 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
       "Storage of A and B: n as written, t stored transposed (default nn)");
   for (const auto& [name, value] :
        {std::pair{"--lda", &lda_}, {"--ldb", &ldb_}, {"--ldc", &ldc_}, {"--ldd", &ldd_}}) {
-    add(name, *value, "N", "Leading dimension in elements (default: tight)");
+    add(name, *value, "N", "Leading dimension in elements (default: tight)")
+        ->check(whole_number(0));
   }
   for (const auto& [name, value] : {std::pair{"--align-a", &align_a_},
                                     {"--align-b", &align_b_},
                                     {"--align-c", &align_c_},
                                     {"--align-d", &align_d_}}) {
-    add(name, *value, "BYTES", "Alignment of the address (default 16)");
+    add(name, *value, "BYTES", "Alignment of the address (default 16)")
+        ->check(whole_number(1, kMostInt));
   }
   add("--alpha", alpha_, "X", "Factor of A*B (default 1)");
   add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
@@ -111,23 +104,33 @@ void ProblemFlags::check_suite(const std::string& suite) const {
     if (!operation_.empty()) return;
     throw Error(ErrorKind::usage, "what to compute is missing: say gemm, or name a --suite");
   }
-  for (const char* size : {"--m", "--n", "--k"}) {
-    if (verb_->get_option(size)->count() == 0) continue;
+  if (missing_sizes().size() < kSizes.size()) {
     throw Error(ErrorKind::usage, "--suite: names its problems itself; leave out --m, --n and --k");
   }
 }
 
+std::vector<std::string> ProblemFlags::missing_sizes() const {
+  std::vector<std::string> missing;
+  for (const char* size : kSizes) {
+    if (verb_->get_option(size)->count() == 0) missing.emplace_back(size);
+  }
+  return missing;
+}
+
 GemmRequest ProblemFlags::request(std::int64_t default_size) const {
-  const auto count = [&](const char* name) { return verb_->get_option(name)->count() > 0; };
+  const auto missing = missing_sizes();
+  if (!missing.empty() && default_size == 0) {
+    throw Error(ErrorKind::usage, fmt::format("{} {} missing", fmt::join(missing, ", "),
+                                              missing.size() == 1 ? "is" : "are"));
+  }
+  const auto size = [&](std::int64_t given) { return given > 0 ? given : default_size; };
   const auto layout = parse_layout(layout_);
   if (!layout) {
     throw Error(ErrorKind::usage,
                 fmt::format("--layout {}: two letters, for A and B: nn, nt, tn or tt", layout_));
   }
-  Gemm gemm = Gemm::of(
-      checked_dtype("--dtype", dtype_), checked_size("--m", m_, default_size, count("--m")),
-      checked_size("--n", n_, default_size, count("--n")),
-      checked_size("--k", k_, default_size, count("--k")), layout->first, layout->second);
+  Gemm gemm = Gemm::of(checked_dtype("--dtype", dtype_), size(m_), size(n_), size(k_),
+                       layout->first, layout->second);
   if (!a_.empty()) gemm.a = checked_dtype("--a", a_);
   if (!b_.empty()) gemm.b = checked_dtype("--b", b_);
   if (!d_.empty()) gemm.c = gemm.d = checked_dtype("--d", d_);

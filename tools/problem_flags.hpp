@@ -37,6 +37,8 @@ class ProblemFlags {
   /// For verbs that take one problem or a suite of them: throws Error(usage) when neither is named,
   /// or both.
   void check_suite(const std::string& suite) const;
+  /// Which of --m, --n and --k were not given.
+  [[nodiscard]] std::vector<std::string> missing_sizes() const;
   /// The problem. Throws Error(usage) that names the flag. Sizes are required unless
   /// `default_size` is set.
   [[nodiscard]] GemmRequest request(std::int64_t default_size = 0) const;

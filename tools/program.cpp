@@ -11,11 +11,13 @@
 #include "kiln/version.hpp"
 #include "templates/nearest_name.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/output/json.hpp"
 
 namespace kiln::tools {
 namespace {
 
 constexpr std::size_t kHelpColumn = 30;
+constexpr std::string_view kJsonFlag = "--json";
 
 constexpr const char* kFooter =
     "\nStart with:\n"
@@ -26,6 +28,26 @@ constexpr const char* kFooter =
     "usage,\n"
     "3 no valid candidate, 4 no device or driver, 5 database, 6 budget ended before any result,\n"
     "130 interrupted. `kiln VERB --help` has the flags and examples of a verb.";
+
+std::string_view name_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return "usage";
+    case ErrorKind::template_:
+      return "template";
+    case ErrorKind::device:
+      return "device";
+    case ErrorKind::compiler:
+      return "compiler";
+    case ErrorKind::database:
+      return "database";
+    case ErrorKind::not_found:
+      return "not_found";
+    case ErrorKind::internal:
+      return "internal";
+  }
+  return "internal";
+}
 
 /// The names that were possible where the parser stopped: flags of the verb and of the program.
 std::vector<std::string> known_words(const CLI::App& app) {
@@ -68,7 +90,7 @@ Program::Program()
   app_.add_option("--color", flags.colour, "auto, always or never")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "always", "never"}));
-  app_.add_flag("--json", flags.json, "Results as JSON");
+  app_.add_flag(std::string(kJsonFlag), flags.json, "Results as JSON");
   app_.add_flag("-q,--quiet", flags.quiet, "No progress and no notes");
   app_.add_flag("-v,--verbose", flags.verbose, "Each trial as it ends");
 
@@ -134,7 +156,7 @@ std::string Program::explain(const CLI::ParseError& error) const {
   } else if (error.get_name() == "RequiredError" && text == "operation is required") {
     text = "what to compute is missing: say gemm";
   }
-  return fmt::format("kiln: {}\nkiln: see {}\n", text, help);
+  return fmt::format("{}\nkiln: see {}", text, help);
 }
 
 int Program::parse_and_act(int argc, const char* const* argv) {
@@ -148,21 +170,36 @@ int Program::parse_and_act(int argc, const char* const* argv) {
     write_stdout(fmt::format("{}\n", version.what()));
     return kExitOk;
   } catch (const CLI::ParseError& error) {
-    write_stderr(explain(error));
-    return kExitUsage;
+    return report("usage", explain(error), kExitUsage);
   }
   return action_(context_);
 }
 
+int Program::report(std::string_view kind, const std::string& message, int exit_code) const {
+  write_stderr(fmt::format("kiln: {}\n", message));
+  if (!json_ || context_.printed()) return exit_code;
+  Json document = json_document("error");
+  const auto verbs = app_.get_subcommands();
+  if (!verbs.empty()) document["verb"] = verbs.front()->get_name();
+  document["kind"] = kind;
+  document["message"] = message;
+  document["exit_code"] = exit_code;
+  try {
+    write_stdout(json_text(document));
+  } catch (const Error&) {
+    // Standard output is what failed; standard error has the message.
+  }
+  return exit_code;
+}
+
 int Program::run(int argc, const char* const* argv) {
+  json_ = std::any_of(argv, argv + argc, [](const char* word) { return word == kJsonFlag; });
   try {
     return parse_and_act(argc, argv);
   } catch (const Error& error) {
-    write_stderr(fmt::format("kiln: {}\n", error.what()));
-    return exit_code_of(error.kind());
+    return report(name_of(error.kind()), error.what(), exit_code_of(error.kind()));
   } catch (const std::exception& error) {
-    write_stderr(fmt::format("kiln: internal error: {}\n", error.what()));
-    return kExitFailure;
+    return report("internal", fmt::format("internal error: {}", error.what()), kExitFailure);
   }
 }
 

@@ -22,17 +22,20 @@ class Program {
   /// What the verb does once everything is parsed; returns the exit code.
   void set_action(CLI::App* verb, std::function<int(Context&)> action);
 
-  /// Parses and acts. Never throws.
+  /// Parses and acts. Never throws: an error is text on standard error, and with --json also the
+  /// one document on standard output, unless a result is there already.
   int run(int argc, const char* const* argv);
 
  private:
   int parse_and_act(int argc, const char* const* argv);
+  int report(std::string_view kind, const std::string& message, int exit_code) const;
   [[nodiscard]] std::string missing_verb() const;
   [[nodiscard]] std::string explain(const CLI::ParseError& error) const;
 
   CLI::App app_;
   Context context_;
   std::function<int(Context&)> action_;
+  bool json_ = false;  ///< also where the command line could not be parsed to its end
 };
 
 /// Each adds its verb.

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "templates/printable.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
 
@@ -17,30 +18,29 @@ namespace {
 constexpr double kRedrawSeconds = 0.1;
 constexpr double kLineSeconds = 30.0;
 constexpr int kBarCells = 20;
-/// Below this the bar itself would leave no room for what it says.
-constexpr int kWidthForBar = 100;
+/// However wide the terminal: a longer line is not read at a glance.
+constexpr int kMostColumns = 99;
 
 double steady_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 std::string bar_text(const Progress& progress) {
-  if (progress.planned == 0) return "";
-  const double fraction =
-      std::min(1.0, static_cast<double>(progress.done) / static_cast<double>(progress.planned));
-  const auto full = static_cast<std::size_t>(std::lround(fraction * kBarCells));
+  const double share = std::clamp(progress.share, 0.0, 1.0);
+  const auto full = static_cast<std::size_t>(std::lround(share * kBarCells));
   return fmt::format("[{}{}] ", std::string(full, '#'), std::string(kBarCells - full, '.'));
 }
 
-}  // namespace
-
-std::string progress_text(const Progress& progress) {
-  std::string text = fmt::format("{} {}/{}", progress.phase, progress.done, progress.planned);
-  if (progress.best && progress.best->timing) {
-    const double time_ns = progress.best->timing->median_ns;
-    text += fmt::format("  best {} ({})", time_text(time_ns),
-                        rate_text(progress.best->key.problem, time_ns));
+std::string done_text(const Progress& progress) {
+  if (!progress.by_time) {
+    return fmt::format("{} {}/{}", progress.phase, progress.done, progress.planned);
   }
+  return fmt::format("{} {}, {:.0f} % of the budget", progress.phase, progress.done,
+                     100.0 * progress.share);
+}
+
+/// "failed 22", with how they divide: "failed 22 (12 rejected, 10 crashed)".
+std::string failures_text(const Progress& progress, bool divided) {
   std::uint64_t failed = 0;
   std::string kinds;
   for (const auto& [outcome, count] : progress.by_outcome) {
@@ -48,15 +48,31 @@ std::string progress_text(const Progress& progress) {
     failed += count;
     kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, to_string(outcome));
   }
-  if (failed > 0) text += fmt::format("  failed {} ({})", failed, kinds);
-  if (progress.remaining_s > 0.0) {
-    text += fmt::format("  {} left", seconds_text(progress.remaining_s));
+  if (failed == 0) return "";
+  return divided ? fmt::format("  failed {} ({})", failed, kinds)
+                 : fmt::format("  failed {}", failed);
+}
+
+}  // namespace
+
+std::string progress_text(const Progress& progress, std::size_t columns) {
+  std::string start = done_text(progress);
+  if (progress.best && progress.best->timing) {
+    const double time_ns = progress.best->timing->median_ns;
+    start += fmt::format("  best {} ({})", time_text(time_ns),
+                         rate_text(progress.best->key.problem, time_ns));
   }
-  return text;
+  std::string end;
+  if (progress.remaining_s > 0.0) {
+    end = fmt::format("  {} left", seconds_text(progress.remaining_s));
+  }
+  const std::string full = start + failures_text(progress, true) + end;
+  if (full.size() <= columns) return full;
+  return (start + failures_text(progress, false) + end).substr(0, columns);
 }
 
 ProgressBar::ProgressBar(const Terminal& terminal, Talk talk)
-    : ProgressBar(terminal, talk, write_stderr, steady_seconds) {}
+    : ProgressBar(terminal, talk, write_controls, steady_seconds) {}
 
 ProgressBar::ProgressBar(const Terminal& terminal, Talk talk, Write write, Clock clock)
     : terminal_(terminal),
@@ -78,13 +94,14 @@ void ProgressBar::on_progress(const Progress& progress) {
   last_shown_s_ = now;
   phase_ = progress.phase;
   if (!terminal_.interactive) {
-    write_(fmt::format("kiln: {}\n", progress_text(progress)));
+    constexpr std::string_view kName = "kiln: ";
+    write_(fmt::format("{}{}\n", kName, progress_text(progress, kMostColumns - kName.size())));
     return;
   }
-  std::string line = terminal_.width >= kWidthForBar ? bar_text(progress) : "";
-  line += progress_text(progress);
   // The last column stays empty: writing it makes some terminals wrap.
-  line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(1, terminal_.width - 1))));
+  const auto columns = static_cast<std::size_t>(std::clamp(terminal_.width - 1, 1, kMostColumns));
+  std::string line = bar_text(progress) + progress_text(progress, columns);
+  if (line.size() > columns) line = progress_text(progress, columns);
   write_("\r" + line + "\x1b[K");
   drawn_ = true;
 }
@@ -101,7 +118,7 @@ void ProgressBar::on_trial(const Trial& trial) {
 void ProgressBar::on_note(const std::string& note) {
   if (talk_ == Talk::quiet) return;
   clear();
-  write_(fmt::format("kiln: {}\n", note));
+  write_(fmt::format("kiln: {}\n", printable(note)));
 }
 
 void ProgressBar::clear() {

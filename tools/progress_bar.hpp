@@ -11,12 +11,12 @@
 namespace kiln::tools {
 
 /// Shows a session on standard error: one line that is redrawn at most ten times a second on a
-/// terminal, else a line every 30 s. Notes of the session go above it, and when verbose every
-/// trial.
+/// terminal, else a line every 30 s, in either case shorter than 100 columns. Notes of the session
+/// go above it, and when verbose every trial.
 class ProgressBar : public SessionObserver {
  public:
-  using Write = std::function<void(std::string_view)>;
-  using Clock = std::function<double()>;  ///< seconds
+  using Write = std::function<void(std::string_view)>;  ///< takes control sequences, too
+  using Clock = std::function<double()>;                ///< seconds
 
   explicit ProgressBar(const Terminal& terminal, Talk talk);
   /// With another sink and clock, for tests.
@@ -39,8 +39,9 @@ class ProgressBar : public SessionObserver {
   bool drawn_ = false;
 };
 
-/// "searching 312/4821  best 310.2 us  443.1 TFLOP/s  failed 22 (12 rejected, 10 spilled)  12 s
-/// left"
-[[nodiscard]] std::string progress_text(const Progress& progress);
+/// "searching 312, 35 % of the budget  best 310.2 us (443.1 TFLOP/s)  failed 22 (12 rejected, 10
+/// crashed)  12 s left", or "searching 12/40  ..." where the number of candidates is the limit.
+/// What does not fit into so many columns is left out: first how the failures divide, then the end.
+[[nodiscard]] std::string progress_text(const Progress& progress, std::size_t columns);
 
 }  // namespace kiln::tools

@@ -3,9 +3,11 @@
 #include "tools/stored.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include "kiln/error.hpp"
 #include "tools/output/trial_text.hpp"
@@ -28,6 +30,15 @@ bool meant_by(const DeviceClass& device, const std::string& on) {
 }
 
 std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const std::string& on) {
+  const auto meant = [&](const auto& summary) { return meant_by(summary.device, on); };
+  if (!summaries.empty() && std::none_of(summaries.begin(), summaries.end(), meant)) {
+    std::set<std::string> devices;
+    for (const auto& summary : summaries) devices.insert(device_text(summary.device));
+    throw Error(ErrorKind::not_found,
+                fmt::format("--on {}: no device here has that in its name or architecture; there "
+                            "{}:\n  {}",
+                            on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
+  }
   std::erase_if(summaries, [&](const auto& summary) { return !meant_by(summary.device, on); });
   std::stable_sort(summaries.begin(), summaries.end(), [](const auto& left, const auto& right) {
     return left.provenance < right.provenance;

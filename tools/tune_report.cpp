@@ -59,7 +59,7 @@ std::string edgeless_text(const std::string& template_name) {
       template_name);
 }
 
-std::string report_text(const TuneReport& report, const std::string& device) {
+std::string report_text(const TuneReport& report, const Context& context) {
   std::string text = heading_text(report.request.gemm);
   if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
   const TuneResult& result = *report.result;
@@ -80,7 +80,7 @@ std::string report_text(const TuneReport& report, const std::string& device) {
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
   const bool usable = result.best && result.best->provenance != Provenance::compiled;
-  if (usable && report.name.empty()) text += next_steps(report.request, device);
+  if (usable && report.name.empty()) text += next_steps(report.request, context);
   return text;
 }
 

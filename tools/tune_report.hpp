@@ -26,7 +26,7 @@ struct TuneReport {
 };
 
 /// For a person: the winner, how good it is, what was tried, how to use it on that device.
-[[nodiscard]] std::string report_text(const TuneReport& report, const std::string& device);
+[[nodiscard]] std::string report_text(const TuneReport& report, const Context& context);
 /// A warning: every size but the problem's own is left out by the template's requirements.
 [[nodiscard]] std::string edgeless_text(const std::string& template_name);
 /// One line of the table of a suite.

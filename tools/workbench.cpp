@@ -40,10 +40,11 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
     bench.evaluator = open_evaluator(context, options.in_process);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
-    throw Error(ErrorKind::device,
-                fmt::format("{}\nkiln: `kiln doctor` checks the machine; `kiln tune --compile-only "
-                            "--arch sm_90a` needs no device",
-                            error.what()));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("{}\nkiln: `{}` checks the machine; --device emulated:h200 and `kiln tune "
+                    "gemm ... --compile-only --arch sm_90a` need no device",
+                    error.what(), context.command("doctor")));
   }
   const DeviceInfo& info = bench.evaluator->info();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);

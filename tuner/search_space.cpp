@@ -144,7 +144,8 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
     }
     ParamSpace narrowed = narrowing->empty() ? std::move(whole) : whole.narrowed(*narrowing);
     if (!narrowed.default_config()) {
-      leave_out("no configuration is valid for this problem on this device");
+      leave_out(fmt::format("no configuration is valid for this problem on this device: {}",
+                            narrowed.why_empty().value_or("the space is empty")));
       continue;
     }
     space.parts.push_back({kernel_template, std::move(narrowed)});

@@ -160,6 +160,13 @@ void SessionLedger::estimate() {
   }
   const double left_s = std::min(budget_left_s, work_left_s);
   progress_.remaining_s = std::isfinite(left_s) ? left_s : 0.0;
+
+  // Nothing is known of the pace before the first outcome; a budget of time is.
+  progress_.by_time = std::isfinite(budget_left_s) && budget_left_s <= work_left_s;
+  const double part = progress_.by_time ? progress_.elapsed_s : static_cast<double>(progress_.done);
+  const double whole = progress_.by_time ? progress_.elapsed_s + budget_left_s
+                                         : static_cast<double>(progress_.planned);
+  progress_.share = whole > 0.0 ? std::min(1.0, part / whole) : 1.0;
 }
 
 }  // namespace kiln

@@ -79,7 +79,8 @@ EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions&
     : options_(options),
       profile_(profile_of(model)),
       info_(info_of(profile_, model, options)),
-      memory_(options.memory_bytes) {}
+      memory_(options.memory_bytes,
+              options.sparse_memory ? emulated::Backing::sparse : emulated::Backing::painted) {}
 
 EmulatedDevice::~EmulatedDevice() = default;
 
@@ -117,7 +118,9 @@ void EmulatedDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t
   if (bytes == 0) return;
   const emulated::Allocation& at = piece(to, bytes, "copying to");
   std::memcpy(at.host(to), from, static_cast<std::size_t>(bytes));
-  std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+  if (at.written) {
+    std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+  }
 }
 
 void EmulatedDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
@@ -127,9 +130,7 @@ void EmulatedDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) 
 
 void EmulatedDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
   if (bytes == 0) return;
-  const emulated::Allocation& at = piece(to, bytes, "filling");
-  std::memset(at.host(to), value, static_cast<std::size_t>(bytes));
-  std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+  piece(to, bytes, "filling").fill(to, value, bytes);
 }
 
 void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {

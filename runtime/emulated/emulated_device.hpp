@@ -27,6 +27,9 @@ struct EmulationOptions {
   int host_threads = 0;     ///< 0: one per processor
   double timeout_s = 60.0;  ///< of one launch
   std::int64_t memory_bytes = std::int64_t{8} << 30;
+  /// Memory starts as zeros and costs the host what is touched of it, but nobody knows what was
+  /// written. Not with `checks`.
+  bool sparse_memory = false;
 };
 
 /// A GPU that is emulated in this process: it executes the PTX of a kernel, and so shows whether

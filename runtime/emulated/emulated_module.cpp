@@ -101,8 +101,7 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
       variables_.push_back(at.address);
       places.emplace(variable.name, &at);
       const auto bytes = static_cast<std::size_t>(at.bytes);
-      std::memset(at.host(at.address), 0, bytes);
-      std::memset(at.written.get(), 1, bytes);
+      at.fill(at.address, 0, at.bytes);
       if (!variable.initial.empty()) {
         std::memcpy(at.host(at.address), variable.initial.data(),
                     std::min(bytes, variable.initial.size()));

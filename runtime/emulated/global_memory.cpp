@@ -30,6 +30,7 @@ constexpr std::int64_t kMostExactGap = 64 << 20;
 }  // namespace
 
 void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
+  if (!written) return;
   std::uint8_t* const flags = written.get() + (at - address);
   for (std::uint64_t i = 0; i < length; ++i) {
     // Mostly they are set, and stores would take the line from other processors.
@@ -39,7 +40,7 @@ void Allocation::mark_written(std::uint64_t at, std::uint64_t length) const {
 }
 
 void Allocation::forget_writes(std::uint64_t at, std::uint64_t length) const {
-  std::memset(written.get() + (at - address), 0, length);
+  if (written) std::memset(written.get() + (at - address), 0, length);
 }
 
 std::string Allocation::describe() const {
@@ -48,7 +49,18 @@ std::string Allocation::describe() const {
   return fmt::format("{} ({} bytes)", purpose, bytes);
 }
 
+void Allocation::fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const {
+  const auto count = static_cast<std::size_t>(length);
+  if (value == 0 && !written) {
+    HostPages::clear(host(at), count);
+    return;
+  }
+  std::memset(host(at), value, count);
+  if (written) std::memset(written.get() + (at - address), 1, count);
+}
+
 bool Allocation::is_written(std::uint64_t at) const {
+  if (!written) return true;
   const std::atomic_ref<std::uint8_t> flag(written[at - address]);
   return flag.load(std::memory_order_relaxed) != 0;
 }
@@ -76,9 +88,11 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   piece.gap_bytes = wish.exact ? std::clamp(bytes, kLeastExactGap, kMostExactGap) : kRedZoneBytes;
   try {
     // The host gives pages to what is touched, which gaps never are.
-    piece.block = std::make_unique_for_overwrite<std::byte[]>(
+    piece.block = HostPages::make<std::byte>(
         static_cast<std::size_t>(bytes + 2 * piece.gap_bytes + room));
-    piece.written = std::make_unique<std::uint8_t[]>(static_cast<std::size_t>(bytes));
+    if (backing_ == Backing::painted) {
+      piece.written = HostPages::make<std::uint8_t>(static_cast<std::size_t>(bytes));
+    }
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::device,
                 fmt::format("the host has no {} bytes left for the emulated GPU. Next: use a "
@@ -92,7 +106,9 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   if (wish.exact && wish.alignment < kAlignment) {
     piece.address += static_cast<std::uint64_t>(wish.alignment);
   }
-  std::memset(piece.host(piece.address), kFreshByte, static_cast<std::size_t>(bytes));
+  if (backing_ == Backing::painted) {
+    std::memset(piece.host(piece.address), kFreshByte, static_cast<std::size_t>(bytes));
+  }
   used_bytes_ += piece.charged_bytes;
   const std::uint64_t address = piece.address;
   return allocations_.emplace(address, std::move(piece)).first->second;

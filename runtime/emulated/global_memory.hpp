@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <string>
+
+#include "runtime/emulated/host_pages.hpp"
 
 namespace kiln::emulated {
 
@@ -21,10 +22,10 @@ struct Allocation {
   std::string name;                    ///< of a module's variable; "" for plain memory
   std::string purpose;                 ///< of plain memory, for messages; may be ""
   std::int64_t gap_bytes = 0;          ///< that are free of other memory on both sides, at least
-  std::unique_ptr<std::byte[]> block;  ///< with the gaps around the memory
+  HostPages::Piece<std::byte> block;   ///< with the gaps around the memory
   /// One byte for each byte of memory: not 0 once it was written. Bytes and not bits, because
-  /// blocks on several host threads write neighbours at the same time.
-  std::unique_ptr<std::uint8_t[]> written;
+  /// blocks on several host threads write neighbours at the same time. None where memory is sparse.
+  HostPages::Piece<std::uint8_t> written;
 
   /// "an allocation of 64 bytes", or the purpose and the size.
   [[nodiscard]] std::string describe() const;
@@ -36,6 +37,8 @@ struct Allocation {
   void mark_written(std::uint64_t at, std::uint64_t length) const;
   /// As if nobody had written them. Not while kernels use the memory.
   void forget_writes(std::uint64_t at, std::uint64_t length) const;
+  /// From outside of a launch: sets bytes, which then are written.
+  void fill(std::uint64_t at, std::uint8_t value, std::int64_t length) const;
   [[nodiscard]] bool is_written(std::uint64_t at) const;
   [[nodiscard]] std::byte* host(std::uint64_t at) const {
     return block.get() + (at - reinterpret_cast<std::uintptr_t>(block.get()));
@@ -54,6 +57,12 @@ struct AllocationWish {
   std::string purpose;  ///< likewise
 };
 
+/// What fresh memory is like.
+enum class Backing : std::uint8_t {
+  painted,  ///< a pattern that shows, and it is remembered what was written
+  sparse,   ///< zeros, given by the host where they are touched; nothing is remembered
+};
+
 /// The device memory of an emulated GPU: the host's memory, in pieces with gaps between them, so
 /// that an access just outside one never lies in the next. Thread-safe.
 class GlobalMemory {
@@ -61,9 +70,10 @@ class GlobalMemory {
   /// The least distance kept free on both sides of an allocation.
   static constexpr std::int64_t kRedZoneBytes = 4096;
 
-  explicit GlobalMemory(std::int64_t limit_bytes) : limit_bytes_(limit_bytes) {}
+  explicit GlobalMemory(std::int64_t limit_bytes, Backing backing = Backing::painted)
+      : limit_bytes_(limit_bytes), backing_(backing) {}
 
-  /// Uninitialised for checks (and filled with a pattern that shows). The least gaps and alignment
+  /// Uninitialised for checks (and filled as the backing says). The least gaps and alignment
   /// count against the limit, too, so that many small pieces reach it. Throws Error(device) when
   /// the limit or the host's memory is reached.
   const Allocation& allocate(const AllocationWish& wish);
@@ -80,6 +90,7 @@ class GlobalMemory {
 
  private:
   std::int64_t limit_bytes_;
+  Backing backing_;
   std::int64_t used_bytes_ = 0;
   std::map<std::uint64_t, Allocation> allocations_;
   mutable std::shared_mutex mutex_;

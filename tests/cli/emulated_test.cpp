@@ -348,6 +348,18 @@ TEST(Inspect, AnEndlessKernelIsEndedAfterTheTimeout) {
   EXPECT_NE(run.err.find("timed_out at planted.cu:33"), std::string::npos) << run.err;
 }
 
+// D takes 80 GB, of which one block writes some thousand bytes.
+TEST(Inspect, OperandsMayBeLargerThanTheMachine) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run({"inspect", "gemm", "--m", "200000", "--n", "200000", "--k", "64",
+                                "--template", "gemm_wmma", "--clusters", "1", "--json"});
+  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const auto launch = nlohmann::json::parse(run.out)["launches"].at(0);
+  EXPECT_EQ(launch["blocks_counted"], 1);
+  EXPECT_GT(launch["blocks"], 1'000'000);
+  EXPECT_GT(launch["predicted_ns"], 1e6);
+}
+
 TEST(Inspect, WhatDoesNotCompileHasADocument) {
   const Sandbox sandbox;
   const auto run = inspect_planted(sandbox, "  no such thing;", {"--json"});

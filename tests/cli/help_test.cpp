@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/cli/golden.hpp"
 #include "tests/cli/sandbox.hpp"
 
@@ -63,6 +65,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"no_operation", {"show", "--m", "8"}},
         Mistake{"unknown_operation", {"show", "conv", "--m", "8"}},
         Mistake{"size_missing", {"show", "gemm", "--m", "8", "--n", "8"}},
+        Mistake{"sizes_missing", {"show", "gemm", "--n", "8"}},
         Mistake{"size_zero", {"show", "gemm", "--m", "0", "--n", "8", "--k", "8"}},
         Mistake{"size_no_number", {"show", "gemm", "--m", "many", "--n", "8", "--k", "8"}},
         Mistake{"dtype", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "half"}},
@@ -107,6 +110,63 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"keep_best", {"prune", "--keep-best", "0"}},
         Mistake{"older", {"prune", "--older", "30"}}),
     [](const auto& mistake) { return std::string(mistake.param.name); });
+
+/// A flag that takes a number, after the words of its verb.
+struct NumberFlag {
+  std::vector<std::string> words;
+  const char* flag;
+};
+
+class Numbers : public testing::TestWithParam<NumberFlag> {};
+
+TEST_P(Numbers, AreNeitherWrappedNorCut) {
+  const Sandbox sandbox;
+  const auto& [words, flag] = GetParam();
+  for (const std::string number :
+       {"-1", "-3", "99999999999999999999", "18446744073709551613", "1e3", "2.5", "7x", ""}) {
+    auto arguments = words;
+    arguments.insert(arguments.end(), {flag, number});
+    const auto run = sandbox.run(arguments);
+    EXPECT_EQ(run.exit_code, 2) << flag << " " << number << run.err;
+    EXPECT_EQ(run.err.find(std::string("kiln: ") + flag + ": " + number + " is no whole number"),
+              0u)
+        << run.err;
+  }
+}
+
+std::vector<std::string> verb_on_problem(const char* verb) {
+  return {verb, "gemm", "--m", "8", "--n", "8", "--k", "8"};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Usage, Numbers,
+    testing::Values(
+        NumberFlag{verb_on_problem("tune"), "--max-candidates"},
+        NumberFlag{verb_on_problem("tune"), "--seed"},
+        NumberFlag{verb_on_problem("tune"), "--samples"},
+        NumberFlag{verb_on_problem("tune"), "--compile-threads"},
+        NumberFlag{verb_on_problem("bench"), "--rounds"},
+        NumberFlag{verb_on_problem("verify"), "--seed"},
+        NumberFlag{verb_on_problem("run"), "--seed"},
+        NumberFlag{verb_on_problem("run"), "--repeat"},
+        NumberFlag{verb_on_problem("inspect"), "--clusters"},
+        NumberFlag{verb_on_problem("inspect"), "--top"},
+        NumberFlag{verb_on_problem("show"), "--top"}, NumberFlag{{"prune"}, "--keep-best"},
+        NumberFlag{{"show", "gemm", "--n", "8", "--k", "8"}, "--m"},
+        NumberFlag{{"show", "gemm", "--m", "8", "--k", "8"}, "--n"},
+        NumberFlag{{"show", "gemm", "--m", "8", "--n", "8"}, "--k"},
+        NumberFlag{verb_on_problem("show"), "--lda"}, NumberFlag{verb_on_problem("show"), "--ldb"},
+        NumberFlag{verb_on_problem("show"), "--ldc"}, NumberFlag{verb_on_problem("show"), "--ldd"},
+        NumberFlag{verb_on_problem("show"), "--align-a"},
+        NumberFlag{verb_on_problem("show"), "--align-b"},
+        NumberFlag{verb_on_problem("show"), "--align-c"},
+        NumberFlag{verb_on_problem("show"), "--align-d"}),
+    [](const auto& number) {
+      const std::string flag = number.param.flag + 2;
+      std::string name = number.param.words.front() + "_" + flag;
+      std::replace(name.begin(), name.end(), '-', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace kiln::cli

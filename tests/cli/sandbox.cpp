@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -21,13 +22,44 @@ void redirect(const std::string& path, int descriptor) {
   close(file);
 }
 
+/// Starts a program; `redirect_streams` runs in the child and may only call what is safe there.
+template <class Redirect>
+pid_t start(std::vector<std::string> words, const std::map<std::string, std::string>& environment,
+            const std::string& folder, const Redirect& redirect_streams) {
+  std::vector<std::string> settings;
+  for (const auto& [name, value] : environment) settings.push_back(name + "=" + value);
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  std::vector<char*> envp;
+  for (auto& setting : settings) envp.push_back(setting.data());
+  envp.push_back(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    redirect_streams();
+    if (chdir(folder.c_str()) != 0) _exit(126);
+    execve(argv[0], argv.data(), envp.data());
+    _exit(127);
+  }
+  return child;
+}
+
+/// Waits for the end of a process.
+int exit_code_of(pid_t child) {
+  int status = 0;
+  if (waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid failed");
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 }  // namespace
 
 Sandbox::Sandbox() {
   std::string pattern = (std::filesystem::temp_directory_path() / "kiln-cli-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   folder_ = pattern;
-  environment_ = {{"PATH", "/usr/bin:/bin"},
+  const auto programs = std::filesystem::path(KILN_PROGRAM).parent_path().string();
+  environment_ = {{"PATH", programs + ":/usr/bin:/bin"},
                   {"HOME", folder_.string()},
                   {"XDG_DATA_HOME", (folder_ / "data").string()},
                   {"XDG_CACHE_HOME", (folder_ / "cache").string()},
@@ -53,34 +85,62 @@ std::filesystem::path Sandbox::database() const {
 Run Sandbox::run(const std::vector<std::string>& arguments) const {
   std::vector<std::string> words{KILN_PROGRAM};
   words.insert(words.end(), arguments.begin(), arguments.end());
-  std::vector<std::string> settings;
-  for (const auto& [name, value] : environment_) settings.push_back(name + "=" + value);
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  std::vector<char*> envp;
-  for (auto& setting : settings) envp.push_back(setting.data());
-  envp.push_back(nullptr);
+  Run result = run_words(words);
+  result.arguments = arguments;
+  return result;
+}
+
+Run Sandbox::shell(const std::string& line) const {
+  return run_words({"/bin/sh", "-c", line});
+}
+
+Run Sandbox::run_words(const std::vector<std::string>& words) const {
   const std::string out = (folder_ / ".stdout").string();
   const std::string err = (folder_ / ".stderr").string();
-  const std::string home = folder_.string();
-
-  const pid_t child = fork();
-  if (child < 0) throw std::runtime_error("fork failed");
-  if (child == 0) {
+  Run result;
+  result.arguments = words;
+  result.exit_code = exit_code_of(start(words, environment_, folder_.string(), [&] {
     redirect(out, STDOUT_FILENO);
     redirect(err, STDERR_FILENO);
-    if (chdir(home.c_str()) != 0) _exit(126);
-    execve(argv[0], argv.data(), envp.data());
-    _exit(127);
-  }
-  int status = 0;
-  if (waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid failed");
-  Run result;
-  result.arguments = arguments;
-  result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }));
   result.out = read(".stdout");
   result.err = read(".stderr");
+  return result;
+}
+
+Run Sandbox::run_on_terminal(const std::vector<std::string>& arguments) const {
+  const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+  if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
+    throw std::runtime_error("no pseudo-terminal");
+  }
+  const std::string name = ptsname(terminal);
+  std::vector<std::string> words{KILN_PROGRAM};
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  const pid_t child = start(words, environment_, folder_.string(), [&] {
+    const int line = open(name.c_str(), O_RDWR | O_NOCTTY);
+    if (line < 0 || dup2(line, STDOUT_FILENO) < 0 || dup2(line, STDERR_FILENO) < 0) _exit(126);
+    close(line);
+  });
+  Run result;
+  result.arguments = arguments;
+  std::array<char, 4096> piece{};
+  // Reading fails when the last process that has the line open is gone; before the child opened it
+  // as well, so a first failure means nothing while the child lives.
+  bool ended = false;
+  while (true) {
+    const ssize_t length = ::read(terminal, piece.data(), piece.size());
+    if (length > 0) {
+      result.out.append(piece.data(), static_cast<std::size_t>(length));
+      continue;
+    }
+    if (ended) break;
+    siginfo_t state{};
+    ended = waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            state.si_pid == child;
+    if (!ended) usleep(1000);
+  }
+  close(terminal);
+  result.exit_code = exit_code_of(child);
   return result;
 }
 

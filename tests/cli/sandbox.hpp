@@ -28,6 +28,10 @@ class Sandbox {
 
   /// Runs the program in the folder and waits for its end.
   [[nodiscard]] Run run(const std::vector<std::string>& arguments) const;
+  /// The same on a pseudo-terminal, where both streams are `out`.
+  [[nodiscard]] Run run_on_terminal(const std::vector<std::string>& arguments) const;
+  /// Runs a line of a shell, in which `kiln` is the program.
+  [[nodiscard]] Run shell(const std::string& line) const;
   void set(const std::string& variable, const std::string& value) {
     environment_[variable] = value;
   }
@@ -40,6 +44,8 @@ class Sandbox {
   [[nodiscard]] std::string without_paths(std::string text) const;
 
  private:
+  [[nodiscard]] Run run_words(const std::vector<std::string>& words) const;
+
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;
 };

@@ -3,6 +3,7 @@
 #include "tools/output/json.hpp"
 
 #include "cache/trial_json.hpp"
+#include "templates/printable.hpp"
 #include "tools/output/units.hpp"
 
 namespace kiln::tools {
@@ -15,7 +16,8 @@ Json json_document(const std::string& kind) {
 }
 
 std::string json_text(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  // Characters that a terminal obeys occur in strings alone, where their escape means the same.
+  return printable(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 Json to_json(const Problem& problem) {

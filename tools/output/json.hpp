@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 /// {"schema": 2, "kiln": kind}: the head of every document on standard output. The schema number
 /// changes when a field changes its meaning or goes.
 [[nodiscard]] Json json_document(const std::string& kind);
-/// Indented text with a newline; bytes that are not UTF-8 (a compiler's log) are replaced.
+/// Indented text with a newline; bytes that are not UTF-8 (a compiler's log) are replaced, and
+/// characters that a terminal obeys escaped.
 [[nodiscard]] std::string json_text(const Json& json);
 
 [[nodiscard]] Json to_json(const Problem& problem);

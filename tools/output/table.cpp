@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+
+#include "templates/printable.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -18,6 +21,8 @@ void end_line(std::string& text) {
 
 void Table::add_row(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  // A line break in a name would make a row of its own.
+  for (auto& cell : cells) cell = printable(cell, LineBreaks::escape);
   rows_.push_back(std::move(cells));
 }
 
@@ -47,7 +52,7 @@ std::string Table::text() const {
 }
 
 void FactSheet::add(std::string label, std::string value) {
-  facts_.emplace_back(std::move(label), std::move(value));
+  facts_.emplace_back(std::move(label), printable(value));
 }
 
 std::string FactSheet::text() const {
@@ -55,9 +60,16 @@ std::string FactSheet::text() const {
   for (const auto& [label, value] : facts_) width = std::max(width, label.size());
   std::string text;
   for (const auto& [label, value] : facts_) {
-    std::string line = fmt::format("  {:<{}}  {}", label, width, value);
-    end_line(line);
-    text += line;
+    // Further lines of a value stay in its column, where none can be taken for another fact.
+    std::string_view rest = value;
+    for (std::string_view head = label;; head = "") {
+      const auto end = rest.find('\n');
+      std::string line = fmt::format("  {:<{}}  {}", head, width, rest.substr(0, end));
+      end_line(line);
+      text += line;
+      if (end == std::string_view::npos) break;
+      rest.remove_prefix(end + 1);
+    }
   }
   return text;
 }

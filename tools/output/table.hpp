@@ -18,7 +18,7 @@ class Table {
   };
 
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
-  /// One cell for each column; missing ones are empty.
+  /// One cell for each column; missing ones are empty. Made printable() on one line.
   void add_row(std::vector<std::string> cells);
   [[nodiscard]] bool empty() const { return rows_.empty(); }
   /// The title line and the rows, each ended by a newline and without trailing spaces.
@@ -29,7 +29,8 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// "  label      value" lines, for one thing with many facts.
+/// "  label      value" lines, for one thing with many facts. Values are made printable(); their
+/// further lines stay in their column.
 class FactSheet {
  public:
   void add(std::string label, std::string value);

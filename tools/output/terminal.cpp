@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "kiln/error.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -17,6 +18,12 @@ namespace {
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? std::string_view() : value;
+}
+
+void write_all(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
+    throw Error(ErrorKind::usage, "standard output cannot be written; is the disk full?");
+  }
 }
 
 }  // namespace
@@ -55,13 +62,23 @@ std::string coloured(std::string_view text, Colour colour, bool enabled) {
 }
 
 void write_stdout(std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0) {
-    throw Error(ErrorKind::usage, "standard output cannot be written; is the disk full?");
+  write_all(printable(text));
+}
+
+void write_data(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 1) {
+    write_stdout(text);
+  } else {
+    write_all(text);
   }
 }
 
 void write_stderr(std::string_view text) {
-  // A program that cannot complain has nobody to tell so.
+  write_controls(printable(text));
+}
+
+void write_controls(std::string_view text) {
+  // A program that cannot complain has nobody to complain to.
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   (void)std::fflush(stderr);
 }

@@ -25,8 +25,15 @@ enum class Colour { red, green, yellow, bold };
 /// `text` in that colour, or as it is.
 [[nodiscard]] std::string coloured(std::string_view text, Colour colour, bool enabled);
 
-/// Writes all of `text`; the file descriptor is 1 or 2.
+/// Every door of the program to the outside. Foreign text (names, messages, templates) passes
+/// through printable() on its way to one of the two streams, wherever these lead. The first throws
+/// Error(usage) when standard output cannot be written.
 void write_stdout(std::string_view text);
 void write_stderr(std::string_view text);
+/// For data that others read byte by byte, like the text of a kernel: as it is, but on a terminal
+/// as write_stdout() has it.
+void write_data(std::string_view text);
+/// Text with control sequences of the program's own; what is foreign in it must be printable.
+void write_controls(std::string_view text);
 
 }  // namespace kiln::tools

@@ -5,7 +5,9 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <fstream>
 #include <memory>
@@ -176,6 +178,59 @@ TEST(EmulatedDevice, BlocksThatNeverEndDoNotHoldUpThePredictionForOneThatDoes) {
   EXPECT_GT(kernel.device.predict(kernel.request, status).time_ns, 0.0);
   EXPECT_TRUE(status.ok()) << status.message;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+/// Bytes of memory that this process has in use.
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(EmulatedDevice, SparseMemoryCostsWhatIsTouched) {
+  EmulationOptions options;
+  options.sparse_memory = true;
+  options.memory_bytes = std::int64_t{1} << 40;
+  EmulatedDevice device("h200", options);
+  const std::int64_t bytes = (std::int64_t{256} << 30) + 12345;
+  const std::int64_t before = resident_bytes();
+  const DevicePtr start = device.allocate(bytes);
+  EXPECT_EQ(device.free_memory_bytes() / (1 << 20), (std::int64_t{768} << 10) - 1);
+  const std::array<std::uint8_t, 4> mark{1, 2, 3, 4};
+  const auto read = [&](std::int64_t offset) {
+    std::array<std::uint8_t, 4> found{};
+    device.copy_to_host(found.data(), start + static_cast<DevicePtr>(offset), 4);
+    return found;
+  };
+  const std::int64_t middle = bytes / 2;
+  for (const std::int64_t offset : {std::int64_t{0}, middle, bytes - 4}) {
+    EXPECT_EQ(read(offset), (std::array<std::uint8_t, 4>{})) << "fresh memory is zeros";
+    device.copy_to_device(start + static_cast<DevicePtr>(offset), mark.data(), 4);
+    EXPECT_EQ(read(offset), mark);
+  }
+  // All but the first and the last byte.
+  device.fill(start + 1, 0, bytes - 2);
+  EXPECT_EQ(read(0), (std::array<std::uint8_t, 4>{1, 0, 0, 0}));
+  EXPECT_EQ(read(middle), (std::array<std::uint8_t, 4>{}));
+  EXPECT_EQ(read(bytes - 4), (std::array<std::uint8_t, 4>{0, 0, 0, 4}));
+  EXPECT_LT(resident_bytes() - before, std::int64_t{64} << 20);
+  device.free(start);
+  EXPECT_EQ(device.free_memory_bytes(), options.memory_bytes);
+}
+
+TEST(EmulatedDevice, MemoryShowsWhatNobodyWroteUnlessItIsSparse) {
+  for (const std::int64_t bytes : {std::int64_t{64}, std::int64_t{4} << 20}) {
+    EmulatedDevice device("h200");
+    const DevicePtr start = device.allocate(bytes);
+    std::uint8_t last = 0;
+    device.copy_to_host(&last, start + static_cast<DevicePtr>(bytes - 1), 1);
+    EXPECT_EQ(last, 0xcd);
+    device.fill(start, 0, bytes);
+    device.copy_to_host(&last, start + static_cast<DevicePtr>(bytes - 1), 1);
+    EXPECT_EQ(last, 0);
+  }
 }
 
 }  // namespace

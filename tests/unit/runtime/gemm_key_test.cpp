@@ -16,11 +16,13 @@ namespace {
 Gemm some_gemm() {
   const auto size = [] { return *rc::gen::element<std::int64_t>(1, 2, 7, 16, 24, 4096, -1); };
   const auto type = [] {
-    return *rc::gen::element(DType::f16, DType::f32, DType::f64, DType::s8, DType::s32);
+    return *rc::gen::element(DType::f16, DType::f32, DType::f64, DType::s8, DType::s32, DType(77));
   };
   const auto ld = [] { return *rc::gen::element<std::int64_t>(0, 0, 8, 24, 25, 4096, 4100); };
   const auto alignment = [] { return *rc::gen::element(1, 2, 16, 16, 256, 3, 8192); };
-  const auto storage = [] { return *rc::gen::element(Storage::n, Storage::t); };
+  const auto storage = [] {
+    return *rc::gen::element(Storage::n, Storage::t, Storage::n, Storage(9));
+  };
   Gemm gemm;
   gemm.m = size(), gemm.n = size(), gemm.k = size();
   gemm.a = type(), gemm.b = type(), gemm.c = type(), gemm.d = type(), gemm.acc = type();

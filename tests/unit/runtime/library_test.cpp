@@ -308,6 +308,22 @@ TEST_F(LibraryTest, ImpossibleProblemNamesTheField) {
   }
 }
 
+TEST_F(LibraryTest, WhatIsNoEnumeratorIsRefused) {
+  const Library library = open();
+  const auto refused = [&](const Gemm& gemm) {
+    try {
+      static_cast<void>(library.get(gemm));
+      return false;
+    } catch (const Error& error) {
+      return error.kind() == ErrorKind::usage;
+    }
+  };
+  EXPECT_TRUE(refused(Gemm::of(DType(77), 64, 64, 64)));
+  Gemm gemm = gemm_;
+  gemm.storage_b = Storage(9);
+  EXPECT_TRUE(refused(gemm));
+}
+
 TEST_F(LibraryTest, ForeignFileAsDatabaseIsOneWarningAndAKernel) {
   std::ofstream(database_) << "this is no database, and long enough to be read as one\n";
   const Library library = open();

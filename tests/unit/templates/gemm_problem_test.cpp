@@ -56,6 +56,26 @@ TEST(NormalisedGemm, RefusesWhatCannotBe) {
   EXPECT_NO_THROW((void)normalised(gemm));
 }
 
+// A cast, or bytes of a file, can make an enumerator that is none.
+TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
+  const auto good = Gemm::of(DType::f16, 8, 8, 8);
+  EXPECT_THAT(why_refused(Gemm::of(DType(77), 8, 8, 8)), HasSubstr("a = DType(77)"));
+  for (DType Gemm::*const slot : {&Gemm::a, &Gemm::b, &Gemm::c, &Gemm::d, &Gemm::acc}) {
+    auto gemm = good;
+    gemm.reads_c = true;
+    gemm.*slot = DType(10);
+    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(10) is no element type"));
+  }
+  auto gemm = good;
+  gemm.c = DType(200);
+  EXPECT_NO_THROW((void)normalised(gemm)) << "C plays no part";
+  gemm.storage_a = Storage(9);
+  EXPECT_THAT(why_refused(gemm), HasSubstr("storage_a = Storage(9)"));
+  gemm = good;
+  gemm.storage_b = Storage(2);
+  EXPECT_THAT(why_refused(gemm), HasSubstr("storage_b = Storage(2)"));
+}
+
 TEST(NormalisedGemm, ElementsLieOnTheirOwnSize) {
   auto gemm = Gemm::of(DType::f32, 8, 8, 8);
   gemm.alignment_a = 1;

@@ -21,6 +21,7 @@ using test::all_of;
 using test::error_text;
 using test::range;
 using test::SpaceBuilder;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -98,6 +99,25 @@ TEST(ParamSpace, WhatMentionsNoTunableCanEmptyIt) {
   EXPECT_EQ(space.why_impossible(), "sm >= 80 does not hold with sm = 70: needs cp.async");
   EXPECT_FALSE(space.contains(Config{{"a", 1}}));
   EXPECT_EQ(small_builder().build().why_impossible(), std::nullopt);
+}
+
+TEST(ParamSpace, SaysWhyNothingIsValid) {
+  const auto alone = SpaceBuilder()
+                         .fix("m", 1000)
+                         .tune("a", {1, 2})
+                         .tune("b", {3, 4})
+                         .require("a < b")
+                         .require("m / a <= 400", "too many blocks")
+                         .build();
+  EXPECT_EQ(alone.why_empty(),
+            "m / a <= 400 does not hold with m = 1000, a = 1: too many blocks (with the defaults; "
+            "no other values do better)");
+  const auto between = SpaceBuilder().tune("a", {1, 2}).require("a == 2").require("a == 1").build();
+  EXPECT_THAT(between.why_empty().value(),
+              AllOf(HasSubstr("a == 2 does not hold with a = 1"), HasSubstr("or another")));
+  const auto undefined = SpaceBuilder().tune("a", {1, 2}).let("q", "a / 0").build();
+  EXPECT_THAT(undefined.why_empty().value(), HasSubstr("q = a / 0 is undefined"));
+  EXPECT_EQ(small_builder().build().why_empty(), std::nullopt);
 }
 
 TEST(ParamSpace, NoTunablesIsOneConfiguration) {

@@ -100,23 +100,29 @@ TEST(Contest, WithoutALibraryTheNoteSaysWhy) {
   EXPECT_EQ(ratio_text(contest), "no baseline: libcublasLt.so was not found");
 }
 
+Context context_on(const std::string& device) {
+  Context context;
+  context.flags.device = device;
+  return context;
+}
+
 TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
   result.session.state = "complete";
-  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("the whole space was covered"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("the whole space was covered"));
   result.progress.given_up = 31;
-  EXPECT_THAT(report_text(report, "cuda:0"),
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
               AllOf(HasSubstr("31 candidates were left out"), Not(HasSubstr("whole space"))));
 }
 
 TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
-  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("no candidate was tried"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("no candidate was tried"));
   result.progress.done = 3;
   result.progress.by_outcome[Outcome::compile_failed] = 3;
-  EXPECT_THAT(report_text(report, "cuda:0"), HasSubstr("no candidate came out well"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("no candidate came out well"));
   result.session.state = "budget";
   EXPECT_EQ(exit_code_of(report), kExitBudget);
   result.session.state = "complete";
@@ -133,7 +139,7 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   report.provenance = Provenance::modelled;
   best.key.problem = to_problem(report.request.gemm);
   best.timing.emplace().median_ns = 2500.0;
-  const std::string text = report_text(report, "emulated:h200");
+  const std::string text = report_text(report, context_on("emulated:h200"));
   EXPECT_THAT(text, HasSubstr(" on emulated "));
   EXPECT_THAT(text, HasSubstr("2.500 us, modelled: predicted, not measured"));
   EXPECT_THAT(text,
@@ -147,7 +153,7 @@ TEST(TuneReport, WhatWasOnlyCompiledRanOnNoDevice) {
   TuneReport report;
   report.provenance = Provenance::compiled;
   report.result.emplace();
-  EXPECT_THAT(report_text(report, "emulated:h200"), Not(HasSubstr("emulated")));
+  EXPECT_THAT(report_text(report, context_on("emulated:h200")), Not(HasSubstr("emulated")));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/problem_flags.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <CLI/CLI.hpp>
@@ -12,6 +13,8 @@
 
 namespace kiln::tools {
 namespace {
+
+using testing::HasSubstr;
 
 /// Parses a command line and asks for the problem, or gives the error's text.
 GemmRequest parse(const std::string& line, std::int64_t default_size = 0) {
@@ -27,6 +30,8 @@ std::string error_of(const std::string& line) {
     (void)parse(line);
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  } catch (const CLI::ValidationError& error) {
     return error.what();
   }
   return "no error";
@@ -48,9 +53,13 @@ TEST(ProblemFlags, TypesOfOperandsOverrideTheShortForm) {
 
 TEST(ProblemFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of("gemm --n 8 --k 8"), "--m is missing");
-  EXPECT_EQ(error_of("gemm --m 0 --n 8 --k 8").find("--m 0: "), 0u);
-  EXPECT_EQ(error_of("gemm --m 8 --n -3 --k 8").find("--n -3: "), 0u);
-  EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 99999999999").find("--k 99999999999: "), 0u);
+  EXPECT_EQ(error_of("gemm --n 8"), "--m, --k are missing");
+  EXPECT_EQ(error_of("gemm"), "--m, --n, --k are missing");
+  for (const std::string number : {"0", "-3", "2147483648", "99999999999999999999", "8.0", "0x8"}) {
+    EXPECT_EQ(error_of("gemm --m 8 --n 8 --k " + number),
+              "--k: " + number + " is no whole number from 1 to 2147483647");
+  }
+  EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --lda 99999999999999999999").find("--lda: 9999"), 0u);
   EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --dtype f17").find("--dtype f17: "), 0u);
   EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --acc int").find("--acc int: "), 0u);
   EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --layout rc").find("--layout rc: "), 0u);
@@ -94,6 +103,23 @@ TEST(RequestOf, HasTheStoredProblem) {
     const auto problem = to_problem(parse(std::string("gemm ") + line).gemm);
     EXPECT_EQ(to_problem(request_of(problem).gemm).canonical(), problem.canonical()) << line;
   }
+}
+
+TEST(NextSteps, FindWhatTheRunFound) {
+  const auto request = parse("gemm --m 64 --n 32 --k 16");
+  Context context;
+  context.flags.database = "my results.db";
+  context.flags.template_path = "mine:theirs";
+  context.flags.device = "emulated:h200";
+  const auto text = next_steps(request, context);
+  const std::string flags =
+      " gemm --m 64 --n 32 --k 16 --dtype f16 --db 'my results.db' --device emulated:h200 "
+      "--template-path mine:theirs\n";
+  for (const char* verb : {"show", "verify", "inspect", "run"}) {
+    EXPECT_THAT(text, HasSubstr(std::string("  kiln ") + verb + flags));
+  }
+  EXPECT_THAT(text, HasSubstr("open({.database = \"my results.db\", .template_path = {\"mine\", "
+                              "\"theirs\"}, .device = \"emulated:h200\"})"));
 }
 
 TEST(CppSnippet, SetsWhatTheShortFormDoesNot) {

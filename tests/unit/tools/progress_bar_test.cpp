@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/progress_bar.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,6 +28,7 @@ Progress searching(std::uint64_t done) {
   Progress progress;
   progress.done = done;
   progress.planned = 40;
+  progress.share = static_cast<double>(done) / 40.0;
   progress.phase = "searching";
   return progress;
 }
@@ -109,9 +111,58 @@ TEST(ProgressText, NamesBestFailuresAndTimeLeft) {
   best.timing = Timing{};
   best.timing->median_ns = 196070.0;
   progress.best = best;
-  EXPECT_EQ(progress_text(progress),
+  EXPECT_EQ(progress_text(progress, 99),
             "searching 12/40  best 196.1 us (701.0 TFLOP/s)  failed 3 (2 rejected, 1 crashed)  "
             "30 s left");
+  EXPECT_EQ(progress_text(progress, 80),
+            "searching 12/40  best 196.1 us (701.0 TFLOP/s)  failed 3  30 s left");
+  EXPECT_EQ(progress_text(progress, 20), "searching 12/40  bes");
+}
+
+// A space of thousands is not what a budget of seconds is about.
+TEST(ProgressText, SpeaksOfTheBudgetWhereThatEndsFirst) {
+  auto progress = searching(487);
+  progress.planned = 7217;
+  progress.by_time = true;
+  progress.share = 0.348;
+  progress.remaining_s = 15.0;
+  EXPECT_EQ(progress_text(progress, 99), "searching 487, 35 % of the budget  15 s left");
+  Stage stage;
+  stage.bar(true).on_progress(progress);
+  EXPECT_THAT(stage.shown, testing::HasSubstr("[#######.............] searching 487, 35 %"));
+}
+
+TEST(ProgressBar, StaysBelowAHundredColumns) {
+  auto progress = searching(1234);
+  progress.planned = 123456;
+  progress.remaining_s = 5400.0;
+  for (const auto outcome :
+       {Outcome::rejected, Outcome::compile_failed, Outcome::launch_failed,
+        Outcome::out_of_resources, Outcome::wrong_result, Outcome::timed_out, Outcome::crashed}) {
+    progress.by_outcome[outcome] = 1234;
+    for (const bool interactive : {true, false}) {
+      Stage stage;
+      auto bar = stage.bar(interactive, 250);
+      stage.now_s += 60.0;
+      bar.on_progress(progress);
+      const auto end = stage.shown.find_first_of("\x1b\n");
+      EXPECT_LT(end, 100U + (interactive ? 1U : 0U)) << stage.shown;  // the first is a return
+    }
+  }
+}
+
+TEST(ProgressBar, ShowsForeignTextAsText) {
+  Stage stage;
+  auto bar = stage.bar(false, 80, Talk::verbose);
+  Trial trial;
+  trial.key.template_name = "evil\x1b]0;title\x07";
+  trial.outcome = Outcome::compile_failed;
+  trial.message =
+      "\xe2\x80\xae turned \xc2\x9b"
+      "31m";
+  bar.on_trial(trial);
+  EXPECT_EQ(stage.shown,
+            "kiln: compile_failed evil\\u001b]0;title\\u0007 : \\u202e turned \\u009b31m\n");
 }
 
 }  // namespace

@@ -17,6 +17,22 @@ TEST(Table, AlignsColumnsWithoutTrailingSpaces) {
             "longer  12345\n");
 }
 
+TEST(Table, AForeignCellStaysOneCell) {
+  Table table({{"name"}, {"why"}});
+  table.add_row({"a\nforged  row", "\x1b[2J\xff"});
+  EXPECT_EQ(table.text(),
+            "name                why\n"
+            "a\\u000aforged  row  \\u001b[2J\\xff\n");
+}
+
+TEST(FactSheet, FurtherLinesOfAValueAreNoOtherFacts) {
+  FactSheet sheet;
+  sheet.add("verdict", "NOT right\n  verified  yes\x9b");
+  EXPECT_EQ(sheet.text(),
+            "  verdict  NOT right\n"
+            "             verified  yes\\x9b\n");
+}
+
 TEST(FactSheet, AlignsValues) {
   FactSheet sheet;
   sheet.add("a", "1");

@@ -472,5 +472,33 @@ TEST_F(SessionTest, ProgressIsTruthful) {
   EXPECT_GE(observer.progresses.size(), 12U);
 }
 
+TEST_F(SessionTest, TheShareIsThatOfWhatEndsFirst) {
+  const auto slow = [](const EvaluationJob& job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return by_config(job);
+  };
+  request.budget = {};
+  request.budget.seconds = 3600.0;
+  ScriptedEvaluator whole(slow);
+  (void)run(whole);
+  for (const auto& progress : observer.progresses) {
+    if (progress.phase != "searching" || progress.done == 0) continue;
+    EXPECT_FALSE(progress.by_time);
+    EXPECT_DOUBLE_EQ(progress.share, static_cast<double>(progress.done) / 12.0);
+  }
+  observer.progresses.clear();
+  request.budget.seconds = 0.1;
+  request.again = true;
+  ScriptedEvaluator part(slow);
+  (void)run(part);
+  bool met = false;
+  for (const auto& progress : observer.progresses) {
+    if (progress.phase != "searching" || !progress.by_time) continue;
+    met = true;
+    EXPECT_NEAR(progress.share, std::min(1.0, progress.elapsed_s / 0.1), 0.05);
+  }
+  EXPECT_TRUE(met);
+}
+
 }  // namespace
 }  // namespace kiln::testing

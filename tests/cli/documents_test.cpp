@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// The commands of README and docs, typed as they stand there, one after the other, page by page.
+// Without a GPU: on the emulated one, with sizes that take seconds.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+/// What is not run, and why. Each must still stand on its page.
+struct Skipped {
+  const char* command;
+  const char* reason;
+};
+const std::vector<Skipped> kSkipped{
+    {"kiln bench --suite examples/gemm_suite.txt --against cublaslt --tune 6s",
+     "measures 38 problems on a GPU"},
+};
+
+std::string page_text(const std::string& page) {
+  std::ifstream in(std::string(KILN_SOURCE_DIR) + "/" + page, std::ios::binary);
+  EXPECT_TRUE(in) << page;
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The shell's lines in code blocks that begin with `kiln`, with settings before it or not, and the
+/// `export` of such settings. In a fenced block of a session only what follows `$ ` is typed.
+std::vector<std::string> commands_of(const std::string& page) {
+  const std::regex typed(R"(^(export KILN_\w+=.*|(?:KILN_\w+=\S+ )*kiln (?:.*))$)");
+  std::vector<std::string> commands;
+  bool fenced = false;
+  bool code = false;  // in a block of another language
+  for (std::string line : lines_of(page_text(page))) {
+    if (line.starts_with("```")) {
+      fenced = !fenced;
+      code = fenced && line.size() > 3 && line != "```sh";
+      continue;
+    }
+    if (code) continue;
+    if (fenced) {
+      if (line.starts_with("$ ")) line.erase(0, 2);
+    } else if (line.starts_with("    ")) {
+      line.erase(0, 4);
+    } else {
+      continue;
+    }
+    // What the program printed begins with its name and a colon.
+    if (std::smatch match; std::regex_match(line, match, typed)) commands.push_back(line);
+  }
+  return commands;
+}
+
+bool is_skipped(const std::string& command) {
+  return std::any_of(kSkipped.begin(), kSkipped.end(),
+                     [&](const Skipped& skipped) { return command == skipped.command; });
+}
+
+/// The command with large sizes made small, and with a budget of one candidate.
+std::string made_quick(std::string command) {
+  command = std::regex_replace(command, std::regex(R"(--([mnk]) [1-9][0-9]{2,3}\b)"), "--$1 64");
+  if (command.find("kiln tune ") != std::string::npos) command += " --max-candidates 1";
+  return command;
+}
+
+class Documents : public testing::TestWithParam<const char*> {};
+
+TEST_P(Documents, CommandsWorkAsWritten) {
+  Sandbox sandbox;
+  sandbox.set("KILN_DEVICE", "emulated:h200");
+  // The page's own template, where the page puts it.
+  const std::string text = page_text(GetParam());
+  constexpr std::string_view kCuda = "```cuda\n";
+  if (const auto begin = text.find(kCuda); begin != std::string::npos) {
+    const auto start = begin + kCuda.size();
+    std::filesystem::create_directory(sandbox.folder() / "kernels");
+    sandbox.write("kernels/gemm_dot.cu", text.substr(start, text.find("```", start) - start));
+  }
+  int ran = 0;
+  std::string settings;
+  for (const auto& command : commands_of(GetParam())) {
+    if (command.starts_with("export ")) {
+      settings += command + "; ";
+      continue;
+    }
+    if (is_skipped(command)) continue;
+    const std::string line = made_quick(command);
+    const auto run = sandbox.shell(settings + line);
+    EXPECT_EQ(run.exit_code, 0) << GetParam() << ": " << line << "\n" << run.out << run.err;
+    ++ran;
+    if (line.find("gemm_dot") == std::string::npos) continue;
+    EXPECT_NE(run.out.find("gemm_dot"), std::string::npos) << line << "\n" << run.out;
+  }
+  EXPECT_GT(ran, 0) << GetParam();
+}
+
+INSTANTIATE_TEST_SUITE_P(Pages, Documents,
+                         testing::Values("README.md", "docs/cli.md", "docs/writing-templates.md"),
+                         [](const auto& page) {
+                           return std::regex_replace(std::string(page.param), std::regex("\\W"),
+                                                     "_");
+                         });
+
+TEST(DocumentPages, NoPageWithCommandsIsLeftOut) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::string(KILN_SOURCE_DIR) + "/docs")) {
+    const std::string page = "docs/" + entry.path().filename().string();
+    if (page == "docs/cli.md" || page == "docs/writing-templates.md") continue;
+    if (entry.path().extension() != ".md") continue;
+    EXPECT_TRUE(commands_of(page).empty()) << page << " belongs to the pages above";
+  }
+}
+
+TEST(DocumentPages, WhatIsSkippedStandsThere) {
+  std::vector<std::string> all;
+  for (const char* page : {"README.md", "docs/cli.md", "docs/writing-templates.md"}) {
+    for (auto& command : commands_of(page)) all.push_back(std::move(command));
+  }
+  for (const auto& [command, reason] : kSkipped) {
+    EXPECT_NE(std::find(all.begin(), all.end(), command), all.end()) << command << ": " << reason;
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cli
