@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,6 +45,7 @@ struct Judgement {
   bool too_large = false;       ///< the problem itself is not one of them
   bool exact = false;           ///< whole numbers had to come out exactly
   bool checked = false;         ///< whether `findings` say anything
+  bool found = false;           ///< it ran to its end, and the verdict is what the checks found
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -111,6 +113,12 @@ class Judge {
     judgement.verification = std::move(evaluation.verification);
     judgement.checked = checks();
     if (emulated_ != nullptr) judgement.findings = emulated_->take_reports();
+    // A launch that a race spoils crashes nothing.
+    const auto ended = [](const emulated::Report& finding) { return finding.ended; };
+    const auto& findings = judgement.findings;
+    judgement.found = judgement.outcome == Outcome::crashed && !findings.empty() &&
+                      std::none_of(findings.begin(), findings.end(), ended);
+    if (judgement.found) judgement.outcome = Outcome::wrong_result;
   }
 
  private:
@@ -133,6 +141,7 @@ std::string verdict_text(const Judgement& judgement) {
       why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
     }
   }
+  if (judgement.found) return fmt::format("NOT right, found by the checks: {}", why);
   return fmt::format("NOT right, {}: {}", to_string(judgement.outcome), why);
 }
 
@@ -169,6 +178,8 @@ std::string findings_text(const Judgement& judgement) {
     if (const auto line = lines.at(finding.place); !line.empty()) {
       text += fmt::format("  {} | {}\n", finding.place, line);
     }
+    if (finding.caller.empty()) continue;
+    text += fmt::format("  called at {} | {}\n", finding.caller, lines.at(finding.caller));
   }
   return text;
 }
@@ -187,6 +198,8 @@ Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
   return {{"kind", emulated::name_of(finding.finding)},
           {"place", finding.place},
           {"line", lines.at(finding.place)},
+          {"called_at", finding.caller},
+          {"caller", lines.at(finding.caller)},
           {"kernel", finding.kernel},
           {"block", finding.block},
           {"thread", finding.thread},
@@ -202,6 +215,7 @@ Json judgement_json(const Judgement& judgement) {
   document["device_class"] = to_json(judgement.device.device_class);
   document.update(choice_json(judgement.chosen));
   document["outcome"] = to_string(judgement.outcome);
+  document["found_by_checks"] = judgement.found;
   if (!judgement.message.empty()) document["message"] = judgement.message;
   document["run_on"] = Json::array();
   for (const Gemm& gemm : judgement.judged_on) {
