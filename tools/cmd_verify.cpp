@@ -48,6 +48,7 @@ struct Judgement {
   std::size_t ragged = 0;       ///< sizes besides it, deep ones not counted, that are valid
   bool exact = false;           ///< whole numbers had to come out exactly
   bool checked = false;         ///< whether `findings` say anything
+  bool found = false;           ///< it ran to its end, and the verdict is what the checks found
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -141,6 +142,12 @@ class Judge {
     judgement.verification = std::move(evaluation.verification);
     judgement.checked = checks();
     if (emulated_ != nullptr) judgement.findings = emulated_->take_reports();
+    // A launch that a race spoils crashes nothing.
+    const auto ended = [](const emulated::Report& finding) { return finding.ended; };
+    const auto& findings = judgement.findings;
+    judgement.found = judgement.outcome == Outcome::crashed && !findings.empty() &&
+                      std::none_of(findings.begin(), findings.end(), ended);
+    if (judgement.found) judgement.outcome = Outcome::wrong_result;
   }
 
  private:
@@ -181,6 +188,7 @@ std::string verdict_text(const Judgement& judgement) {
       why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
     }
   }
+  if (judgement.found) return fmt::format("NOT right, found by the checks: {}", why);
   return fmt::format("NOT right, {}: {}{}", to_string(judgement.outcome), why,
                      ran_out_of_time(judgement.findings)
                          ? "; a launch ran into --timeout, and more time may change this"
@@ -220,6 +228,8 @@ std::string findings_text(const Judgement& judgement) {
     if (const auto line = lines.at(finding.place); !line.empty()) {
       text += fmt::format("  {} | {}\n", finding.place, line);
     }
+    if (finding.caller.empty()) continue;
+    text += fmt::format("  called at {} | {}\n", finding.caller, lines.at(finding.caller));
   }
   return text;
 }
@@ -243,6 +253,8 @@ Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
   return {{"kind", emulated::name_of(finding.finding)},
           {"place", finding.place},
           {"line", lines.at(finding.place)},
+          {"called_at", finding.caller},
+          {"caller", lines.at(finding.caller)},
           {"kernel", finding.kernel},
           {"block", finding.block},
           {"thread", finding.thread},
@@ -258,6 +270,7 @@ Json judgement_json(const Judgement& judgement) {
   document["device_class"] = to_json(judgement.device.device_class);
   document.update(choice_json(judgement.chosen));
   document["outcome"] = to_string(judgement.outcome);
+  document["found_by_checks"] = judgement.found;
   if (!judgement.message.empty()) document["message"] = judgement.message;
   document["run_on"] = Json::array();
   for (const Gemm& gemm : judgement.judged_on) {

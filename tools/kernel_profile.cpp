@@ -20,13 +20,6 @@ void require(const DeviceStatus& status, const char* what) {
               fmt::format("{}: {}; `kiln verify` looks closer", what, status.message));
 }
 
-std::string caller_of(const emulated::Program& program, std::size_t instruction) {
-  const auto& origin = program.origins[instruction];
-  const auto file = static_cast<std::size_t>(origin.outer_file);
-  if (origin.outer_line <= 0 || file >= program.files.size()) return "";
-  return fmt::format("{}:{}", program.files[file], origin.outer_line);
-}
-
 }  // namespace
 
 void LineProfile::add(const emulated::InstructionFacts& instruction) {
@@ -42,8 +35,9 @@ std::vector<LineProfile> lines_of(const emulated::FactSheet& facts) {
   std::map<std::pair<std::string, std::string>, LineProfile> by_place;
   for (std::size_t i = 0; i < facts.instructions.size(); ++i) {
     if (facts.instructions[i].issues == 0) continue;
-    std::string place = facts.program->place_of(static_cast<std::uint32_t>(i));
-    by_place[{std::move(place), caller_of(*facts.program, i)}].add(facts.instructions[i]);
+    const auto index = static_cast<std::uint32_t>(i);
+    by_place[{facts.program->place_of(index), facts.program->caller_of(index)}].add(
+        facts.instructions[i]);
   }
   std::vector<LineProfile> lines;
   lines.reserve(by_place.size());

@@ -52,6 +52,7 @@ struct WarpAccess {
   bool synchronises = false;  ///< has acquire or release semantics, or is volatile: no data race
   std::uint64_t token = 0;    ///< of lane 0 of an async_store; each lane has the next
   std::uint64_t address[kLanes] = {};
+  int issuer = -1;  ///< the lane that all pieces are of; -1: each piece is of its own
   const AsyncCopy* copy = nullptr;  ///< the access is one end of it; valid for the call only
   /// Filled by Warp::resolve: where the bytes lie in the host's memory.
   std::byte* host[kLanes] = {};

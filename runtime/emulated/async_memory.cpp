@@ -72,8 +72,9 @@ void mark_written(Warp& warp, std::uint64_t address, std::uint64_t bytes) {
   if (at != nullptr) at->mark_written(address, bytes);
 }
 
-GlobalTraffic::GlobalTraffic(Warp& warp, const Instr& instr, AccessKind kind)
+GlobalTraffic::GlobalTraffic(Warp& warp, const Instr& instr, int lane, AccessKind kind)
     : warp_(warp), instr_(instr) {
+  access_.issuer = lane;
   access_.space = ptx::Space::global;
   access_.kind = kind;
   access_.synchronises = kind == AccessKind::atomic;

@@ -43,7 +43,8 @@ void mark_written(Warp& warp, std::uint64_t address, std::uint64_t bytes);
 /// full warp where it can.
 class GlobalTraffic {
  public:
-  GlobalTraffic(Warp& warp, const Instr& instr, AccessKind kind);
+  /// `lane` is the one that began the copy.
+  GlobalTraffic(Warp& warp, const Instr& instr, int lane, AccessKind kind);
   ~GlobalTraffic() = default;
   GlobalTraffic(const GlobalTraffic&) = delete;
   GlobalTraffic& operator=(const GlobalTraffic&) = delete;

@@ -54,9 +54,9 @@ std::vector<SharedRun> runs_of(const std::vector<BulkPiece>& pieces) {
   return runs;
 }
 
-void tell_traffic(Warp& warp, const Instr& instr, const std::vector<BulkPiece>& pieces,
+void tell_traffic(Warp& warp, const Instr& instr, int lane, const std::vector<BulkPiece>& pieces,
                   AccessKind kind) {
-  GlobalTraffic traffic(warp, instr, kind);
+  GlobalTraffic traffic(warp, instr, lane, kind);
   for (const BulkPiece& piece : pieces) {
     if (piece.address != 0) traffic.add(piece.address, piece.host, piece.bytes);
   }
@@ -93,7 +93,7 @@ void finish_load(const BulkLoad& load, std::uint64_t tokens) {
 void begin_bulk_load(BulkLoad load) {
   Cluster& cluster = load.warp->block().cluster();
   const std::uint64_t tokens = cluster.new_tokens(load.targets.size() + 1);
-  tell_traffic(*load.warp, *load.instr, load.pieces, AccessKind::load);
+  tell_traffic(*load.warp, *load.instr, load.lane, load.pieces, AccessKind::load);
   if (cluster.observer() != nullptr) {
     // Reductions own nothing: many may be on their way to one place.
     const std::size_t owned = load.elements.reduce == nullptr ? load.targets.size() : 0;
@@ -118,7 +118,7 @@ void begin_bulk_store(BulkStoreJob store) {
   Cluster& cluster = warp.block().cluster();
   const std::uint64_t token = cluster.new_tokens(1);
   const AccessKind kind = store.elements.reduce == nullptr ? AccessKind::store : AccessKind::atomic;
-  tell_traffic(warp, *store.instr, store.pieces, kind);
+  tell_traffic(warp, *store.instr, store.lane, store.pieces, kind);
   if (cluster.observer() != nullptr) {
     begin_async(warp, *store.instr, warp.block(), runs_of(store.pieces), AccessKind::load, token);
   }

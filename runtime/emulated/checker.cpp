@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "runtime/emulated/cluster.hpp"
+#include "runtime/emulated/memory_operands.hpp"
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
@@ -25,6 +26,22 @@ const VectorClock& clock_of(const std::unordered_map<std::uint64_t, VectorClock>
   return at == clocks.end() ? kNothing : at->second;
 }
 
+/// Whether a store writes what another thread of the block has written there: all threads may set
+/// one flag.
+bool writes_alike(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
+                  const GlobalShadow::Conflict& conflict) {
+  const std::vector<std::byte> value = stored_value(warp, instr, lane);
+  if (value.empty()) return false;
+  // Of lanes that store at once none has yet.
+  const int other = std::countr_zero(conflict.threads.lanes);
+  if (conflict.instruction == instr.index && (access.lanes >> other & 1U) != 0 &&
+      access.address[other] == access.address[lane] &&
+      conflict.threads.warp == static_cast<std::uint32_t>(warp.index())) {
+    return value == stored_value(warp, instr, other);
+  }
+  return std::equal(value.begin(), value.end(), access.host[lane]);
+}
+
 }  // namespace
 
 Checker::Checker(std::shared_ptr<GlobalShadow> shadow) : shadow_(std::move(shadow)) {}
@@ -38,6 +55,7 @@ void Checker::begin(Cluster& cluster) {
   clocks_.assign(agents, {});
   fenced_ = async_clocks_ = clocks_;
   for (std::size_t agent = 0; agent < agents; ++agent) clocks_[agent].set(agent, 1);
+  news_.assign(agents, {});
   synced_.assign(agents, 1);
   copies_.assign(agents, {});
   fences_.assign(agents, {});
@@ -88,14 +106,15 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
         note_visit(warp, instr, place->first);
       }
       // Reductions of the asynchronous proxy own nothing: many may be on their way to one place.
-      if (access.token == 0 || !access.synchronises) {
+      if ((access.token == 0 || !access.synchronises) &&
+          !leaves_variable(by, place->second, access.bytes)) {
         touch(by, place->first, place->second, static_cast<std::uint32_t>(access.bytes));
       }
       continue;
     }
     const bool elsewhere = access.space == ptx::Space::local || access.space == ptx::Space::param ||
                            (access.address[lane] & kWindowMask) != 0;
-    if (!elsewhere) check_global(warp, instr, access, lane);
+    if (!elsewhere) check_global(warp, instr, access, lane, by.lanes);
   }
 }
 
@@ -137,18 +156,40 @@ void Checker::end(Cluster& cluster) {
   }
 }
 
-void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane) {
+/// What lanes of a warp know of the threads of their block.
+class Checker::GlobalOrder : public GlobalShadow::ThreadOrder {
+ public:
+  GlobalOrder(const Checker& checker, std::size_t warp, LaneMask lanes)
+      : checker_(checker), warp_(warp), lanes_(lanes) {}
+
+  [[nodiscard]] bool follows(const GlobalShadow::Threads& others) const override {
+    return late_behind(others) == 0;
+  }
+  /// Those that do not come behind the others.
+  [[nodiscard]] LaneMask late_behind(const GlobalShadow::Threads& others) const {
+    const std::size_t first = warp_ / checker_.warps_per_block_ * checker_.warps_per_block_;
+    return checker_.unordered(warp_, lanes_, first + others.warp, others.lanes, others.step);
+  }
+
+ private:
+  const Checker& checker_;
+  std::size_t warp_;
+  LaneMask lanes_;
+};
+
+void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
+                           LaneMask lanes) {
   const Allocation* at = warp.allocation();
   const std::uint64_t address = access.address[lane];
   if (at == nullptr || !at->holds(address, access.bytes))
     at = cluster_->launch().memory->find(address);
   if (at == nullptr) return;
-  const LaneMask bit = LaneMask{1} << lane;
+  if (access.issuer >= 0) lanes = LaneMask{1} << access.issuer;
   if (access.kind != AccessKind::store && !at->read_only && at->name.empty()) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
       warp.report(
-          instr, bit, Finding::uninitialised,
+          instr, lanes, Finding::uninitialised,
           fmt::format("reads global memory that nobody wrote, {} bytes into {}",
                       address - at->address + static_cast<std::uint64_t>(i), at->describe()),
           address);
@@ -156,17 +197,32 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     }
   }
   if (access.synchronises || at->read_only) return;
-  GlobalShadow::Conflict conflict;
+  GlobalShadow::Touch touch;
+  touch.address = address;
+  touch.bytes = access.bytes;
+  touch.writes = access.kind == AccessKind::store;
+  touch.instruction = instr.index;
+  const std::size_t agent = agent_of(warp);
+  touch.by = {static_cast<std::uint32_t>(warp.index()), lanes, clocks_[agent][agent]};
+  const GlobalOrder order(*this, agent, lanes);
   const auto& state = blocks_[warp.block().rank()];
-  if (shadow_->access(state, address, access.bytes, access.kind == AccessKind::store, instr.index,
-                      conflict)) {
-    warp.report(instr, bit, Finding::race,
-                fmt::format("{} global memory that block {} {} at {}, and nothing orders the two",
-                            access.kind == AccessKind::store ? "writes" : "reads", conflict.block,
-                            conflict.wrote ? "writes" : "reads",
-                            warp.program().place_of(conflict.instruction)),
-                address);
+  GlobalShadow::Conflict conflict;
+  if (!shadow_->access(state, touch, order, conflict)) return;
+  std::string other = fmt::format("block {}", conflict.block);
+  if (conflict.block == state.block) {
+    if (touch.writes && conflict.wrote && writes_alike(warp, instr, access, lane, conflict)) return;
+    const GlobalShadow::Threads& threads = conflict.threads;
+    lanes = order.late_behind(threads);
+    const bool own = threads.warp == touch.by.warp;
+    const LaneMask others = own ? threads.lanes & ~lanes : threads.lanes;
+    other = fmt::format("warp {} lane {} of the block", threads.warp, std::countr_zero(others));
   }
+  warp.report(
+      instr, lanes, Finding::race,
+      fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
+                  touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
+                  warp.program().place_of(conflict.instruction)),
+      address);
 }
 
 void Checker::async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
@@ -258,8 +314,15 @@ void Checker::issue(Warp& warp, const Instr& instr, LaneMask active) {
   if (active != 0 && warp.wgmma().unfinished()) warp.wgmma().check_use(instr, active);
 }
 
-void Checker::warp_sync(Warp& warp, LaneMask) {
-  sync_lanes(agent_of(warp));
+void Checker::warp_sync(Warp& warp, LaneMask lanes) {
+  const std::size_t agent = agent_of(warp);
+  if ((warp.live() & ~lanes) == 0) {
+    news_[agent].add_to(clocks_[agent], kAllLanes);
+    news_[agent].clear();
+  } else {
+    news_[agent].share(lanes);
+  }
+  sync_lanes(agent);
 }
 
 void Checker::sync_lanes(std::size_t warp) {
@@ -273,12 +336,16 @@ void Checker::sync_lanes(std::size_t warp) {
   }
 }
 
-void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask, bool relaxed) {
+void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relaxed) {
   const std::size_t agent = agent_of(warp);
   const std::size_t at = barrier_index(warp.block(), barrier);
-  barriers_[at].join(relaxed ? fenced_[agent] : clocks_[agent]);
   async_barriers_[at].join(async_clocks_[agent]);
-  if (!relaxed) sync_lanes(agent);
+  if (relaxed) {
+    barriers_[at].join(fenced_[agent]);
+    return;
+  }
+  add_known(barriers_[at], agent, lanes);
+  sync_lanes(agent);
 }
 
 void Checker::barrier_open(Block& block, int barrier) {
@@ -286,7 +353,7 @@ void Checker::barrier_open(Block& block, int barrier) {
   if (barrier == Warp::kClusterBarrier) order_blocks();
   for (const auto& warp : block.warps()) {
     if (!warp->waits_at(barrier)) continue;
-    acquire(agent_of(*warp), barriers_[at], async_barriers_[at]);
+    acquire(*warp, kAllLanes, barriers_[at], async_barriers_[at]);
     const std::uint32_t left = barrier == Warp::kClusterBarrier ? 0 : block.left_without(barrier);
     if (left > 0) {
       warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
@@ -298,12 +365,19 @@ void Checker::barrier_open(Block& block, int barrier) {
 
 void Checker::barrier_pass(Warp& warp, int barrier) {
   const std::size_t at = barrier_index(warp.block(), barrier);
-  acquire(agent_of(warp), barriers_[at], async_barriers_[at]);
+  acquire(warp, kAllLanes, barriers_[at], async_barriers_[at]);
 }
 
-void Checker::acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock) {
-  clocks_[agent].join(clock);
+void Checker::acquire(Warp& warp, LaneMask lanes, const VectorClock& clock,
+                      const VectorClock& async_clock) {
+  const std::size_t agent = agent_of(warp);
   async_clocks_[agent].join(async_clock);
+  if ((warp.live() & ~lanes) != 0) {
+    news_[agent].learn(lanes, clock);
+    return;
+  }
+  clocks_[agent].join(clock);
+  if (!news_[agent].empty()) news_[agent].forget(clocks_[agent]);
   // Of the own warp comes what one lane released and all of them have now acquired.
   synced_[agent] = std::max(synced_[agent], clock[agent] + 1);
   Copies& copies = copies_[agent];
@@ -311,6 +385,11 @@ void Checker::acquire(std::size_t agent, const VectorClock& clock, const VectorC
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     copies.synced[lane] = std::max(copies.synced[lane], clock[copies.first + lane]);
   }
+}
+
+void Checker::add_known(VectorClock& clock, std::size_t warp, LaneMask lanes) const {
+  clock.join(clocks_[warp]);
+  news_[warp].add_to(clock, lanes);
 }
 
 /// The cluster's barrier orders what its blocks did to global memory, too.
@@ -327,7 +406,8 @@ void Checker::order_blocks() {
   }
 }
 
-void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask, Order order) {
+void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask lanes,
+                          Order order) {
   const std::size_t agent = agent_of(warp);
   const bool relaxed = is_relaxed(order);
   Fences& fences = fences_[agent];
@@ -341,14 +421,20 @@ void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMa
       // Who does not know of an access does not ask what was fenced for it.
       async_clocks_[agent].join(async_clock);
     } else {
-      acquire(agent, clock, async_clock);
+      acquire(warp, lanes, clock, async_clock);
     }
   }
   if (releases(order)) {
     const bool near = is_near(warp, object);
-    const VectorClock& told = !relaxed ? clocks_[agent] : near ? fences.near_told : fences.told;
-    objects_[object].join(told);
-    if (near && blocks_.size() > 1) near_objects_[object].join(told);
+    const auto tell = [&](VectorClock& to) {
+      if (relaxed) {
+        to.join(near ? fences.near_told : fences.told);
+      } else {
+        add_known(to, agent, lanes);
+      }
+    };
+    tell(objects_[object]);
+    if (near && blocks_.size() > 1) tell(near_objects_[object]);
     async_objects_[object].join(async_clocks_[agent]);
     if (!relaxed) clocks_[agent].tick(agent);
   }
@@ -379,28 +465,30 @@ void Checker::pass_on(std::size_t agent, std::uint64_t object, Order order) {
   before.join(clocks_[agent]);
 }
 
-void Checker::fence(Warp& warp, LaneMask, FenceKind kind) {
+void Checker::fence(Warp& warp, LaneMask lanes, FenceKind kind) {
   const std::size_t agent = agent_of(warp);
   if (kind == FenceKind::generic || kind == FenceKind::access) {
     GlobalShadow::fence(blocks_[warp.block().rank()]);
   }
   if (kind == FenceKind::generic || kind == FenceKind::block) {
-    fence_relaxed(agent, kind == FenceKind::generic);
+    fence_relaxed(warp, lanes, kind == FenceKind::generic);
   }
   // For the cluster's barrier. A fence for mbarriers orders their initialisations alone; here it
   // stands for everything before it: a kernel that tells other data by it goes unnoticed.
   if (kind != FenceKind::block) {
-    (kind == FenceKind::async ? async_clocks_ : fenced_)[agent].join(clocks_[agent]);
+    add_known((kind == FenceKind::async ? async_clocks_ : fenced_)[agent], agent, lanes);
   }
   clocks_[agent].tick(agent);
 }
 
-void Checker::fence_relaxed(std::size_t agent, bool wide) {
+void Checker::fence_relaxed(Warp& warp, LaneMask lanes, bool wide) {
+  const std::size_t agent = agent_of(warp);
   Fences& fences = fences_[agent];
   const bool reaches_all = wide || blocks_.size() == 1;
-  acquire(agent, std::exchange(reaches_all ? fences.seen : fences.near_seen, {}), {});
-  fences.near_told = clocks_[agent];
-  if (reaches_all) fences.told = clocks_[agent];
+  // Other lanes that waited may fence later.
+  acquire(warp, lanes, reaches_all ? fences.seen : fences.near_seen, {});
+  add_known(fences.near_told, agent, lanes);
+  if (reaches_all) add_known(fences.told, agent, lanes);
 }
 
 bool Checker::is_near(Warp& warp, std::uint64_t object) const {

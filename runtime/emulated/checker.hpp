@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runtime/emulated/global_shadow.hpp"
+#include "runtime/emulated/lane_news.hpp"
 #include "runtime/emulated/observer.hpp"
 #include "runtime/emulated/race_clocks.hpp"
 #include "runtime/emulated/shared_shadow.hpp"
@@ -21,13 +22,14 @@
 namespace kiln::emulated {
 
 /// Finds what a kernel does wrong without any fault: reads of memory that nobody wrote, races
-/// between the threads of a block in shared memory and between blocks in global memory, use of
-/// memory that an asynchronous copy owns, barriers that threads have left. Serves one cluster.
+/// between threads in shared and global memory, use of memory that an asynchronous copy owns,
+/// barriers that threads have left. Serves one cluster.
 ///
-/// Shared memory: each byte remembers its last writer and, since then, its readers. An access is
-/// ordered behind another of the same thread; behind another of the same warp once its lanes have
-/// synchronised (bar.warp.sync, any barrier); behind another warp's if the vector clocks say so,
-/// which barriers, mbarriers and atomics carry from warp to warp.
+/// Each byte remembers its last writer and, since then, its readers. An access is ordered behind
+/// another of the same thread; behind another of the same warp once its lanes have synchronised
+/// (bar.warp.sync, any barrier); behind another warp's if the vector clocks say so, which barriers,
+/// mbarriers and atomics carry from warp to warp. What a lane learns from an mbarrier or an atomic
+/// the others of its warp know once they have synchronised with it.
 class Checker : public Observer {
  public:
   /// `shadow` is shared by all checkers of one launch.
@@ -93,36 +95,55 @@ class Checker : public Observer {
   [[nodiscard]] std::size_t copy_agent(std::size_t warp, int lane);
   /// The write was by the warp, a copy of its threads included, and not all its lanes know of it.
   [[nodiscard]] bool is_news(std::size_t warp, const ShadowCell& cell) const;
+  [[nodiscard]] bool is_news(std::size_t warp, std::size_t agent, std::uint32_t step) const;
+  /// Those of the warp's lanes that do not come behind what `others`, lanes of an agent, did at a
+  /// step of its own.
+  [[nodiscard]] LaneMask unordered(std::size_t warp, LaneMask lanes, std::size_t agent,
+                                   LaneMask others, std::uint32_t step) const;
   [[nodiscard]] bool copied_by(std::size_t warp, std::size_t agent) const;
   void finish_pending(std::uint64_t token, std::size_t agent, std::uint32_t clock);
   /// Its lanes know of each other now.
   void sync_lanes(std::size_t warp);
   [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
+  /// Reports an access that leaves the variable which its address is computed from.
+  [[nodiscard]] bool leaves_variable(const Toucher& by, std::uint32_t offset, int bytes) const;
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
-  /// The finding of this access to the cell, if there is one, and what it says.
-  [[nodiscard]] std::optional<std::pair<Finding, std::string>> fault_of(
-      const Toucher& by, const ShadowCell& cell) const;
+  struct Fault {
+    Finding finding{};
+    std::string text;
+    LaneMask lanes = 0;  ///< that it is about
+  };
+  /// What is wrong with this access to the cell, if anything is.
+  [[nodiscard]] std::optional<Fault> fault_of(const Toucher& by, const ShadowCell& cell) const;
   void note(const Toucher& by, ShadowCell& cell);
-  [[nodiscard]] bool follows_write(const Toucher& by, const ShadowCell& cell) const;
+  /// Lanes that race with what `others`, lanes of an agent, did. Operations that several lanes
+  /// begin at once come behind what any of them comes behind.
+  [[nodiscard]] LaneMask racing(const Toucher& by, std::size_t agent, LaneMask others,
+                                std::uint32_t step) const;
   [[nodiscard]] bool fenced(const Toucher& by, const ShadowCell& cell) const;
   [[nodiscard]] const Reader* unordered_reader(const Toucher& by, const ShadowCell& cell) const;
-  void report(const Toucher& by, Finding finding, std::uint32_t offset, std::string text) const;
   [[nodiscard]] std::string agent_text(std::size_t agent, int lane,
                                        std::uint32_t instruction) const;
-  void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane);
+  class GlobalOrder;
+  void check_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
+                    LaneMask lanes);
   void order_blocks();
-  void fence_relaxed(std::size_t agent, bool wide);
+  void fence_relaxed(Warp& warp, LaneMask lanes, bool wide);
   /// What has happened is known to who waits, whatever the orders say of what it may read.
   void pass_on(std::size_t agent, std::uint64_t object, Order order);
   /// Whether an mbarrier is of the warp's own block.
   [[nodiscard]] bool is_near(Warp& warp, std::uint64_t object) const;
-  void acquire(std::size_t agent, const VectorClock& clock, const VectorClock& async_clock);
+  void acquire(Warp& warp, LaneMask lanes, const VectorClock& clock,
+               const VectorClock& async_clock);
+  /// Adds what these lanes of a warp know.
+  void add_known(VectorClock& clock, std::size_t warp, LaneMask lanes) const;
   [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;
 
   std::shared_ptr<GlobalShadow> shadow_;
   Cluster* cluster_ = nullptr;
   std::size_t warps_per_block_ = 1;
-  std::vector<VectorClock> clocks_;  ///< of each warp of the cluster
+  std::vector<VectorClock> clocks_;  ///< of each warp of the cluster, what all its lanes know
+  std::vector<LaneNews> news_;       ///< and what only some of them do
   /// Of each warp: what its lanes did before this step of its own, all its lanes know of.
   std::vector<std::uint32_t> synced_;
   /// The copies by cp.async of a warp's threads: the agent of lane 0 (0: there were none), and of

@@ -11,6 +11,37 @@
 #include "runtime/emulated/warp.hpp"
 
 namespace kiln::emulated {
+namespace {
+
+/// " (offset 512, in parts)"
+std::string offset_text(const Program& program, std::uint32_t offset) {
+  const SharedVariable* const variable = program.shared_variable_at(offset);
+  return variable == nullptr ? fmt::format(" (offset {})", offset)
+                             : fmt::format(" (offset {}, in {})", offset, variable->name);
+}
+
+}  // namespace
+
+bool Checker::leaves_variable(const Toucher& by, std::uint32_t offset, int bytes) const {
+  const Program& program = *cluster_->launch().program;
+  const std::uint32_t base =
+      program.address_bases.empty() ? 0 : program.address_bases[by.instr->index];
+  if (base == 0) return false;
+  const SharedVariable& variable = program.shared_variables[base - 1];
+  const std::int64_t from = std::int64_t{offset} - variable.begin;
+  if (from >= 0 && from + bytes <= variable.bytes) return false;
+  const SharedVariable* const other = program.shared_variable_at(offset);
+  by.warp->report(
+      *by.instr, by.lanes, Finding::out_of_bounds,
+      fmt::format("{} {} bytes at byte {} of {}, which has {}; they are {} (offset {})",
+                  by.writes ? "writes" : "reads", bytes, from, variable.name, variable.bytes,
+                  other == nullptr     ? "no static variable's"
+                  : other == &variable ? "partly another's"
+                                       : other->name + "'s",
+                  offset),
+      offset);
+  return true;
+}
 
 void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
                     std::uint32_t bytes) {
@@ -18,7 +49,8 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
   cells_[block].visit(readers_, offset, bytes, [&](ShadowCell& cell, std::uint32_t at) {
     if (!complained) {
       if (auto fault = fault_of(by, cell)) {
-        report(by, fault->first, at, std::move(fault->second));
+        by.warp->report(*by.instr, fault->lanes, fault->finding,
+                        fault->text + offset_text(*cluster_->launch().program, at), at);
         complained = true;
       }
     }
@@ -28,46 +60,53 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
   if (by.token != 0) pending_.emplace(by.token, Pending{by, block, offset, bytes});
 }
 
-std::optional<std::pair<Finding, std::string>> Checker::fault_of(const Toucher& by,
-                                                                 const ShadowCell& cell) const {
+std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowCell& cell) const {
   const char* const does = by.writes ? "writes" : "reads";
+  const std::size_t writer = cell.writer - std::size_t{1};
   const auto by_writer = [&] {
-    return agent_text(cell.writer - std::size_t{1}, cell.write_lane, cell.write_instruction);
+    return agent_text(writer, cell.write_lane, cell.write_instruction);
+  };
+  const auto fault = [&](Finding finding, std::string text) {
+    return Fault{finding, std::move(text), LaneMask{1} << by.lane};
   };
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
-    return {
-        {Finding::missing_wait,
-         fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}", does,
-                     owner == pending_.end()
-                         ? "some place"
-                         : by.warp->program().place_of(owner->second.by.instr->index))}};
+    return fault(
+        Finding::missing_wait,
+        fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}", does,
+                    owner == pending_.end()
+                        ? "some place"
+                        : by.warp->program().place_of(owner->second.by.instr->index)));
   }
   if (by.writes && cell.sources > 0) {
-    return {
-        {Finding::missing_wait, "writes shared memory that an asynchronous operation still reads"}};
+    return fault(Finding::missing_wait,
+                 "writes shared memory that an asynchronous operation still reads");
   }
   if (by.reads && cell.writer == 0) {
-    return {{Finding::uninitialised, "reads shared memory that nobody wrote"}};
+    return fault(Finding::uninitialised, "reads shared memory that nobody wrote");
   }
-  const bool both_synchronise = by.synchronises && cell.write_synchronises;
-  if (cell.writer != 0 && !both_synchronise && !follows_write(by, cell)) {
-    return {
-        {Finding::race, fmt::format("{} shared memory that {} writes, and nothing orders the two",
-                                    does, by_writer())}};
+  if (cell.writer != 0 && !(by.synchronises && cell.write_synchronises)) {
+    const LaneMask lanes = racing(by, writer, LaneMask{1} << cell.write_lane, cell.write_clock);
+    if (lanes != 0) {
+      return Fault{Finding::race,
+                   fmt::format("{} shared memory that {} writes, and nothing orders the two", does,
+                               by_writer()),
+                   lanes};
+    }
   }
   if (by.async && cell.writer != 0 && !fenced(by, cell)) {
-    return {{Finding::missing_fence,
-             fmt::format("{} shared memory through the asynchronous proxy that {} writes, without "
-                         "a fence.proxy.async between",
-                         does, by_writer())}};
+    return fault(Finding::missing_fence,
+                 fmt::format("{} shared memory through the asynchronous proxy that {} writes, "
+                             "without a fence.proxy.async between",
+                             does, by_writer()));
   }
   if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
     const bool own = reader->agent == agent_of(*by.warp);
     const LaneMask lanes = own ? reader->lanes & ~by.lanes : reader->lanes;
-    return {{Finding::race,
-             fmt::format("writes shared memory that {} reads, and nothing orders the two",
-                         agent_text(reader->agent, std::countr_zero(lanes), reader->instruction))}};
+    return fault(
+        Finding::race,
+        fmt::format("writes shared memory that {} reads, and nothing orders the two",
+                    agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)));
   }
   return std::nullopt;
 }
@@ -96,18 +135,24 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
   }
 }
 
-bool Checker::follows_write(const Toucher& by, const ShadowCell& cell) const {
-  const std::size_t agent = agent_of(*by.warp);
-  const std::size_t writer = cell.writer - std::size_t{1};
-  if (writer != agent) {
-    if (clocks_[agent][writer] < cell.write_clock) return false;
-    if (!copied_by(agent, writer)) return true;
+LaneMask Checker::racing(const Toucher& by, std::size_t agent, LaneMask others,
+                         std::uint32_t step) const {
+  const std::size_t warp = agent_of(*by.warp);
+  // Of asynchronous operations that several lanes begin at once nobody knows which is whose.
+  if (by.async && agent == warp && (others & ~by.lanes) == 0) return 0;
+  const LaneMask lanes = unordered(warp, by.lanes, agent, others, step);
+  return by.async && lanes != by.lanes ? 0 : lanes;
+}
+
+LaneMask Checker::unordered(std::size_t warp, LaneMask lanes, std::size_t agent, LaneMask others,
+                            std::uint32_t step) const {
+  if (agent == warp || clocks_[warp][agent] >= step) {
+    if (!is_news(warp, agent, step)) return 0;
+    // A thread comes behind itself.
+    if (std::has_single_bit(others)) lanes &= ~others;
   }
-  // Of the same warp: the same thread, or before the lanes synchronised. Of asynchronous operations
-  // that several lanes begin at once nobody knows which is whose.
-  const LaneMask lane = LaneMask{1} << cell.write_lane;
-  const bool same_thread = by.async ? (by.lanes & lane) != 0 : by.lanes == lane;
-  return same_thread || !is_news(agent, cell);
+  if (lanes == 0 || news_[warp].empty()) return lanes;
+  return lanes & ~news_[warp].knowing(agent, step);
 }
 
 bool Checker::copied_by(std::size_t warp, std::size_t agent) const {
@@ -116,11 +161,12 @@ bool Checker::copied_by(std::size_t warp, std::size_t agent) const {
 }
 
 bool Checker::is_news(std::size_t warp, const ShadowCell& cell) const {
-  if (cell.writer == 0) return false;
-  const std::size_t writer = cell.writer - std::size_t{1};
-  if (writer == warp) return cell.write_clock >= synced_[warp];
-  return copied_by(warp, writer) &&
-         cell.write_clock > copies_[warp].synced[writer - copies_[warp].first];
+  return cell.writer != 0 && is_news(warp, cell.writer - std::size_t{1}, cell.write_clock);
+}
+
+bool Checker::is_news(std::size_t warp, std::size_t agent, std::uint32_t step) const {
+  if (agent == warp) return step >= synced_[warp];
+  return copied_by(warp, agent) && step > copies_[warp].synced[agent - copies_[warp].first];
 }
 
 bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
@@ -130,23 +176,11 @@ bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
 }
 
 const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cell) const {
-  const std::size_t agent = agent_of(*by.warp);
   for (const Reader& reader : readers_.all(cell.readers)) {
-    const bool own = reader.agent == agent;
-    const bool others = (reader.lanes & ~by.lanes) != 0;
     if (by.synchronises && reader.synchronises) continue;
-    if (own ? others && reader.clock >= synced_[agent]
-            : clocks_[agent][reader.agent] < reader.clock) {
-      return &reader;
-    }
+    if (racing(by, reader.agent, reader.lanes, reader.clock) != 0) return &reader;
   }
   return nullptr;
-}
-
-void Checker::report(const Toucher& by, Finding finding, std::uint32_t offset,
-                     std::string text) const {
-  by.warp->report(*by.instr, LaneMask{1} << by.lane, finding,
-                  fmt::format("{} (offset {})", text, offset), offset);
 }
 
 std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instruction) const {

@@ -304,6 +304,11 @@ void Cluster::deadlock(const std::string& note) {
           fmt::format("is reached by lanes {:08x}, but never by the others of the warp", lanes));
     }
   }
+  for (const auto& block : blocks_) {
+    for (const auto& warp : block->warps()) {
+      if (warp->waits_at(Warp::kGroupBarrier)) warp->wgmma().give_up_group();
+    }
+  }
   fail_anywhere(Finding::deadlock, "waits, as everybody does: " + waiting_text() + note);
 }
 
@@ -335,7 +340,7 @@ void Cluster::fail_anywhere(Finding finding, const std::string& text) {
   }
   // No thread is left here, but blocks are that have not begun.
   const std::string& name = launch_.program->name;
-  throw KernelFault({finding, name, {}, {}, 0, 0, name, text, 1});
+  throw KernelFault({finding, name, {}, {}, 0, 0, name, text, 1, {}, true});
 }
 
 }  // namespace kiln::emulated

@@ -11,6 +11,7 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/access.hpp"
 #include "runtime/emulated/control.hpp"
+#include "runtime/emulated/report.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -62,6 +63,19 @@ std::string place_text(const ptx::Origin& at, const std::vector<std::string>& fi
 
 std::string Program::place_of(std::uint32_t index) const {
   return index < origins.size() ? place_text(origins[index], files) : name;
+}
+
+std::string Program::caller_of(std::uint32_t index) const {
+  if (index >= origins.size() || origins[index].outer_line <= 0) return {};
+  const auto file = static_cast<std::size_t>(origins[index].outer_file);
+  return file < files.size() ? fmt::format("{}:{}", files[file], origins[index].outer_line) : "";
+}
+
+const SharedVariable* Program::shared_variable_at(std::uint32_t offset) const {
+  const auto at =
+      std::find_if(shared_variables.begin(), shared_variables.end(),
+                   [&](const SharedVariable& each) { return offset - each.begin < each.bytes; });
+  return at == shared_variables.end() ? nullptr : &*at;
 }
 
 std::shared_ptr<const Program> decode(const ptx::Module& module, const std::string& entry,
@@ -129,6 +143,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   const auto noted = module_.registers.find(entry.name);
   program_->registers = noted == module_.registers.end() ? 0 : noted->second;
   place_joins(*program_);
+  program_->address_bases = bases_.of_addresses();
   return std::move(program_);
 }
 
@@ -162,7 +177,12 @@ void FunctionDecoder::place_shared(const ptx::Function& entry) {
         continue;
       }
       const auto [at, fresh] = shared_.try_emplace(key_of(*function, k), 0);
-      if (fresh) at->second = append(pool, variable);
+      if (!fresh) continue;
+      at->second = append(pool, variable);
+      program_->shared_variables.push_back({plain_variable_name(variable.name),
+                                            at->second - kSharedBase,
+                                            static_cast<std::uint32_t>(variable.bytes)});
+      bases_.name(at->second);
     }
     for (const ptx::Instruction& in : function->body) {
       for (const ptx::Function* const callee : reached_by(in)) {
@@ -304,6 +324,7 @@ void FunctionDecoder::note_registers(const ptx::Instruction& in) {
   const bool reduces = std::find(in.parts.begin(), in.parts.end(), "red") != in.parts.end();
   const bool has_result = (!barrier || reduces) && name != "bra" && name != "brx" &&
                           name != "call" && name != "nanosleep";
+  bases_.begin(in.parts);
   for (std::size_t i = 0; i < in.operands.size(); ++i) {
     const ptx::Operand& operand = in.operands[i];
     const bool written =
@@ -311,6 +332,7 @@ void FunctionDecoder::note_registers(const ptx::Instruction& in) {
         (operand.kind == Kind::reg || operand.kind == Kind::vector || operand.kind == Kind::pair);
     add(add, operand, written ? writes : reads);
     if (written && name == "wgmma") add(add, operand, reads);
+    note_bases(operand, written);
   }
   if (in.guard >= 0) reads.push_back(register_row(in.guard));
   auto& rows = program_->used_rows;
@@ -319,6 +341,25 @@ void FunctionDecoder::note_registers(const ptx::Instruction& in) {
                             static_cast<std::uint16_t>(reads.size())});
   rows.insert(rows.end(), writes.begin(), writes.end());
   rows.insert(rows.end(), reads.begin(), reads.end());
+}
+
+/// Predicates choose between addresses, but none is computed from them.
+void FunctionDecoder::note_bases(const ptx::Operand& operand, bool written) {
+  using Kind = ptx::Operand::Kind;
+  if (operand.kind == Kind::reg && register_type(operand.index) != ptx::Type::pred) {
+    const std::uint32_t row = register_row(operand.index);
+    written ? bases_.write(row) : bases_.read(row);
+  } else if (operand.kind == Kind::variable) {
+    const auto& variable = frame_->function->variables[static_cast<std::size_t>(operand.index)];
+    if (variable.space == ptx::Space::shared && !variable.external) {
+      bases_.read_variable(static_cast<std::uint32_t>(place_of(operand.index).address));
+    } else {
+      bases_.read_other(variable.space == ptx::Space::shared);
+    }
+  }
+  if (operand.kind == Kind::address) bases_.begin_address();
+  for (const ptx::Operand& element : operand.elements) note_bases(element, written);
+  if (operand.kind == Kind::address) bases_.end_address();
 }
 
 std::uint32_t FunctionDecoder::register_row(int index) const {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/emulated/address_bases.hpp"
 #include "runtime/emulated/decoder.hpp"
 
 namespace kiln::emulated {
@@ -96,6 +97,7 @@ class FunctionDecoder {
   [[nodiscard]] const std::vector<const ptx::Function*>& addressed();
   [[nodiscard]] std::vector<const ptx::Function*> reached_by(const ptx::Instruction& in);
   void note_registers(const ptx::Instruction& in);
+  void note_bases(const ptx::Operand& operand, bool written);
   void pass(const DecodeContext& context, const std::vector<ptx::Operand>& values, Frame& inner,
             int first, int count);
   [[nodiscard]] Place new_place(std::size_t index);
@@ -112,6 +114,7 @@ class FunctionDecoder {
   /// Offsets of shared variables: of a function by its index there, of the module, with null, by
   /// its index in that. Names do not tell them apart.
   std::map<std::pair<const ptx::Function*, int>, std::uint32_t> shared_;
+  AddressBases bases_;
   Pool local_;
   std::size_t decoded_ = 0;  ///< instructions, calls among them, and what they consist of
   std::uint32_t carry_row_ = kNoRow;

@@ -163,6 +163,7 @@ class GridRun {
         stop_ = true;
         active_.erase(running.get());
         if (!result_.fault) result_.fault = fault.report();
+        result_.fault->ended = true;
       } catch (...) {
         const std::scoped_lock lock(mutex_);
         stop_ = true;
@@ -383,8 +384,8 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {
     LaunchResult refused;
-    refused.fault =
-        Report{Finding::invalid_operand, program.name, {}, {}, 0, 0, program.name, problem, 1};
+    refused.fault = Report{
+        Finding::invalid_operand, program.name, {}, {}, 0, 0, program.name, problem, 1, {}, true};
     return refused;
   }
   GridRun run(std::move(state), options);

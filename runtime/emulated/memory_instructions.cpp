@@ -179,6 +179,22 @@ void execute_store(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+}  // namespace
+
+std::vector<std::byte> stored_value(Warp& warp, const Instr& instr, int lane) {
+  if (instr.execute != &execute_store) return {};
+  const Element& element = static_cast<const MemoryDetail*>(instr.detail)->element;
+  std::vector<std::byte> value;
+  for (std::uint32_t i = 0; i < instr.count; ++i) {
+    const std::byte* const from =
+        warp.row(instr.rows[i]) + static_cast<std::size_t>(lane) * element.lane_bytes;
+    value.insert(value.end(), from, from + element.memory_bytes);
+  }
+  return value;
+}
+
+namespace {
+
 /// Takes what says how an access is ordered and cached. Caches are coherent here, so only how it
 /// synchronises with other threads counts.
 AccessWords take_words(DecodeContext& context) {

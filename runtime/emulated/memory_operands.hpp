@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "runtime/emulated/decoder.hpp"
 #include "runtime/emulated/warp.hpp"
 
@@ -24,6 +27,9 @@ void fill_addresses(Warp& warp, const Instr& instr, LaneMask active,
 
 /// The address that an operand kept by itself names in a lane.
 [[nodiscard]] std::uint64_t address_at(Warp& warp, const AddressOperand& operand, int lane);
+
+/// What a plain store writes in a lane; empty for other instructions.
+[[nodiscard]] std::vector<std::byte> stored_value(Warp& warp, const Instr& instr, int lane);
 
 /// Which unit an access to a space occupies.
 [[nodiscard]] Unit unit_of(ptx::Space space);

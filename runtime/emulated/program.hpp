@@ -144,6 +144,13 @@ struct RegisterUse {
 /// "kernel.cu:37" or "PTX line 120", for people. `files` are those that origins name.
 [[nodiscard]] std::string place_text(const ptx::Origin& at, const std::vector<std::string>& files);
 
+/// A static variable in shared memory.
+struct SharedVariable {
+  std::string name;         ///< as C++ has it
+  std::uint32_t begin = 0;  ///< its offset in the block's shared memory
+  std::uint32_t bytes = 0;
+};
+
 /// A kernel, ready to run. Immutable; shared by all warps.
 struct Program {
   std::string name;  ///< as lowered
@@ -162,6 +169,10 @@ struct Program {
   std::uint32_t parameter_bytes = 0;  ///< that a launch must give
   int registers = 0;                  ///< per thread after assembling; 0: nobody noted them
   std::uint32_t static_smem_bytes = 0;
+  std::vector<SharedVariable> shared_variables;  ///< in the order of their offsets
+  /// Of each instruction, which of these its first address is computed from, as its index + 1. 0:
+  /// none, several, or nobody knows. Empty if there are fewer than two.
+  std::vector<std::uint32_t> address_bases;
   std::uint32_t local_bytes = 0;  ///< per thread
   std::array<int, 3> max_threads{0, 0, 0};
   std::array<int, 3> required_threads{0, 0, 0};
@@ -171,6 +182,10 @@ struct Program {
 
   /// place_text() of an instruction.
   [[nodiscard]] std::string place_of(std::uint32_t index) const;
+  /// Where the outermost inlined call that brought the instruction stands; "" if none did.
+  [[nodiscard]] std::string caller_of(std::uint32_t index) const;
+  /// The static variable that holds a byte of shared memory; null if none does.
+  [[nodiscard]] const SharedVariable* shared_variable_at(std::uint32_t offset) const;
 };
 
 }  // namespace kiln::emulated

@@ -35,6 +35,16 @@ class VectorClock {
     if (clock > (*this)[agent]) set(agent, clock);
   }
   void tick(std::size_t agent) { ++own(agent / kGroup)[agent % kGroup]; }
+  /// Whether it knows all that the other does.
+  [[nodiscard]] bool covers(const VectorClock& other) const {
+    static constexpr Group kNothing{};
+    for (std::size_t i = 0; i < other.groups_.size(); ++i) {
+      const Group* const theirs = other.groups_[i].get();
+      const Group* const mine = i < groups_.size() && groups_[i] ? groups_[i].get() : &kNothing;
+      if (theirs != nullptr && theirs != mine && !is_within(*theirs, *mine)) return false;
+    }
+    return true;
+  }
   void join(const VectorClock& other) {
     if (groups_.size() < other.groups_.size()) groups_.resize(other.groups_.size());
     for (std::size_t i = 0; i < other.groups_.size(); ++i) {

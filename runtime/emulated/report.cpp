@@ -29,6 +29,24 @@ std::string plain_name(const std::string& symbol) {
 
 }  // namespace
 
+std::string plain_variable_name(const std::string& symbol) {
+  if (symbol.rfind("_ZZ", 0) != 0) return plain_name(symbol);
+  for (std::size_t end = symbol.rfind('E'); end != std::string::npos && end > 0;
+       end = symbol.rfind('E', end - 1)) {
+    std::size_t at = end + 1;
+    std::size_t length = 0;
+    for (; at < symbol.size() && symbol[at] >= '0' && symbol[at] <= '9'; ++at) {
+      length = std::min(length * 10 + static_cast<std::size_t>(symbol[at] - '0'), symbol.size());
+    }
+    // A number behind the name tells several of one function apart.
+    const bool fits = length > 0 && length <= symbol.size() - at;
+    if (fits && (at + length == symbol.size() || symbol[at + length] == '_')) {
+      return symbol.substr(at, length);
+    }
+  }
+  return symbol;
+}
+
 std::string_view name_of(Finding finding) {
   switch (finding) {
     case Finding::out_of_bounds:
@@ -60,10 +78,11 @@ std::string_view name_of(Finding finding) {
 }
 
 std::string Report::describe() const {
-  return fmt::format("{} at {} in {}, block ({},{},{}), thread ({},{},{}): {}{}", name_of(finding),
-                     place, plain_name(kernel), block[0], block[1], block[2], thread[0], thread[1],
-                     thread[2], text,
-                     times > 1 ? fmt::format(" ({} times)", times) : std::string());
+  return fmt::format(
+      "{} at {}{} in {}, block ({},{},{}), thread ({},{},{}): {}{}", name_of(finding), place,
+      caller.empty() ? std::string() : fmt::format(", called at {},", caller), plain_name(kernel),
+      block[0], block[1], block[2], thread[0], thread[1], thread[2], text,
+      times > 1 ? fmt::format(" ({} times)", times) : std::string());
 }
 
 }  // namespace kiln::emulated

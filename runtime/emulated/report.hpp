@@ -29,6 +29,10 @@ enum class Finding : std::uint8_t {
 
 [[nodiscard]] std::string_view name_of(Finding finding);
 
+/// The variable's own name in one that the compiler made of a C++ name: "_ZZ4sumsE5parts", which is
+/// local to a function, is parts. Other names are given back.
+[[nodiscard]] std::string plain_variable_name(const std::string& symbol);
+
 /// One finding, with where it was made. A source line is reported once for each kind.
 struct Report {
   Finding finding{};
@@ -40,6 +44,8 @@ struct Report {
   std::string place;              ///< "kernel.cu:37"
   std::string text;               ///< one sentence that says what and why
   std::uint64_t times = 1;        ///< how often the same was seen
+  std::string caller;             ///< where the outermost inlined call of that code stands, or ""
+  bool ended = false;             ///< the launch, which otherwise ran on
 
   /// "out_of_bounds at kernel.cu:37 in gemm_tiled, block (0,0,0), thread (5,0,0): ...", with the
   /// plain name of a C++ function.

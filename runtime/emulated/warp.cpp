@@ -60,6 +60,7 @@ void Warp::branch_indirect(const Instr& instr, const std::uint32_t (&targets)[kL
 void Warp::retire(LaneMask lanes) {
   live_ &= ~lanes;
   mask_ &= ~lanes;
+  if (live_ == 0) wgmma_.give_up();
   block_.exited(*this, lanes);
   drop_lanes(join_, -1, lanes);
   if (mask_ == 0) stop_ = true;

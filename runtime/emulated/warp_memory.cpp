@@ -327,7 +327,9 @@ Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::
           instr.index,
           program_.place_of(instr.index),
           fmt::format("{} {}", program_.opcodes[instr.index], text),
-          1};
+          1,
+          program_.caller_of(instr.index),
+          false};
 }
 
 void Warp::fail(const Instr& instr, LaneMask lanes, Finding finding, std::string text,

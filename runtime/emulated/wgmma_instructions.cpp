@@ -19,15 +19,20 @@ namespace {
 using ptx::Type;
 
 void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
-  if (warp.gather_all(instr, active)) warp.wgmma().fence();
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
+  warp.wgmma().fence();
 }
 
 void execute_commit(Warp& warp, const Instr& instr, LaneMask active) {
-  if (warp.gather_all(instr, active)) warp.wgmma().commit();
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
+  warp.wgmma().commit();
 }
 
 void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
   warp.wgmma().wait(instr, active, static_cast<std::uint32_t>(instr.immediate));
 }
 
@@ -38,6 +43,7 @@ void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
     warp.fail(instr, active, Finding::invalid_operand,
               "needs four whole warps, the first of which is a multiple of four");
   }
+  warp.wgmma().note(instr);
   warp.wgmma().start(instr);
 }
 

@@ -241,9 +241,28 @@ bool WgmmaQueue::is_committed(std::uint32_t groups) {
   return all;
 }
 
-std::uint64_t WgmmaQueue::object() {
+WgmmaQueue& WgmmaQueue::leader() {
   const std::size_t first = static_cast<std::size_t>(warp_.index()) / 4 * 4;
-  return reinterpret_cast<std::uintptr_t>(&warp_.block().warps()[first]->wgmma());
+  return warp_.block().warps()[first]->wgmma();
+}
+
+std::uint64_t WgmmaQueue::object() {
+  return reinterpret_cast<std::uintptr_t>(&leader());
+}
+
+void WgmmaQueue::note(const Instr& instr) {
+  auto& sequence = leader().sequence_;
+  if (sequence == nullptr) sequence = std::make_unique<WgmmaSequence>();
+  sequence->execute(warp_, instr);
+}
+
+void WgmmaQueue::give_up() {
+  const auto& sequence = leader().sequence_;
+  if (sequence != nullptr) sequence->give_up(warp_);
+}
+
+void WgmmaQueue::give_up_group() {
+  for_each_queue([](WgmmaQueue& queue) { queue.give_up(); });
 }
 
 void WgmmaQueue::commit() {

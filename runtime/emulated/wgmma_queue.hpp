@@ -8,6 +8,7 @@
 
 #include "runtime/emulated/program.hpp"
 #include "runtime/emulated/wgmma_detail.hpp"
+#include "runtime/emulated/wgmma_sequence.hpp"
 
 namespace kiln::emulated {
 
@@ -34,6 +35,13 @@ class WgmmaQueue {
   /// Finishes all operations but those of the `pending` newest groups. If other warps have not
   /// committed them, this one waits at a barrier until they have.
   void wait(const Instr& instr, LaneMask active, std::uint32_t pending);
+
+  /// The warp comes to any wgmma instruction.
+  void note(const Instr& instr);
+  /// No thread of the warp is left: reports what it has left to the others of its warpgroup.
+  void give_up();
+  /// The same of all warps of the warpgroup, which wait for ever.
+  void give_up_group();
 
   [[nodiscard]] bool unfinished() const { return !operations_.empty(); }
   /// Reports an instruction that computes with or stores an unfinished accumulator.
@@ -88,6 +96,9 @@ class WgmmaQueue {
     std::uint32_t groups = 0;  ///< that it waits for
   };
 
+  /// The queue of the warpgroup's first warp.
+  [[nodiscard]] WgmmaQueue& leader();
+
   Warp& warp_;
   Waiting waiting_;
   std::vector<Operation> operations_;
@@ -95,6 +106,7 @@ class WgmmaQueue {
   std::uint32_t group_ = 0;      ///< how many this warp has committed
   std::uint32_t next_mark_ = 0;
   bool fenced_ = false;
+  std::unique_ptr<WgmmaSequence> sequence_;  ///< of the warpgroup, kept by its leader
 };
 
 }  // namespace kiln::emulated

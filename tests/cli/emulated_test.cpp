@@ -253,11 +253,16 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
       << text.out;
   EXPECT_NE(text.out.find("planted.cu:33 | sum += 0 * seen[C.block_x - 1 - t];"), std::string::npos)
       << text.out;
+  EXPECT_NE(text.out.find("verdict   NOT right, found by the checks: "), std::string::npos)
+      << text.out;
+  EXPECT_EQ(text.out.find("crashed"), std::string::npos) << text.out;
 
   const auto run = verify_planted(sandbox, fault, {"--json"});
   EXPECT_EQ(run.exit_code, 1);
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_FALSE(json["clean"]);
+  EXPECT_EQ(json["outcome"], "wrong_result");
+  EXPECT_TRUE(json["found_by_checks"]);
   const auto& findings = json["findings"];
   const auto race = std::find_if(findings.begin(), findings.end(), [](const auto& one) {
     return one["kind"] == "race" && one["place"] == "planted.cu:33";
@@ -266,6 +271,41 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
   EXPECT_EQ((*race)["line"], "sum += 0 * seen[C.block_x - 1 - t];");
   EXPECT_GE((*race)["times"], 1);
   EXPECT_EQ((*race)["thread"].size(), 3U);
+}
+
+TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
+  const Sandbox sandbox;
+  const auto run = verify_planted(sandbox, "  sum += 0 * seen[t + 64];");
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_NE(run.out.find("verdict   NOT right, crashed: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("out_of_bounds at planted.cu:33"), std::string::npos) << run.out;
+}
+
+TEST(Verify, AFindingInAFunctionNamesItsCaller) {
+  const Sandbox sandbox;
+  std::string text = kPlantable;
+  text.replace(text.find("$FAULT"), 6, "  sum += 0 * neighbour(seen, C.block_x - 1 - t);");
+  const std::string function =
+      "__device__ float neighbour(const float* of, int at) {\n  return of[at];\n}\n\n";
+  text.insert(text.find("template <PlantedConfig C"), function);
+  sandbox.write("planted.cu", text);
+  std::vector<std::string> arguments{
+      "verify", "gemm",       "--m",        "4",       "--n",
+      "48",     "--k",        "8",          "--dtype", "f32",
+      "--set",  "block_x=64", "--template", "planted", "--template-path",
+      "."};
+  const auto shown = sandbox.run(arguments);
+  EXPECT_NE(shown.out.find("race at planted.cu:19, called at planted.cu:37, in planted"),
+            std::string::npos)
+      << shown.out;
+  EXPECT_NE(shown.out.find("called at planted.cu:37 | sum += 0 * neighbour("), std::string::npos)
+      << shown.out;
+  arguments.emplace_back("--json");
+  const auto json = nlohmann::json::parse(sandbox.run(arguments).out);
+  ASSERT_FALSE(json["findings"].empty());
+  EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:19");
+  EXPECT_EQ(json["findings"].at(0)["called_at"], "planted.cu:37");
+  EXPECT_EQ(json["findings"].at(0)["caller"], "sum += 0 * neighbour(seen, C.block_x - 1 - t);");
 }
 
 TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {

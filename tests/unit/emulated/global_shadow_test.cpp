@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::uint64_t kBase = 0x7000'0000;
 
+/// Each block of these is one thread.
+class OneThread : public GlobalShadow::ThreadOrder {
+ public:
+  [[nodiscard]] bool follows(const GlobalShadow::Threads&) const override { return true; }
+};
+
 class TwoBlocks {
  public:
   TwoBlocks() { states_[1].block = 1; }
@@ -24,8 +30,8 @@ class TwoBlocks {
   std::optional<GlobalShadow::Conflict> access(std::uint32_t block, std::uint64_t offset, int bytes,
                                                bool writes, std::uint32_t instruction = 0) {
     GlobalShadow::Conflict conflict;
-    if (!shadow_.access(states_[block], kBase + offset, bytes, writes, instruction, conflict))
-      return std::nullopt;
+    const GlobalShadow::Touch touch{kBase + offset, bytes, writes, instruction, {}};
+    if (!shadow_.access(states_[block], touch, OneThread(), conflict)) return std::nullopt;
     return conflict;
   }
   bool writes(std::uint32_t block, std::uint64_t offset, int bytes) {
@@ -69,6 +75,57 @@ TEST(GlobalShadow, AWideAccessMeetsTheByteThatAnotherTouched) {
     EXPECT_FALSE(blocks.reads(0, 32 + part, 1));
     EXPECT_FALSE(blocks.reads(1, 32, 16)) << "reads do not race";
     EXPECT_TRUE(blocks.writes(1, 32, 16)) << "byte " << part;
+  }
+}
+
+/// Threads of one block that know nothing of each other.
+class Strangers : public GlobalShadow::ThreadOrder {
+ public:
+  explicit Strangers(const GlobalShadow::Threads& own) : own_(own) {}
+  [[nodiscard]] bool follows(const GlobalShadow::Threads& others) const override {
+    return others.warp == own_.warp && others.lanes == own_.lanes;
+  }
+
+ private:
+  GlobalShadow::Threads own_;
+};
+
+class OneBlock {
+ public:
+  std::optional<GlobalShadow::Conflict> access(std::uint32_t warp, LaneMask lanes, bool writes,
+                                               std::uint32_t instruction = 0) {
+    const GlobalShadow::Touch touch{kBase, 4, writes, instruction, {warp, lanes, 1}};
+    GlobalShadow::Conflict conflict;
+    if (!shadow_.access(state_, touch, Strangers(touch.by), conflict)) return std::nullopt;
+    return conflict;
+  }
+
+ private:
+  GlobalShadow shadow_;
+  GlobalShadow::BlockState state_;
+};
+
+TEST(GlobalShadow, ThreadsOfABlockMeetToo) {
+  OneBlock block;
+  EXPECT_FALSE(block.access(3, 1U << 9U, true, 7));
+  EXPECT_FALSE(block.access(3, 1U << 9U, true, 8)) << "the same thread";
+  const auto conflict = block.access(3, 1U << 10U, false);
+  ASSERT_TRUE(conflict);
+  EXPECT_TRUE(conflict->wrote);
+  EXPECT_EQ(conflict->threads.warp, 3U);
+  EXPECT_EQ(conflict->threads.lanes, 1U << 9U);
+  EXPECT_EQ(conflict->instruction, 8U);
+}
+
+TEST(GlobalShadow, OfManyReadingWarpsOneIsAnotherThanTheWriter) {
+  for (std::uint32_t writer = 0; writer < 32; ++writer) {
+    OneBlock block;
+    for (std::uint32_t warp = 0; warp < 32; ++warp) {
+      EXPECT_FALSE(block.access(warp, kAllLanes, false)) << "reads do not race";
+    }
+    const auto conflict = block.access(writer, 1, true);
+    ASSERT_TRUE(conflict) << writer;
+    EXPECT_FALSE(conflict->wrote);
   }
 }
 

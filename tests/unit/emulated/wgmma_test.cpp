@@ -445,6 +445,36 @@ TEST(Wgmma, AWarpThatEndsWithoutWaitingIsFound) {
       only(run_body(operands, operands.instruction() + kCommit + "ret;\n"), Finding::missing_wait));
 }
 
+TEST(Wgmma, AWarpOfTheGroupThatLeavesOneOutIsFound) {
+  const Operands operands(Case{"f32.f16.f16"});
+  const std::string last = "setp.ge.u32 %p5, %r1, 96;\n";  // the fourth warp
+  const std::string product = operands.instruction();
+  const std::string left_out = last + "@%p5 bra LEFT;\n" + product + "LEFT:\n" + kCommit + kWait;
+  const auto outcome = run_body(operands, left_out);
+  EXPECT_TRUE(only(outcome, Finding::divergent));
+  ASSERT_EQ(outcome.result.reports.size(), 1U);
+  const std::string& text = outcome.result.reports.front().text;
+  EXPECT_EQ(text.rfind("wgmma.mma_async", 0), 0U) << text;
+  EXPECT_NE(text.find("is not executed by warp 3"), std::string::npos) << text;
+
+  // Of these two each warp executes one.
+  EXPECT_TRUE(only(run_body(operands, last + "@%p5 bra OTHER;\n" + product + "bra BOTH;\nOTHER:\n" +
+                                          product + "BOTH:\n" + kCommit + kWait),
+                   Finding::divergent));
+  // It ends before the others multiply, and after.
+  const std::string together = "bar.sync 1, 96;\n";
+  for (const std::string& before : {std::string("@%p5 ret;\n"), "@%p5 ret;\n" + together}) {
+    EXPECT_TRUE(
+        test::found_only(run_body(operands, last + before + product + kCommit + kWait).result,
+                         {Finding::divergent, Finding::deadlock}))
+        << before;
+  }
+  // It waits where the others never come.
+  EXPECT_TRUE(test::found_only(
+      run_body(operands, last + "@%p5 bar.sync 1, 64;\n" + product + kCommit + kWait).result,
+      {Finding::divergent, Finding::deadlock}));
+}
+
 TEST(Wgmma, BadDescriptorsAreFaults) {
   Operands operands(Case{"f32.f16.f16"});
   operands.b_descriptor.start = kSharedBase + kImage;
