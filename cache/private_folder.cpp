@@ -96,7 +96,7 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   std::string common;
   try {
     common = file_guard::resolve(parent + "/" + kLockName, true);
-    static_cast<void>(file_guard::exists_and_is_safe(common, FolderTrust::private_only));
+    static_cast<void>(file_guard::exists_and_is_safe(common));
   } catch (const Error&) {
     // Its text is about databases; precompiled headers are code all the same.
     why = fmt::format(
