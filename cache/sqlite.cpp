@@ -183,6 +183,8 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
   guarded(path,
           [&] { database_ = std::make_unique<SQLite::Database>(path, flags, busy_timeout_ms); });
+  protect();
+  if (access == Access::inspect) return;
   harden();
   if (access == Access::query) execute("PRAGMA query_only = ON");
   if (access == Access::write) {
@@ -203,12 +205,17 @@ Connection& Connection::operator=(Connection&& other) noexcept {
 }
 Connection::~Connection() = default;
 
-void Connection::harden() {
+void Connection::protect() {
   guarded(*path_, [&] {
     sqlite3* handle = database_->getHandle();
     database_->check(sqlite3_extended_result_codes(handle, 1));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
+  });
+}
+
+void Connection::harden() {
+  guarded(*path_, [&] {
     // Memory-mapped reads turn a disk fault or a truncation by others into SIGBUS.
     database_->exec(
         "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON;"
@@ -276,6 +283,7 @@ Connection Connection::copy_in_memory() const {
     const int result = backup.executeStep();
     if (result != SQLITE_DONE) throw SQLite::Exception("copying the database", result);
   });
+  copy.protect();
   copy.harden();
   return copy;
 }
