@@ -75,7 +75,7 @@ std::string rename_aside(const std::string& path) {
 }  // namespace
 
 std::optional<std::string> set_damaged_aside(const std::string& path, std::int64_t application_id) {
-  Connection connection(path, Connection::Access::query, kPatienceMs);
+  Connection connection(path, Connection::Access::inspect, kPatienceMs);
   if (!is_of_application(connection.raw_header(), application_id)) {
     throw Error(ErrorKind::database,
                 fmt::format("{} is not recognisable as a file of Kiln's and stays as it is. Next: "

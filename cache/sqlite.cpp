@@ -240,6 +240,8 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
   guarded_writing(
       path, [&] { database_ = std::make_unique<SQLite::Database>(path, flags, busy_timeout_ms); });
+  protect();
+  if (access == Access::inspect) return;
   harden();
   if (access == Access::query) execute("PRAGMA query_only = ON");
   if (access == Access::write) {
@@ -266,7 +268,7 @@ Connection::~Connection() {
   database_.reset();
 }
 
-void Connection::harden() {
+void Connection::protect() {
   guarded_writing(*path_, [&] {
     sqlite3* handle = database_->getHandle();
     deadline_ns_ = std::make_unique<std::int64_t>(kNoDeadline);
@@ -275,6 +277,11 @@ void Connection::harden() {
     database_->check(sqlite3_extended_result_codes(handle, 1));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr));
     database_->check(sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr));
+  });
+}
+
+void Connection::harden() {
+  guarded_writing(*path_, [&] {
     // Memory-mapped reads turn a disk fault or a truncation by others into SIGBUS.
     database_->exec(
         "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON;"
@@ -342,6 +349,7 @@ Connection Connection::in_memory() {
     connection.database_ = std::make_unique<SQLite::Database>(
         ":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
   });
+  connection.protect();
   connection.harden();
   return connection;
 }

@@ -105,9 +105,10 @@ class Statement {
 class Connection {
  public:
   enum class Access : std::uint8_t {
-    query,   ///< never changes content, but may roll back what a killed writer left
-    write,   ///< the file must exist
-    create,  ///< a fresh, private file that nobody else knows yet
+    query,    ///< never changes content, but may roll back what a killed writer left
+    write,    ///< the file must exist
+    create,   ///< a fresh, private file that nobody else knows yet
+    inspect,  ///< perhaps damaged, or no database: nothing is read before the first statement
   };
   Connection(const std::string& path, Access access, int busy_timeout_ms);
   Connection(Connection&&) noexcept;
@@ -150,6 +151,8 @@ class Connection {
  private:
   friend class WorkLimit;
   Connection() = default;
+  /// What a file could do by its schema alone is switched off. Reads nothing.
+  void protect();
   void harden();
   std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves
   /// Processor time of a thread, in ns, at which work is broken off; likewise on the heap, because

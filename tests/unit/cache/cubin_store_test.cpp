@@ -178,6 +178,19 @@ TEST_F(Cubins, DamageFoundWhenReadingStartsTheStoreAfresh) {
   EXPECT_TRUE(store.get(key("new")));
 }
 
+TEST_F(Cubins, AStoreWhoseSchemaIsDamagedIsReplacedToo) {
+  open().put(key("r1"), record(100));
+  std::string bytes = test::read_file(path);
+  // The header stays, and with it the sign that this is Kiln's.
+  std::fill(bytes.begin() + 100, bytes.begin() + 4096, '\xa5');
+  test::write_file(path, bytes);
+  CubinStore store = open();
+  EXPECT_TRUE(store.usable());
+  EXPECT_TRUE(test::read_file(path + ".damaged") == bytes);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find(path + ".damaged"), std::string::npos) << warnings[0];
+}
+
 TEST_F(Cubins, SettingAsideNeverReplacesAFile) {
   test::write_file(path + ".damaged", "the user's own");
   std::vector<std::string> damaged;
