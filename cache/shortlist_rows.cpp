@@ -285,9 +285,15 @@ void mend_shortlists(const sqlite::Connection& connection) {
 }
 
 std::vector<Pair> all_pairs(const sqlite::Connection& connection) {
-  if (!shortlists_complete(connection)) return pairs_with_trials(connection);
-  return read_pairs(connection,
-                    "SELECT problem_id, device_id FROM shortlists ORDER BY problem_id, device_id");
+  if (shortlists_complete(connection)) {
+    std::vector<Pair> pairs = read_pairs(
+        connection, "SELECT problem_id, device_id FROM shortlists ORDER BY problem_id, device_id");
+    // This may read another index than the one that the families were held against.
+    const std::int64_t expected =
+        connection.integer("SELECT coalesce(sum(problems), 0) FROM families");
+    if (static_cast<std::int64_t>(pairs.size()) == expected) return pairs;
+  }
+  return pairs_with_trials(connection);
 }
 
 }  // namespace kiln

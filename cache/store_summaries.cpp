@@ -20,6 +20,13 @@ std::vector<Pair> pairs_of(const sqlite::Connection& connection, const ProblemFi
   return pairs;
 }
 
+/// Whether the index that finds the sessions of a problem has them all. Only present schemas have
+/// it.
+bool finds_all_sessions(const sqlite::Connection& connection) {
+  return connection.integer("SELECT count(*) FROM sessions NOT INDEXED") ==
+         connection.integer("SELECT count(*) FROM sessions INDEXED BY sessions_by_problem");
+}
+
 }  // namespace
 
 std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Problem& problem,
@@ -52,6 +59,7 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
 std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) const {
   const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   const sqlite::Snapshot snapshot(impl_->connection);
+  if (!finds_all_sessions(impl_->connection)) impl_->corrupt.insert("index of sessions");
   using Key = std::pair<std::string, std::string>;
   std::vector<std::pair<Key, ProblemSummary>> found;
   for (const Pair& pair : pairs_of(impl_->connection, filter)) {

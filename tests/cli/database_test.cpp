@@ -40,7 +40,7 @@ TEST(Database, List) {
   const auto json = nlohmann::json::parse(sandbox.run({"list", "--json"}).out);
   EXPECT_EQ(json["schema"], 2);
   ASSERT_EQ(json["problems"].size(), 2u);
-  const auto& best = json["problems"][1]["best"];
+  const auto& best = json["problems"][0]["best"];
   EXPECT_EQ(best["problem"]["sizes"]["m"], 64);
   EXPECT_EQ(best["config"]["tile_m"], 32);
   EXPECT_EQ(sandbox.run({"list", "--on", "H200"}).out, "");
