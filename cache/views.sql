@@ -24,9 +24,9 @@ FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id
      JOIN templates m USING (template_id) JOIN environments e USING (environment_id)
 ORDER BY t.created_unix_ms, t.trial_id;
 
--- The best candidate of each problem on each device, from the shortlists. The leader has the lowest
--- cost; what is within noise of it, and within a 64th, ties; ties go to fewer registers, then to the
--- smaller name.
+-- The best candidate of each problem on each device, from the shortlists. The leader has the
+-- lowest cost; what is within noise of it, and within a 64th, ties; ties go to fewer registers,
+-- then to the smaller name.
 CREATE VIEW best AS
 WITH able AS (
   SELECT t.seq, t.problem_id, t.device_id, t.provenance_rank, t.cost, t.noise,

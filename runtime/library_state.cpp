@@ -196,7 +196,10 @@ void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
                         fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
                                     "about 45 s, once",
                                     name, program));
-  const std::string failure = run_program(tuner_command(program, gemm, tuner_settings()));
+  std::vector<std::string> command = tuner_command(program, gemm, tuner_settings());
+  // The application waits for the tuner; it should not wait for other runs on the GPU as well.
+  command.emplace_back("--no-wait");
+  const std::string failure = run_program(command);
   if (failure.empty()) return;
   parts_.warnings->warn(
       "tuner", fmt::format("tuning on a miss failed, the best known kernel is taken: {}", failure));

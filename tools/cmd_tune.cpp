@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/emulated_device.hpp"
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
 #include "tools/program.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/quantity.hpp"
+#include "tools/stale.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
@@ -26,6 +28,7 @@ namespace {
 struct TuneOptions {
   ProblemFlags problem;
   std::string suite;
+  bool stale = false;
   std::string budget;
   std::uint64_t max_candidates = 0;
   std::string strategy;  ///< empty: what suits the device
@@ -46,8 +49,11 @@ struct TuneOptions {
 };
 
 void check_usage(const TuneOptions& options) {
-  options.problem.check_suite(options.suite);
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
+  if (options.stale && (!options.suite.empty() || options.compile_only)) {
+    reject("--stale: names its problems itself, on a device; leave out --suite and --compile-only");
+  }
+  options.problem.check_suite(options.stale ? "--stale" : options.suite);
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: say for which architecture, like --arch sm_90a");
   }
@@ -113,6 +119,11 @@ class Tuning {
         context.note(
             "--samples and --warm change nothing here: times are predicted, with operands in DRAM");
       }
+      if (bench_.evaluator->info().driver == kPublishedFigures) {
+        context.note(
+            "nobody measured this GPU with Kiln: its figures are published ones, and predictions "
+            "by them are rough");
+      }
     } else {
       bench_.compiler = context.compiler();
     }
@@ -153,6 +164,8 @@ class Tuning {
     return report;
   }
 
+  [[nodiscard]] const DeviceInfo& device() const { return bench_.evaluator->info(); }
+
  private:
   /// First without --set: where no template takes part at all, that is what should be said, not
   /// that a tunable is unknown.
@@ -179,13 +192,12 @@ class Tuning {
   std::optional<TuningStore> store_;
 };
 
-int tune_suite(Context& context, const TuneOptions& options) {
-  const auto lines = read_suite(options.suite);
-  // Mistakes in flags show before a device is sought, and once.
-  (void)tune_request(context, options, {lines.front().gemm, 1.0, 0.0});
-  const StopSignal signals;
-  Tuning tuning(context, options);
-  if (StopSignal::requested()) return kExitInterrupted;
+/// Any beta but zero asks for kernels that read C.
+GemmRequest request_of_line(const SuiteLine& line) {
+  return {line.gemm, 1.0, line.gemm.reads_c ? 1.0 : 0.0};
+}
+
+int tune_lines(Context& context, Tuning& tuning, const std::vector<SuiteLine>& lines) {
   using enum Table::Align;
   Table table({{"name"},
                {"problem"},
@@ -209,17 +221,42 @@ int tune_suite(Context& context, const TuneOptions& options) {
       lines,
       [&](const SuiteLine& line) {
         context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-        add(tuning.tune_one(line.name, {line.gemm, 1.0, 0.0}));
+        add(tuning.tune_one(line.name, request_of_line(line)));
       },
       [&](const SuiteLine& line, const Error& error) {
         TuneReport failed;
         failed.name = line.name;
-        failed.request = {line.gemm, 1.0, 0.0};
+        failed.request = request_of_line(line);
         failed.error = error;
         add(failed);
       });
   context.print(context.flags.json ? json_text(document) : table.text() + remarks);
   return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : worst;
+}
+
+int tune_suite(Context& context, const TuneOptions& options) {
+  const auto lines = read_suite(options.suite);
+  // Mistakes in flags show before a device is sought, and once.
+  (void)tune_request(context, options, request_of_line(lines.front()));
+  const StopSignal signals;
+  Tuning tuning(context, options);
+  if (StopSignal::requested()) return kExitInterrupted;
+  return tune_lines(context, tuning, lines);
+}
+
+int tune_stale(Context& context, const TuneOptions& options) {
+  (void)tune_request(context, options, {Gemm::of(DType::f16, 1, 1, 1), 1.0, 0.0});
+  const StopSignal signals;
+  Tuning tuning(context, options);
+  if (StopSignal::requested()) return kExitInterrupted;
+  std::vector<SuiteLine> lines;
+  if (const auto store = context.open_for_reading()) {
+    lines = stale_problems(*store, tuning.device(), context.catalog());
+  }
+  if (lines.empty()) {
+    context.note("nothing is stale here: every best kernel is of a template as it is now");
+  }
+  return tune_lines(context, tuning, lines);
 }
 
 int tune_problem(Context& context, const TuneOptions& options) {
@@ -250,12 +287,15 @@ void add_tune(Program& program) {
        "kiln tune gemm --m 8192 --n 8192 --k 8192 --dtype bf16 --layout nt --budget 2m",
        "kiln tune gemm --m 512 --n 512 --k 512 --templates gemm_wmma --set tile_m=64,128",
        "kiln tune --suite shapes.txt --budget 30s --json > tuned.json",
+       "kiln tune --stale --budget 10s",
        "kiln tune gemm --m 1024 --n 1024 --k 1024 --device emulated:h200",
        "kiln tune gemm --m 1024 --n 1024 --k 1024 --compile-only --arch sm_90a"});
   options->problem.add_to(*verb, ProblemFlags::Operation::optional);
   auto& o = *options;
   verb->add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
       ->type_name("FILE");
+  verb->add_flag("--stale", o.stale,
+                 "Tune again what was tuned here with templates that have changed since");
   verb->add_option("--budget", o.budget, "Time for each problem, with its unit (default 45s)")
       ->type_name("TIME");
   verb->add_option("--max-candidates", o.max_candidates,
@@ -291,6 +331,7 @@ void add_tune(Program& program) {
   program.set_action(verb, [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);
+    if (options->stale) return tune_stale(context, *options);
     return options->suite.empty() ? tune_problem(context, *options) : tune_suite(context, *options);
   });
 }

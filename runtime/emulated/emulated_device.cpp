@@ -25,7 +25,7 @@ constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 std::string driver_of(const DeviceProfile& profile, const std::string& model) {
   const auto known = built_in_profiles();
   if (std::find(known.begin(), known.end(), model) != known.end()) {
-    return profile.figures == "measured" ? "emulated" : "emulated by published figures";
+    return profile.figures == "measured" ? "emulated" : kPublishedFigures;
   }
   return "emulated by profile " + digest_hex(profile_text(profile)).substr(0, 8);
 }

@@ -14,7 +14,7 @@ _kiln_problem="--m --n --k --dtype --a --b --c --d --acc --layout --lda --ldb --
 # The flags of a verb, beside those of every verb.
 _kiln_flags_of() {
   case $1 in
-    tune) echo "$_kiln_problem --suite --budget --max-candidates --strategy --seed --templates
+    tune) echo "$_kiln_problem --suite --stale --budget --max-candidates --strategy --seed --templates
       --set --compile-threads --candidate-timeout --again --warm --samples --compile-only --arch
       --no-baseline --in-process --no-wait" ;;
     templates) echo "$_kiln_problem --arch --names" ;;

@@ -141,5 +141,30 @@ TEST(Documents, TheReferencePageHasEveryVerb) {
   }
 }
 
+/// Names of all tests, and of their suites with a star behind them.
+Words names_of_tests() {
+  const std::regex test(
+      "\\n(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\\((\\w+),\\s*(\\w+)");
+  Words names;
+  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "tests")) {
+    if (entry.path().extension() != ".cpp") continue;
+    const std::string text = text_of(entry.path());
+    for (std::sregex_iterator at(text.begin(), text.end(), test), end; at != end; ++at) {
+      names.insert((*at)[1].str() + "." + (*at)[2].str());
+      names.insert((*at)[1].str() + "_RapidCheck." + (*at)[2].str());
+      names.insert((*at)[1].str() + ".*");
+    }
+  }
+  return names;
+}
+
+TEST(Documents, EveryPromiseNamesTestsThatThereAre) {
+  const Words tests = names_of_tests();
+  const Words named =
+      matches(text_of(kRoot / "docs/trust.md"), std::regex("`([A-Z]\\w+\\.(?:\\w+|\\*))`"));
+  EXPECT_GT(named.size(), 30U);
+  for (const std::string& name : named) EXPECT_TRUE(tests.contains(name)) << name;
+}
+
 }  // namespace
 }  // namespace kiln::test

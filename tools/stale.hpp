@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "cache/store.hpp"
+#include "runtime/device.hpp"
+#include "templates/catalog.hpp"
+#include "tools/suite.hpp"
+
+namespace kiln::tools {
+
+/// The problems whose best known kernel on that device is of a template that has changed since, and
+/// was not tuned again: what an upgrade of Kiln, or of a template, leaves behind.
+[[nodiscard]] std::vector<SuiteLine> stale_problems(const TuningStore& store,
+                                                    const DeviceInfo& device,
+                                                    const Catalog& catalog);
+
+}  // namespace kiln::tools
