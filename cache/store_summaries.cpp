@@ -20,8 +20,7 @@ std::vector<Pair> pairs_of(const sqlite::Connection& connection, const ProblemFi
   return pairs;
 }
 
-/// Whether the index that finds the sessions of a problem has them all. Only present schemas have
-/// it.
+/// Whether the index that finds the sessions of a problem has them all.
 bool finds_all_sessions(const sqlite::Connection& connection) {
   return connection.integer("SELECT count(*) FROM sessions NOT INDEXED") ==
          connection.integer("SELECT count(*) FROM sessions INDEXED BY sessions_by_problem");
