@@ -80,7 +80,8 @@ class ProfileReader {
   [[noreturn]] void fail_at(std::string_view section, std::string_view key,
                             const std::string& what) {
     section_ = section;
-    const std::string path = section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
+    const std::string path =
+        section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
     fail(*root_.at_path(path).node(), key, what);
   }
 

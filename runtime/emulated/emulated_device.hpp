@@ -25,7 +25,6 @@ namespace kiln {
 /// What stands for the driver of predictions with a built-in profile that nobody measured.
 inline constexpr const char* kPublishedFigures = "emulated by published figures";
 
-
 struct EmulationOptions {
   bool checks = false;      ///< looks for races, uninitialised reads and missing waits
   int host_threads = 0;     ///< 0: one per processor

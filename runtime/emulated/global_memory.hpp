@@ -17,12 +17,12 @@ namespace kiln::emulated {
 struct Allocation {
   std::uint64_t address = 0;
   std::int64_t bytes = 0;
-  std::int64_t charged_bytes = 0;      ///< of the device's memory, red zones and all
-  bool read_only = false;              ///< a __constant__ variable
-  std::string name;                    ///< of a module's variable; "" for plain memory
-  std::string purpose;                 ///< of plain memory, for messages; may be ""
-  std::int64_t gap_bytes = 0;          ///< that are free of other memory on both sides, at least
-  HostPages::Piece<std::byte> block;   ///< with the gaps around the memory
+  std::int64_t charged_bytes = 0;     ///< of the device's memory, red zones and all
+  bool read_only = false;             ///< a __constant__ variable
+  std::string name;                   ///< of a module's variable; "" for plain memory
+  std::string purpose;                ///< of plain memory, for messages; may be ""
+  std::int64_t gap_bytes = 0;         ///< that are free of other memory on both sides, at least
+  HostPages::Piece<std::byte> block;  ///< with the gaps around the memory
   /// One byte for each byte of memory: not 0 once it was written. Bytes and not bits, because
   /// blocks on several host threads write neighbours at the same time. None where memory is sparse.
   HostPages::Piece<std::uint8_t> written;

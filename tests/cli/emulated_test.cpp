@@ -91,7 +91,7 @@ TEST(Emulated, DoctorKnowsIt) {
 
 TEST(Emulated, DoctorCallsAnUnknownOneBroken) {
   const Sandbox sandbox;
-  const auto run = sandbox.run({"doctor", "--device", "emulated:h100"});
+  const auto run = sandbox.run({"doctor", "--device", "emulated:b300"});
   EXPECT_EQ(run.exit_code, 1) << run.out;
   EXPECT_NE(run.out.find("h200"), std::string::npos) << run.out;
   EXPECT_EQ(run.out.find("must be like"), std::string::npos) << run.out;
@@ -295,7 +295,7 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
       "--set",  "block_x=64", "--template", "planted", "--template-path",
       "."};
   const auto shown = sandbox.run(arguments);
-  EXPECT_NE(shown.out.find("race at planted.cu:19, called at planted.cu:37, in planted"),
+  EXPECT_NE(shown.out.find("uninitialised at planted.cu:20, called at planted.cu:37, in planted"),
             std::string::npos)
       << shown.out;
   EXPECT_NE(shown.out.find("called at planted.cu:37 | sum += 0 * neighbour("), std::string::npos)
@@ -303,7 +303,7 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   arguments.emplace_back("--json");
   const auto json = nlohmann::json::parse(sandbox.run(arguments).out);
   ASSERT_FALSE(json["findings"].empty());
-  EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:19");
+  EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:20");
   EXPECT_EQ(json["findings"].at(0)["called_at"], "planted.cu:37");
   EXPECT_EQ(json["findings"].at(0)["caller"], "sum += 0 * neighbour(seen, C.block_x - 1 - t);");
 }

@@ -27,7 +27,7 @@ _kiln_flags_of() {
     run) echo "$_kiln_problem --mode --log --repeat --seed" ;;
     render) echo "$_kiln_problem --set --arch --output" ;;
     export) echo "$_kiln_problem --database --template --set --arch --on --output" ;;
-    prune) echo "--older --keep-best --cubins" ;;
+    prune) echo "--older --keep-best --cubins --dry-run" ;;
     doctor) echo "--save-profile" ;;
   esac
 }

@@ -105,16 +105,15 @@ class KILN_API Library {
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
   /// The kernel for `problem`. The first request for a problem asks the database and loads (or
-  /// compiles) the kernel, while other threads wait only if they want the same one; later ones neither
-  /// lock nor allocate.
-  /// Where it runs the tuner, only requests for the same problem wait for that.
-  /// Throws Error(usage) for an impossible problem, Error(not_found) when no template computes it
-  /// or the mode requires a tuned kernel and there is none.
+  /// compiles) the kernel; other threads wait for a compilation, or for the tuner, only if they
+  /// want the same kernel. Later requests neither lock nor allocate. Throws Error(usage) for an
+  /// impossible problem, Error(not_found) when no template computes it or the mode requires a tuned
+  /// kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// Makes get() of all of these quick: asks the database and loads or compiles their kernels, on as
-  /// many threads as there are cores. When some cannot be served, the others are ready all the same,
-  /// and the Error of the first in the list is thrown.
+  /// Makes get() of all of these quick: asks the database and loads or compiles their kernels, on
+  /// as many threads as there are cores. When some cannot be served, the others are ready all the
+  /// same, and the Error of the first in the list is thrown.
   void prepare(const std::vector<Gemm>& problems) const;
 
   /// `bytes` of the device's memory, with whatever was in it. Thread-safe. Throws Error(device)
