@@ -61,7 +61,7 @@ class ScratchFolder {
 
 /// What can still be read of a damaged database, row by row.
 RowCount export_readable(const std::string& database, const TrialFilter& filter,
-                              std::ostream& lines) {
+                         std::ostream& lines) {
   const ScratchFolder scratch;
   auto readable = TuningStore::open(scratch.file("readable.db"), OpenMode::read_write);
   (void)readable.record_all(salvage_trials(database));

@@ -40,7 +40,7 @@ TEST(Json, ErrorsAreDocuments) {
     EXPECT_EQ(run.exit_code, exit_code) << run.err;
     ASSERT_TRUE(nlohmann::json::accept(run.out)) << arguments.front() << ": " << run.out;
     const auto json = nlohmann::json::parse(run.out);
-    EXPECT_EQ(json["schema"], 1);
+    EXPECT_EQ(json["schema"], 2);
     EXPECT_EQ(json["kiln"], "error");
     EXPECT_EQ(json["kind"], kind) << run.out;
     EXPECT_EQ(json["exit_code"], exit_code);
