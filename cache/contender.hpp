@@ -25,7 +25,7 @@ struct Contender {
 
 [[nodiscard]] Contender contender_of(const Trial& trial);
 
-/// The orders of docs/schema.md: who leads, and who is preferred among those that tie with the
+/// The orders of docs/schema.md: which leads, and which is preferred among those that tie with the
 /// leader. Both are strict and total.
 [[nodiscard]] bool better(const Contender& left, const Contender& right);
 [[nodiscard]] bool preferred_in_tie(const Contender& left, const Contender& right);

@@ -10,10 +10,10 @@ namespace kiln {
 /// Checks on the files that hold databases. All throw Error(database) with path, fault and remedy.
 /// None of them opens the file: closing any descriptor of it would drop SQLite's locks.
 ///
-/// Nobody but the user (and root) may be able to change what a name leads to. Who can write in the
-/// folder can plant a journal, which SQLite would replay into the file; a sticky folder such as
-/// /tmp is no better. Who can write in a folder further up can exchange the one below it, unless
-/// that folder is sticky.
+/// Nobody but the user (and root) may be able to change what a name leads to. Whoever can write in
+/// the folder can plant a journal, which SQLite would replay into the file; a sticky folder such as
+/// /tmp is no better. Whoever can write in a folder further up can exchange the one below it,
+/// unless that folder is sticky.
 namespace file_guard {
 
 /// Absolute path whose folder has no symbolic links (SQLite refuses those anywhere in a path).

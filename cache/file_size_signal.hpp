@@ -8,7 +8,7 @@ namespace kiln {
 
 /// While it lives, what this thread writes beyond the limit on file sizes (`ulimit -f`) fails with
 /// EFBIG and nothing else: SIGXFSZ, which by default ends the process, is held back and taken away.
-/// The kernel sends it to the thread that writes, so the process's action for it is left alone.
+/// The kernel sends it to the thread that writes, so the process's action for it stays as it is.
 class FileSizeSignalHeld {
  public:
   FileSizeSignalHeld() noexcept;

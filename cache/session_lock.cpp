@@ -51,7 +51,7 @@ bool is_in_place(int file, const std::string& path) {
 
 SessionLock::SessionLock(const std::string& database, const std::string& session_id)
     : path_(lock_prefix(database) + session_id) {
-  // Somebody who clears up may lock the new file for a moment, and take it for a dead session's.
+  // A process that clears up may lock the new file for a moment, and take it for a dead session's.
   do {
     if (file_ >= 0) ::close(file_);
     file_ = ::open(path_.c_str(), kFlags | O_CREAT, 0600);

@@ -13,8 +13,8 @@ namespace kiln {
 /// it. Returns the new name; nothing when the path leads to a sound file, or to another one than at
 /// the start, because another process was faster.
 ///
-/// Only a file with SQLite's header and this application id is touched: anything else is somebody's
-/// who named it by mistake. Only while nobody is using it: whoever has it open finds out that it
+/// Only a file with SQLite's header and this application id is touched: anything else was
+/// named by mistake. Only while no connection is using it: one that has it open finds out that it
 /// was moved before writing again.
 ///
 /// Throws Error(database) with the next step when the file is not of that kind or cannot be

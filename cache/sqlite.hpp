@@ -151,7 +151,7 @@ class Connection {
  private:
   friend class WorkLimit;
   Connection() = default;
-  /// What a file could do by its schema alone is switched off. Reads nothing.
+  /// What a file could do merely by its schema is switched off. Reads nothing.
   void protect();
   void harden();
   std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves

@@ -171,7 +171,8 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
                         write ? kWriterPatienceMs : kReaderPatienceMs);
   connection.limit_value_bytes(kMostValueBytes);
   auto [version, salvage_fault] = inspect(connection, mode);
-  // Who saves rows wants to know whether these are all; a foreign schema must not be computed.
+  // A caller that saves rows wants to know whether these are all; a foreign schema must not be
+  // computed.
   if (mode == OpenMode::salvage && salvage_fault.empty()) {
     salvage_fault = integrity_fault(connection);
   }

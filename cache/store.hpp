@@ -18,7 +18,7 @@ namespace kiln {
 enum class OpenMode : std::uint8_t {
   read_only,
   read_write,
-  salvage,  ///< read_only, but for trials() and sessions() alone also where the schema is foreign
+  salvage,  ///< read_only, but only for trials() and sessions(), also where the schema is foreign
 };
 
 /// Selects trials; an empty field does not restrict.

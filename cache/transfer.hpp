@@ -30,7 +30,7 @@ struct TransferCount {
 
 /// One JSON object per line: a header {"kiln":"trials","schema":2}, sessions, trials, and a last
 /// line that counts them. docs/schema.md describes the fields. Of a filter its limit holds for
-/// trials alone. Throws Error(usage) when `out` takes no more.
+/// trials only. Throws Error(usage) when `out` takes no more.
 RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::ostream& out);
 
 /// Reads what export_rows wrote, of this or an older schema, row by row through validation, into

@@ -111,7 +111,7 @@ class Device {
   /// 256-byte aligned. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
   /// Memory that ends where it says: an access outside of the `bytes` bytes lies in no allocation,
-  /// so that the device names who made it, and `purpose` with it. The address is a multiple of
+  /// so that the device names its maker, and `purpose` with it. The address is a multiple of
   /// `alignment` (a power of two) and, below 256, of no more. 0 on a device that cannot do so, as a
   /// GPU, whose pages are larger. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate_exact(std::int64_t /*bytes*/, int /*alignment*/,
@@ -122,7 +122,7 @@ class Device {
   virtual void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;
   virtual void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) = 0;
-  /// From now on nobody has written these bytes: a device with checks reports who reads them. They
+  /// From now on nobody has written these bytes: a device with checks reports what reads them. They
   /// keep their values.
   virtual void forget_writes(DevicePtr /*at*/, std::int64_t /*bytes*/) {}
 

@@ -62,7 +62,7 @@ bool DeviceLock::try_lock(const std::string& uuid) {
   const int opened = open_socket();
   const Address address = address_of(uuid);
   const auto* const to = reinterpret_cast<const sockaddr*>(&address.socket);
-  // Listening makes the holder known to those who ask.
+  // Listening makes the holder known to those that ask.
   if (opened >= 0 && ::bind(opened, to, address.bytes) == 0 && ::listen(opened, 64) == 0) {
     socket_ = opened;
     return true;

@@ -25,7 +25,7 @@ class DeviceLock {
   /// False when another one holds it. Throws Error(device) when the system has no such sockets.
   [[nodiscard]] bool try_lock(const std::string& uuid);
   [[nodiscard]] bool holds() const { return socket_ >= 0; }
-  /// Who has it: "process 1234 of user 1000", or "another process".
+  /// What has it: "process 1234 of user 1000", or "another process".
   [[nodiscard]] static std::string holder(const std::string& uuid);
 
  private:

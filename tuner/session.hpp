@@ -113,7 +113,7 @@ struct TuneResult {
                                        const std::vector<GemmCase>& cases);
 
 /// Thin problems of the same kind whose K takes a ring of tiles round several times, which the
-/// ragged sizes do not: what goes wrong when a stage is used again shows there alone. Smallest
+/// ragged sizes do not: what goes wrong when a stage is used again shows only there. Smallest
 /// first, each with a ragged K and then a round one; one of them is enough. None if the problem is
 /// as deep itself. No more than `most_products` multiply-adds each (0: any number).
 [[nodiscard]] std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,

@@ -95,7 +95,7 @@ int milliseconds_until(WorkerProcess::Clock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
-/// Signals that come from somebody who wants a process gone, not from what it does.
+/// Signals that come from something that wants a process gone, not from what it does.
 bool is_from_outside(int status) {
   if (!WIFSIGNALED(status)) return false;
   const int signal_number = WTERMSIG(status);

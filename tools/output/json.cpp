@@ -16,7 +16,7 @@ Json json_document(const std::string& kind) {
 }
 
 std::string json_text(const Json& json) {
-  // Characters that a terminal obeys occur in strings alone, where their escape means the same.
+  // Characters that a terminal obeys occur only in strings, where their escape means the same.
   return printable(json.dump(2, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
