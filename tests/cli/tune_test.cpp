@@ -4,8 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cache/store.hpp"
 #include "tests/cli/sandbox.hpp"
 
 namespace kiln::cli {
@@ -138,6 +140,50 @@ TEST(Tune, AProblemThatNothingComputesIsExitCodeThree) {
   EXPECT_EQ(run.exit_code, 3);
   EXPECT_NE(run.out.find("no template computes this"), std::string::npos) << run.out;
   EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+}
+
+std::vector<std::string> with_small_budget(std::vector<std::string> arguments) {
+  arguments.insert(arguments.end(), {"--device", "emulated:h200", "--templates", "gemm_naive",
+                                     "--max-candidates", "1", "--db", "mine.db", "--json"});
+  return arguments;
+}
+
+// As an upgrade leaves a database: its trials are of templates as they were before.
+TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
+  const Sandbox sandbox;
+  const std::vector<std::string> problem{"gemm", "--m", "16", "--n", "16", "--k", "16"};
+  auto tune = problem;
+  tune.insert(tune.begin(), "tune");
+  ASSERT_EQ(sandbox.run(with_small_budget(tune)).exit_code, 0);
+  const auto stale = with_small_budget({"tune", "--stale"});
+  const auto results = [&] {
+    const auto run = sandbox.run(stale);
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    return nlohmann::json::parse(run.out)["results"];
+  };
+  EXPECT_TRUE(results().empty()) << "nothing is stale yet";
+
+  const std::string path = (sandbox.folder() / "mine.db").string();
+  auto trials = TuningStore::open(path, OpenMode::read_only).trials({});
+  ASSERT_FALSE(trials.empty());
+  for (auto& trial : trials) {
+    trial.key.template_digest = std::string(32, '0');
+    trial.id.clear();
+  }
+  std::filesystem::remove(path);
+  (void)TuningStore::open(path, OpenMode::read_write).record_all(trials);
+  auto run = problem;
+  run.insert(run.begin(), "run");
+  run.insert(run.end(), {"--device", "emulated:h200", "--db", "mine.db"});
+  const auto before = sandbox.run(run);
+  EXPECT_NE((before.out + before.err).find("has changed since it was tuned; `kiln tune --stale`"),
+            std::string::npos)
+      << before.out << before.err;
+
+  EXPECT_EQ(results().size(), 1U);
+  const auto after = sandbox.run(run);
+  EXPECT_EQ((after.out + after.err).find("has changed since"), std::string::npos) << after.out;
+  EXPECT_TRUE(results().empty()) << "once is enough";
 }
 
 }  // namespace
