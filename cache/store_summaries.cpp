@@ -46,6 +46,8 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
     return summary.best.has_value();
   };
   const auto stored = find_shortlist(connection, pair, problem, device, corrupt);
+  // All its trials were removed, by hand or by prune.
+  if (stored && stored->trials == 0) return std::nullopt;
   if (!stored || !fill(*stored)) {
     const Shortlist fresh = shortlist_of(trials_of(connection, pair, corrupt));
     if (fresh.trials == 0) return std::nullopt;

@@ -244,6 +244,10 @@ TEST(StoreBest, TrialsChangedByHandAreSeenAtOnce) {
   EXPECT_EQ(store.corrupt_rows(), 0U) << "a person may do that";
   (void)TuningStore::open(path, OpenMode::read_write);
   EXPECT_EQ(PlainSqlite(path).value("SELECT count(*) FROM shortlists WHERE digest = ''"), "0");
+
+  PlainSqlite(path).execute("DELETE FROM trials");
+  EXPECT_TRUE(TuningStore::open(path, OpenMode::read_write).summaries().empty());
+  EXPECT_TRUE(TuningStore::open(path, OpenMode::read_only).summaries().empty());
 }
 
 TEST(StoreBest, ADamagedShortlistIsCountedAndTheTrialsAnswer) {
