@@ -98,7 +98,7 @@ class TuningStore {
   /// Cleared by the record() of the same key.
   void record_attempt(const CandidateKey& key, const std::string& session_id);
   /// The same, unless the candidate is another session's, one of the same environment: on the
-  /// device now (and `is_running` says so of the session), or measured since this session started.
+  /// device now (and `is_running` says so of its session), or measured since `session` started.
   /// False then, and nothing is recorded.
   [[nodiscard]] bool claim_attempt(const CandidateKey& key, const SessionRecord& session,
                                    const std::function<bool(const std::string&)>& is_running);
