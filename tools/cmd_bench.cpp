@@ -49,7 +49,7 @@ struct BenchRow {
   bool modelled = false;  ///< the times are predictions
 };
 
-void check_usage(const BenchOptions& options) {
+void check_bench_usage(const BenchOptions& options) {
   options.problem.check_suite(options.suite);
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
@@ -232,7 +232,7 @@ int exit_code_of_row(const BenchRow& row, bool suite) {
 }
 
 int bench(Context& context, const BenchOptions& options) {
-  check_usage(options);
+  check_bench_usage(options);
   const bool suite = !options.suite.empty();
   std::vector<SuiteLine> lines;
   GemmRequest single;
