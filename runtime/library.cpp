@@ -84,7 +84,9 @@ Library Library::open(const LibraryOptions& options) {
     parts.catalog = Catalog::with_directories(parts.template_path);
   }
   parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
-  parts.compiler = nvrtc_source(options.cuda_include);
+  parts.compiler = nvrtc_source(
+      options.cuda_include,
+      [warnings = parts.warnings](const std::string& text) { warnings->warn("NVRTC", text); });
   parts.cuda_include = options.cuda_include;
   parts.site_databases = site_databases();
   detail::locate_files(parts, options);

@@ -68,7 +68,15 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       include_folders_(std::move(include_folders)),
       headers_(std::move(headers)),
       warn_(std::move(warn)),
-      precompiles_(headers_ != nullptr) {}
+      precompiles_(headers_ != nullptr) {
+  if (api_.unshielded.empty() || !warn_) return;
+  warn_(fmt::format(
+      "NVRTC cannot be kept from this process's signals ({}): SIGINT and SIGTERM end the process "
+      "while it compiles its first kernel, and handlers that were there before may be spoilt. "
+      "Next: "
+      "set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
+      api_.unshielded));
+}
 
 std::string NvrtcCompiler::identity() const {
   return fmt::format("nvrtc {}.{}", api_.major, api_.minor);
