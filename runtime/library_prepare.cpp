@@ -47,6 +47,7 @@ std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {
 }  // namespace
 
 void Library::prepare(const std::vector<Gemm>& problems) const {
+  if (!state_->is_of_this_process()) detail::refuse_parents_object();
   if (problems.empty()) return;
   std::atomic<std::size_t> next{0};
   std::vector<std::exception_ptr> faults(problems.size());

@@ -10,6 +10,7 @@
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
 #include "runtime/tuner_process.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -228,7 +229,7 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
   entry->workspace_bytes = built.workspace_bytes;
   entry->module = std::move(built.module);
   entry->match = choice.match;
-  entry->reason = choice.reason;
+  entry->reason = printable(choice.reason, LineBreaks::escape);
   entry->template_name = choice.kernel_template->name();
   entry->config = choice.config.canonical();
   return entry;

@@ -261,6 +261,20 @@ TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
   EXPECT_THAT(text, HasSubstr("kiln tune gemm"));
 }
 
+TEST_F(LibraryTest, WhatItSaysOfFilesIsFitForATerminal) {
+  // The compiler quotes a template, which speaks to the terminal.
+  decide_ = [](const CompileRequest&) {
+    return FakeCompilation{.ok = false, .log = "planted \x1b]0;owned\x07 error"};
+  };
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  mode_ = Mode::require;
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+  const std::string shown = "planted \\u001b]0;owned\\u0007 error";
+  EXPECT_THAT(text, HasSubstr(shown));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(shown)));
+}
+
 TEST_F(LibraryTest, NothingWorksIsNotFoundAndListsReasons) {
   decide_ = [](const CompileRequest&) { return FakeCompilation{.ok = false, .log = "no"}; };
   std::string text;
