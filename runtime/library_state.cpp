@@ -105,23 +105,24 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
                                            const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
-  if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused);
+  if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");
   // May load a compiler, where none ever filled the cubin store: then there is nothing in it that
   // would spare us that.
   const std::string toolkit = compiler_.identity();
-  std::optional<Choice> choice;
-  if (refused.size() < kMostStoredTries) choice = chooser_.stored(problem, toolkit, refused);
+  Known known;
+  if (refused.size() < kMostStoredTries) known = chooser_.stored(problem, toolkit, refused);
   // A prediction is better than nothing, but on a GPU that can measure it is no tuning.
   const bool measures = parts_.device->info().provenance == Provenance::measured;
   const auto is_tuned = [&] {
+    const std::optional<Choice>& choice = known.choice;
     if (!choice || (measures && choice->provenance == Provenance::modelled)) return false;
     return choice->match == Match::exact || choice->match == Match::same_device_class;
   };
   if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem, lock)) {
-    choice = chooser_.stored(problem, toolkit, refused);
+    known = chooser_.stored(problem, toolkit, refused);
   }
   if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(gemm, problem, refusals);
-  return choice ? choice : chooser_.fallback(problem, refused);
+  return known.choice ? known.choice : chooser_.fallback(problem, refused, known.unavailable);
 }
 
 BuiltKernel LibraryState::build(const Choice& choice, const Problem& problem, Lock& lock) {
@@ -155,9 +156,11 @@ void LibraryState::refuse_untuned(const Gemm& gemm, const Problem& problem,
           ? fmt::format("no tuned kernel {}", place)
           : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
                         refusals.candidates.size(), place, refusals.latest);
-  throw Error(ErrorKind::not_found,
-              fmt::format("{}; tune it with: {}", fault,
-                          fmt::join(tuner_command("kiln", gemm, tuner_settings()), " ")));
+  std::string command;
+  for (const std::string& word : tuner_command("kiln", gemm, tuner_settings())) {
+    command += (command.empty() ? "" : " ") + shell_word(word);
+  }
+  throw Error(ErrorKind::not_found, fmt::format("{}; tune it with: {}", fault, command));
 }
 
 TunerSettings LibraryState::tuner_settings() const {
@@ -191,6 +194,8 @@ bool LibraryState::tune(const Gemm& gemm, const Problem& problem, Lock& lock) {
 }
 
 void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
+  // Two at once would spoil each other's times, so the second would be refused the device.
+  const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = problem.canonical();
   parts_.warnings->warn("start of tuning " + name,
