@@ -236,6 +236,24 @@ TEST_F(LibraryTest, AStoredCubinThatTheDeviceRefusesIsCompiledAfreshAndReplaced)
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
+TEST_F(LibraryTest, ACubinOfAnotherCompilerThatTheDeviceRefusesIsReplacedOnce) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveLoadFailed;
+    return result;
+  };
+  EXPECT_THROW(static_cast<void>(open().get(gemm_)), Error);
+  decide_ = nullptr;
+  compiler_identity_ = "nvrtc 99.1";
+  for (const std::uint64_t compiles : {1U, 0U}) {
+    const Library library = open();
+    EXPECT_EQ(library.get(gemm_).config(), config_.canonical());
+    EXPECT_EQ(library.get(gemm_).match(), Match::same_device_class);
+    EXPECT_EQ(library.counters().compiles, compiles);
+  }
+}
+
 TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
   const ParamSpace space =
       catalog_.at("gemm_naive").space(to_problem(gemm_), fake_device_info().limits);
