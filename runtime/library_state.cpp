@@ -66,8 +66,8 @@ LibraryCounters LibraryState::counters() const noexcept {
 }
 
 const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& request) {
-  // Throws for whatever makes a request invalid; the two checks differ for matrices alone that are
-  // larger than any memory.
+  // Throws for whatever makes a request invalid; the two checks differ only for matrices
+  // that are larger than any memory.
   const Gemm normal = normalised(gemm);
   if (!request.valid) throw Error(ErrorKind::usage, "gemm: an operand is larger than any memory");
   const LibraryWork work;

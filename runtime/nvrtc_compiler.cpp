@@ -110,7 +110,7 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request,
                                                 bool precompile) const {
   std::vector<std::string> options = key_options(request);
   for (const std::string& folder : include_folders_) options.push_back("-I" + folder);
-  // Verbose for registers and spills, which the log alone tells.
+  // Verbose for registers and spills, which only the log tells.
   options.emplace_back("--ptxas-options=-v");
   // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
   if (at_least(12, 9)) options.emplace_back("--no-cache");

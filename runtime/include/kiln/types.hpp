@@ -70,7 +70,7 @@ enum class Mode : std::uint8_t {
   use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
   tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
   require,       ///< throw Error(not_found) unless the match is exact or same_device_class; for
-                 ///< this and the above a prediction counts on an emulated device alone
+                 ///< this and the above a prediction counts only on an emulated device
   default_only,  ///< ignore the database; always the template's default configuration
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
