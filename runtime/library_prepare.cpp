@@ -16,13 +16,17 @@
 namespace kiln {
 namespace {
 
-/// Threads that are started while it lives take no signals: those are for the application's.
+/// Threads that are started while it lives take no signals: those are for the application's. But
+/// faults of their own reach the application's handler, which may write a report.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    sigset_t others;
+    sigfillset(&others);
+    for (const int fault : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP}) {
+      sigdelset(&others, fault);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &others, &before_);
   }
   ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsBlocked(const SignalsBlocked&) = delete;
