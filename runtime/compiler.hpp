@@ -56,8 +56,9 @@ enum class SystemHeaders { parse, precompile };
 
 /// NVRTC, loaded at run time (from the toolkit Kiln was configured with, KILN's library folder, the
 /// loader's path, /usr/local/cuda, or a Python wheel's folder). `cuda_include` empty: found beside
-/// NVRTC or the toolkit. `warn` receives why headers cannot be precompiled, once, from any thread
-/// that compiles. Throws Error(compiler) that lists where it looked and what to install.
+/// NVRTC or the toolkit. `warn` receives, once each, why headers cannot be precompiled, from any
+/// thread that compiles, and why NVRTC may change signals' actions. Throws Error(compiler) that
+/// lists where it looked and what to install.
 [[nodiscard]] std::unique_ptr<Compiler> make_nvrtc_compiler(
     const std::string& cuda_include = "", SystemHeaders headers = SystemHeaders::parse,
     const std::function<void(const std::string&)>& warn = {});

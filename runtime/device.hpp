@@ -23,13 +23,13 @@ struct DeviceInfo {
   std::string spec;  ///< how it was asked for: "cuda:0", "emulated:h200"
   DeviceLimits limits;
   DeviceClass device_class;
-  std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or the CUDA part alone
+  std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or only the CUDA part
   std::string uuid;    ///< for people; never in a key
   std::int64_t total_memory_bytes = 0;
   CodeKind code = CodeKind::cubin;               ///< what load() takes
   Provenance provenance = Provenance::measured;  ///< of the times that replay() gives
   /// Multiply-adds of a problem that can be checked here as a whole; 0: of any. Candidates for
-  /// larger problems are checked on smaller ones alone.
+  /// larger problems are checked only on smaller ones.
   std::int64_t most_products = 0;
 };
 

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 
 namespace kiln {
@@ -81,6 +82,15 @@ Imports imports_of(const link_map& map) {
   return imports;
 }
 
+Address page_bytes() {
+  return static_cast<Address>(::sysconf(_SC_PAGESIZE));
+}
+
+/// Where the page of an address begins.
+Address page_of(Address address) {
+  return address & ~(page_bytes() - 1);
+}
+
 /// The pages that the loader made read-only after it had resolved everything.
 struct ReadOnly {
   Address base;
@@ -94,23 +104,23 @@ int find_read_only(dl_phdr_info* info, std::size_t, void* data) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& header = info->dlpi_phdr[i];
     if (header.p_type != PT_GNU_RELRO) continue;
-    found.begin = info->dlpi_addr + header.p_vaddr;
-    found.end = found.begin + header.p_memsz;
+    // As the loader does: what shares the last page with other data stays writable.
+    found.begin = page_of(info->dlpi_addr + header.p_vaddr);
+    found.end = page_of(info->dlpi_addr + header.p_vaddr + header.p_memsz);
   }
   return 1;
 }
 
 /// Writes one slot. Other threads may be calling through it: they see the old or the new address.
 std::string replace(const ReadOnly& read_only, Address slot, void* replacement) {
-  const auto page_bytes = static_cast<Address>(::sysconf(_SC_PAGESIZE));
-  auto* const page = reinterpret_cast<void*>(slot & ~(page_bytes - 1));
+  auto* const page = reinterpret_cast<void*>(page_of(slot));
   const bool is_protected = slot >= read_only.begin && slot < read_only.end;
-  if (is_protected && ::mprotect(page, page_bytes, PROT_READ | PROT_WRITE) != 0) {
+  if (is_protected && ::mprotect(page, page_bytes(), PROT_READ | PROT_WRITE) != 0) {
     return fmt::format("its import table cannot be written ({})", std::strerror(errno));
   }
   std::atomic_ref(*reinterpret_cast<void**>(slot)).store(replacement);
   // Left writable when this fails: what is stored there is right in either case.
-  if (is_protected) static_cast<void>(::mprotect(page, page_bytes, PROT_READ));
+  if (is_protected) static_cast<void>(::mprotect(page, page_bytes(), PROT_READ));
   return {};
 }
 
@@ -130,6 +140,9 @@ std::string redirect_imports(void* handle, std::span<const Redirection> redirect
   }
   const Imports imports = imports_of(*map);
   if (imports.symbols == nullptr || imports.names == nullptr) return "it has no table of symbols";
+  // Or else one thread takes away the permission with which another is about to write.
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
   ReadOnly read_only{.base = map->l_addr};
   ::dl_iterate_phdr(find_read_only, &read_only);
   for (const auto& table : {imports.functions, imports.data}) {

@@ -17,7 +17,7 @@ struct Redirection {
 /// replacements; calls of all other code stay as they are. A function that the library does not
 /// import is left out: it cannot call it. The library must have been loaded with RTLD_NOW, and the
 /// code that holds the replacements stays loaded for good. Returns "", or why it could not be done.
-/// Doing it again is harmless.
+/// Doing it again is harmless. Thread-safe.
 [[nodiscard]] std::string redirect_imports(void* handle, std::span<const Redirection> redirections);
 
 }  // namespace kiln

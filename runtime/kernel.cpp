@@ -9,6 +9,7 @@
 #include "runtime/kernel_entry.hpp"
 #include "runtime/workspaces.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -63,8 +64,8 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
 }
 
 [[noreturn]] void fail(const KernelEntry& entry, const DeviceStatus& status) {
-  throw Error(ErrorKind::device, fmt::format("launching {} [{}]: {}", entry.template_name,
-                                             entry.config, status.message));
+  throw Error(ErrorKind::device, printable(fmt::format("launching {} [{}]: {}", entry.template_name,
+                                                       entry.config, status.message)));
 }
 
 /// Every operand there and aligned, and the factors such that the accumulator holds them. `c`

@@ -97,8 +97,16 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
   failure = code.failure;
   if (!failure.empty()) return nullptr;
   Loaded loaded{load_module(kernel_template, code.result, failure), code.toolkit, {}};
-  // What the device refuses counts as not stored.
-  if (!loaded.module && code.result.from_store) {
+  // What the device refuses counts as not stored, but that of another compiler says nothing against
+  // what the present one has stored.
+  bool stored = code.result.from_store;
+  if (!loaded.module && stored && code.toolkit != compiler_.identity()) {
+    const CompileResult present = compiler_.compile(code.request);
+    loaded.module = load_module(kernel_template, present, failure);
+    loaded.toolkit = compiler_.identity();
+    stored = present.from_store;
+  }
+  if (!loaded.module && stored) {
     loaded.module = load_module(kernel_template, compiler_.compile_afresh(code.request), failure);
     loaded.toolkit = compiler_.identity();
   }

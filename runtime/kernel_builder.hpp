@@ -54,9 +54,10 @@ class KernelBuilder {
     std::string toolkit;
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
-  /// Both give null and a `failure` when the candidate cannot be compiled or loaded.
+  /// This and load() give null and a `failure` when the candidate cannot be compiled or loaded.
   [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(
       const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure);
+  /// May compile, which holds others up, when the device refuses what was stored.
   [[nodiscard]] Loaded* load(const KernelTemplate& kernel_template, const std::string& name,
                              const KernelCode& code, std::string& failure);
 

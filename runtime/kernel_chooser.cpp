@@ -56,11 +56,10 @@ bool KernelChooser::valid(std::string_view template_name, const Config& config,
          found->space(problem, device_.limits).contains(config);
 }
 
-std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::string& toolkit,
-                                            const Refused& refused) {
-  unavailable_.clear();
+Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
+                            const Refused& refused) {
   const std::vector<const TuningStore*> stores = open_stores();
-  if (stores.empty()) return std::nullopt;
+  if (stores.empty()) return {};
   ++database_reads_;
   LookupRequest request;
   request.problem = problem;
@@ -77,23 +76,25 @@ std::optional<Choice> KernelChooser::stored(const Problem& problem, const std::s
     answer = look_up(stores, request);
   } catch (const Error& failure) {
     warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
-    return std::nullopt;
+    return {};
   }
   for (const LookupWarning& warning : answer.warnings) {
     warnings_.warn("look-up: " + warning.cause, warning.text);
   }
-  unavailable_ = answer.unavailable;
-  if (!answer.trial) return std::nullopt;
-  return Choice{catalog_.find(answer.trial->key.template_name),
-                answer.trial->key.config,
-                answer.match,
-                answer.reason,
-                answer.trial->environment.toolkit,
-                answer.trial->provenance};
+  Known known{std::nullopt, answer.unavailable};
+  if (answer.trial) {
+    known.choice = Choice{catalog_.find(answer.trial->key.template_name),
+                          answer.trial->key.config,
+                          answer.match,
+                          answer.reason,
+                          answer.trial->environment.toolkit,
+                          answer.trial->provenance};
+  }
+  return known;
 }
 
-std::optional<Choice> KernelChooser::fallback(const Problem& problem,
-                                              const Refused& refused) const {
+std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
+                                              const std::string& unavailable) const {
   std::vector<const KernelTemplate*> order;
   for (const KernelTemplate& kernel_template : catalog_.templates()) {
     if (!kernel_template.why_unsupported(problem, device_.limits)) {
@@ -110,7 +111,7 @@ std::optional<Choice> KernelChooser::fallback(const Problem& problem,
                   *config,
                   Match::default_config,
                   fmt::format("default configuration of {}{}{}", kernel_template->name(),
-                              unavailable_.empty() ? "" : "; ", unavailable_),
+                              unavailable.empty() ? "" : "; ", unavailable),
                   "",
                   Provenance::measured};
   }

@@ -28,6 +28,13 @@ struct Choice {
   Provenance provenance = Provenance::measured;  ///< of a stored one
 };
 
+/// What the databases know of a problem.
+struct Known {
+  std::optional<Choice> choice;  ///< the best candidate that can be used
+  /// One sentence: which better one cannot be; "" when there is none.
+  std::string unavailable;
+};
+
 /// Candidates that turned out not to work here, by template name and configuration.
 using Refused = std::set<std::pair<std::string, Config>>;
 
@@ -39,14 +46,14 @@ class KernelChooser {
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                 std::vector<std::string> site_databases, WarningSink& warnings);
 
-  /// Best stored candidate but those in `refused`; nothing on a miss.
-  [[nodiscard]] std::optional<Choice> stored(const Problem& problem, const std::string& toolkit,
-                                             const Refused& refused);
+  /// Best stored candidate but those in `refused`; no choice on a miss.
+  [[nodiscard]] Known stored(const Problem& problem, const std::string& toolkit,
+                             const Refused& refused);
   /// The default configuration of the first template, in order of preference, that computes the
   /// problem here and is not in `refused`: gemm_wmma, gemm_tiled, the user's, gemm_naive. The
-  /// reason says as well which better kernel the last stored() found and could not take.
-  [[nodiscard]] std::optional<Choice> fallback(const Problem& problem,
-                                               const Refused& refused) const;
+  /// reason says as well what is `unavailable`.
+  [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,
+                                               const std::string& unavailable) const;
   /// One line for each template of the operation that cannot compute the problem.
   [[nodiscard]] std::vector<std::string> why_none(const Problem& problem) const;
 
@@ -66,7 +73,6 @@ class KernelChooser {
   };
   std::vector<Source> sources_;  ///< the user's, then the site's
   std::uint64_t database_reads_ = 0;
-  std::string unavailable_;
 };
 
 }  // namespace kiln::detail

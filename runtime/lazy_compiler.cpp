@@ -7,8 +7,10 @@
 
 namespace kiln {
 
-CompilerSource nvrtc_source(const std::string& cuda_include) {
-  return {[cuda_include] { return make_nvrtc_compiler(cuda_include); }, nvrtc_options_text};
+CompilerSource nvrtc_source(const std::string& cuda_include,
+                            const std::function<void(const std::string&)>& warn) {
+  return {[=] { return make_nvrtc_compiler(cuda_include, SystemHeaders::parse, warn); },
+          nvrtc_options_text};
 }
 
 LazyCompiler::LazyCompiler(CompilerSource source, std::string remembered)

@@ -18,8 +18,9 @@ struct CompilerSource {
   std::function<std::string(const CompileRequest&)> options_text;
 };
 
-/// NVRTC, loaded by the first compile.
-[[nodiscard]] CompilerSource nvrtc_source(const std::string& cuda_include);
+/// NVRTC, loaded by the first compile. `warn` is make_nvrtc_compiler()'s.
+[[nodiscard]] CompilerSource nvrtc_source(const std::string& cuda_include,
+                                          const std::function<void(const std::string&)>& warn);
 
 /// A compiler that is made by its first compilation: loading NVRTC takes longer than everything
 /// else between opening a library and the first launch, and most processes find all their kernels

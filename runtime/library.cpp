@@ -7,6 +7,7 @@
 
 #include "cache/locations.hpp"
 #include "runtime/library_state.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -33,6 +34,40 @@ std::vector<std::string> split_path(const std::string& text) {
     begin = end + 1;
   }
   return folders;
+}
+
+/// Does what the application asked for. The text of an Error may quote templates, databases and
+/// compilers, and applications print it.
+template <class Work>
+auto with_printable_errors(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    throw Error(error.kind(), printable(error.what()));
+  }
+}
+
+/// What options and environment ask for.
+detail::LibraryParts parts_of(const LibraryOptions& options) {
+  detail::LibraryParts parts;
+  parts.mode = mode_of(options.mode);
+  parts.warnings = std::make_shared<detail::WarningSink>(options.on_warning,
+                                                         or_environment(options.log, "KILN_LOG"));
+  parts.template_path = options.template_path.empty()
+                            ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
+                            : options.template_path;
+  if (!parts.template_path.empty()) {
+    parts.catalog = Catalog::with_directories(parts.template_path);
+  }
+  parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
+  parts.compiler = nvrtc_source(
+      options.cuda_include,
+      [warnings = parts.warnings](const std::string& text) { warnings->warn("NVRTC", text); });
+  parts.cuda_include = options.cuda_include;
+  parts.site_databases = site_databases();
+  detail::locate_files(parts, options);
+  parts.tuner_program = options.tuner_program;
+  return parts;
 }
 
 }  // namespace
@@ -73,27 +108,12 @@ Library::~Library() {
 Library Library::open(const LibraryOptions& options) {
   detail::require_whole_process();
   const detail::LibraryWork work;
-  detail::LibraryParts parts;
-  parts.mode = mode_of(options.mode);
-  parts.warnings = std::make_shared<detail::WarningSink>(options.on_warning,
-                                                         or_environment(options.log, "KILN_LOG"));
-  parts.template_path = options.template_path.empty()
-                            ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
-                            : options.template_path;
-  if (!parts.template_path.empty()) {
-    parts.catalog = Catalog::with_directories(parts.template_path);
-  }
-  parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
-  parts.compiler = nvrtc_source(options.cuda_include);
-  parts.cuda_include = options.cuda_include;
-  parts.site_databases = site_databases();
-  detail::locate_files(parts, options);
-  parts.tuner_program = options.tuner_program;
-  return detail::LibraryState::make_library(std::move(parts));
+  return with_printable_errors(
+      [&] { return detail::LibraryState::make_library(parts_of(options)); });
 }
 
 Kernel Library::get(const Gemm& problem) const {
-  return state_->get(problem);
+  return with_printable_errors([&] { return state_->get(problem); });
 }
 
 std::string Library::device_description() const {

@@ -10,6 +10,7 @@
 #include "kiln/library.hpp"
 #include "runtime/device.hpp"
 #include "runtime/library_state.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -21,8 +22,8 @@ void check_process(std::uint32_t process) {
 void wait_for(Device& device) {
   const DeviceStatus status = device.synchronize_all();
   if (!status.ok()) {
-    throw Error(ErrorKind::device,
-                fmt::format("an earlier launch on {}: {}", device.info().spec, status.message));
+    throw Error(ErrorKind::device, printable(fmt::format("an earlier launch on {}: {}",
+                                                         device.info().spec, status.message)));
   }
 }
 

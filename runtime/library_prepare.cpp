@@ -16,13 +16,17 @@
 namespace kiln {
 namespace {
 
-/// Threads that are started while it lives take no signals: those are for the application's.
+/// Threads that are started while it lives take no signals: those are for the application's. But
+/// faults of their own reach the application's handler, which may write a report.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+    sigset_t others;
+    sigfillset(&others);
+    for (const int fault : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP}) {
+      sigdelset(&others, fault);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &others, &before_);
   }
   ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   SignalsBlocked(const SignalsBlocked&) = delete;
@@ -47,6 +51,7 @@ std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {
 }  // namespace
 
 void Library::prepare(const std::vector<Gemm>& problems) const {
+  if (!state_->is_of_this_process()) detail::refuse_parents_object();
   if (problems.empty()) return;
   std::atomic<std::size_t> next{0};
   std::vector<std::exception_ptr> faults(problems.size());

@@ -10,6 +10,7 @@
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
 #include "runtime/tuner_process.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -65,8 +66,8 @@ LibraryCounters LibraryState::counters() const noexcept {
 }
 
 const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& request) {
-  // Throws for whatever makes a request invalid; the two checks differ for matrices alone that are
-  // larger than any memory.
+  // Throws for whatever makes a request invalid; the two checks differ only for matrices
+  // that are larger than any memory.
   const Gemm normal = normalised(gemm);
   if (!request.valid) throw Error(ErrorKind::usage, "gemm: an operand is larger than any memory");
   const LibraryWork work;
@@ -104,23 +105,24 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
                                            const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
-  if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused);
+  if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");
   // May load a compiler, where none ever filled the cubin store: then there is nothing in it that
   // would spare us that.
   const std::string toolkit = compiler_.identity();
-  std::optional<Choice> choice;
-  if (refused.size() < kMostStoredTries) choice = chooser_.stored(problem, toolkit, refused);
+  Known known;
+  if (refused.size() < kMostStoredTries) known = chooser_.stored(problem, toolkit, refused);
   // A prediction is better than nothing, but on a GPU that can measure it is no tuning.
   const bool measures = parts_.device->info().provenance == Provenance::measured;
   const auto is_tuned = [&] {
+    const std::optional<Choice>& choice = known.choice;
     if (!choice || (measures && choice->provenance == Provenance::modelled)) return false;
     return choice->match == Match::exact || choice->match == Match::same_device_class;
   };
   if (parts_.mode == Mode::tune_on_miss && !is_tuned() && tune(gemm, problem, lock)) {
-    choice = chooser_.stored(problem, toolkit, refused);
+    known = chooser_.stored(problem, toolkit, refused);
   }
   if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(gemm, problem, refusals);
-  return choice ? choice : chooser_.fallback(problem, refused);
+  return known.choice ? known.choice : chooser_.fallback(problem, refused, known.unavailable);
 }
 
 BuiltKernel LibraryState::build(const Choice& choice, const Problem& problem, Lock& lock) {
@@ -154,9 +156,11 @@ void LibraryState::refuse_untuned(const Gemm& gemm, const Problem& problem,
           ? fmt::format("no tuned kernel {}", place)
           : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
                         refusals.candidates.size(), place, refusals.latest);
-  throw Error(ErrorKind::not_found,
-              fmt::format("{}; tune it with: {}", fault,
-                          fmt::join(tuner_command("kiln", gemm, tuner_settings()), " ")));
+  std::string command;
+  for (const std::string& word : tuner_command("kiln", gemm, tuner_settings())) {
+    command += (command.empty() ? "" : " ") + shell_word(word);
+  }
+  throw Error(ErrorKind::not_found, fmt::format("{}; tune it with: {}", fault, command));
 }
 
 TunerSettings LibraryState::tuner_settings() const {
@@ -190,6 +194,8 @@ bool LibraryState::tune(const Gemm& gemm, const Problem& problem, Lock& lock) {
 }
 
 void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
+  // Two at once would spoil each other's times, so the second would be refused the device.
+  const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = problem.canonical();
   parts_.warnings->warn("start of tuning " + name,
@@ -228,7 +234,7 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
   entry->workspace_bytes = built.workspace_bytes;
   entry->module = std::move(built.module);
   entry->match = choice.match;
-  entry->reason = choice.reason;
+  entry->reason = printable(choice.reason, LineBreaks::escape);
   entry->template_name = choice.kernel_template->name();
   entry->config = choice.config.canonical();
   return entry;

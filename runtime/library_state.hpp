@@ -104,8 +104,10 @@ class LibraryState {
                                    const Refusals& refusals) const;
   [[nodiscard]] TunerSettings tuner_settings() const;
   /// Runs the tuner, or waits for another thread that runs it for the same problem; once for each.
-  /// Other problems go on meanwhile. Whether there may be results that were not there before.
+  /// Releases the lock, so that problems that need no tuner go on meanwhile. Whether there may be
+  /// results that were not there before.
   [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem, Lock& lock);
+  /// Without the lock. One tuner at a time: another problem's waits.
   void run_tuner(const Gemm& gemm, const Problem& problem);
   [[nodiscard]] std::unique_ptr<const KernelEntry> make_entry(const Gemm& gemm, const GemmKey& key,
                                                               const Choice& choice,
@@ -117,7 +119,8 @@ class LibraryState {
   Workspaces workspaces_;
   PublishedTable<KernelEntry> table_;
 
-  std::mutex mutex_;  ///< guards all below, and writing to table_
+  std::mutex tuner_mutex_;  ///< held while the tuner runs, and never taken under mutex_
+  std::mutex mutex_;        ///< guards all below, and writing to table_
   KernelChooser chooser_;
   KernelBuilder builder_;
   std::map<std::string, bool> tunings_;  ///< by problem: whether the tuner has ended

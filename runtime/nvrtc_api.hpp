@@ -32,7 +32,8 @@ struct NvrtcApi {
 
   int major = 0;
   int minor = 0;
-  std::string folder;  ///< where the library lies
+  std::string folder;      ///< where the library lies
+  std::string unshielded;  ///< why it may change signals' actions; "" where it cannot
 
   /// Loads NVRTC 12.8 or newer from where Kiln looks for CUDA. Throws Error(compiler) that lists
   /// what it tried, why each would not do, and what to install.

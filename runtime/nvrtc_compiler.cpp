@@ -68,7 +68,15 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
       include_folders_(std::move(include_folders)),
       headers_(std::move(headers)),
       warn_(std::move(warn)),
-      precompiles_(headers_ != nullptr) {}
+      precompiles_(headers_ != nullptr) {
+  if (api_.unshielded.empty() || !warn_) return;
+  warn_(fmt::format(
+      "NVRTC cannot be kept from this process's signals ({}): SIGINT and SIGTERM end the process "
+      "while it compiles its first kernel, and handlers that were there before may be spoilt. "
+      "Next: "
+      "set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
+      api_.unshielded));
+}
 
 std::string NvrtcCompiler::identity() const {
   return fmt::format("nvrtc {}.{}", api_.major, api_.minor);
@@ -102,7 +110,7 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request,
                                                 bool precompile) const {
   std::vector<std::string> options = key_options(request);
   for (const std::string& folder : include_folders_) options.push_back("-I" + folder);
-  // Verbose for registers and spills, which the log alone tells.
+  // Verbose for registers and spills, which only the log tells.
   options.emplace_back("--ptxas-options=-v");
   // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
   if (at_least(12, 9)) options.emplace_back("--no-cache");

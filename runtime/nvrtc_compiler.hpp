@@ -25,7 +25,8 @@ class NvrtcCompiler : public Compiler {
  public:
   using Warn = std::function<void(const std::string&)>;
   /// Headers are precompiled where there is a folder for them. `warn` may be empty; it is called
-  /// once, from any thread that compiles, when that turns out not to work.
+  /// once, from any thread that compiles, when that turns out not to work, and at once when `api`
+  /// is unshielded.
   NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
                 std::unique_ptr<PrivateFolder> headers, Warn warn);
 

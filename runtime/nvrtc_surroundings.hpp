@@ -10,7 +10,7 @@ namespace kiln {
 /// process replaces the handlers of SIGINT and SIGTERM by one that calls exit() wherever the signal
 /// finds a thread, ignores SIGXFSZ, and puts back with signal() what it had found, which spoils
 /// handlers that were set with sigaction(). From here on it changes no signal's action. Takes the
-/// handle of the loaded library; returns "", or why it cannot be done.
+/// handle of the loaded library; returns "", or why it cannot be done. Thread-safe.
 [[nodiscard]] std::string shield_process_from_nvrtc(void* handle);
 
 /// While it lives, compilations of this thread make their temporary files in `folder` instead of

@@ -139,7 +139,9 @@ std::string find_tuner(const std::string& library_folder, const std::string& pro
        {library / "kiln", library.parent_path() / "bin/kiln",
         library.parent_path().parent_path() / "bin/kiln", fs::path(program_folder) / "kiln"}) {
     std::error_code error;
-    if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) {
+    // Where a folder is unknown, nothing is looked for in the working folder instead.
+    if (candidate.is_absolute() && fs::is_regular_file(candidate, error) &&
+        ::access(candidate.c_str(), X_OK) == 0) {
       return candidate.string();
     }
   }
@@ -151,7 +153,7 @@ std::string find_tuner() {
   fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const std::string found = find_tuner(own_folder(), program.string());
   // There PATH is somebody else's.
-  if (found == "kiln" && ::getauxval(AT_SECURE) != 0) return (program / found).string();
+  if (found == "kiln" && ::getauxval(AT_SECURE) != 0) return ("/" / program / found).string();
   return found;
 }
 

@@ -9,9 +9,9 @@
 namespace kiln::detail {
 namespace {
 
-void print(std::string_view kind, const std::string& text) {
+void print(std::string_view kind, std::string_view text) {
   std::string line = "kiln: ";
-  line.append(kind).append(printable(text)).append("\n");
+  line.append(kind).append(text).append("\n");
   // One call, so that lines of several threads don't mix.
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
@@ -26,15 +26,17 @@ WarningSink::WarningSink(Receiver receiver, std::string_view level)
 void WarningSink::warn(const std::string& cause, const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (!causes_.insert(cause).second) return;
+  // Most receivers print what they get.
+  const std::string shown = printable(text);
   if (receiver_) {
-    receiver_(text);
+    receiver_(shown);
   } else if (prints_warnings_) {
-    print("warning: ", text);
+    print("warning: ", shown);
   }
 }
 
 void WarningSink::inform(const std::string& text) {
-  if (prints_information_) print("", text);
+  if (prints_information_) print("", printable(text));
 }
 
 }  // namespace kiln::detail

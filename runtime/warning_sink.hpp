@@ -11,7 +11,8 @@
 namespace kiln::detail {
 
 /// Where a library's remarks go: to the application's function, else to standard error when
-/// KILN_LOG asks for it, else nowhere. Thread-safe.
+/// KILN_LOG asks for it, else nowhere. They arrive as printable() makes them, since they quote
+/// files. Thread-safe: the application's function is called by one thread at a time.
 class WarningSink {
  public:
   using Receiver = std::function<void(std::string_view)>;
@@ -20,7 +21,7 @@ class WarningSink {
 
   /// Once per cause; `cause` is what a repetition has in common, `text` what the reader sees.
   void warn(const std::string& cause, const std::string& text);
-  /// Good news, for standard error alone.
+  /// Good news, only for standard error.
   void inform(const std::string& text);
 
  private:

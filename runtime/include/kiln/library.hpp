@@ -46,8 +46,10 @@ struct LibraryOptions {
   /// For tune_on_miss; `kiln` of the same installation, beside the running program, or on PATH.
   std::string tuner_program;
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back, a problem that is being tuned). It is called while the library works, so it must
-  /// not call the library. Without one they go where `log` says.
+  /// fall back, a problem that is being tuned), fit to be printed: control characters of what it
+  /// quotes are escaped, as in Error::what(). It is called while the library works, by one thread
+  /// at a time, in prepare() also by threads of the library; so it must not call the library.
+  /// Without one they go where `log` says.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -95,9 +97,10 @@ class KILN_API Kernel {
 };
 
 /// The door to tuned kernels. Thread-safe. One per device and process is enough. In a child of
-/// fork() every call on the parent's Library, its kernels and its memory throws Error(usage), and
-/// their destructors do nothing; the child may open a Library of its own, unless another thread was
-/// opening one, closing one or getting a new kernel at the time of the fork(): Error(usage), too.
+/// fork() the parent's Library, its kernels and its memory only describe themselves: all that works
+/// with the device or with files throws Error(usage), and their destructors do nothing. The child
+/// may open a Library of its own, unless another thread was opening one, closing one or getting a
+/// new kernel at the time of the fork(): Error(usage), too.
 class KILN_API Library {
  public:
   /// Opens with the given options. A database that cannot be used is a warning, not an error;

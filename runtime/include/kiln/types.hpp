@@ -3,11 +3,24 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace kiln {
+
+namespace detail {
+/// The entry of an enumerator, or `otherwise` for a value that is none: a cast can make one.
+template <class Table, class Enum>
+[[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
+                                                            typename Table::value_type otherwise) {
+  const auto index = static_cast<std::size_t>(value);
+  return index < table.size() ? table[index] : otherwise;
+}
+/// What to_string() says of such a value.
+inline constexpr std::string_view kNoEnumerator = "invalid";
+}  // namespace detail
 
 /// Element types. The names are the spelling everywhere: templates, command line, database.
 /// `tf32` is stored as 32-bit float; an operation rounds it to TF32 (nearest, ties away) on use.
@@ -17,12 +30,13 @@ inline constexpr std::array<std::string_view, 10> kDTypeNames{"f16",  "bf16", "t
                                                               "e4m3", "e5m2", "s8",   "u8",  "s32"};
 inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4};
 
+/// The name of the type; "invalid" for a value that is none of them.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
-  return kDTypeNames[static_cast<std::size_t>(type)];
+  return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// Bytes that one element takes in memory.
+/// Bytes that one element takes in memory; 0 for a value that is none of the types.
 [[nodiscard]] constexpr int size_bytes(DType type) {
-  return kDTypeBytes[static_cast<std::size_t>(type)];
+  return detail::entry_of(kDTypeBytes, type, 0);
 }
 /// The type of that name, or nothing.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
@@ -46,8 +60,9 @@ enum class Match : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 5> kMatchNames{
     "exact", "same_device_class", "nearest_problem", "default_config", "none"};
+/// The enumerator's name; "invalid" for a value that is none.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
-  return kMatchNames[static_cast<std::size_t>(match)];
+  return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
 /// What the runtime does when the database knows no kernel that was tuned for the problem.
@@ -55,14 +70,16 @@ enum class Mode : std::uint8_t {
   use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
   tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
   require,       ///< throw Error(not_found) unless the match is exact or same_device_class; for
-                 ///< this and the above a prediction counts on an emulated device alone
+                 ///< this and the above a prediction counts only on an emulated device
   default_only,  ///< ignore the database; always the template's default configuration
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
                                                             "default_only"};
+/// The enumerator's name; "invalid" for a value that is none.
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
-  return kModeNames[static_cast<std::size_t>(mode)];
+  return detail::entry_of(kModeNames, mode, detail::kNoEnumerator);
 }
+/// The mode of that name, or nothing.
 [[nodiscard]] constexpr std::optional<Mode> parse_mode(std::string_view name) {
   for (std::size_t i = 0; i < kModeNames.size(); ++i) {
     if (kModeNames[i] == name) return static_cast<Mode>(i);

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
+#include <vector>
 
 namespace kiln {
 namespace {
@@ -31,6 +33,19 @@ TEST(ImportTableTest, RedirectsTheOneLibraryAndNothingElse) {
     EXPECT_EQ(redirect_imports(library, redirections), "");
     EXPECT_STREQ(ask(), "redirected");
     EXPECT_STREQ(std::getenv("KILN_IMPORT_TEST"), "from the environment");
+  }
+}
+
+TEST(ImportTableTest, ThreadsMayRedirectAtOnce) {
+  void* const library = ::dlopen(KILN_IMPORTING_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << ::dlerror();
+  const std::array redirections{Redirection{"getenv", reinterpret_cast<void*>(&::getenv)}};
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int time = 0; time < 2000; ++time)
+        EXPECT_EQ(redirect_imports(library, redirections), "");
+    });
   }
 }
 

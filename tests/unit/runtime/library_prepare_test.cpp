@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <atomic>
 #include <chrono>
@@ -52,6 +53,25 @@ TEST_F(PrepareTest, KernelsAreCompiledSideBySideAndGetFindsThem) {
   for (const Gemm& problem : problems) EXPECT_FALSE(library.get(problem).template_name().empty());
   EXPECT_EQ(library.counters().compiles, 3U);
   EXPECT_EQ(library.counters().database_reads, reads);
+}
+
+TEST_F(PrepareTest, ItsThreadsTakeFaultsButNoSignals) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one core needs no threads";
+  Meeting meeting;
+  std::atomic<int> taking{0};
+  std::atomic<int> faults{0};
+  decide_ = [&](const CompileRequest&) {
+    meeting.attend();
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    taking += sigismember(&blocked, SIGTERM) == 0 ? 1 : 0;
+    faults += sigismember(&blocked, SIGSEGV) == 0 ? 1 : 0;
+    return FakeCompilation{};
+  };
+  const Library library = open();
+  library.prepare({Gemm::of(DType::f16, 256, 256, 128), Gemm::of(DType::bf16, 256, 256, 128)});
+  EXPECT_EQ(taking, 1) << "the caller's own thread";
+  EXPECT_EQ(faults, 2);
 }
 
 TEST_F(PrepareTest, SizesOfOneKindShareOneCompilation) {

@@ -118,10 +118,12 @@ TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {
 
 TEST_F(LibraryTest, RequireSaysHowToTune) {
   mode_ = Mode::require;
+  cuda_include_ = "/the headers";
   const Library library = open();
   std::string text;
   EXPECT_EQ(error_of(library, text), ErrorKind::not_found);
   EXPECT_THAT(text, HasSubstr("kiln tune gemm --m 256 --n 256 --k 128"));
+  EXPECT_THAT(text, HasSubstr("--cuda-include '/the headers'")) << "to be pasted into a shell";
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
 }
@@ -234,6 +236,24 @@ TEST_F(LibraryTest, AStoredCubinThatTheDeviceRefusesIsCompiledAfreshAndReplaced)
   EXPECT_THAT(warnings_, IsEmpty());
 }
 
+TEST_F(LibraryTest, ACubinOfAnotherCompilerThatTheDeviceRefusesIsReplacedOnce) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveLoadFailed;
+    return result;
+  };
+  EXPECT_THROW(static_cast<void>(open().get(gemm_)), Error);
+  decide_ = nullptr;
+  compiler_identity_ = "nvrtc 99.1";
+  for (const std::uint64_t compiles : {1U, 0U}) {
+    const Library library = open();
+    EXPECT_EQ(library.get(gemm_).config(), config_.canonical());
+    EXPECT_EQ(library.get(gemm_).match(), Match::same_device_class);
+    EXPECT_EQ(library.counters().compiles, compiles);
+  }
+}
+
 TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
   const ParamSpace space =
       catalog_.at("gemm_naive").space(to_problem(gemm_), fake_device_info().limits);
@@ -259,6 +279,20 @@ TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
   EXPECT_THAT(text, HasSubstr("none of the best 8 tuned kernels"));
   EXPECT_THAT(text, HasSubstr("planted error"));
   EXPECT_THAT(text, HasSubstr("kiln tune gemm"));
+}
+
+TEST_F(LibraryTest, WhatItSaysOfFilesIsFitForATerminal) {
+  // The compiler quotes a template, which speaks to the terminal.
+  decide_ = [](const CompileRequest&) {
+    return FakeCompilation{.ok = false, .log = "planted \x1b]0;owned\x07 error"};
+  };
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  mode_ = Mode::require;
+  std::string text;
+  EXPECT_EQ(error_of(open(), text), ErrorKind::not_found);
+  const std::string shown = "planted \\u001b]0;owned\\u0007 error";
+  EXPECT_THAT(text, HasSubstr(shown));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr(shown)));
 }
 
 TEST_F(LibraryTest, NothingWorksIsNotFoundAndListsReasons) {
@@ -459,6 +493,8 @@ TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
                                 << "; i=0; while [ ! -e " << go_on
                                 << " ] && [ $i -lt 500 ]; do sleep 0.02; i=$((i+1)); done;; esac\n";
   std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  const Gemm other = Gemm::of(DType::f16, 512, 512, 256);
+  store_trial(other, "gemm_wmma", config_, 1000.0);
   const Library library = open();
   std::atomic<int> answered{0};
   const auto ask = [&] {
@@ -468,14 +504,33 @@ TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
   std::thread first(ask);
   while (!std::filesystem::exists(started)) std::this_thread::yield();
   std::thread second(ask);
-  const Gemm other = Gemm::of(DType::f16, 512, 512, 256);
-  EXPECT_EQ(library.get(other).match(), Match::default_config);
+  EXPECT_EQ(library.get(other).match(), Match::exact);
   EXPECT_EQ(answered, 0) << "the other problem had to wait for the tuner";
   std::ofstream(go_on) << "x";
   first.join();
   second.join();
   EXPECT_EQ(answered, 2);
   EXPECT_EQ(std::filesystem::file_size(started), 2U) << "once, with its newline";
+}
+
+TEST_F(LibraryTest, TunersOfOneProcessRunOneAfterTheOther) {
+  mode_ = Mode::tune_on_miss;
+  tuner_program_ = folder_.file("tuner");
+  const std::string device = folder_.file("device");
+  // As `kiln tune --no-wait`: fails when another one has the device.
+  std::ofstream(tuner_program_) << "#!/bin/sh\nmkdir " << device << " || exit 4\nsleep 0.3\nrmdir "
+                                << device << "\n";
+  std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  const Library library = open();
+  {
+    std::vector<std::jthread> threads;
+    for (const std::int64_t m : {256, 512, 1024}) {
+      threads.emplace_back(
+          [&library, m] { static_cast<void>(library.get(Gemm::of(DType::f16, m, 256, 128))); });
+    }
+  }
+  EXPECT_THAT(warnings_, ::testing::SizeIs(3));
+  EXPECT_THAT(warnings_, ::testing::Each(HasSubstr("tuning it now")));
 }
 
 TEST_F(LibraryTest, DescribesItsDevice) {

@@ -200,6 +200,19 @@ TEST_F(NvrtcCompilerTest, AFolderThatVanishedIsOneWarningAndNoFaultOfTheKernel) 
   EXPECT_THAT(warnings[0], HasSubstr("no longer precompiled"));
 }
 
+TEST_F(NvrtcCompilerTest, OneThatCannotBeKeptFromSignalsIsOneWarningAndCompiles) {
+  NvrtcApi api = NvrtcApi::load();
+  EXPECT_EQ(api.unshielded, "");
+  api.unshielded = "planted reason";
+  std::vector<std::string> warnings;
+  NvrtcCompiler compiler(api, cuda_include_folders("", api.folder), nullptr,
+                         [&](const std::string& text) { warnings.push_back(text); });
+  EXPECT_TRUE(compiler.compile(request()).ok);
+  EXPECT_TRUE(compiler.compile(request()).ok);
+  EXPECT_THAT(warnings, ::testing::ElementsAre(
+                            ::testing::AllOf(HasSubstr("planted reason"), HasSubstr("Next: "))));
+}
+
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
   // The C library's mathematics opens, and has none of the functions.
   std::vector<std::string> files = cuda_library_files("cuda_nvrtc", {"libnvrtc.so.13"});

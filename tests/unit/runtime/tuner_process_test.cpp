@@ -118,6 +118,11 @@ TEST(TunerProcessTest, TheTunerIsThatOfTheSameInstallationBeforePath) {
   EXPECT_EQ(find("lib"), folder.file("bin/kiln"));
   EXPECT_EQ(find("lib/x86_64-linux-gnu"), folder.file("bin/kiln"));
   EXPECT_EQ(find("application"), beside);
+  // Folders that nobody knows are not the working folder.
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.file(""));
+  EXPECT_EQ(find_tuner("", ""), "kiln");
+  std::filesystem::current_path(before);
 }
 
 TEST(TunerProcessTest, LongComplaintsAreCutAtTheirBeginning) {
