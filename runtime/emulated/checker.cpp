@@ -203,7 +203,11 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   touch.writes = access.kind == AccessKind::store;
   touch.instruction = instr.index;
   const std::size_t agent = agent_of(warp);
-  touch.by = {static_cast<std::uint32_t>(warp.index()), lanes, clocks_[agent][agent]};
+  // A thread's step does not say when a copy that it began has read. Those of its block that wait
+  // for the copy may overwrite the source, although they do not come behind that step.
+  const bool reads_later = instr.unit == Unit::async_copy && !touch.writes;
+  touch.by = {static_cast<std::uint32_t>(warp.index()), lanes,
+              reads_later ? GlobalShadow::kKnownStep : clocks_[agent][agent]};
   const GlobalOrder order(*this, agent, lanes);
   const auto& state = blocks_[warp.block().rank()];
   GlobalShadow::Conflict conflict;
