@@ -191,7 +191,7 @@ TEST(GlobalRaces, TheSourceOfACopyThatWasWaitedForIsFree) {
   // The arrival comes first: it tells nothing of what the thread does behind it.
   EXPECT_EQ(findings(in_place(1, R"(
     @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;
-    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
+    @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
   )")),
             nothing());
   EXPECT_EQ(findings(in_place(64, R"(
@@ -202,7 +202,7 @@ TEST(GlobalRaces, TheSourceOfACopyThatWasWaitedForIsFree) {
   // Plain readings before the copy keep their order.
   EXPECT_TRUE(found_only(
       in_place(1, "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n" + kReadOther + R"(
-    @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
+    @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
   )"),
       Finding::race));
 }
