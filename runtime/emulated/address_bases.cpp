@@ -51,6 +51,7 @@ void AddressBases::begin(const std::vector<std::string>& parts) {
   flow.loads = is_one_of(opcode, kLoads);
   flow.numbers = is_one_of(opcode, kNumbers);
   flow.chooses = is_one_of(opcode, kChoices);
+  flow.subtracts = opcode == "sub";
   flow.copies = opcode == "cp" && std::find(parts.begin(), parts.end(), "bulk") == parts.end();
 }
 
@@ -93,12 +94,16 @@ AddressBases::Base AddressBases::result_of(const Flow& flow, const Rows& rows) {
   if (flow.numbers) return 0;
   if (flow.loads) return kUnknown;
   Base result = flow.named;
+  int addresses = result != 0 && result != kUnknown ? 1 : 0;
   for (const std::uint32_t row : flow.reads) {
     const auto at = rows.find(row);
     if (at == rows.end()) continue;
     result = flow.chooses ? either(result, at->second) : both(result, at->second);
+    if (at->second != 0 && at->second != kUnknown) ++addresses;
   }
-  return result;
+  // The distance of two places in one variable is a number.
+  const bool distance = flow.subtracts && addresses == 2 && result != kSeveral;
+  return distance ? 0 : result;
 }
 
 std::vector<std::uint32_t> AddressBases::of_addresses() const {

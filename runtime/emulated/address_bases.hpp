@@ -53,7 +53,8 @@ class AddressBases {
     bool loads = false;    ///< the result comes out of memory
     bool numbers = false;  ///< it is no address
     bool chooses = false;  ///< it is one of the operands
-    bool copies = false;   ///< to its first address, which is the only one in shared memory
+    bool subtracts = false;
+    bool copies = false;  ///< to its first address, which is the only one in shared memory
     int addresses = 0;
     std::vector<std::uint32_t> address_reads;  ///< of the first address
     Base address_named = 0;

@@ -203,7 +203,11 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   touch.writes = access.kind == AccessKind::store;
   touch.instruction = instr.index;
   const std::size_t agent = agent_of(warp);
-  touch.by = {static_cast<std::uint32_t>(warp.index()), lanes, clocks_[agent][agent]};
+  // A thread's step does not say when a copy that it began has read. Those of its block that wait
+  // for the copy may overwrite the source, although they do not come behind that step.
+  const bool reads_later = instr.unit == Unit::async_copy && !touch.writes;
+  touch.by = {static_cast<std::uint32_t>(warp.index()), lanes,
+              reads_later ? GlobalShadow::kKnownStep : clocks_[agent][agent]};
   const GlobalOrder order(*this, agent, lanes);
   const auto& state = blocks_[warp.block().rank()];
   GlobalShadow::Conflict conflict;
@@ -377,14 +381,23 @@ void Checker::acquire(Warp& warp, LaneMask lanes, const VectorClock& clock,
     return;
   }
   clocks_[agent].join(clock);
-  if (!news_[agent].empty()) news_[agent].forget(clocks_[agent]);
   // Of the own warp comes what one lane released and all of them have now acquired.
   synced_[agent] = std::max(synced_[agent], clock[agent] + 1);
   Copies& copies = copies_[agent];
-  if (copies.first == 0) return;
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+  for (std::size_t lane = 0; copies.first != 0 && lane < kLanes; ++lane) {
     copies.synced[lane] = std::max(copies.synced[lane], clock[copies.first + lane]);
   }
+  if (!news_[agent].empty()) news_[agent].forget(common_knowledge(agent));
+}
+
+VectorClock Checker::common_knowledge(std::size_t warp) const {
+  VectorClock common = clocks_[warp];
+  common.set(warp, synced_[warp] - 1);
+  const Copies& copies = copies_[warp];
+  for (std::size_t lane = 0; copies.first != 0 && lane < kLanes; ++lane) {
+    common.set(copies.first + lane, copies.synced[lane]);
+  }
+  return common;
 }
 
 void Checker::add_known(VectorClock& clock, std::size_t warp, LaneMask lanes) const {

@@ -135,6 +135,9 @@ class Checker : public Observer {
   [[nodiscard]] bool is_near(Warp& warp, std::uint64_t object) const;
   void acquire(Warp& warp, LaneMask lanes, const VectorClock& clock,
                const VectorClock& async_clock);
+  /// What all lanes of a warp know, of each other and of their copies, too. Its clock says of these
+  /// what has happened.
+  [[nodiscard]] VectorClock common_knowledge(std::size_t warp) const;
   /// Adds what these lanes of a warp know.
   void add_known(VectorClock& clock, std::size_t warp, LaneMask lanes) const;
   [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;

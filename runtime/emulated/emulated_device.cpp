@@ -27,7 +27,9 @@ std::string driver_of(const DeviceProfile& profile, const std::string& model) {
   if (std::find(known.begin(), known.end(), model) != known.end()) {
     return profile.figures == "measured" ? "emulated" : kPublishedFigures;
   }
-  return "emulated by profile " + digest_hex(profile_text(profile)).substr(0, 8);
+  const std::string own = "profile " + digest_hex(profile_text(profile)).substr(0, 8);
+  if (profile.figures != "measured") return std::string(kPublishedFigures) + ", " + own;
+  return "emulated by " + own;
 }
 
 DeviceInfo info_of(const DeviceProfile& profile, const std::string& model,

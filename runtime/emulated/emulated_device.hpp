@@ -22,7 +22,8 @@
 
 namespace kiln {
 
-/// What stands for the driver of predictions with a built-in profile that nobody measured.
+/// What stands for the driver of predictions with a profile that nobody measured; behind it stands
+/// which profile if that is not built in.
 inline constexpr const char* kPublishedFigures = "emulated by published figures";
 
 struct EmulationOptions {

@@ -179,6 +179,7 @@ void FunctionDecoder::copy_in_all(DecodeContext& context, const CallSite& site) 
   std::vector<std::size_t> leaving;
   for (const ptx::Function* const callee : addressed()) {
     if (is_open(*callee) || !fits(site, *callee)) continue;
+    charge(context, 3);  // the comparison and the two branches around the copy
     Instr compare;
     compare.execute = &execute_is_other_function;
     compare.unit = Unit::integer;

@@ -88,10 +88,13 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   piece.gap_bytes = wish.exact ? std::clamp(bytes, kLeastExactGap, kMostExactGap) : kRedZoneBytes;
   try {
     // The host gives pages to what is touched, which gaps never are.
+    const bool painted = backing_ == Backing::painted;
     piece.block =
-        HostPages::make<std::byte>(static_cast<std::size_t>(bytes + 2 * piece.gap_bytes + room));
-    if (backing_ == Backing::painted) {
-      piece.written = HostPages::make<std::uint8_t>(static_cast<std::size_t>(bytes));
+        HostPages::make<std::byte>(static_cast<std::size_t>(bytes + 2 * piece.gap_bytes + room),
+                                   painted ? HostPages::Room::whole : HostPages::Room::none);
+    if (painted) {
+      piece.written =
+          HostPages::make<std::uint8_t>(static_cast<std::size_t>(bytes), HostPages::Room::whole);
     }
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::device,

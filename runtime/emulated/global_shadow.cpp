@@ -84,6 +84,11 @@ void GlobalShadow::Cell::note_read(const BlockState& state, const Touch& touch) 
   }
   Reading& last = readings[0];
   const bool same_warp = last.lanes != 0 && last.site.warp() == touch.by.warp;
+  if (same_warp && touch.by.step < last.step) {
+    // Within the block the reading that is known to all adds nothing to the one before.
+    last.clock = state.clock;
+    return;
+  }
   if (same_warp && last.step == touch.by.step) {
     last.clock = state.clock;
     last.lanes |= touch.by.lanes;

@@ -38,11 +38,13 @@ class GlobalShadow {
     Clocks seen;                  ///< what atomics told it since
   };
 
+  /// A step that all threads of the block come behind.
+  static constexpr std::uint32_t kKnownStep = 0;
   /// Lanes of a warp of the block at one of its steps.
   struct Threads {
     std::uint32_t warp = 0;
     LaneMask lanes = 1;
-    std::uint32_t step = 0;
+    std::uint32_t step = kKnownStep;
   };
   /// An access of at least one byte, within a page of 4,096 bytes as every aligned one is. Several
   /// threads at once only read.

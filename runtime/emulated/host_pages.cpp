@@ -26,14 +26,13 @@ void HostPages::Release::operator()(void* start) const noexcept {
   }
 }
 
-// Nothing is reserved: several operands of a large problem may span more than the machine has.
-void* HostPages::reserve(std::size_t bytes) {
+void* HostPages::reserve(std::size_t bytes, Room room) {
   void* start = nullptr;
   if (bytes < kLeastMapped) {
     start = std::calloc(bytes > 0 ? bytes : 1, 1);
   } else {
-    start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | (room == Room::none ? MAP_NORESERVE : 0);
+    start = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
     if (start == MAP_FAILED) start = nullptr;
   }
   if (start == nullptr) throw std::bad_alloc();
@@ -45,7 +44,7 @@ void HostPages::clear(std::byte* start, std::size_t bytes) noexcept {
   const auto from = reinterpret_cast<std::uintptr_t>(start);
   const std::uintptr_t first = (from + page - 1) / page * page;
   const std::uintptr_t last = (from + bytes) / page * page;
-  // A piece of the heap shares pages with its neighbours, but never a whole one with them.
+  // Only pieces with pages of their own are that long.
   const bool whole = bytes >= kLeastMapped && first < last &&
                      madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED) == 0;
   if (!whole) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace kiln::emulated {
@@ -19,18 +20,23 @@ class HostPages {
   template <class Byte>
   using Piece = std::unique_ptr<Byte[], Release>;
 
-  /// Throws std::bad_alloc.
+  /// What this machine must have room for when a piece is made.
+  enum class Room : std::uint8_t {
+    whole,  ///< all of it, as far as the system can tell, for pieces that will be filled
+    none,   ///< nothing: the piece may span more than the machine has
+  };
+  /// Throws std::bad_alloc, where Room::none and filling the piece would end the process.
   template <class Byte>
-  [[nodiscard]] static Piece<Byte> make(std::size_t bytes) {
+  [[nodiscard]] static Piece<Byte> make(std::size_t bytes, Room room) {
     static_assert(sizeof(Byte) == 1);
-    return Piece<Byte>(static_cast<Byte*>(reserve(bytes)), Release{bytes});
+    return Piece<Byte>(static_cast<Byte*>(reserve(bytes, room)), Release{bytes});
   }
 
   /// Makes bytes of one piece zeros again. Whole pages are handed back, untouched ones not touched.
   static void clear(std::byte* start, std::size_t bytes) noexcept;
 
  private:
-  [[nodiscard]] static void* reserve(std::size_t bytes);
+  [[nodiscard]] static void* reserve(std::size_t bytes, Room room);
 };
 
 }  // namespace kiln::emulated

@@ -22,7 +22,7 @@ enum FillDistribution : int {
 
 /// kiln_fill_random(FillArgs): fills rows x cols; columns cols..ld-1 of every row but the last get
 /// NaN (integers: the extreme value), so that a kernel that lets padding matter is found out. A
-/// value depends on seed, row, col, distribution and dtype alone. -128 is never drawn for s8.
+/// value depends only on seed, row, col, distribution and dtype. -128 is never drawn for s8.
 struct FillArgs {
   void* data;
   long long rows;

@@ -66,7 +66,7 @@ TEST_F(ScratchMutants, Prefixes) {
               reported("no_barrier", "__syncthreads();", "", Finding::race, "// of those before"),
               reported("barrier_of_the_warp", "__syncthreads();", "__syncwarp();", Finding::race,
                        "// of those before"),
-              reported("fence_alone", "__syncthreads();", "__threadfence();", Finding::race,
+              reported("only_a_fence", "__syncthreads();", "__threadfence();", Finding::race,
                        "// of those before"),
               reported("one_buffer", "    own = next;\n", "", Finding::race, "// for those behind"),
               reported("all_to_one_place", "own[t] = sum;", "own[t & ~1] = sum;", Finding::race,

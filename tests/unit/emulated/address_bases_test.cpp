@@ -70,6 +70,20 @@ TEST(AddressBases, NumbersComeFromAnywhere) {
   EXPECT_EQ(findings(with_arrays(loop + "132; @%p2 bra AGAIN;")), kOutside);
 }
 
+TEST(AddressBases, ADistanceWithinAnArrayIsANumber) {
+  // How far a pointer is into the first array is an index into whatever memory names.
+  const std::string pointer = "st.local.u32 [kept], %r3; ld.local.u32 %r8, [kept];";
+  EXPECT_EQ(findings(with_arrays(pointer + "sub.u32 %r7, %r5, %r2; add.u32 %r10, %r8, %r7;"
+                                           "ld.shared.u32 %r11, [%r10];")),
+            kNothing);
+  EXPECT_EQ(findings(with_arrays("sub.u32 %r7, %r6, %r3; add.u32 %r8, %r2, %r7;"
+                                 "ld.shared.u32 %r10, [%r8+4];")),
+            kOutside)
+      << "an index into the first one";
+  // A number out of memory may be taken from an address.
+  EXPECT_EQ(findings(with_arrays("sub.u32 %r7, %r3, %r9; ld.shared.u32 %r8, [%r7];")), kOutside);
+}
+
 TEST(AddressBases, AddressesThatMayBeOfEitherAreLetBe) {
   // Chosen, from one register that holds one and then the other, by their distance, by memory.
   for (const char* body :

@@ -153,6 +153,8 @@ TEST(DeviceProfileTest, MistakesAreNamedWithTheirPlace) {
                    "limits.sm_count must be from 1 to 1024, not 4294967296");
   expect_complaint(changed("name = \"h200\"", "name = 200"), "name", 8,
                    "name must be a text in quotes");
+  expect_complaint(changed("figures = \"measured\"", "figures = \"guessed\""), "figures", 11,
+                   "figures must be \"measured\" or \"published\"");
   expect_complaint(changed("arch = \"sm_90a\"", "arch = \"sm_3\""), "arch", 8,
                    "limits.arch must be one of sm_75");
 }

@@ -6,6 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
 #include <vector>
 
 #include "runtime/emulated/emulated_device.hpp"
@@ -61,6 +64,33 @@ TEST(GlobalMemory, PlacesOutsideAreDescribedByWhatIsNear) {
   EXPECT_EQ(memory.place_text(at - 8, 4), "8 bytes ahead of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(at - 2, 4), "across the beginning of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(16, 4), "a null pointer");
+}
+
+/// The flags of the mapping that holds an address, as the kernel lists them; "" if it does not.
+std::string mapping_flags(std::uint64_t address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool within = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::uint64_t begin = 0;
+    std::uint64_t end = 0;
+    char dash = 0;
+    if (words >> std::hex >> begin >> dash >> end && dash == '-') {
+      within = begin <= address && address < end;
+    } else if (within && line.starts_with("VmFlags:")) {
+      return line;
+    }
+  }
+  return "";
+}
+
+TEST(GlobalMemory, PaintedMemoryIsRefusedWhereTheMachineHasNoRoom) {
+  // What is filled at once must not be promised: the kernel would end the process at a write.
+  GlobalMemory memory(std::int64_t{1} << 30);
+  const Allocation& at = memory.allocate(8 << 20);
+  EXPECT_EQ(mapping_flags(at.address).find(" nr"), std::string::npos);
+  EXPECT_EQ(mapping_flags(reinterpret_cast<std::uintptr_t>(at.written.get())).find(" nr"),
+            std::string::npos);
 }
 
 TEST(GlobalMemory, WritesCanBeForgotten) {

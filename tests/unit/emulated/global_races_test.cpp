@@ -22,6 +22,7 @@ LaunchResult in_blocks(const std::string& body, std::uint32_t blocks = 1) {
   PtxRunner run(kernel_text(R"(
     .reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<16>;
     .shared .align 16 .b8 data[256];
+    .shared .align 8 .b64 full;
     ld.param.u64 %rd1, [p0];
     mov.u32 %r1, %tid.x;
     mov.u32 %r2, %ctaid.x;
@@ -171,6 +172,39 @@ TEST(GlobalRaces, BulkCopiesAreOfTheThreadThatBeginsThem) {
   EXPECT_TRUE(found_only(in_blocks(fill + store + kReadOther), Finding::race));
   EXPECT_EQ(findings(in_blocks(fill + store + "bar.sync 0;\n" + kReadOther)), nothing());
   EXPECT_EQ(findings(in_blocks(fill + store + "@%p1 ld.global.u32 %r4, [%rd1+100];\n")), nothing());
+}
+
+TEST(GlobalRaces, TheSourceOfACopyThatWasWaitedForIsFree) {
+  const auto in_place = [](int arrivals, const std::string& copy) {
+    return in_blocks("@%p1 mbarrier.init.shared.b64 [full], " + std::to_string(arrivals) + R"(;
+    fence.mbarrier_init.release.cluster;
+    mov.u32 %r8, data;
+    shl.b32 %r9, %r1, 2;
+    add.u32 %r9, %r9, %r8;
+    bar.sync 0;
+)" + copy + R"(
+  WAIT:
+    mbarrier.try_wait.parity.shared.b64 %p3, [full], 0;
+    @!%p3 bra WAIT;
+)" + kWrite);
+  };
+  // The arrival comes first: it tells nothing of what the thread does behind it.
+  EXPECT_EQ(findings(in_place(1, R"(
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;
+    @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
+  )")),
+            nothing());
+  EXPECT_EQ(findings(in_place(64, R"(
+    cp.async.ca.shared.global [%r9], [%rd3], 4;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [full];
+  )")),
+            nothing());
+  // Plain readings before the copy keep their order.
+  EXPECT_TRUE(found_only(
+      in_place(1, "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [full], 256;\n" + kReadOther + R"(
+    @%p1 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 256, [full];
+  )"),
+      Finding::race));
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ class Strangers : public GlobalShadow::ThreadOrder {
  public:
   explicit Strangers(const GlobalShadow::Threads& own) : own_(own) {}
   [[nodiscard]] bool follows(const GlobalShadow::Threads& others) const override {
-    return others.warp == own_.warp && others.lanes == own_.lanes;
+    return others.step == GlobalShadow::kKnownStep ||
+           (others.warp == own_.warp && others.lanes == own_.lanes);
   }
 
  private:
@@ -93,8 +94,9 @@ class Strangers : public GlobalShadow::ThreadOrder {
 class OneBlock {
  public:
   std::optional<GlobalShadow::Conflict> access(std::uint32_t warp, LaneMask lanes, bool writes,
-                                               std::uint32_t instruction = 0) {
-    const GlobalShadow::Touch touch{kBase, 4, writes, instruction, {warp, lanes, 1}};
+                                               std::uint32_t instruction = 0,
+                                               std::uint32_t step = 1) {
+    const GlobalShadow::Touch touch{kBase, 4, writes, instruction, {warp, lanes, step}};
     GlobalShadow::Conflict conflict;
     if (!shadow_.access(state_, touch, Strangers(touch.by), conflict)) return std::nullopt;
     return conflict;
@@ -114,6 +116,18 @@ TEST(GlobalShadow, ThreadsOfABlockMeetToo) {
   EXPECT_TRUE(conflict->wrote);
   EXPECT_EQ(conflict->threads.warp, 3U);
   EXPECT_EQ(conflict->threads.lanes, 1U << 9U);
+  EXPECT_EQ(conflict->instruction, 8U);
+}
+
+TEST(GlobalShadow, AReadingThatAllKnowOfHidesNoOther) {
+  OneBlock block;
+  EXPECT_FALSE(block.access(3, 1, false, 7, GlobalShadow::kKnownStep));
+  EXPECT_FALSE(block.access(4, 1, true)) << "as this thread does";
+  OneBlock other;
+  EXPECT_FALSE(other.access(4, 1, false, 8));
+  EXPECT_FALSE(other.access(4, 1, false, 9, GlobalShadow::kKnownStep));
+  const auto conflict = other.access(5, 1, true);
+  ASSERT_TRUE(conflict);
   EXPECT_EQ(conflict->instruction, 8U);
 }
 

@@ -67,6 +67,7 @@ LaunchResult handed_over(const std::string& tell, const std::string& wait,
     .shared .align 8 .b64 barriers[2];
     .shared .align 16 .b8 data[128];
     .shared .align 4 .b32 flag;
+    .shared .align 4 .b32 word;
     ld.param.u64 %rd1, [p0];
     mov.u32 %r1, %tid.x;
     mov.u32 %r2, barriers;
@@ -161,6 +162,23 @@ TEST(LaneOrder, FlagsAreOfTheLanesThatReadThem) {
       waiting("ld.acquire.cta.shared.u32 %r9, [flag]; setp.ne.u32 %p5, %r9, 0;", "W") + "ON:\n";
   EXPECT_EQ(findings(handed_over(raise, look)), one_race());
   EXPECT_EQ(findings(handed_over(raise, look + kSync)), std::vector<Finding>{});
+}
+
+TEST(LaneOrder, WhatAWarpLearnsTakesNothingFromWhatItsLanesToldEachOther) {
+  // Lane 3 hands a word over to lane 5; then all wait for warp 1, which has nothing to do with it.
+  const auto read_by = [](int lane) {
+    const std::string own =
+        "setp.eq.u32 %p4, %r8, 3;\n@%p4 st.shared.u32 [word], %r8;\n"
+        "@%p4 st.release.cta.shared.u32 [flag], %r7;\n"
+        "setp.ne.u32 %p6, %r8, 5;\n@%p6 bra ON;\n" +
+        waiting("ld.acquire.cta.shared.u32 %r9, [flag]; setp.ne.u32 %p5, %r9, 0;", "W") + "ON:\n";
+    const std::string all = waiting("mbarrier.try_wait.parity.shared.b64 %p5, [%r2], 0;", "V");
+    return handed_over(
+        kArrive, own + all,
+        "setp.eq.u32 %p6, %r8, " + std::to_string(lane) + ";\n@%p6 ld.shared.u32 %r9, [word];\n");
+  };
+  EXPECT_EQ(findings(read_by(5)), std::vector<Finding>{});
+  EXPECT_EQ(findings(read_by(6)), one_race());
 }
 
 TEST(LaneOrder, ARelaxedWaitIsKnownToTheLanesThatFence) {
