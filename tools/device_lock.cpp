@@ -101,7 +101,7 @@ DeviceLock lock_device(const Context& context, const DeviceInfo& info, IfTaken i
         ErrorKind::device,
         fmt::format("{}. Next: try again when that has ended, or leave out --no-wait.", taken));
   }
-  context.note(taken + "; this waits for its end (--no-wait refuses instead)");
+  context.note(taken + "; this waits for its end, and Ctrl-C gives up");
   while (!StopSignal::requested() && !lock.try_lock(info.uuid)) {
     std::this_thread::sleep_for(kAskEvery);
   }
@@ -117,8 +117,14 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   return fmt::format(
       "{} ({}) is busy with something else, {} % of the last second{}: times will "
       "be worse than they could be, and vary. Next: stop that (`nvidia-smi` shows "
-      "it), and measure again with --again",
+      "it) and repeat this (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
+}
+
+void warn_if_busy(const Context& context, const DeviceInfo& info) {
+  if (info.provenance == Provenance::modelled) return;
+  const auto text = busy_text(info, lasting_load_of_others(info.uuid));
+  if (!text.empty()) context.warn(text);
 }
 
 }  // namespace kiln::tools
