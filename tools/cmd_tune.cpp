@@ -254,7 +254,7 @@ int tune_stale(Context& context, const TuneOptions& options) {
     lines = stale_problems(*store, tuning.device(), context.catalog());
   }
   if (lines.empty()) {
-    context.note("nothing is stale here: every best kernel is of a template as it is now");
+    context.note("nothing is stale here: no best kernel is of a template that has changed");
   }
   return tune_lines(context, tuning, lines);
 }
