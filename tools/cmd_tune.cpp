@@ -53,7 +53,7 @@ void check_usage(const TuneOptions& options) {
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
     reject("--stale: names its problems itself, on a device; leave out --suite and --compile-only");
   }
-  options.problem.check_suite(options.stale ? "--stale" : options.suite);
+  options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: say for which architecture, like --arch sm_90a");
   }

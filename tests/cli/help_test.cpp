@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                 {"render", "gemm_naive", "--set", "block_x=8,block_y=1", "--arch", "sm_90a"}},
         Mistake{"suite_line", {"tune", "gemm", "--suite", "suite.txt"}},
         Mistake{"suite_absent", {"bench", "gemm", "--suite", "absent.txt"}},
+        Mistake{"suite_and_problem", {"bench", "--suite", "suite.txt", "--m", "8"}},
+        Mistake{"stale_and_problem", {"tune", "gemm", "--stale", "--m", "8", "--dtype", "f32"}},
         Mistake{"suite_or_operation", {"tune", "--m", "8", "--n", "8", "--k", "8"}},
         Mistake{"alpha_not_whole",
                 {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "s8", "--alpha",
