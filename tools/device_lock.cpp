@@ -81,11 +81,11 @@ std::string DeviceLock::holder(const std::string& uuid) {
   const int asking = open_socket();
   if (asking < 0) return text;
   const Address address = address_of(uuid);
-  ucred who{};
-  socklen_t bytes = sizeof(who);
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
   if (::connect(asking, reinterpret_cast<const sockaddr*>(&address.socket), address.bytes) == 0 &&
-      ::getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.pid > 0) {
-    text = fmt::format("process {} of user {}", who.pid, who.uid);
+      ::getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid > 0) {
+    text = fmt::format("process {} of user {}", peer.pid, peer.uid);
   }
   ::close(asking);
   return text;
