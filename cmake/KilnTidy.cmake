@@ -5,10 +5,12 @@
 
 find_program(KILN_RUN_CLANG_TIDY run-clang-tidy-14)
 if(KILN_RUN_CLANG_TIDY)
-  # The build's flags are GCC's; clang need not know them all.
+  # The build's flags are GCC's; clang need not know them all. Files that are compiled together are
+  # read as headers of the file that joins them.
   add_custom_target(tidy
     COMMAND ${KILN_RUN_CLANG_TIDY} -quiet -p ${PROJECT_BINARY_DIR}
             -extra-arg=-Wno-unknown-warning-option
             "^${PROJECT_SOURCE_DIR}/(templates|cache|runtime|tuner|tools|examples)/.*\\.cpp$"
+            "^${PROJECT_BINARY_DIR}/.*/Unity/.*\\.cxx$"
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 endif()

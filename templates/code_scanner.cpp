@@ -27,7 +27,12 @@ std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_li
     return found == std::string_view::npos ? source.size() : found + mark.size();
   };
   if (source.substr(at, 2) == "/*") return behind("*/", at + 2);
-  if (source.substr(at, 2) == "//" || (source[at] == '#' && begins_line)) return behind("\n", at);
+  if (source.substr(at, 2) == "//" || (source[at] == '#' && begins_line)) {
+    std::size_t end = behind("\n", at);
+    // A backslash before the line's end goes on with it.
+    while (end < source.size() && source.substr(0, end).ends_with("\\\n")) end = behind("\n", end);
+    return end;
+  }
   const char quote = source[at];
   if (quote != '"' && quote != '\'') return at;
   std::size_t end = at + 1;

@@ -67,12 +67,12 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
                                    [&](const ScannedKernel& one) { return one.name == name; });
   if (kernel == kernels.end()) {
     std::vector<std::string> names;
-    for (const auto& one : kernels)
+    for (const auto& one : kernels) {
       names.push_back(fmt::format("{} (line {})", one.name, one.line));
+    }
     return fmt::format(
         "{}:{}: the launch names the kernel \"{}\", but the file has no __global__ function of "
-        "that "
-        "name; it has {}. Next: give both the same name.",
+        "that name; it has {}. Next: give both the same name.",
         kernel_template.file(), launch.line, launch.kernel,
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
   }
@@ -101,9 +101,8 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   return fmt::format(
       "{}: the compiler does not find the kernel under the name that the front matter makes for it "
       "(launch NAME, config STRUCT and its fields, types). Next: compare it with the code; a "
-      "kernel "
-      "in a namespace is launched with it (launch mine::kernel), the config struct lies outside of "
-      "all.",
+      "kernel in a namespace is launched with it (launch mine::kernel), the config struct lies "
+      "outside of all.",
       kernel_template.file());
 }
 
@@ -126,13 +125,17 @@ int line_of_include(std::string_view source, std::string_view header) {
 
 std::string explain_header(const KernelTemplate& kernel_template, std::string_view header) {
   const int line = line_of_include(kernel_template.source(), header);
+  const bool is_of_the_standard_library = header.find_first_of("./") == std::string_view::npos;
   const std::string place =
       line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
   return fmt::format(
       "{}: there is no <{}>: kernels are compiled by NVRTC, which has CUDA's headers and none of "
-      "the "
-      "host's. Next: include <cuda/std/{}> and write cuda::std::, or use built-in types.",
-      place, header, header);
+      "the host's. Next: {}.",
+      place, header,
+      is_of_the_standard_library
+          ? fmt::format("include <cuda/std/{}> and write cuda::std::, or use built-in types",
+                        header)
+          : "put what you need of it beside the template, and include that in quotes");
 }
 
 /// Whether the last parameter of a mangled function is a GemmArgs, and the only one, by value:

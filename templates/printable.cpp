@@ -79,7 +79,7 @@ std::string printable(std::string_view text, LineBreaks breaks) {
 std::string shell_word(const std::string& value) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-";
-  if (value.find_first_not_of(kPlain) == std::string::npos) return value;
+  if (!value.empty() && value.find_first_not_of(kPlain) == std::string::npos) return value;
   std::string quoted = "'";
   for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

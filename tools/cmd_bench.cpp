@@ -50,7 +50,7 @@ struct BenchRow {
 };
 
 void check_bench_usage(const BenchOptions& options) {
-  options.problem.check_suite(options.suite);
+  options.problem.check_list(options.suite.empty() ? "" : "--suite");
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   options.selection.check_usage();
   if (!options.tune.empty() && options.selection.given()) {

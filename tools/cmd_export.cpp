@@ -2,15 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "cache/locations.hpp"
+#include "cache/private_folder.hpp"
 #include "cache/salvage.hpp"
 #include "cache/transfer.hpp"
 #include "kiln/error.hpp"
@@ -36,34 +34,13 @@ struct ExportOptions {
   bool database = false;
 };
 
-/// A folder that is gone at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    path_ = (std::filesystem::temp_directory_path() / "kiln-export-XXXXXX").string();
-    if (mkdtemp(path_.data()) == nullptr) {
-      throw Error(ErrorKind::usage, fmt::format("no folder can be made in {}: {}",
-                                                std::filesystem::temp_directory_path().string(),
-                                                std::strerror(errno)));
-    }
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  [[nodiscard]] std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
-
 /// What can still be read of a damaged database, row by row.
 RowCount export_readable(const std::string& database, const TrialFilter& filter,
                          std::ostream& lines) {
-  const ScratchFolder scratch;
-  auto readable = TuningStore::open(scratch.file("readable.db"), OpenMode::read_write);
+  std::string why;
+  const auto scratch = PrivateFolder::make(temporary_files_path(), why);
+  if (!scratch) throw Error(ErrorKind::usage, why);
+  auto readable = TuningStore::open(scratch->path() + "/readable.db", OpenMode::read_write);
   (void)readable.record_all(salvage_trials(database));
   return export_rows(readable, filter, lines);
 }
@@ -128,7 +105,7 @@ int export_kernel(Context& context, const ExportOptions& options) {
     document["arch"] = limits.arch;
     document["template"] = name;
     document["template_digest"] = rendered.template_digest;
-    document["config"] = config.canonical();
+    document["config"] = to_json(config);
     document["digest"] = rendered.digest;
     document["text"] = text;
     write_file(options.output, json_text(document));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/printable.hpp"
 #include "tools/program.hpp"
 #include "tools/transfer_report.hpp"
 
@@ -41,7 +42,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
     if (source.corrupt_rows() > 0) {
       context.warn(
           fmt::format("{} damaged rows in {} were left out; `kiln doctor --db {}` names them",
-                      source.corrupt_rows(), source.path(), source.path()));
+                      source.corrupt_rows(), source.path(), shell_word(source.path())));
     }
   }
   return report_transfer(context, "merge", total);

@@ -109,7 +109,7 @@ void add_offer(Json& json, const Offer& offer) {
   json["limits_of"] = offer.limits.arch;
   json["valid_size"] = offer.valid;
   if (!offer.why_not.empty()) json["unsupported"] = offer.why_not;
-  if (offer.default_config) json["default_config"] = offer.default_config->canonical();
+  if (offer.default_config) json["default_config"] = to_json(*offer.default_config);
 }
 
 /// The problem that was asked about. Sizes that were left out are taken as kDefaultSize, and said

@@ -53,7 +53,7 @@ void check_usage(const TuneOptions& options) {
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
     reject("--stale: names its problems itself, on a device; leave out --suite and --compile-only");
   }
-  options.problem.check_suite(options.stale ? "--stale" : options.suite);
+  options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {
     reject("--compile-only: say for which architecture, like --arch sm_90a");
   }
@@ -254,7 +254,7 @@ int tune_stale(Context& context, const TuneOptions& options) {
     lines = stale_problems(*store, tuning.device(), context.catalog());
   }
   if (lines.empty()) {
-    context.note("nothing is stale here: every best kernel is of a template as it is now");
+    context.note("nothing is stale here: no best kernel is of a template that has changed");
   }
   return tune_lines(context, tuning, lines);
 }

@@ -95,7 +95,7 @@ class Judge {
       bench_.evaluator = std::make_unique<LocalEvaluator>(std::move(device), BaselineSource{});
       bench_.compiler = context.compiler();
     } else {
-      bench_ = open_workbench(context, {});
+      bench_ = open_workbench(context, {.times = false});
     }
   }
 

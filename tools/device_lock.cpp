@@ -81,11 +81,11 @@ std::string DeviceLock::holder(const std::string& uuid) {
   const int asking = open_socket();
   if (asking < 0) return text;
   const Address address = address_of(uuid);
-  ucred who{};
-  socklen_t bytes = sizeof(who);
+  ucred peer{};
+  socklen_t bytes = sizeof(peer);
   if (::connect(asking, reinterpret_cast<const sockaddr*>(&address.socket), address.bytes) == 0 &&
-      ::getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &who, &bytes) == 0 && who.pid > 0) {
-    text = fmt::format("process {} of user {}", who.pid, who.uid);
+      ::getsockopt(asking, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid > 0) {
+    text = fmt::format("process {} of user {}", peer.pid, peer.uid);
   }
   ::close(asking);
   return text;
@@ -101,7 +101,7 @@ DeviceLock lock_device(const Context& context, const DeviceInfo& info, IfTaken i
         ErrorKind::device,
         fmt::format("{}. Next: try again when that has ended, or leave out --no-wait.", taken));
   }
-  context.note(taken + "; this waits for its end (--no-wait refuses instead)");
+  context.note(taken + "; this waits for its end, and Ctrl-C gives up");
   while (!StopSignal::requested() && !lock.try_lock(info.uuid)) {
     std::this_thread::sleep_for(kAskEvery);
   }
@@ -117,8 +117,14 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
   return fmt::format(
       "{} ({}) is busy with something else, {} % of the last second{}: times will "
       "be worse than they could be, and vary. Next: stop that (`nvidia-smi` shows "
-      "it), and measure again with --again",
+      "it) and repeat this (`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
+}
+
+void warn_if_busy(const Context& context, const DeviceInfo& info) {
+  if (info.provenance == Provenance::modelled) return;
+  const auto text = busy_text(info, lasting_load_of_others(info.uuid));
+  if (!text.empty()) context.warn(text);
 }
 
 }  // namespace kiln::tools

@@ -16,8 +16,10 @@ namespace {
 
 void require(const DeviceStatus& status, const char* what) {
   if (status.ok()) return;
-  throw Error(ErrorKind::device,
-              fmt::format("{}: {}; `kiln verify` looks closer", what, status.message));
+  throw Error(
+      ErrorKind::device,
+      fmt::format("{}: {}. Next: `kiln verify` with the same problem and template looks closer.",
+                  what, status.message));
 }
 
 }  // namespace

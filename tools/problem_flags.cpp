@@ -91,21 +91,26 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
   add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
 }
 
-bool ProblemFlags::given() const {
-  if (!operation_.empty()) return true;
-  const auto options = verb_->get_options([](const CLI::Option* option) {
-    return option->get_group() == kGroup && option->count() > 0;
-  });
-  return !options.empty();
+std::vector<std::string> ProblemFlags::given_flags() const {
+  std::vector<std::string> flags;
+  for (const auto* option : verb_->get_options()) {
+    if (option->get_group() == kGroup && option->count() > 0) flags.push_back(option->get_name());
+  }
+  return flags;
 }
 
-void ProblemFlags::check_suite(const std::string& suite) const {
-  if (suite.empty()) {
+bool ProblemFlags::given() const {
+  return !operation_.empty() || !given_flags().empty();
+}
+
+void ProblemFlags::check_list(const std::string& list) const {
+  if (list.empty()) {
     if (!operation_.empty()) return;
     throw Error(ErrorKind::usage, "what to compute is missing: say gemm, or name a --suite");
   }
-  if (missing_sizes().size() < kSizes.size()) {
-    throw Error(ErrorKind::usage, "--suite: names its problems itself; leave out --m, --n and --k");
+  if (const auto flags = given_flags(); !flags.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}: names its problems itself; leave out {}", list,
+                                              fmt::join(flags, ", ")));
   }
 }
 

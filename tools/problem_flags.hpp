@@ -34,9 +34,10 @@ class ProblemFlags {
   void add_to(CLI::App& verb, Operation operation);
   /// Whether any of them was given.
   [[nodiscard]] bool given() const;
-  /// For verbs that take one problem or a suite of them: throws Error(usage) when neither is named,
-  /// or both.
-  void check_suite(const std::string& suite) const;
+  /// For verbs that take one problem or a list of them, which `list` names ("--suite"; "" where
+  /// there is none): throws Error(usage) when there is neither, or a list and a flag of a problem,
+  /// which it would ignore.
+  void check_list(const std::string& list) const;
   /// Which of --m, --n and --k were not given.
   [[nodiscard]] std::vector<std::string> missing_sizes() const;
   /// The problem. Throws Error(usage) that names the flag. Sizes are required unless
@@ -44,6 +45,8 @@ class ProblemFlags {
   [[nodiscard]] GemmRequest request(std::int64_t default_size = 0) const;
 
  private:
+  [[nodiscard]] std::vector<std::string> given_flags() const;
+
   CLI::App* verb_ = nullptr;
   std::string operation_;
   std::int64_t m_ = 0, n_ = 0, k_ = 0;

@@ -172,7 +172,11 @@ int Program::parse_and_act(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return report("usage", explain(error), kExitUsage);
   }
-  return action_(context_);
+  const int exit_code = action_(context_);
+  if (exit_code == kExitInterrupted && !context_.printed()) {
+    return report("interrupted", "interrupted before there was a result", exit_code);
+  }
+  return exit_code;
 }
 
 int Program::report(std::string_view kind, const std::string& message, int exit_code) const {

@@ -32,11 +32,10 @@ StopSignal::StopSignal() {
   // Reads from the worker process must go on: the candidate in flight is finished, not lost.
   action.sa_flags = SA_RESTART;
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], &action, &previous_actions[i]);
+    sigaction(kSignals[i], nullptr, &previous_actions[i]);
     // `nohup` means that a run goes on when its terminal is closed.
-    if (kSignals[i] == SIGHUP && previous_actions[i].sa_handler == SIG_IGN) {
-      sigaction(SIGHUP, &previous_actions[i], nullptr);
-    }
+    if (kSignals[i] == SIGHUP && previous_actions[i].sa_handler == SIG_IGN) continue;
+    sigaction(kSignals[i], &action, nullptr);
   }
 }
 

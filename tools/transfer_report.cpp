@@ -25,9 +25,9 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
   }
   if (!count.broken_off.empty()) {
     context.warn(
-        fmt::format("{}. What came before is stored; once that is mended, `kiln {}` can be "
+        fmt::format("{}. What came before is stored; once that is mended, the same command can be "
                     "repeated: nothing is stored twice",
-                    count.broken_off, verb));
+                    count.broken_off));
   }
   return count.refused == 0 && count.broken_off.empty() ? kExitOk : kExitFailure;
 }

@@ -54,8 +54,7 @@ bool is_edgeless(const TuneResult& result) {
 std::string edgeless_text(const std::string& template_name) {
   return fmt::format(
       "the requirements of {} leave out every ragged size: faults at the edges of tiles show only "
-      "as "
-      "far as this problem has such edges. Next: loosen them if other sizes matter",
+      "as far as this problem has such edges. Next: loosen them if other sizes matter",
       template_name);
 }
 

@@ -8,7 +8,6 @@
 #include <filesystem>
 
 #include "kiln/error.hpp"
-#include "runtime/cuda/nvml.hpp"
 #include "runtime/device.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
@@ -48,10 +47,7 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   }
   const DeviceInfo& info = bench.evaluator->info();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
-  if (bench.lock.holds()) {
-    const auto text = busy_text(info, lasting_load_of_others(info.uuid));
-    if (!text.empty()) context.warn(text);
-  }
+  if (bench.lock.holds() && options.times) warn_if_busy(context, info);
   bench.compiler = context.compiler();
   return bench;
 }

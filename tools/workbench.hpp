@@ -24,9 +24,10 @@ struct Workbench {
 struct WorkbenchOptions {
   bool in_process = false;
   bool no_wait = false;  ///< refuse, rather than wait, while another run measures on the device
+  bool times = true;     ///< what runs is timed, so that others would spoil it
 };
-/// Reserves the device, and warns when something else keeps it busy. Throws Error(device) that also
-/// says what works without a device. When a signal asks to stop meanwhile (see StopSignal) the
+/// Reserves the device, and warns when something else would spoil times. Throws Error(device) that
+/// also says what works without a device. When a signal asks to stop meanwhile (see StopSignal) the
 /// device may not be reserved: nothing should be measured then.
 [[nodiscard]] Workbench open_workbench(Context& context, const WorkbenchOptions& options);
 

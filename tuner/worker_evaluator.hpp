@@ -39,7 +39,7 @@ class WorkerEvaluator : public Evaluator {
     std::string message;  ///< why there is no answer
     std::string payload;  ///< of the answer
     bool given_up = false;
-    bool from_outside = false;  ///< somebody else killed the child
+    bool from_outside = false;  ///< something else killed the child
   };
 
   [[nodiscard]] bool await_hello(const GiveUp& give_up);

@@ -24,8 +24,8 @@ class WorkerProcess {
   /// How the child ended.
   struct Ending {
     std::string text;  ///< "was killed by signal 11 (Segmentation fault)", "exited with code 3"
-    /// It was killed by a signal that no fault of its own raises, and not by this object: somebody
-    /// else did it, as the system does when memory is short.
+    /// It was killed by a signal that no fault of its own raises, and not by this object: a
+    /// person did, or the system, when memory is short.
     bool from_outside = false;
   };
   /// How long to wait for the child.

@@ -16,14 +16,7 @@
 namespace kiln::cli {
 namespace {
 
-const std::vector<std::string> kTuned{"gemm", "--m", "64",       "--n", "48",
-                                      "--k",  "32",  "--layout", "nt"};
-
-std::vector<std::string> with(std::vector<std::string> words,
-                              const std::vector<std::string>& more) {
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
-}
+const Words kTuned{"gemm", "--m", "64", "--n", "48", "--k", "32", "--layout", "nt"};
 
 TEST(Database, AnAbsentOneIsEmptyAndStaysAbsent) {
   const Sandbox sandbox;
@@ -206,7 +199,7 @@ TEST(Database, ADryRunOfPruneCountsAndChangesNothing) {
   const Sandbox sandbox;
   fill_database(sandbox);
   const auto before = sandbox.read(sandbox.database().string());
-  const std::vector<std::string> prune{"prune", "--older", "0s", "--keep-best", "1"};
+  const Words prune{"prune", "--older", "0s", "--keep-best", "1"};
   const auto dry = sandbox.run(with(prune, {"--dry-run", "--cubins", "1MiB"}));
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
   EXPECT_NE(dry.out.find(" trials and 0 compiled kernels would be removed; nothing was\n"),
@@ -232,8 +225,8 @@ TEST(Database, ADamagedOneIsNamedWithExitCodeFive) {
   const Sandbox sandbox;
   fill_database(sandbox);
   std::filesystem::resize_file(sandbox.database(), 5000);
-  for (const auto& arguments : {std::vector<std::string>{"list"}, with({"show"}, kTuned),
-                                std::vector<std::string>{"export", "--database"}}) {
+  for (const auto& arguments :
+       {Words{"list"}, with({"show"}, kTuned), std::vector<std::string>{"export", "--database"}}) {
     const auto run = sandbox.run(arguments);
     EXPECT_EQ(run.exit_code, 5) << arguments.front();
     EXPECT_NE(run.err.find(sandbox.database().string()), std::string::npos) << run.err;

@@ -59,26 +59,25 @@ void plant(const Sandbox& sandbox, const std::string& fault) {
   sandbox.write("planted.cu", text);
 }
 
-/// `verify` of that kernel with `fault` in its place.
-Run verify_planted(const Sandbox& sandbox, const std::string& fault,
-                   const std::vector<std::string>& more = {}) {
+/// A verb on that kernel, for a problem that needs both of its warps.
+Words on_planted(const std::string& verb) {
+  return with(on_gemm(verb, 4, 48, 8), {"--dtype", "f32", "--set", "block_x=64", "--template",
+                                        "planted", "--template-path", "."});
+}
+
+/// The verb on that kernel with `fault` in its place.
+Run run_planted(const Sandbox& sandbox, const std::string& verb, const std::string& fault,
+                const Words& more = {}) {
   plant(sandbox, fault);
-  std::vector<std::string> arguments{
-      "verify", "gemm",       "--m",        "4",       "--n",
-      "48",     "--k",        "8",          "--dtype", "f32",
-      "--set",  "block_x=64", "--template", "planted", "--template-path",
-      "."};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return sandbox.run(arguments);
+  return sandbox.run(with(on_planted(verb), more));
 }
 
-std::vector<std::string> on_emulated(std::vector<std::string> arguments) {
-  arguments.insert(arguments.end(), {"--device", "emulated:h200"});
-  return arguments;
+Words on_emulated(const Words& words) {
+  return with(words, {"--device", "emulated:h200"});
 }
 
-std::vector<std::string> small_problem(const std::string& verb) {
-  return {verb, "gemm", "--m", "48", "--n", "40", "--k", "24"};
+Words small_problem(const std::string& verb) {
+  return on_gemm(verb, 48, 40, 24);
 }
 
 TEST(Emulated, DoctorKnowsIt) {
@@ -104,9 +103,8 @@ TEST(Emulated, AProfileOfOnesOwnIsADevice) {
   const std::string name = "gpu = \"NVIDIA H200\"";
   text.replace(text.find(name), name.size(), "gpu = \"Imagined GPU\"");
   sandbox.write("mine.toml", text);
-  auto arguments = small_problem("inspect");
-  arguments.insert(arguments.end(), {"--device", "emulated:mine.toml", "--template", "gemm_naive"});
-  const auto run = sandbox.run(arguments);
+  const auto run = sandbox.run(with(
+      small_problem("inspect"), {"--device", "emulated:mine.toml", "--template", "gemm_naive"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.out.find("on emulated Imagined GPU"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("  predicted  "), std::string::npos) << run.out;
@@ -123,9 +121,7 @@ TEST(Emulated, EveryVerbThatFindsNoGpuNamesIt) {
 
 TEST(Emulated, AnUnknownModelIsNamedWithTheKnownOnes) {
   const Sandbox sandbox;
-  auto arguments = small_problem("run");
-  arguments.insert(arguments.end(), {"--device", "emulated:b300"});
-  const auto run = sandbox.run(arguments);
+  const auto run = sandbox.run(with(small_problem("run"), {"--device", "emulated:b300"}));
   EXPECT_EQ(run.exit_code, 4);
   EXPECT_NE(run.err.find("b300"), std::string::npos) << run.err;
   EXPECT_NE(run.err.find("h200"), std::string::npos) << run.err;
@@ -133,7 +129,7 @@ TEST(Emulated, AnUnknownModelIsNamedWithTheKnownOnes) {
 
 TEST(Emulated, RunComputesAndClaimsNoTime) {
   const Sandbox sandbox;
-  auto arguments = on_emulated(small_problem("run"));
+  const auto arguments = on_emulated(small_problem("run"));
   const auto text = sandbox.run(arguments);
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("on emulated NVIDIA H200"), std::string::npos) << text.out;
@@ -141,8 +137,8 @@ TEST(Emulated, RunComputesAndClaimsNoTime) {
   EXPECT_NE(text.out.find("1 compiled"), std::string::npos) << text.out;
   EXPECT_EQ(text.err.find("--repeat"), std::string::npos) << text.err;
 
-  arguments.insert(arguments.end(), {"--json", "--beta", "1", "--layout", "nt", "--repeat", "5"});
-  const auto run = sandbox.run(arguments);
+  const auto run =
+      sandbox.run(with(arguments, {"--json", "--beta", "1", "--layout", "nt", "--repeat", "5"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_NE(run.err.find("--repeat has no effect"), std::string::npos) << run.err;
   const auto json = nlohmann::json::parse(run.out);
@@ -165,10 +161,9 @@ TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
 // From the search to a program that uses what it found: every step calls it a prediction.
 TEST(Emulated, TuningPredictsAndSaysSo) {
   const Sandbox sandbox;
-  auto arguments = on_emulated(small_problem("tune"));
-  arguments.insert(arguments.end(), {"--templates", "gemm_naive", "--set", "block_x=32", "--set",
-                                     "block_y=4", "--budget", "2m", "--warm", "--json"});
-  const auto tuned = sandbox.run(arguments);
+  const auto tuned = sandbox.run(with(on_emulated(small_problem("tune")),
+                                      {"--templates", "gemm_naive", "--set", "block_x=32", "--set",
+                                       "block_y=4", "--budget", "2m", "--warm", "--json"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_NE(tuned.err.find("--samples and --warm change nothing here"), std::string::npos)
       << tuned.err;
@@ -193,9 +188,8 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
 
 TEST(Emulated, BenchSearchesAsTuneDoes) {
   const Sandbox sandbox;
-  auto arguments = on_emulated(small_problem("bench"));
-  arguments.insert(arguments.end(), {"--tune", "10ms", "--warm"});
-  const auto bench = sandbox.run(arguments);
+  const auto bench =
+      sandbox.run(with(on_emulated(small_problem("bench")), {"--tune", "10ms", "--warm"}));
   EXPECT_EQ(bench.exit_code, 0) << bench.err;
   EXPECT_NE(bench.err.find("--rounds and --warm change nothing"), std::string::npos) << bench.err;
   const auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_only);
@@ -207,27 +201,10 @@ TEST(Emulated, BenchSearchesAsTuneDoes) {
 TEST(Emulated, AnEndlessCandidateIsKilledAndTheNextOneTried) {
   const Sandbox sandbox;
   plant(sandbox, "  if constexpr (C.block_x == 64) while (atomicAdd(seen, 0.0f) >= 0.0f) {}");
-  const auto run = sandbox.run({"tune",
-                                "gemm",
-                                "--m",
-                                "4",
-                                "--n",
-                                "48",
-                                "--k",
-                                "8",
-                                "--dtype",
-                                "f32",
-                                "--templates",
-                                "planted",
-                                "--template-path",
-                                ".",
-                                "--device",
-                                "emulated:h200",
-                                "--candidate-timeout",
-                                "3s",
-                                "--budget",
-                                "60s",
-                                "--json"});
+  const auto run =
+      sandbox.run(with(on_emulated(on_gemm("tune", 4, 48, 8)),
+                       {"--dtype", "f32", "--templates", "planted", "--template-path", ".",
+                        "--candidate-timeout", "3s", "--budget", "60s", "--json"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto result = nlohmann::json::parse(run.out)["results"].at(0);
   EXPECT_EQ(result["outcomes"]["ok"], 1) << run.out;
@@ -237,7 +214,7 @@ TEST(Emulated, AnEndlessCandidateIsKilledAndTheNextOneTried) {
 
 TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
   const Sandbox sandbox;
-  const auto run = verify_planted(sandbox, "");
+  const auto run = run_planted(sandbox, "verify", "");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_NE(run.out.find("on emulated NVIDIA H200"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("verdict   right"), std::string::npos) << run.out;
@@ -247,7 +224,7 @@ TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
 TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
   const Sandbox sandbox;
   const std::string fault = "  sum += 0 * seen[C.block_x - 1 - t];";
-  const auto text = verify_planted(sandbox, fault);
+  const auto text = run_planted(sandbox, "verify", fault);
   EXPECT_EQ(text.exit_code, 1) << text.err;
   EXPECT_NE(text.out.find("race at planted.cu:33 in planted, block ("), std::string::npos)
       << text.out;
@@ -257,7 +234,7 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
       << text.out;
   EXPECT_EQ(text.out.find("crashed"), std::string::npos) << text.out;
 
-  const auto run = verify_planted(sandbox, fault, {"--json"});
+  const auto run = run_planted(sandbox, "verify", fault, {"--json"});
   EXPECT_EQ(run.exit_code, 1);
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_FALSE(json["clean"]);
@@ -275,7 +252,7 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
 
 TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   const Sandbox sandbox;
-  const auto run = verify_planted(sandbox, "  sum += 0 * seen[t + 64];");
+  const auto run = run_planted(sandbox, "verify", "  sum += 0 * seen[t + 64];");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("verdict   NOT right, crashed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:33"), std::string::npos) << run.out;
@@ -289,19 +266,13 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
       "__device__ float neighbour(const float* of, int at) {\n  return of[at];\n}\n\n";
   text.insert(text.find("template <PlantedConfig C"), function);
   sandbox.write("planted.cu", text);
-  std::vector<std::string> arguments{
-      "verify", "gemm",       "--m",        "4",       "--n",
-      "48",     "--k",        "8",          "--dtype", "f32",
-      "--set",  "block_x=64", "--template", "planted", "--template-path",
-      "."};
-  const auto shown = sandbox.run(arguments);
+  const auto shown = sandbox.run(on_planted("verify"));
   EXPECT_NE(shown.out.find("uninitialised at planted.cu:20, called at planted.cu:37, in planted"),
             std::string::npos)
       << shown.out;
   EXPECT_NE(shown.out.find("called at planted.cu:37 | sum += 0 * neighbour("), std::string::npos)
       << shown.out;
-  arguments.emplace_back("--json");
-  const auto json = nlohmann::json::parse(sandbox.run(arguments).out);
+  const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);
   ASSERT_FALSE(json["findings"].empty());
   EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:20");
   EXPECT_EQ(json["findings"].at(0)["called_at"], "planted.cu:37");
@@ -310,7 +281,7 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
 
 TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
   const Sandbox sandbox;
-  const auto run = verify_planted(sandbox, "  if (col == 7) sum += 1;");
+  const auto run = run_planted(sandbox, "verify", "  if (col == 7) sum += 1;");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("verdict   NOT right, wrong_result: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("column 7"), std::string::npos) << run.out;
@@ -319,8 +290,7 @@ TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
 TEST(Verify, AProblemThatNothingComputesIsExitCodeThree) {
   const Sandbox sandbox;
   for (const char* verb : {"verify", "inspect"}) {
-    const auto run =
-        sandbox.run({verb, "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "s32"});
+    const auto run = sandbox.run(with(on_gemm(verb, 8, 8, 8), {"--dtype", "s32"}));
     EXPECT_EQ(run.exit_code, 3) << verb << run.err;
     EXPECT_NE(run.err.find("no template computes"), std::string::npos) << run.err;
   }
@@ -328,27 +298,17 @@ TEST(Verify, AProblemThatNothingComputesIsExitCodeThree) {
 
 TEST(Inspect, CountsTheConflictsOfALine) {
   const Sandbox sandbox;
-  sandbox.write("planted.cu", [] {
-    std::string text = kPlantable;
-    // 32 lanes, two to a bank.
-    text.replace(text.find("$FAULT"), 6,
-                 "  __syncthreads();\n  if (t < 32) sum += 0 * seen[2 * t];");
-    return text;
-  }());
-  std::vector<std::string> arguments{
-      "inspect",    "gemm",       "--m",   "4",          "--n",
-      "64",         "--k",        "8",     "--dtype",    "f32",
-      "--template", "planted",    "--set", "block_x=64", "--template-path",
-      ".",          "--clusters", "1"};
-  auto with_source = arguments;
-  with_source.emplace_back("--source");
-  const auto text = sandbox.run(with_source);
+  // 32 lanes, two to a bank.
+  plant(sandbox, "  __syncthreads();\n  if (t < 32) sum += 0 * seen[2 * t];");
+  const Words arguments =
+      with(on_gemm("inspect", 4, 64, 8), {"--dtype", "f32", "--template", "planted", "--set",
+                                          "block_x=64", "--template-path", ".", "--clusters", "1"});
+  const auto text = sandbox.run(with(arguments, {"--source"}));
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("counted    1 of 4 blocks"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("if (t < 32) sum += 0 * seen[2 * t];"), std::string::npos) << text.out;
 
-  arguments.emplace_back("--json");
-  const auto run = sandbox.run(arguments);
+  const auto run = sandbox.run(with(arguments, {"--json"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto launch = nlohmann::json::parse(run.out)["launches"].at(0);
   EXPECT_EQ(launch["blocks"], 4);
@@ -367,23 +327,10 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   EXPECT_EQ((*line)["shared_conflicts"], 4);
 }
 
-/// `inspect` of the kernel with `fault` in its place.
-Run inspect_planted(const Sandbox& sandbox, const std::string& fault,
-                    const std::vector<std::string>& more) {
-  plant(sandbox, fault);
-  std::vector<std::string> arguments{
-      "inspect", "gemm",       "--m",        "4",       "--n",
-      "48",      "--k",        "8",          "--dtype", "f32",
-      "--set",   "block_x=64", "--template", "planted", "--template-path",
-      "."};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return sandbox.run(arguments);
-}
-
 TEST(Inspect, AnEndlessKernelIsEndedAfterTheTimeout) {
   const Sandbox sandbox;
-  const auto run =
-      inspect_planted(sandbox, "  while (atomicAdd(seen, 0.0f) >= 0.0f) {}", {"--timeout", "1s"});
+  const auto run = run_planted(sandbox, "inspect", "  while (atomicAdd(seen, 0.0f) >= 0.0f) {}",
+                               {"--timeout", "1s"});
   EXPECT_EQ(run.exit_code, 4) << run.out << run.err;
   EXPECT_NE(run.err.find("timed_out at planted.cu:33"), std::string::npos) << run.err;
 }
@@ -391,8 +338,8 @@ TEST(Inspect, AnEndlessKernelIsEndedAfterTheTimeout) {
 // D takes 80 GB, of which one block writes some thousand bytes.
 TEST(Inspect, OperandsMayBeLargerThanTheMachine) {
   const Sandbox sandbox;
-  const auto run = sandbox.run({"inspect", "gemm", "--m", "200000", "--n", "200000", "--k", "64",
-                                "--template", "gemm_wmma", "--clusters", "1", "--json"});
+  const auto run = sandbox.run(with(on_gemm("inspect", 200000, 200000, 64),
+                                    {"--template", "gemm_wmma", "--clusters", "1", "--json"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto launch = nlohmann::json::parse(run.out)["launches"].at(0);
   EXPECT_EQ(launch["blocks_counted"], 1);
@@ -402,7 +349,7 @@ TEST(Inspect, OperandsMayBeLargerThanTheMachine) {
 
 TEST(Inspect, WhatDoesNotCompileHasADocument) {
   const Sandbox sandbox;
-  const auto run = inspect_planted(sandbox, "  no such thing;", {"--json"});
+  const auto run = run_planted(sandbox, "inspect", "  no such thing;", {"--json"});
   EXPECT_EQ(run.exit_code, 1) << run.err;
   const auto document = nlohmann::json::parse(run.out);
   EXPECT_EQ(document["outcome"], "compile_failed");
@@ -412,9 +359,7 @@ TEST(Inspect, WhatDoesNotCompileHasADocument) {
 
 TEST(Inspect, WantsAnEmulatedDevice) {
   const Sandbox sandbox;
-  auto arguments = small_problem("inspect");
-  arguments.insert(arguments.end(), {"--device", "cuda:0"});
-  const auto run = sandbox.run(arguments);
+  const auto run = sandbox.run(with(small_problem("inspect"), {"--device", "cuda:0"}));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_NE(run.err.find("--device emulated:h200"), std::string::npos) << run.err;
 }

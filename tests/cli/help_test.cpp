@@ -40,7 +40,7 @@ TEST(Usage, VersionIsData) {
 
 struct Mistake {
   const char* name;
-  std::vector<std::string> arguments;
+  Words arguments;
 };
 
 class Mistakes : public testing::TestWithParam<Mistake> {};
@@ -89,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
                 {"render", "gemm_naive", "--set", "block_x=8,block_y=1", "--arch", "sm_90a"}},
         Mistake{"suite_line", {"tune", "gemm", "--suite", "suite.txt"}},
         Mistake{"suite_absent", {"bench", "gemm", "--suite", "absent.txt"}},
+        Mistake{"suite_and_problem", {"bench", "--suite", "suite.txt", "--m", "8"}},
+        Mistake{"stale_and_problem", {"tune", "gemm", "--stale", "--m", "8", "--dtype", "f32"}},
         Mistake{"suite_or_operation", {"tune", "--m", "8", "--n", "8", "--k", "8"}},
         Mistake{"alpha_not_whole",
                 {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "s8", "--alpha",
@@ -113,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// A flag that takes a number, after the words of its verb.
 struct NumberFlag {
-  std::vector<std::string> words;
+  Words words;
   const char* flag;
 };
 
@@ -124,9 +126,7 @@ TEST_P(Numbers, AreNeitherWrappedNorCut) {
   const auto& [words, flag] = GetParam();
   for (const std::string number :
        {"-1", "-3", "99999999999999999999", "18446744073709551613", "1e3", "2.5", "7x", ""}) {
-    auto arguments = words;
-    arguments.insert(arguments.end(), {flag, number});
-    const auto run = sandbox.run(arguments);
+    const auto run = sandbox.run(with(words, {flag, number}));
     EXPECT_EQ(run.exit_code, 2) << flag << " " << number << run.err;
     EXPECT_EQ(run.err.find(std::string("kiln: ") + flag + ": " + number + " is no whole number"),
               0u)
@@ -134,8 +134,8 @@ TEST_P(Numbers, AreNeitherWrappedNorCut) {
   }
 }
 
-std::vector<std::string> verb_on_problem(const char* verb) {
-  return {verb, "gemm", "--m", "8", "--n", "8", "--k", "8"};
+Words verb_on_problem(const char* verb) {
+  return on_gemm(verb, 8, 8, 8);
 }
 
 INSTANTIATE_TEST_SUITE_P(

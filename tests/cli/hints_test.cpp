@@ -5,12 +5,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cache/store.hpp"
 #include "tests/cli/fixture.hpp"
 #include "tests/cli/sandbox.hpp"
+#include "tests/cli/user_template.hpp"
 
 namespace kiln::cli {
 namespace {
@@ -34,62 +35,16 @@ std::vector<std::string> lines_starting(const std::string& text, const std::stri
   return lines;
 }
 
-constexpr const char* kMine = R"(//@ template   mine
-//@ purpose    The definition of a GEMM.
-//@ operation  gemm
-//@ config     MineConfig
-//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
-//@ tune       block = 32
-//@ launch     mine
-//@   grid     ceil_div(n, block), m
-//@   block    block
-
-#include "common/gemm_args.cuh"
-
-struct MineConfig {
-  int block;
-};
-
-template <MineConfig C, class A, class B, class CIn, class D, class Acc>
-__global__ void mine(const kiln::GemmArgs args) {
-  const int row = blockIdx.y;
-  const int col = blockIdx.x * C.block + threadIdx.x;
-  if (col >= args.n) return;
-  float sum = 0;
-  for (int i = 0; i < args.k; ++i) {
-    sum += static_cast<const float*>(args.a)[row * args.lda + i] *
-           static_cast<const float*>(args.b)[i * args.ldb + col];
-  }
-  static_cast<float*>(args.d)[row * args.ldd + col] = float(args.alpha) * sum;
-}
-)";
-
 // With neither the database nor the template of the user every one of them would fail, or answer
 // with another kernel.
 TEST(Hints, UseItCommandsFindWhatWasTuned) {
   const Sandbox sandbox;
   std::filesystem::create_directory(sandbox.folder() / "my templates");
-  sandbox.write("my templates/mine.cu", kMine);
-  const auto tuned = sandbox.run({"tune",
-                                  "gemm",
-                                  "--m",
-                                  "8",
-                                  "--n",
-                                  "32",
-                                  "--k",
-                                  "8",
-                                  "--dtype",
-                                  "f32",
-                                  "--templates",
-                                  "mine",
-                                  "--max-candidates",
-                                  "1",
-                                  "--db",
-                                  "my results.db",
-                                  "--template-path",
-                                  "my templates",
-                                  "--device",
-                                  "emulated:h200"});
+  sandbox.write("my templates/mine.cu", user_template("mine"));
+  const auto tuned = sandbox.run(
+      with(on_gemm("tune", 8, 32, 8),
+           {"--dtype", "f32", "--templates", "mine", "--max-candidates", "1", "--db",
+            "my results.db", "--template-path", "my templates", "--device", "emulated:h200"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   const auto commands = lines_starting(tuned.out, "kiln ");
   ASSERT_EQ(commands.size(), 4U) << tuned.out;
@@ -107,8 +62,8 @@ TEST(Hints, UseItCommandsFindWhatWasTuned) {
 
 TEST(Hints, WhatIsNotThereNamesACommandThatMakesIt) {
   const Sandbox sandbox;
-  const auto show = sandbox.run({"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--db",
-                                 "mine.db", "--device", "emulated:h200"});
+  const auto show =
+      sandbox.run(with(on_gemm("show", 8, 8, 8), {"--db", "mine.db", "--device", "emulated:h200"}));
   EXPECT_EQ(show.exit_code, 3);
   const auto commands = commands_in(show.err);
   ASSERT_EQ(commands.size(), 2U) << show.err;
@@ -117,24 +72,18 @@ TEST(Hints, WhatIsNotThereNamesACommandThatMakesIt) {
   EXPECT_TRUE(std::filesystem::exists(sandbox.folder() / "mine.db"));
 }
 
-/// Changes bytes of a file where `what` stands first.
-void change(const std::filesystem::path& file, const std::string& what, const std::string& to) {
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
-  const auto at = bytes.find(what);
-  ASSERT_NE(at, std::string::npos);
-  bytes.replace(at, to.size(), to);
-  std::ofstream(file, std::ios::binary) << bytes;
-}
-
-// A row that its digest disowns: the doctor names it, and his remedy brings back all others.
+// A row that its digest disowns: the doctor names it, and its remedy brings back all others.
 TEST(Hints, TheRemedyForDamagedRowsWorks) {
   const Sandbox sandbox;
   fill_database(sandbox);
   std::filesystem::rename(sandbox.database(), sandbox.folder() / "team.db");
-  change(sandbox.folder() / "team.db", "spills 64 bytes", "spills 65 bytes");
-  const auto show = sandbox.run({"show", "gemm", "--m", "64", "--n", "48", "--k", "32", "--layout",
-                                 "nt", "--all", "--db", "team.db"});
+  std::string bytes = sandbox.read("team.db");
+  const auto message = bytes.find("spills 64 bytes");
+  ASSERT_NE(message, std::string::npos);
+  bytes[message + 8] = '5';
+  sandbox.write("team.db", bytes);
+  const auto show = sandbox.run(
+      with(on_gemm("show", 64, 48, 32), {"--layout", "nt", "--all", "--db", "team.db"}));
   EXPECT_EQ(show.exit_code, 0) << show.err;
   const auto hints = commands_in(show.err);
   ASSERT_EQ(hints.size(), 1U) << show.err;
@@ -152,15 +101,12 @@ TEST(Hints, TheRemedyForDamagedRowsWorks) {
       << "4 trials, 2 sessions: " << restored.out;
 }
 
-/// Overwrites the page of a file on which `what` stands first.
-void destroy_page(const std::filesystem::path& file, const std::string& what) {
+/// `bytes` of a database without the page on which `what` stands first.
+std::string without_page(std::string bytes, const std::string& what) {
   constexpr std::size_t kPage = 4096;
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes(std::istreambuf_iterator<char>(in), {});
   const auto at = bytes.find(what);
-  ASSERT_NE(at, std::string::npos);
-  bytes.replace(at / kPage * kPage, kPage, std::string(kPage, '\xee'));
-  std::ofstream(file, std::ios::binary) << bytes;
+  EXPECT_NE(at, std::string::npos);
+  return bytes.replace(at / kPage * kPage, kPage, std::string(kPage, '\xee'));
 }
 
 // A page that SQLite cannot read: the message names the file in every command, the one that saves
@@ -181,7 +127,8 @@ TEST(Hints, TheRemedyForADamagedFileWorks) {
     }
     (void)store.record_all(more);
   }
-  destroy_page(file, fmt::format("{:032x}", 0x60000000 + kMore / 2));
+  sandbox.write("team.db", without_page(sandbox.read("team.db"),
+                                        fmt::format("{:032x}", 0x60000000 + kMore / 2)));
   const auto met = sandbox.run({"export", "--database", "--db", "team.db"});
   EXPECT_EQ(met.exit_code, 1) << met.err;
   const auto commands = commands_in(met.err);
@@ -200,8 +147,9 @@ TEST(Hints, TheRemedyForADamagedFileWorks) {
 
 TEST(Hints, ALimitOfTimeIsBlamedForWhatItEnds) {
   const Sandbox sandbox;
-  const auto run = sandbox.run({"verify", "gemm", "--m", "64", "--n", "64", "--k", "64", "--dtype",
-                                "f32", "--template", "gemm_naive", "--timeout", "1ms"});
+  const auto run =
+      sandbox.run(with(on_gemm("verify", 64, 64, 64),
+                       {"--dtype", "f32", "--template", "gemm_naive", "--timeout", "1ms"}));
   EXPECT_NE(run.err.find("--timeout: "), std::string::npos) << run.err;
   EXPECT_EQ(run.err.find("do not run on this device"), std::string::npos) << run.err;
   EXPECT_EQ(run.exit_code, 2);
@@ -209,13 +157,11 @@ TEST(Hints, ALimitOfTimeIsBlamedForWhatItEnds) {
 
 TEST(Hints, NamesTheRequirementThatNothingMeets) {
   const Sandbox sandbox;
-  const std::vector<std::string> sizes{"--m",        "2147483647", "--n",
-                                       "2147483647", "--k",        "2147483647"};
-  for (std::vector<std::string> words : {std::vector<std::string>{"verify", "gemm"},
-                                         {"templates", "--arch", "sm_90a"},
-                                         {"templates", "gemm_tiled", "--arch", "sm_90a"}}) {
-    words.insert(words.end(), sizes.begin(), sizes.end());
-    const auto run = sandbox.run(words);
+  const Words sizes{"--m", "2147483647", "--n", "2147483647", "--k", "2147483647"};
+  for (const Words& words : {Words{"verify", "gemm"},
+                             {"templates", "--arch", "sm_90a"},
+                             {"templates", "gemm_tiled", "--arch", "sm_90a"}}) {
+    const auto run = sandbox.run(with(words, sizes));
     EXPECT_NE((run.out + run.err).find("one-dimensional grid"), std::string::npos) << run.out;
   }
 }
@@ -236,12 +182,9 @@ TEST(Hints, TemplatesListsWhatAProblemLeaves) {
 TEST(Hints, ADeviceThatNobodyHasIsNotAnEmptyDatabase) {
   const Sandbox sandbox;
   fill_database(sandbox);
-  const std::vector<std::string> problem{"gemm", "--m", "64",       "--n", "48",
-                                         "--k",  "32",  "--layout", "nt"};
-  for (std::vector<std::string> words : {std::vector<std::string>{"list"}, {"show"}, {"export"}}) {
-    if (words.front() != "list") words.insert(words.end(), problem.begin(), problem.end());
-    words.insert(words.end(), {"--on", "zzz"});
-    const auto run = sandbox.run(words);
+  for (const Words& words : {Words{"list"}, with(on_gemm("show", 64, 48, 32), {"--layout", "nt"}),
+                             with(on_gemm("export", 64, 48, 32), {"--layout", "nt"})}) {
+    const auto run = sandbox.run(with(words, {"--on", "zzz"}));
     EXPECT_EQ(run.exit_code, 3) << words.front();
     EXPECT_NE(run.err.find("--on zzz: no device here has that"), std::string::npos) << run.err;
     EXPECT_NE(run.err.find("Imagined GPU, sm_90a, 8 SMs"), std::string::npos) << run.err;

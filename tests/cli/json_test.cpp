@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "tests/cli/fixture.hpp"
 #include "tests/cli/sandbox.hpp"
@@ -13,7 +15,7 @@ namespace kiln::cli {
 namespace {
 
 struct Failure {
-  std::vector<std::string> arguments;
+  Words arguments;
   int exit_code;
   const char* kind;
 };
@@ -34,9 +36,7 @@ TEST(Json, ErrorsAreDocuments) {
         Failure{{"doctor", "--save-profile", "mine.toml"}, 2, "usage"},
         Failure{{"templates", "--template-path", "."}, 1, "template"},
         Failure{{"export", "gemm", "--m", "9", "--n", "8", "--k", "8"}, 3, "not_found"}}) {
-    auto words = arguments;
-    words.emplace_back("--json");
-    const auto run = sandbox.run(words);
+    const auto run = sandbox.run(with(arguments, {"--json"}));
     EXPECT_EQ(run.exit_code, exit_code) << run.err;
     ASSERT_TRUE(nlohmann::json::accept(run.out)) << arguments.front() << ": " << run.out;
     const auto json = nlohmann::json::parse(run.out);
@@ -52,20 +52,36 @@ TEST(Json, ErrorsAreDocuments) {
   }
 }
 
+// At the first moments that a run notices a signal it has no result yet, and soon after part of
+// one.
+TEST(Json, AnInterruptedRunIsADocument) {
+  const Sandbox sandbox;
+  const std::string tune =
+      " kiln tune gemm --m 32 --n 32 --k 32 --device emulated:h200 --budget 60s --json";
+  int noticed = 0;
+  for (int delay_ms = 10; noticed < 4 && delay_ms < 10'000; delay_ms += 10) {
+    const auto run = sandbox.shell("timeout --preserve-status -s TERM " +
+                                   std::to_string(delay_ms * 1e-3) + tune);
+    if (run.exit_code == 128 + SIGTERM) continue;  // not even started
+    ++noticed;
+    EXPECT_EQ(run.exit_code, 130) << run.err;
+    EXPECT_TRUE(nlohmann::json::accept(run.out)) << delay_ms << " ms: " << run.out;
+  }
+  EXPECT_EQ(noticed, 4);
+}
+
 TEST(Json, ExportOfAKernelIsADocument) {
   const Sandbox sandbox;
   fill_database(sandbox);
-  const std::vector<std::string> plain{"export", "gemm", "--m", "64",       "--n",
-                                       "48",     "--k",  "32",  "--layout", "nt"};
-  auto with_json = plain;
-  with_json.emplace_back("--json");
-  const auto run = sandbox.run(with_json);
+  const Words plain = with(on_gemm("export", 64, 48, 32), {"--layout", "nt"});
+  const auto run = sandbox.run(with(plain, {"--json"}));
   ASSERT_EQ(run.exit_code, 0) << run.err;
   const auto json = nlohmann::json::parse(run.out);
   EXPECT_EQ(json["kiln"], "export");
   EXPECT_EQ(json["template"], "gemm_tiled");
   EXPECT_EQ(json["arch"], "sm_90a");
   EXPECT_EQ(json["problem"]["sizes"]["m"], 64);
+  EXPECT_EQ(json["config"]["tile_m"], 32);
   EXPECT_EQ(json["text"], sandbox.run(plain).out);
 }
 

@@ -54,6 +54,16 @@ int exit_code_of(pid_t child) {
 
 }  // namespace
 
+Words with(Words words, const Words& more) {
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+Words on_gemm(const std::string& verb, int m, int n, int k) {
+  return {verb,  "gemm",           "--m", std::to_string(m), "--n", std::to_string(n),
+          "--k", std::to_string(k)};
+}
+
 Sandbox::Sandbox() {
   std::string pattern = (std::filesystem::temp_directory_path() / "kiln-cli-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
@@ -82,9 +92,8 @@ std::filesystem::path Sandbox::database() const {
   return folder_ / "data" / "kiln" / "tuning.db";
 }
 
-Run Sandbox::run(const std::vector<std::string>& arguments) const {
-  std::vector<std::string> words{KILN_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+Run Sandbox::run(const Words& arguments) const {
+  const Words words = with({KILN_PROGRAM}, arguments);
   Run result = run_words(words);
   result.arguments = arguments;
   return result;
@@ -94,7 +103,7 @@ Run Sandbox::shell(const std::string& line) const {
   return run_words({"/bin/sh", "-c", line});
 }
 
-Run Sandbox::run_words(const std::vector<std::string>& words) const {
+Run Sandbox::run_words(const Words& words) const {
   const std::string out = (folder_ / ".stdout").string();
   const std::string err = (folder_ / ".stderr").string();
   Run result;
@@ -108,14 +117,13 @@ Run Sandbox::run_words(const std::vector<std::string>& words) const {
   return result;
 }
 
-Run Sandbox::run_on_terminal(const std::vector<std::string>& arguments) const {
+Run Sandbox::run_on_terminal(const Words& arguments) const {
   const int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
   if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0) {
     throw std::runtime_error("no pseudo-terminal");
   }
   const std::string name = ptsname(terminal);
-  std::vector<std::string> words{KILN_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
+  const Words words = with({KILN_PROGRAM}, arguments);
   const pid_t child = start(words, environment_, folder_.string(), [&] {
     const int line = open(name.c_str(), O_RDWR | O_NOCTTY);
     if (line < 0 || dup2(line, STDOUT_FILENO) < 0 || dup2(line, STDERR_FILENO) < 0) _exit(126);

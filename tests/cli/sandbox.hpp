@@ -9,9 +9,16 @@
 
 namespace kiln::cli {
 
+/// The words of a command line.
+using Words = std::vector<std::string>;
+/// `words`, then `more`.
+[[nodiscard]] Words with(Words words, const Words& more);
+/// A verb and its problem: {"show", "gemm", "--m", "8", "--n", "8", "--k", "8"}.
+[[nodiscard]] Words on_gemm(const std::string& verb, int m, int n, int k);
+
 /// What one run of the program left behind.
 struct Run {
-  std::vector<std::string> arguments;
+  Words arguments;
   int exit_code = -1;
   std::string out;
   std::string err;
@@ -27,9 +34,9 @@ class Sandbox {
   Sandbox& operator=(const Sandbox&) = delete;
 
   /// Runs the program in the folder and waits for its end.
-  [[nodiscard]] Run run(const std::vector<std::string>& arguments) const;
+  [[nodiscard]] Run run(const Words& arguments) const;
   /// The same on a pseudo-terminal, where both streams are `out`.
-  [[nodiscard]] Run run_on_terminal(const std::vector<std::string>& arguments) const;
+  [[nodiscard]] Run run_on_terminal(const Words& arguments) const;
   /// Runs a line of a shell, in which `kiln` is the program.
   [[nodiscard]] Run shell(const std::string& line) const;
   void set(const std::string& variable, const std::string& value) {
@@ -44,7 +51,7 @@ class Sandbox {
   [[nodiscard]] std::string without_paths(std::string text) const;
 
  private:
-  [[nodiscard]] Run run_words(const std::vector<std::string>& words) const;
+  [[nodiscard]] Run run_words(const Words& words) const;
 
   std::filesystem::path folder_;
   std::map<std::string, std::string> environment_;

@@ -69,6 +69,7 @@ TEST(Templates, JsonHasASchema) {
   EXPECT_EQ(json["kiln"], "template");
   EXPECT_EQ(json["limits_of"], "sm_80");
   EXPECT_GT(json["valid_size"].get<int>(), 0);
+  EXPECT_GT(json["default_config"]["tile_m"], 0);
   EXPECT_LE(json["valid_size"].get<int>(), json["raw_size"].get<int>());
 }
 

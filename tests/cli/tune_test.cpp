@@ -142,24 +142,20 @@ TEST(Tune, AProblemThatNothingComputesIsExitCodeThree) {
   EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
 }
 
-std::vector<std::string> with_small_budget(std::vector<std::string> arguments) {
-  arguments.insert(arguments.end(), {"--device", "emulated:h200", "--templates", "gemm_naive",
-                                     "--max-candidates", "1", "--db", "mine.db", "--json"});
-  return arguments;
+Words with_small_budget(const Words& words) {
+  return with(words, {"--device", "emulated:h200", "--templates", "gemm_naive", "--max-candidates",
+                      "1", "--db", "mine.db", "--json"});
 }
 
 // As an upgrade leaves a database: its trials are of templates as they were before.
 TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   const Sandbox sandbox;
-  const std::vector<std::string> problem{"gemm", "--m", "16", "--n", "16", "--k", "16"};
-  auto tune = problem;
-  tune.insert(tune.begin(), "tune");
-  ASSERT_EQ(sandbox.run(with_small_budget(tune)).exit_code, 0);
+  ASSERT_EQ(sandbox.run(with_small_budget(on_gemm("tune", 16, 16, 16))).exit_code, 0);
   const auto stale = with_small_budget({"tune", "--stale"});
   const auto results = [&] {
-    const auto run = sandbox.run(stale);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    return nlohmann::json::parse(run.out)["results"];
+    const auto tuned = sandbox.run(stale);
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+    return nlohmann::json::parse(tuned.out)["results"];
   };
   EXPECT_TRUE(results().empty()) << "nothing is stale yet";
 
@@ -172,9 +168,8 @@ TEST(Tune, StaleTunesAgainWhatAChangedTemplateLeft) {
   }
   std::filesystem::remove(path);
   (void)TuningStore::open(path, OpenMode::read_write).record_all(trials);
-  auto run = problem;
-  run.insert(run.begin(), "run");
-  run.insert(run.end(), {"--device", "emulated:h200", "--db", "mine.db"});
+  const auto run =
+      with(on_gemm("run", 16, 16, 16), {"--device", "emulated:h200", "--db", "mine.db"});
   const auto before = sandbox.run(run);
   EXPECT_NE((before.out + before.err).find("has changed since it was tuned; `kiln tune --stale`"),
             std::string::npos)

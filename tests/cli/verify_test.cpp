@@ -8,29 +8,21 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/sandbox.hpp"
+#include "tests/cli/user_template.hpp"
 
 namespace kiln::cli {
 namespace {
 
-/// `text` with the only occurrence of `from` replaced.
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const auto at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  EXPECT_EQ(text.find(from, at + 1), std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+/// Flags that choose a template of the sandbox's folder, for a problem that it takes.
+Words own_template(const std::string& name) {
+  return {"--dtype", "f32", "--template", name, "--template-path", "."};
 }
 
 /// `verify` of the template in `text`, called `name`, for a square problem.
 Run verify(const Sandbox& sandbox, const std::string& name, const std::string& text, int size,
-           const std::vector<std::string>& more = {}) {
+           const Words& more = {}) {
   sandbox.write(name + ".cu", text);
-  const std::string side = std::to_string(size);
-  std::vector<std::string> arguments{"verify",   "gemm", "--m",        side,      "--n",
-                                     side,       "--k",  side,         "--dtype", "f32",
-                                     "--layout", "nn",   "--template", name,      "--template-path",
-                                     "."};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  return sandbox.run(arguments);
+  return sandbox.run(with(on_gemm("verify", size, size, size), with(own_template(name), more)));
 }
 
 /// A ring of four tiles of 64 between a warp that loads and one that multiplies: no ragged size is
@@ -143,52 +135,15 @@ TEST(Verify, ARingIsTakenRoundSeveralTimesHoweverLargeTheProblemIs) {
 TEST(Verify, ADeepCaseIsNotRunWhereTheProblemIsDeepItself) {
   const Sandbox sandbox;
   sandbox.write("ringed.cu", kRinged);
-  const auto run =
-      sandbox.run({"verify", "gemm", "--m", "8", "--n", "8", "--k", "1100", "--dtype", "f32",
-                   "--layout", "nn", "--template", "ringed", "--template-path", "."});
+  const auto run = sandbox.run(with(on_gemm("verify", 8, 8, 1100), own_template("ringed")));
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_NE(run.out.find("run on    8 x 8 x 1100, 1 x 1 x 1, 77 x 141 x 53\n"), std::string::npos)
       << run.out;
 }
 
-/// A kernel with a place for a fault that leaves every result as it is.
-constexpr const char* kTouching = R"(//@ template   touching
-//@ purpose    A kernel that touches what it should not.
-//@ operation  gemm
-//@ config     TouchingConfig
-//@ arch       sm >= 75
-//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
-//@ tune       block_x = 32
-//@ require    k <= 64   // leaves out the ragged sizes that take seconds
-//@ launch     touching
-//@   grid     ceil_div(n, block_x), m
-//@   block    block_x, 1
-//@ workspace  4 * m
-
-#include "common/gemm_args.cuh"
-
-struct TouchingConfig {
-  int block_x;
-};
-
-template <TouchingConfig C, class A, class B, class CIn, class D, class Acc>
-__global__ void touching(const kiln::GemmArgs args) {
-  const int row = blockIdx.y;
-  const int col = blockIdx.x * C.block_x + threadIdx.x;
-  if (col >= args.n) return;
-  const float* a = static_cast<const float*>(args.a) + row * args.lda;
-  const float* b = static_cast<const float*>(args.b) + col;
-  float* d = static_cast<float*>(args.d) + row * args.ldd + col;
-  float* workspace = static_cast<float*>(args.workspace);
-  float sum = 0;
-  for (int i = 0; i < args.k; ++i) sum += a[i] * b[i * args.ldb];
-$FAULT
-  *d = static_cast<float>(args.alpha) * sum;
-}
-)";
-
+/// A kernel that touches what it should not, and leaves every result as it is.
 std::string touching(const std::string& fault) {
-  return replaced(kTouching, "$FAULT", fault);
+  return user_template("touching", fault);
 }
 
 TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
@@ -238,13 +193,9 @@ TEST(Verify, RequirementsThatLeaveOutEveryRaggedSizeAreAWarning) {
   EXPECT_NE(run.out.find("warning   the requirements of touching leave out every ragged size"),
             std::string::npos)
       << run.out;
-  const auto tuned = sandbox.run({"tune",        "gemm",     "--m",
-                                  "48",          "--n",      "48",
-                                  "--k",         "48",       "--dtype",
-                                  "f32",         "--layout", "nn",
-                                  "--templates", "touching", "--template-path",
-                                  ".",           "--device", "emulated:h200",
-                                  "--budget",    "60s"});
+  const auto tuned = sandbox.run(with(
+      on_gemm("tune", 48, 48, 48), {"--dtype", "f32", "--templates", "touching", "--template-path",
+                                    ".", "--device", "emulated:h200", "--budget", "60s"}));
   EXPECT_EQ(tuned.exit_code, 0) << tuned.out << tuned.err;
   EXPECT_NE(tuned.out.find("warning"), std::string::npos) << tuned.out;
   EXPECT_NE(tuned.out.find("leave out every ragged size"), std::string::npos) << tuned.out;
@@ -289,17 +240,24 @@ TEST(Verify, CodeThatDoesNotFitItsFrontMatterIsExplainedWithItsLine) {
 TEST(Verify, TypesOfFixedWidthNeedNoHeaderOfCudas) {
   const Sandbox sandbox;
   const std::string text =
-      replaced(replaced(kTouching, "#include \"common/gemm_args.cuh\"",
-                        "#include <cstdint>\n#include <stddef.h>\n#include <cuda/std/cstdint>\n"
-                        "#include \"common/gemm_args.cuh\""),
-               "$FAULT", "  sum += std::uint64_t{0} + int64_t{0} * std::size_t{1};");
+      replaced(touching("  sum += std::uint64_t{0} + int64_t{0} * std::size_t{1};"),
+               "#include \"common/gemm_args.cuh\"",
+               "#include <cstdint>\n#include <stddef.h>\n#include <cuda/std/cstdint>\n"
+               "#include \"common/gemm_args.cuh\"");
   const auto run = verify(sandbox, "touching", text, 48);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 
 TEST(Verify, VirtualFunctionsPointersAndVectorAtomicsAreExecuted) {
   const Sandbox sandbox;
-  const std::string text = replaced(replaced(kTouching, "struct TouchingConfig {", R"(
+  const std::string text = replaced(touching(R"(
+  Twice twice;
+  Thrice thrice;
+  const Shape* shape = col % 2 ? static_cast<const Shape*>(&twice) : &thrice;
+  sum = functions[col % 2 ? 0 : 1](shape->of(sum));
+  if (add_halves(0xffff0001u, 0x20002u) != 0x10003u) sum = 1e30f;
+  if (atomicAdd(&sums, make_float4(1, 1, 1, 1)).w < 0) sum = 1e30f;)"),
+                                    "struct UserConfig {", R"(
 struct Shape { __device__ virtual float of(float x) const = 0; };
 struct Twice : Shape { __device__ float of(float x) const override { return 2 * x; } };
 struct Thrice : Shape { __device__ float of(float x) const override { return 3 * x; } };
@@ -314,14 +272,7 @@ __device__ unsigned add_halves(unsigned a, unsigned b) {
 }
 __device__ float4 sums;
 
-struct TouchingConfig {)"),
-                                    "$FAULT", R"(
-  Twice twice;
-  Thrice thrice;
-  const Shape* shape = col % 2 ? static_cast<const Shape*>(&twice) : &thrice;
-  sum = functions[col % 2 ? 0 : 1](shape->of(sum));
-  if (add_halves(0xffff0001u, 0x20002u) != 0x10003u) sum = 1e30f;
-  if (atomicAdd(&sums, make_float4(1, 1, 1, 1)).w < 0) sum = 1e30f;)");
+struct UserConfig {)");
   const auto run = verify(sandbox, "touching", text, 48);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }

@@ -33,6 +33,8 @@ struct Config {
 TEST(CodeScanner, FindsKernelsWithTheParametersOfTheirTemplates) {
   const auto kernels = find_kernels(R"(
 #define GLOBAL __global__ void no(int)
+#define MORE \
+  __global__ void nor(int)
 template <class T> struct Box { T value; };
 template <Config C, class A, class B = Box<Box<int>>, int kSize = (3 > 2), int... kMore>
 __global__ void __launch_bounds__(C.threads, 2)
@@ -47,7 +49,7 @@ __global__ void third<int>(Args);
 )");
   ASSERT_EQ(kernels.size(), 2U);
   EXPECT_EQ(kernels[0].name, "first");
-  EXPECT_EQ(kernels[0].line, 6);
+  EXPECT_EQ(kernels[0].line, 8);
   EXPECT_EQ(kernels[0].parameters, 5U);
   EXPECT_EQ(kernels[0].defaults, 2U);
   EXPECT_TRUE(kernels[0].is_variadic);

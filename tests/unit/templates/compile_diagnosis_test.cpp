@@ -81,6 +81,15 @@ TEST(CompileDiagnosis, NamesTheHeaderToTakeInstead) {
                     HasSubstr("Next: include <cuda/std/type_traits>"), EndsWith(log)));
 }
 
+TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
+  const std::string log =
+      "tiny.cu(9): catastrophic error: cannot open source file \"cutlass/array.h\"\n";
+  EXPECT_THAT(
+      explain_compile_log(tiny("#include \"helper.cuh\"", "#include <cutlass/array.h>"), log),
+      AllOf(StartsWith("tiny.cu:22: there is no <cutlass/array.h>"),
+            HasSubstr("beside the template"), testing::Not(HasSubstr("cuda/std"))));
+}
+
 TEST(CompileDiagnosis, LeavesOtherErrorsAsTheyAre) {
   const std::string log = "tiny.cu(31): error: expected a \";\"\n";
   EXPECT_EQ(explain_compile_log(tiny(), log), log);

@@ -154,6 +154,19 @@ TEST_F(Limits, TimeToCountASpace) {
   }
 }
 
+// The first requirement alone is beyond the limit; after the second nothing is left to count.
+TEST_F(Limits, AnEmptySpaceIsExplainedAllTheSame) {
+  SpaceBuilder builder;
+  std::string product = "t0";
+  for (int i = 0; i < 16; ++i) {
+    builder.tune(fmt::format("t{}", i), range(1, 40));
+    if (i > 0) product += fmt::format(" * {} + t{}", i, i);
+  }
+  const auto space = builder.require("(" + product + ") % 7 == 3").require("t0 > 40").build();
+  EXPECT_EQ(space.count(), 0U);
+  EXPECT_THAT(space.why_empty().value(), HasSubstr("does not hold with"));
+}
+
 TEST_F(Limits, ValidDefaultsNeedNoCount) {
   std::string sum = "t0";
   for (int i = 1; i < 16; ++i) sum += fmt::format(" + t{}", i);

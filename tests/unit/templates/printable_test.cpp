@@ -80,6 +80,7 @@ TEST(ShellWord, IsOneWord) {
   EXPECT_EQ(shell_word("a/b.db"), "a/b.db");
   EXPECT_EQ(shell_word("~/a b.db"), "'~/a b.db'");
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
 }
 
 TEST(Printable, ChangesNothingTheSecondTime) {

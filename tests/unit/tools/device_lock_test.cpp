@@ -22,6 +22,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 /// A GPU that no other test, in any process, has.
 DeviceInfo own_device() {
@@ -101,8 +102,10 @@ TEST(DeviceLocks, ASecondRunWaitsAndSaysForWhom) {
   ends_soon.join();
   EXPECT_TRUE(lock.holds());
   EXPECT_GE(waited, std::chrono::milliseconds(250));
-  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              AllOf(HasSubstr("cuda:0"), HasSubstr(name), HasSubstr("waits")));
+  EXPECT_THAT(
+      ::testing::internal::GetCapturedStderr(),
+      AllOf(HasSubstr("cuda:0"), HasSubstr(name), HasSubstr("waits"), Not(HasSubstr("--no-wait"))))
+      << "not every verb that waits has the flag";
 }
 
 TEST(DeviceLocks, ASecondRunThatMustNotWaitIsRefused) {
@@ -143,7 +146,8 @@ TEST(DeviceLocks, ABusyDeviceIsPointedOut) {
   EXPECT_EQ(busy_text(info, {}), "");
   EXPECT_EQ(busy_text(info, {5, 1}), "") << "a desktop's windows";
   EXPECT_THAT(busy_text(info, {87, 0}),
-              AllOf(HasSubstr("cuda:0"), HasSubstr("87 %"), HasSubstr("Next: ")));
+              AllOf(HasSubstr("cuda:0"), HasSubstr("87 %"), HasSubstr("Next: "),
+                    HasSubstr("(`kiln tune` with --again)")));
   EXPECT_THAT(busy_text(info, {100, 1}), HasSubstr("by 1 other process:"));
   EXPECT_THAT(busy_text(info, {100, 2}), HasSubstr("by 2 other processes:"));
 }
