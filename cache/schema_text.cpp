@@ -181,10 +181,11 @@ std::vector<std::string> SchemaText::altered_views(const SchemaText& own) const 
 }
 
 bool SchemaText::stores_columns_of(const SchemaText& own,
-                                   const std::vector<std::string>& tables) const {
-  return std::all_of(tables.begin(), tables.end(), [&](const std::string& name) {
-    const Object& table = own.objects_.at("table " + name);
-    const auto here = objects_.find("table " + name);
+                                   std::span<const std::string_view> tables) const {
+  return std::all_of(tables.begin(), tables.end(), [&](std::string_view name) {
+    const std::string key = fmt::format("table {}", name);
+    const Object& table = own.objects_.at(key);
+    const auto here = objects_.find(key);
     if (here == objects_.end() || here->second.frame != table.frame) return false;
     return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::string& column) {
       return is_generated(column) || here->second.columns.contains(column);
