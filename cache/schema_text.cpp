@@ -135,8 +135,9 @@ SchemaText::Object SchemaText::parse(std::string_view sql) {
 
 SchemaText SchemaText::of(const sqlite::Connection& connection) {
   SchemaText schema;
-  sqlite::Statement rows =
-      connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+  // Kiln's own statements are much shorter than what is cut here.
+  sqlite::Statement rows = connection.prepare(
+      "SELECT type, name, coalesce(substr(sql, 1, 65536), '') FROM sqlite_schema");
   while (rows.step()) {
     const std::string name = rows.text(1);
     const std::string sql = rows.text(2);
