@@ -188,7 +188,7 @@ class CubinStore::Impl {
       if (error.cause() == Cause::moved) {
         connection_.reset();  // set aside by another process: the next call opens the new one
       } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
-        replace(error.what());
+        replace();
       } else {
         give_up(error.what());
       }
@@ -244,11 +244,16 @@ class CubinStore::Impl {
   }
 
   /// Starts a new store in the place of a damaged or altered one, which is set aside.
-  void replace(const std::string& damage) noexcept {
+  void replace() noexcept {
     connection_.reset();
-    // A disk that damages every file, or a fault that no check finds: not again and again.
-    if (++replacements_ > kMostReplacements) return give_up(damage);
     try {
+      // A disk that damages every file, or a fault that no check finds: not again and again.
+      if (++replacements_ > kMostReplacements) {
+        return give_up(fmt::format(
+            "{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln makes a new "
+            "one and compiles again.",
+            path_, replacements_, shell_word(path_)));
+      }
       if (!file_guard::exists_and_is_safe(path_)) return;
       const auto aside = set_damaged_aside(path_, kApplicationId, own_schema());
       open();

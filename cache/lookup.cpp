@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kiln/error.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -208,9 +209,9 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
     const std::string text = fmt::format(
-        "database {0} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
-        "--db {0}` names them; importing or merging an intact copy replaces them.",
-        store->path());
+        "database {} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
+        "--db {}` names them; importing or merging an intact copy replaces them.",
+        store->path(), shell_word(store->path()));
     answer.warnings.push_back({text, text});
   }
   return answer;

@@ -19,7 +19,7 @@ class Statement;
 }  // namespace SQLite
 
 /// The only door to SQLite: a connection with every safety setting on, statements, and errors whose
-/// text says what to do. Private to this folder; sqlite.cpp alone includes SQLiteCpp.
+/// text says what to do. Private to this folder; only sqlite.cpp includes SQLiteCpp.
 namespace kiln::sqlite {
 
 /// What kind of trouble it is, for callers that react rather than report.
