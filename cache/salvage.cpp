@@ -19,8 +19,6 @@ namespace {
 using sqlite::Connection;
 using sqlite::Statement;
 
-/// A row takes more bytes than this: so many rows at most can lie where nothing can be read.
-constexpr std::int64_t kFewestRowBytes = 128;
 constexpr std::int64_t kLargestKey = std::int64_t{1} << 62;
 
 /// Copies the rows of one table into one that has the same columns.
@@ -42,14 +40,16 @@ class TableCopy {
                           fmt::join(marks, ", "));
   }
 
-  /// From the smallest key or from the largest; where reading fails, it goes on with the next key.
-  /// False when it failed anywhere.
-  bool copy(bool upwards, std::int64_t most_failures) {
+  /// From the smallest key upwards or from the largest downwards. Where reading fails, it goes on
+  /// beyond; how many keys a page hides nobody knows, so steps grow with what was skipped already,
+  /// and what they miss on the far side the other direction meets. False when reading failed.
+  bool copy(bool upwards) {
     const std::string select =
         fmt::format("SELECT {0} FROM {1} NOT INDEXED WHERE {2} {3} ? ORDER BY {2} {4}", columns_,
                     table_, key_, upwards ? ">=" : "<=", upwards ? "ASC" : "DESC");
     std::int64_t next = upwards ? 1 : kLargestKey;
-    for (std::int64_t failures = 0; failures <= most_failures; ++failures) {
+    std::int64_t skipped = 0;
+    while (next > 0 && next <= kLargestKey) {
       const std::int64_t begin = next;
       try {
         Statement rows = from_.prepare(select);
@@ -60,12 +60,17 @@ class TableCopy {
           next = upwards ? std::max(next, key + 1) : std::min(next, key - 1);
           insert(rows);
         }
-        return failures == 0;
+        return begin == (upwards ? 1 : kLargestKey);
       } catch (const sqlite::DatabaseError& error) {
         if (!error.may_be_local()) throw;
       }
-      // After rows that were read, the next one is tried by itself before it is given up.
-      if (next == begin) next += upwards ? 1 : -1;
+      if (next != begin) {  // the next one is tried by itself before it is given up
+        skipped = 0;
+        continue;
+      }
+      const std::int64_t step = 1 + skipped / 16;
+      skipped += step;
+      next += upwards ? step : -step;
     }
     return false;
   }
@@ -103,8 +108,6 @@ class TableCopy {
 sqlite::Connection salvage(const Connection& connection, int version) {
   const sqlite::WorkLimit limit(connection, reading_seconds(connection));
   const sqlite::Snapshot snapshot(connection);
-  const std::int64_t bytes =
-      connection.integer("PRAGMA page_count") * connection.integer("PRAGMA page_size");
   Connection rows = empty_database(version);
   // A row whose problem is lost is counted as damaged when it is read, and triggers would keep a
   // list of what must be made anew, which here is all.
@@ -114,9 +117,7 @@ sqlite::Connection salvage(const Connection& connection, int version) {
   sqlite::Transaction transaction(rows);
   for (const std::string_view table : kRowTables) {
     TableCopy copy(connection, rows, table);
-    const std::int64_t most_failures = bytes / kFewestRowBytes;
-    // Keys that a damaged page made up may have led past rows that the other direction meets.
-    if (!copy.copy(true, most_failures)) (void)copy.copy(false, most_failures);
+    if (!copy.copy(true)) (void)copy.copy(false);
   }
   transaction.commit();
   return rows;
