@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "cache/file_guard.hpp"
+#include "cache/schema_text.hpp"
 #include "cache/set_aside.hpp"
 #include "cache/sqlite.hpp"
 #include "templates/digest.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -26,6 +28,8 @@ constexpr int kVersion = 1;
 constexpr int kPatienceMs = 2'000;
 /// How many damaged files one process replaces.
 constexpr int kMostReplacements = 3;
+/// Processor time for one kernel: pages of a hostile file can refer to each other without end.
+constexpr double kEntrySeconds = 2.0;
 
 constexpr const char* kTables = R"sql(
 PRAGMA auto_vacuum = FULL;
@@ -47,6 +51,25 @@ CREATE TABLE cubins (
 ) STRICT;
 CREATE INDEX cubins_by_use ON cubins (last_used, bytes);
 )sql";
+
+const SchemaText& own_schema() {
+  static const SchemaText schema = [] {
+    Connection empty = Connection::in_memory();
+    empty.execute(kTables);
+    return SchemaText::of(empty);
+  }();
+  return schema;
+}
+
+/// A trigger, or a column that is computed, would decide what is found and how long it takes.
+void require_own_schema(const Connection& connection) {
+  const sqlite::WorkLimit limit(connection, kEntrySeconds);
+  const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own_schema());
+  if (faults.empty()) return;
+  throw sqlite::DatabaseError(
+      Cause::damaged, fmt::format("{} has a schema that is not Kiln's: {}. Next: move it away.",
+                                  connection.path(), faults.front()));
+}
 
 std::string joined(const std::vector<std::string>& lines) {
   return fmt::format("{}", fmt::join(lines, "\n"));
@@ -106,24 +129,34 @@ class CubinStore::Impl {
 
   std::optional<CubinRecord> get(const CubinKey& key) {
     std::optional<CubinRecord> record;
-    guarded([&] { record = find(key.canonical()); });
+    guarded([&] {
+      const sqlite::WorkLimit limit(*connection_, kEntrySeconds);
+      record = find(key.canonical());
+    });
     return record;
   }
 
   void put(const CubinKey& key, const CubinRecord& record) {
     if (static_cast<std::int64_t>(record.cubin.size()) > limit_bytes_) return;
-    guarded([&] { add(key.canonical(), record); });
+    guarded([&] {
+      const sqlite::WorkLimit limit(*connection_, kEntrySeconds);
+      add(key.canonical(), record);
+    });
   }
 
   std::int64_t query(const char* sql) {
     std::int64_t value = 0;
-    guarded([&] { value = connection_->integer(sql); });
+    guarded([&] {
+      const sqlite::WorkLimit limit(*connection_, reading_seconds(*connection_));
+      value = connection_->integer(sql);
+    });
     return value;
   }
 
   std::int64_t shrink(std::int64_t limit_bytes, bool dry_run) {
     std::int64_t removed = 0;
     guarded([&] {
+      const sqlite::WorkLimit limit(*connection_, reading_seconds(*connection_));
       sqlite::Transaction transaction(*connection_);
       removed = evict(limit_bytes);
       if (!dry_run) transaction.commit();  // or else all of it is undone
@@ -155,7 +188,7 @@ class CubinStore::Impl {
       if (error.cause() == Cause::moved) {
         connection_.reset();  // set aside by another process: the next call opens the new one
       } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
-        replace(error.what());
+        replace();
       } else {
         give_up(error.what());
       }
@@ -201,6 +234,7 @@ class CubinStore::Impl {
                       "or name another file.",
                       path_));
     }
+    require_own_schema(connection);
     // A lost entry is compiled again and a torn one is found by its digest: no need to wait for
     // the disk.
     connection.execute("PRAGMA synchronous = OFF");
@@ -209,20 +243,25 @@ class CubinStore::Impl {
     given_up_ = false;
   }
 
-  /// Starts a new store in the place of a damaged one, which is set aside.
-  void replace(const std::string& damage) noexcept {
+  /// Starts a new store in the place of a damaged or altered one, which is set aside.
+  void replace() noexcept {
     connection_.reset();
-    // A disk that damages every file, or a fault that no check finds: not again and again.
-    if (++replacements_ > kMostReplacements) return give_up(damage);
     try {
+      // A disk that damages every file, or a fault that no check finds: not again and again.
+      if (++replacements_ > kMostReplacements) {
+        return give_up(fmt::format(
+            "{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln makes a new "
+            "one and compiles again.",
+            path_, replacements_, shell_word(path_)));
+      }
       if (!file_guard::exists_and_is_safe(path_)) return;
-      const auto aside = set_damaged_aside(path_, kApplicationId);
+      const auto aside = set_damaged_aside(path_, kApplicationId, own_schema());
       open();
       if (aside) {
         say(
-            fmt::format("{0} was damaged: compiled kernels go to a new one. Next: `rm {1}` frees "
-                        "the space of the old one.",
-                        path_, *aside));
+            fmt::format("{} was damaged or altered: compiled kernels go to a new one. Next: `rm "
+                        "{}` frees the space of the old one.",
+                        path_, shell_word(*aside)));
       }
     } catch (const sqlite::DatabaseError& error) {
       if (error.cause() == Cause::busy) return warn(error.what());  // the next call tries again

@@ -18,6 +18,7 @@
 
 #include "cache/records.hpp"
 #include "kiln/error.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln::file_guard {
 namespace {
@@ -66,7 +67,7 @@ void check_owner_and_mode(const struct stat& info, const std::string& database,
   check_owner(info, database, what,
               fmt::format("if you trust its content, copy it to a folder of your own with `cp {}` "
                           "and name the copy with --db or KILN_DB",
-                          database));
+                          shell_word(database)));
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
   const std::string fault = fmt::format("is not trusted: {} can be written by others (mode {:04o})",
                                         what, info.st_mode & 07777U);
@@ -74,7 +75,8 @@ void check_owner_and_mode(const struct stat& info, const std::string& database,
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
     refuse(database, fault, "keep it in a folder of your own, which `mkdir -m 700` makes");
   }
-  refuse(database, fault, fmt::format("`chmod go-w {}`, or keep it in a folder of your own", path));
+  refuse(database, fault,
+         fmt::format("`chmod go-w {}`, or keep it in a folder of your own", shell_word(path)));
 }
 
 /// `folder` and all above it: none may let others exchange what is in it.
@@ -159,7 +161,7 @@ bool exists_and_is_safe(const std::string& path) {
   if (struct stat beside{}; ::lstat(journal.c_str(), &beside) == 0) {
     if (!S_ISREG(beside.st_mode)) {
       refuse(path, fmt::format("has a journal that is not a regular file ({})", journal),
-             "look who made it, and remove it");
+             "find out whose it is, and remove it");
     }
     check_owner_and_mode(beside, path, "its journal", journal);
   }
@@ -169,13 +171,15 @@ bool exists_and_is_safe(const std::string& path) {
 void require_writable(const std::string& path) {
   const std::string folder = folder_of(path);
   if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
-    refuse(path, fmt::format("cannot be written ({})", reason(errno)),
-           fmt::format("`chmod u+w {}`, or name another file with --db or KILN_DB", path));
+    refuse(
+        path, fmt::format("cannot be written ({})", reason(errno)),
+        fmt::format("`chmod u+w {}`, or name another file with --db or KILN_DB", shell_word(path)));
   }
   if (::access(folder.c_str(), W_OK | X_OK) != 0) {
     refuse(path,
            fmt::format("cannot be written: folder {} is read-only ({})", folder, reason(errno)),
-           fmt::format("`chmod u+w {}`, or name another file with --db or KILN_DB", folder));
+           fmt::format("`chmod u+w {}`, or name another file with --db or KILN_DB",
+                       shell_word(folder)));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "kiln/error.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -35,8 +36,15 @@ struct Nearest {
   Trial trial;
 };
 
+/// Whether the rival is for the same problem and would be the best of the two.
+bool is_beaten(const Trial& trial, const Trial& rival) {
+  if (trial.key.problem != rival.key.problem) return false;
+  const std::vector<Trial> both{trial, rival};
+  return best_of(both) == &both.back();
+}
+
 /// Asks one store at a time. Remembers the first trial that would have been an answer, or a better
-/// one, had its template been what it was.
+/// one, had its template been what it was; of several for one problem the best.
 class Inquiry {
  public:
   Inquiry(const LookupRequest& request, Provenance provenance) : request_(request) {
@@ -69,7 +77,12 @@ class Inquiry {
 
  private:
   std::optional<Trial> best(const TuningStore& store) {
-    return store.best(query_, unavailable_ ? nullptr : &unavailable_);
+    std::optional<Trial> unavailable;
+    auto trial = store.best(query_, &unavailable);
+    if (unavailable && (!unavailable_ || is_beaten(*unavailable_, *unavailable))) {
+      unavailable_ = std::move(unavailable);
+    }
+    return trial;
   }
 
   const LookupRequest& request_;
@@ -128,7 +141,9 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
     return std::nullopt;
   };
   const auto complete = [&](LookupAnswer answer) {
-    if (const auto& trial = inquiry.unavailable()) {
+    const auto& trial = inquiry.unavailable();
+    // Each store was asked by itself; another one may have answered with something better.
+    if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial))) {
       answer.unavailable = why_unavailable(*trial, request);
       answer.reason += "; " + answer.unavailable;
       answer.warnings.push_back(
@@ -194,9 +209,9 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
     const std::string text = fmt::format(
-        "database {0} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
-        "--db {0}` names them; importing or merging an intact copy replaces them.",
-        store->path());
+        "database {} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
+        "--db {}` names them; importing or merging an intact copy replaces them.",
+        store->path(), shell_word(store->path()));
     answer.warnings.push_back({text, text});
   }
   return answer;

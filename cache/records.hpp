@@ -89,8 +89,8 @@ struct Timing {
   int sm_clock_mhz = 0;    ///< at the end of the measurement; 0 when unknown
   double power_w = 0.0;
   int temperature_c = 0;
-  /// Taken in turns with the other finalists. A time taken alone counts an eighth longer than one
-  /// taken so, because clocks drift within minutes (see better()).
+  /// Taken in turns with the other finalists. A time taken by itself counts a quarter longer than
+  /// one taken so, because clocks drift within minutes (see better()).
   bool interleaved = false;
   friend bool operator==(const Timing&, const Timing&) = default;
 };

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "cache/records.hpp"
+#include "cache/sqlite.hpp"
 
 namespace kiln {
 
-/// The trials of a damaged database that can still be read, one by one: a page that SQLite refuses
-/// costs the rows that lie on it and no others. Those whose digest does not fit are left out as
-/// ever. Slow, for a last rescue. Throws Error(database) when the file cannot be opened at all.
-[[nodiscard]] std::vector<Trial> salvage_trials(const std::string& path);
+/// What can still be read of the trials and sessions of a tuning database that is damaged or whose
+/// schema is foreign, as a database in memory of the same version, to be migrated like any other.
+/// It has no attempts and no shortlists.
+///
+/// Rows are copied one by one, straight from their tables: a page that SQLite refuses costs the
+/// rows that lie on it and no others, a damaged index costs none, and of what a foreign schema adds
+/// nothing is computed. foreign_schema() must have found the stored columns to be Kiln's. Digests
+/// are not looked at: whoever reads the copy does that.
+[[nodiscard]] sqlite::Connection salvage(const sqlite::Connection& connection, int version);
 
 }  // namespace kiln

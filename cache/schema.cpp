@@ -9,6 +9,7 @@
 #include "cache/schema_text.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
+#include "templates/printable.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln {
@@ -52,27 +53,17 @@ void migrate_tables(sqlite::Connection& connection, int from, int to) {
   }
 }
 
-/// What Kiln makes: for the present version a fresh file, for an older one the first schema and
-/// the migrations up to it.
-SchemaText own_schema(int version) {
-  sqlite::Connection fresh = sqlite::Connection::in_memory();
-  if (version == kSchemaVersion) {
-    create_schema(fresh);
-  } else {
-    fresh.execute(sql_of("schema_1.sql"));
-    migrate_tables(fresh, 1, version);
-  }
-  return SchemaText::of(fresh);
-}
-
 const SchemaText& present_schema() {
-  static const SchemaText schema = own_schema(kSchemaVersion);
+  static const SchemaText schema = SchemaText::of(empty_database(kSchemaVersion));
   return schema;
 }
 
+SchemaText own_schema(int version) {
+  return version == kSchemaVersion ? present_schema() : SchemaText::of(empty_database(version));
+}
+
 std::vector<std::string> foreign_parts(const sqlite::Connection& connection, int version) {
-  const SchemaText found = SchemaText::of(connection);
-  return found.differences_from(version == kSchemaVersion ? present_schema() : own_schema(version));
+  return SchemaText::of(connection).differences_from(own_schema(version));
 }
 
 std::string some_of(const std::vector<std::string>& faults) {
@@ -85,18 +76,15 @@ std::string some_of(const std::vector<std::string>& faults) {
 [[noreturn]] void refuse_schema(const std::string& path, const std::vector<std::string>& faults,
                                 const std::string& rescue) {
   throw Error(ErrorKind::database,
-              fmt::format("database {0} has a schema that is not Kiln's: {1}. Next: {2}undo the "
-                          "change (`sqlite3 {0} .schema` shows it), or move the file away: Kiln "
+              fmt::format("database {} has a schema that is not Kiln's: {}. Next: {}undo the "
+                          "change (`sqlite3 {} .schema` shows it), or move the file away: Kiln "
                           "makes a new one.",
-                          path, some_of(faults), rescue));
+                          path, some_of(faults), rescue, shell_word(path)));
 }
 
 /// Whether its trials and sessions can be read by columns that are Kiln's.
 bool is_readable(const sqlite::Connection& connection, int version) {
-  return version == kSchemaVersion &&
-         SchemaText::of(connection)
-             .stores_columns_of(present_schema(), {"problems", "devices", "templates",
-                                                   "environments", "sessions", "trials"});
+  return SchemaText::of(connection).stores_columns_of(own_schema(version), kRowTables);
 }
 
 }  // namespace
@@ -120,6 +108,18 @@ void create_schema(sqlite::Connection& connection) {
   connection.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
                                  kTuningApplicationId, kSchemaVersion));
   transaction.commit();
+}
+
+sqlite::Connection empty_database(int version) {
+  sqlite::Connection empty = sqlite::Connection::in_memory();
+  if (version == kSchemaVersion) {
+    create_schema(empty);
+  } else {
+    empty.execute(sql_of("schema_1.sql"));
+    migrate_tables(empty, 1, version);
+    empty.execute(fmt::format("PRAGMA user_version = {}", version));
+  }
+  return empty;
 }
 
 int require_known_schema(const sqlite::Connection& connection) {
@@ -149,7 +149,7 @@ void require_own_schema(const sqlite::Connection& connection, int version) {
   refuse_schema(connection.path(), faults,
                 readable ? fmt::format("`kiln merge NEW.db {}` copies its sound rows to a new "
                                        "database; or ",
-                                       connection.path())
+                                       shell_word(connection.path()))
                          : "");
 }
 

@@ -135,8 +135,9 @@ SchemaText::Object SchemaText::parse(std::string_view sql) {
 
 SchemaText SchemaText::of(const sqlite::Connection& connection) {
   SchemaText schema;
-  sqlite::Statement rows =
-      connection.prepare("SELECT type, name, coalesce(sql, '') FROM sqlite_schema");
+  // Kiln's own statements are much shorter than what is cut here.
+  sqlite::Statement rows = connection.prepare(
+      "SELECT type, name, coalesce(substr(sql, 1, 65536), '') FROM sqlite_schema");
   while (rows.step()) {
     const std::string name = rows.text(1);
     const std::string sql = rows.text(2);
@@ -181,10 +182,11 @@ std::vector<std::string> SchemaText::altered_views(const SchemaText& own) const 
 }
 
 bool SchemaText::stores_columns_of(const SchemaText& own,
-                                   const std::vector<std::string>& tables) const {
-  return std::all_of(tables.begin(), tables.end(), [&](const std::string& name) {
-    const Object& table = own.objects_.at("table " + name);
-    const auto here = objects_.find("table " + name);
+                                   std::span<const std::string_view> tables) const {
+  return std::all_of(tables.begin(), tables.end(), [&](std::string_view name) {
+    const std::string key = fmt::format("table {}", name);
+    const Object& table = own.objects_.at(key);
+    const auto here = objects_.find(key);
     if (here == objects_.end() || here->second.frame != table.frame) return false;
     return std::all_of(table.columns.begin(), table.columns.end(), [&](const std::string& column) {
       return is_generated(column) || here->second.columns.contains(column);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,7 @@ class SchemaText {
   /// and these are as they should be. Then rows can be read by these columns without computing
   /// anything that `own` does not know; what else a table says has no part in that.
   [[nodiscard]] bool stores_columns_of(const SchemaText& own,
-                                       const std::vector<std::string>& tables) const;
+                                       std::span<const std::string_view> tables) const;
 
  private:
   struct Object {

@@ -10,9 +10,9 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
+#include "cache/trial_check.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln {
@@ -20,15 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+/// Network file systems give an exclusive lock only to those who may write.
+constexpr int kToLock = kFlags | O_RDWR;
+constexpr int kToLook = kFlags | O_RDONLY;
 
 std::string lock_prefix(const std::string& database) {
   return database + "-session-";
-}
-
-/// Ids come from rows that anybody may have written, and become part of a path.
-bool is_id(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 int lock(int file, int how) {
@@ -54,7 +52,7 @@ SessionLock::SessionLock(const std::string& database, const std::string& session
   // A process that clears up may lock the new file for a moment, and take it for a dead session's.
   do {
     if (file_ >= 0) ::close(file_);
-    file_ = ::open(path_.c_str(), kFlags | O_CREAT, 0600);
+    file_ = ::open(path_.c_str(), kToLock | O_CREAT, 0600);
     if (file_ < 0 || lock(file_, LOCK_EX) != 0) {
       const std::string reason = std::generic_category().message(errno);
       if (file_ >= 0) ::close(file_);
@@ -73,9 +71,10 @@ SessionLock::~SessionLock() {
 }
 
 bool session_is_alive(const std::string& database, const std::string& session_id) {
+  // Ids come from rows that anybody may have written, and become part of a path.
   if (!is_id(session_id)) return false;
   const std::string path = lock_prefix(database) + session_id;
-  const int file = ::open(path.c_str(), kFlags);
+  const int file = ::open(path.c_str(), kToLook);
   if (file < 0) return errno != ENOENT;
   const bool alive = lock(file, LOCK_SH | LOCK_NB) != 0;
   ::close(file);
@@ -92,8 +91,8 @@ void remove_dead_session_locks(const std::string& database) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(fs::path(database).parent_path(), error)) {
     const std::string path = entry.path().string();
-    if (!path.starts_with(prefix) || !is_id(std::string_view(path).substr(prefix.size()))) continue;
-    const int file = ::open(path.c_str(), kFlags);
+    if (!path.starts_with(prefix) || !is_id(path.substr(prefix.size()))) continue;
+    const int file = ::open(path.c_str(), kToLock);
     if (file < 0) continue;
     if (lock(file, LOCK_EX | LOCK_NB) == 0 && is_in_place(file, path)) ::unlink(path.c_str());
     ::close(file);

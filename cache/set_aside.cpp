@@ -12,6 +12,7 @@
 #include "cache/file_guard.hpp"
 #include "cache/records.hpp"
 #include "cache/sqlite.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -38,9 +39,12 @@ bool is_of_application(const std::string& header, std::int64_t application_id) {
   return header.starts_with("SQLite format 3\0"sv) && id == application_id;
 }
 
-/// Reads all of it, and rolls back what a killed writer left.
-bool is_damaged(const Connection& connection) {
+/// Reads all of it, and rolls back what a killed writer left; of a foreign schema only its text,
+/// because the check would compute what it says.
+bool is_damaged(const Connection& connection, const SchemaText& own) {
   try {
+    const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+    if (!SchemaText::of(connection).differences_from(own).empty()) return true;
     sqlite::Statement check = connection.prepare("PRAGMA integrity_check(1)");
     return check.step() && check.text(0) != "ok";
   } catch (const DatabaseError& error) {
@@ -74,7 +78,8 @@ std::string rename_aside(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::string> set_damaged_aside(const std::string& path, std::int64_t application_id) {
+std::optional<std::string> set_damaged_aside(const std::string& path, std::int64_t application_id,
+                                             const SchemaText& own) {
   Connection connection(path, Connection::Access::inspect, kPatienceMs);
   if (!is_of_application(connection.raw_header(), application_id)) {
     throw Error(ErrorKind::database,
@@ -82,7 +87,7 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
                             "move it away, or name another file.",
                             path));
   }
-  if (!is_damaged(connection)) return std::nullopt;
+  if (!is_damaged(connection, own)) return std::nullopt;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (connection.lock_exclusively()) {
       // Whoever renames it holds this lock, so from here on the answer stands.
@@ -93,9 +98,9 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
     std::this_thread::sleep_for(milliseconds(pause));
   }
   throw DatabaseError(Cause::busy,
-                      fmt::format("database {0} is damaged and in use by another process. Next: "
-                                  "wait until that ends (`fuser {0}` shows it).",
-                                  path));
+                      fmt::format("database {} is damaged and in use by another process. Next: "
+                                  "wait until that ends (`fuser {}` shows it).",
+                                  path, shell_word(path)));
 }
 
 }  // namespace kiln

@@ -24,8 +24,13 @@ namespace {
 struct Diagnosis {
   Cause cause;
   const char* what;
-  const char* next_step;  ///< {0} is the file
+  const char* next_step;  ///< {0} is the file, as a word of a shell
 };
+
+constexpr const char* kDamageRemedy =
+    "run `kiln doctor --db {0}` for details, save what is readable with `kiln export --database "
+    "--db {0} -o sound.jsonl`, move the file away (Kiln makes a new one), then `kiln import "
+    "sound.jsonl --db {0}`";
 
 Diagnosis diagnose(const SQLite::Exception& error) {
   if (error.getExtendedErrorCode() == SQLITE_READONLY_DBMOVED) {
@@ -40,11 +45,7 @@ Diagnosis diagnose(const SQLite::Exception& error) {
       return {Cause::not_a_database, "is not an SQLite database",
               "move the file away, or name another one with --db or KILN_DB"};
     case SQLITE_CORRUPT:
-      return {
-          Cause::damaged, "is damaged",
-          "run `kiln doctor --db {0}` for details, save what is readable with `kiln export "
-          "--database --db {0} -o sound.jsonl`, move the file away (Kiln makes a new one), then "
-          "`kiln import sound.jsonl --db {0}`"};
+      return {Cause::damaged, "is damaged", kDamageRemedy};
     case SQLITE_FULL:
       return {Cause::full, "cannot grow: the disk is full",
               "free some space (`df` shows where) and try again; what was stored before is intact"};
@@ -391,9 +392,6 @@ std::int64_t Connection::last_row_id() const {
 std::int64_t Connection::changes() const {
   return database_->getChanges();
 }
-bool Connection::is_writable() const {
-  return sqlite3_db_readonly(database_->getHandle(), "main") == 0;
-}
 
 std::pair<std::int64_t, std::int64_t> Connection::change_stamp() const {
   return {integer("PRAGMA data_version"), database_->getTotalChanges()};
@@ -419,6 +417,18 @@ WorkLimit::WorkLimit(const Connection& connection, double seconds)
 
 WorkLimit::~WorkLimit() {
   deadline_ns_ = before_;
+}
+
+double reading_seconds(const Connection& connection) {
+  constexpr double kBaseSeconds = 3.0;
+  constexpr double kSecondsPerPage = 0.002;  // a page of trials takes a tenth of that
+  constexpr double kMostSeconds = 600.0;     // the file states its own number of pages
+  const auto pages = static_cast<double>(connection.integer("PRAGMA page_count"));
+  return std::min(kMostSeconds, kBaseSeconds + kSecondsPerPage * pages);
+}
+
+std::string remedy_for_damage(const std::string& path) {
+  return fmt::format(fmt::runtime(kDamageRemedy), shell_word(path));
 }
 
 Transaction::Transaction(Connection& connection) : connection_(connection) {

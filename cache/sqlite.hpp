@@ -19,7 +19,7 @@ class Statement;
 }  // namespace SQLite
 
 /// The only door to SQLite: a connection with every safety setting on, statements, and errors whose
-/// text says what to do. Private to this folder; sqlite.cpp alone includes SQLiteCpp.
+/// text says what to do. Private to this folder; only sqlite.cpp includes SQLiteCpp.
 namespace kiln::sqlite {
 
 /// What kind of trouble it is, for callers that react rather than report.
@@ -38,6 +38,11 @@ class DatabaseError : public Error {
   DatabaseError(Cause cause, const std::string& text)
       : Error(ErrorKind::database, text), cause_(cause) {}
   [[nodiscard]] Cause cause() const noexcept { return cause_; }
+  /// Whether only what was just read may be to blame (a page, a value, a sector of the disk), so
+  /// that something else in the file may still be readable.
+  [[nodiscard]] bool may_be_local() const noexcept {
+    return cause_ == Cause::damaged || cause_ == Cause::full || cause_ == Cause::other;
+  }
 
  private:
   Cause cause_;
@@ -126,7 +131,6 @@ class Connection {
   [[nodiscard]] std::int64_t integer(const std::string& sql) const;
   [[nodiscard]] std::int64_t last_row_id() const;
   [[nodiscard]] std::int64_t changes() const;
-  [[nodiscard]] bool is_writable() const;
   /// Differs from an earlier one when anything was changed since, by this connection or another.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> change_stamp() const;
   /// From here on this connection ignores views and triggers, which Kiln's own code never needs:
@@ -189,6 +193,13 @@ class WorkLimit {
   std::int64_t& deadline_ns_;
   std::int64_t before_;
 };
+
+/// Processor time, in seconds, that reading the whole file may take: many times what its pages
+/// need, so that only a file whose pages refer to each other in circles uses it up.
+[[nodiscard]] double reading_seconds(const Connection& connection);
+
+/// What to do about a damaged database, in words with commands, for the end of a message.
+[[nodiscard]] std::string remedy_for_damage(const std::string& path);
 
 /// BEGIN IMMEDIATE (a deferred transaction that turns into a writer fails at once when another one
 /// writes, whatever the busy timeout). Rolls back unless committed.

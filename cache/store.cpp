@@ -9,11 +9,13 @@
 
 #include "cache/candidate_rows.hpp"
 #include "cache/file_guard.hpp"
+#include "cache/salvage.hpp"
 #include "cache/schema.hpp"
 #include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
 #include "cache/trial_check.hpp"
 #include "cache/trial_rows.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -37,9 +39,9 @@ void create_database(const std::string& path) {
 void refuse_empty(const Connection& connection) {
   if (connection.integer("PRAGMA page_count") != 0) return;
   throw Error(ErrorKind::database,
-              fmt::format("database {0} is empty (0 bytes). Next: remove it with `rm {0}`; Kiln "
+              fmt::format("database {} is empty (0 bytes). Next: remove it with `rm {}`; Kiln "
                           "makes a new one.",
-                          connection.path()));
+                          connection.path(), shell_word(connection.path())));
 }
 
 /// Longer than any row: 100,000 samples of 24 characters, texts of 64 KiB.
@@ -73,9 +75,8 @@ void require_sound(const Connection& connection) {
   }
   if (fault == "ok") return;
   throw Error(ErrorKind::database,
-              fmt::format("database {0} is damaged ({1}). Next: save what is readable with `kiln "
-                          "export --db {0}`, then move the file away: Kiln makes a new one.",
-                          connection.path(), fault));
+              fmt::format("database {} is damaged ({}). Next: {}.", connection.path(), fault,
+                          sqlite::remedy_for_damage(connection.path())));
 }
 
 /// The shortlists that follow from the trials of one transaction.
@@ -117,9 +118,14 @@ bool need_mending(const Connection& connection) {
 
 /// What SQLite finds when it holds rows and indexes against each other; "" when nothing is wrong.
 std::string integrity_fault(const Connection& connection) {
-  const sqlite::WorkLimit limit(connection, reading_seconds(connection));
-  sqlite::Statement check = connection.prepare("PRAGMA integrity_check(1)");
-  return check.step() && check.text(0) != "ok" ? "is damaged: " + check.text(0) : "";
+  try {
+    const sqlite::WorkLimit limit(connection, reading_seconds(connection));
+    sqlite::Statement check = connection.prepare("PRAGMA integrity_check(1)");
+    return check.step() && check.text(0) != "ok" ? "is damaged: " + check.text(0) : "";
+  } catch (const sqlite::DatabaseError& error) {
+    if (!error.may_be_local()) throw;
+    return "is damaged: SQLite cannot read all of it";
+  }
 }
 
 struct Inspected {
@@ -143,14 +149,6 @@ Inspected inspect(const Connection& connection, OpenMode mode) {
 }
 
 }  // namespace
-
-double reading_seconds(const Connection& connection) {
-  constexpr double kBaseSeconds = 3.0;
-  constexpr double kSecondsPerPage = 0.002;  // a page of trials takes a tenth of that
-  constexpr double kMostSeconds = 600.0;     // the file states its own number of pages
-  const auto pages = static_cast<double>(connection.integer("PRAGMA page_count"));
-  return std::min(kMostSeconds, kBaseSeconds + kSecondsPerPage * pages);
-}
 
 TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool write = mode == OpenMode::read_write;
@@ -180,9 +178,13 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     // Only before writing: rows that are read carry digests, and a look-up must be quick.
     require_sound(connection);
     if (version < kSchemaVersion) migrate(connection);
-  } else if (version < kSchemaVersion) {
-    connection = connection.copy_in_memory();  // perhaps a site's database: not ours to change
-    migrate(connection);
+  } else {
+    if (!salvage_fault.empty()) {
+      connection = salvage(connection, version);
+    } else if (version < kSchemaVersion) {
+      connection = connection.copy_in_memory();  // perhaps a site's database: not ours to change
+    }
+    if (version < kSchemaVersion) migrate(connection);
   }
   connection.ignore_programs_in_schema();
   if (write && need_mending(connection)) {
@@ -190,7 +192,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
     mend_shortlists(connection);
     transaction.commit();
   }
-  const bool has_shortlists = write || version == kSchemaVersion;
+  const bool has_shortlists = write || (version == kSchemaVersion && salvage_fault.empty());
   auto impl = std::make_unique<Impl>(std::move(connection), path, write, has_shortlists);
   impl->salvage_fault = std::move(salvage_fault);
   return TuningStore(std::move(impl));

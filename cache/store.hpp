@@ -18,7 +18,9 @@ namespace kiln {
 enum class OpenMode : std::uint8_t {
   read_only,
   read_write,
-  salvage,  ///< read_only, but only for trials() and sessions(), also where the schema is foreign
+  /// As read_only, but what can be read also of a file that is damaged or has a foreign schema: its
+  /// trials() and sessions(), row by row. Takes longer: looks through the whole file.
+  salvage,
 };
 
 /// Selects trials; an empty field does not restrict.
@@ -143,8 +145,9 @@ class TuningStore {
   /// and changes nothing.
   std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
-  /// Why rows may be missing, after OpenMode::salvage: a foreign schema, or damage that SQLite
-  /// finds; "" when nothing is wrong.
+  /// After OpenMode::salvage: why rows may be missing, as the rest of a sentence about the file
+  /// ("is damaged: ..."); "" when SQLite finds no damage and the schema is Kiln's own. Rows that
+  /// only their digests disown are counted in corrupt_rows() as ever.
   [[nodiscard]] const std::string& salvage_fault() const;
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] int schema_version() const;

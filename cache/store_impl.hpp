@@ -20,10 +20,8 @@
 
 namespace kiln {
 
-/// Processor time that reading the whole file may take, in seconds: many times what its pages need,
-/// so that only a file whose pages refer to each other in circles uses it up.
-[[nodiscard]] double reading_seconds(const sqlite::Connection& connection);
-/// The same for an answer, which comes from few rows of however many.
+/// Processor time, in seconds, that an answer may take, which comes from few rows of however many.
+/// See sqlite::reading_seconds() for what reads all of them.
 inline constexpr double kLookUpSeconds = 2.0;
 
 /// One connection and what it has noticed. Shared by the store_*.cpp files.
@@ -63,7 +61,7 @@ class TuningStore::Impl {
   sqlite::Connection connection;
   std::string path;
   bool writable;
-  bool has_shortlists;  ///< false for a copy in memory of an older schema, which is not worth them
+  bool has_shortlists;  ///< false for a copy in memory, of an older schema or of what was salvaged
   std::string salvage_fault;
   /// Rows whose digest did not fit, by table and id, so that each counts once.
   std::set<std::string> corrupt;

@@ -61,9 +61,17 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   return ids;
 }
 
-/// Each shortlist against the trials that it follows from.
+/// Each shortlist against the trials that it follows from, and whether they are all there.
 void check_shortlists(const sqlite::Connection& connection, std::set<std::string>& corrupt,
                       std::vector<std::string>& faults) {
+  check_families(connection, corrupt);
+  // What a person changed is marked as out of date, which is no fault.
+  if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
+      shortlists_need_mending(connection)) {
+    faults.emplace_back(
+        "some shortlists are missing, or their families do not count them; the next run that "
+        "opens the database for writing makes them anew");
+  }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
     if (trials.empty()) continue;

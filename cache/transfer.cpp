@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <istream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -11,6 +12,7 @@
 
 #include "cache/line_reader.hpp"
 #include "cache/offer_check.hpp"
+#include "cache/trial_check.hpp"
 #include "cache/trial_json.hpp"
 #include "kiln/error.hpp"
 
@@ -21,7 +23,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kExportSchema = 2;
 constexpr std::size_t kMaxComplaints = 20;
-/// Rows per transaction: few enough to keep memory small, enough to make commits rare.
+/// Rows per transaction: few enough to keep memory small and tuning runs from waiting, enough to
+/// make commits rare.
 constexpr std::size_t kBatch = 500;
 /// A line longer than this is no row of ours.
 constexpr std::size_t kMaxLineBytes = 4 << 20;
@@ -29,6 +32,11 @@ constexpr std::size_t kMaxLineBytes = 4 << 20;
 void complain(TransferCount& count, std::string complaint) {
   ++count.refused;
   if (count.complaints.size() < kMaxComplaints) count.complaints.push_back(std::move(complaint));
+}
+
+void count_stored(TransferCount& count, const RecordCount& stored) {
+  count.written += stored.written;
+  count.present += stored.present;
 }
 
 /// The schema of the file.
@@ -129,10 +137,9 @@ class Importer {
 
   void flush() {
     try {
-      const RecordCount adopted = store_.adopt_sessions(sessions_.rows);
+      count_stored(count_, store_.adopt_sessions(sessions_.rows));
       const RecordCount recorded = store_.record_all(trials_.rows);
-      count_.written += adopted.written + recorded.written;
-      count_.present += adopted.present + recorded.present;
+      count_stored(count_, recorded);
       for (const std::size_t i : recorded.conflicts) {
         refuse(trials_.lines[i],
                fmt::format("trial {} is stored already with other content", trials_.rows[i].id));
@@ -160,7 +167,7 @@ std::vector<Row> admissible(std::vector<Row> rows, const std::string& kind,
                             const TuningStore& source, TransferCount& count) {
   std::erase_if(rows, [&](const Row& row) {
     try {
-      check_offer(row);
+      check_offer(checked(row));
       return false;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
@@ -169,6 +176,17 @@ std::vector<Row> admissible(std::vector<Row> rows, const std::string& kind,
     }
   });
   return rows;
+}
+
+/// Gives `store` some rows at a time.
+template <class Row, class Store>
+void in_batches(const std::vector<Row>& rows, const Store& store) {
+  for (auto begin = rows.begin(); begin != rows.end();) {
+    const auto left = static_cast<std::size_t>(rows.end() - begin);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(left, kBatch));
+    store(std::vector<Row>(begin, end));
+    begin = end;
+  }
 }
 
 }  // namespace
@@ -222,16 +240,19 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
 
 TransferCount merge(TuningStore& target, const TuningStore& source) {
   TransferCount count;
-  const RecordCount sessions =
-      target.adopt_sessions(admissible(source.sessions(), "session", source, count));
-  const std::vector<Trial> offered = admissible(source.trials({}), "trial", source, count);
-  const RecordCount trials = target.record_all(offered);
-  count.written = trials.written + sessions.written;
-  count.present = trials.present + sessions.present;
-  for (const std::size_t i : trials.conflicts) {
-    complain(count, fmt::format("{}: trial {} has other content than in {}", source.path(),
-                                offered[i].id, target.path()));
-  }
+  in_batches(admissible(source.sessions(), "session", source, count),
+             [&](const std::vector<SessionRecord>& sessions) {
+               count_stored(count, target.adopt_sessions(sessions));
+             });
+  in_batches(admissible(source.trials({}), "trial", source, count),
+             [&](const std::vector<Trial>& trials) {
+               const RecordCount recorded = target.record_all(trials);
+               count_stored(count, recorded);
+               for (const std::size_t i : recorded.conflicts) {
+                 complain(count, fmt::format("{}: trial {} has other content than in {}",
+                                             source.path(), trials[i].id, target.path()));
+               }
+             });
   return count;
 }
 

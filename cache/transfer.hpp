@@ -39,8 +39,10 @@ RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::o
 /// cannot be read at all, throws Error(usage). `name` is for messages.
 TransferCount import_rows(TuningStore& store, std::istream& in, const std::string& name);
 
-/// Adds every trial and session of `source` that `target` lacks and that check_offer() lets pass.
-/// Commutative and idempotent: the order of merges does not change what the database answers.
+/// Adds every trial and session of `source` that `target` lacks and that checked() and
+/// check_offer() let pass, some hundred rows a transaction like import_rows(); complains of the
+/// others. Commutative and idempotent: the order of merges does not change what the database
+/// answers.
 TransferCount merge(TuningStore& target, const TuningStore& source);
 
 }  // namespace kiln

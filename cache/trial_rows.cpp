@@ -56,17 +56,19 @@ constexpr const char* kPayloadColumns =
     "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, rendered_digest, "
     "compile_seconds, session_id, created_unix_ms, digest";
 
-std::string select_joined(const char* trials, const char* join) {
+std::string joined_trials() {
   std::string payload = kPayloadColumns;
   for (std::size_t at = payload.find(", "); at != std::string::npos; at = payload.find(", ", at)) {
     payload.replace(at, 2, ", t.");
     at += 4;
   }
+  // Left joins, so that a trial whose problem or device is gone shows as damaged and is not just
+  // missing.
   return fmt::format(
-      "SELECT t.trial_id, p.kind, p.sizes, {}, m.name, m.digest, t.config, {}, t.{} "
-      "FROM {} {j} problems p USING (problem_id) {j} devices d USING (device_id) "
-      "{j} templates m USING (template_id) {j} environments e USING (environment_id)",
-      kDeviceColumns, kEnvironmentColumns, payload, trials, fmt::arg("j", join));
+      "SELECT t.trial_id, p.kind, p.sizes, {}, m.name, m.digest, t.config, {}, t.{} FROM trials t "
+      "LEFT JOIN problems p USING (problem_id) LEFT JOIN devices d USING (device_id) "
+      "LEFT JOIN templates m USING (template_id) LEFT JOIN environments e USING (environment_id)",
+      kDeviceColumns, kEnvironmentColumns, payload);
 }
 
 int small(const sqlite::Statement& row, int column) {
@@ -173,15 +175,8 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
 
 }  // namespace
 
-// A left join, so that a trial whose problem or device is gone shows as damaged and is not just
-// missing.
 const std::string& select_trials() {
-  static const std::string sql = select_joined("trials t", "LEFT JOIN");
-  return sql;
-}
-
-const std::string& select_trials_by_cost() {
-  static const std::string sql = select_joined("trials t INDEXED BY trials_by_cost", "CROSS JOIN");
+  static const std::string sql = joined_trials();
   return sql;
 }
 

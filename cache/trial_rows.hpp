@@ -15,9 +15,6 @@ namespace kiln {
 
 /// SELECT with the columns that TrialReader expects; tables t (trials), p, d, m (templates), e.
 [[nodiscard]] const std::string& select_trials();
-/// The same, read in the order of the index of eligible trials: a planner without statistics would
-/// rather sort thousands of rows. Needs `t.eligible = 1` in its WHERE.
-[[nodiscard]] const std::string& select_trials_by_cost();
 
 /// Turns rows of select_trials() into trials, leaving out those whose digest does not fit.
 class TrialReader {

@@ -74,11 +74,14 @@ SELECT t.trial_id, s.key AS sample, s.value AS time_ns
 FROM trials t, json_each(t.samples_ns) s
 WHERE t.samples_ns IS NOT NULL;
 
+-- A session runs while its process holds a lock, which SQL cannot see: the row of a killed one says
+-- "running" as well.
 CREATE VIEW sessions_overview AS
 SELECT datetime(s.started_unix_ms / 1000, 'unixepoch') AS started,
        CASE s.ended_unix_ms WHEN 0 THEN NULL
          ELSE round((s.ended_unix_ms - s.started_unix_ms) / 1000.0, 1) END AS seconds,
-       s.state, p.operation, p.sizes, d.name AS device, s.strategy, s.budget,
+       CASE s.state WHEN 'running' THEN 'running or killed' ELSE s.state END AS state,
+       p.operation, p.sizes, d.name AS device, s.strategy, s.budget,
        s.evaluated, s.space_size,
        (SELECT count(*) FROM trials t WHERE t.session_id = s.session_id) AS trials,
        (SELECT count(*) FROM trials t

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "cache/locations.hpp"
-#include "cache/private_folder.hpp"
-#include "cache/salvage.hpp"
 #include "cache/transfer.hpp"
 #include "kiln/error.hpp"
+#include "templates/printable.hpp"
 #include "templates/renderer.hpp"
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
@@ -20,6 +18,7 @@
 #include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/stored.hpp"
+#include "tools/transfer_report.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -34,38 +33,33 @@ struct ExportOptions {
   bool database = false;
 };
 
-/// What can still be read of a damaged database, row by row.
-RowCount export_readable(const std::string& database, const TrialFilter& filter,
-                         std::ostream& lines) {
-  std::string why;
-  const auto scratch = PrivateFolder::make(temporary_files_path(), why);
-  if (!scratch) throw Error(ErrorKind::usage, why);
-  auto readable = TuningStore::open(scratch->path() + "/readable.db", OpenMode::read_write);
-  (void)readable.record_all(salvage_trials(database));
-  return export_rows(readable, filter, lines);
-}
-
 int export_database(Context& context, const ExportOptions& options) {
-  const auto store = context.open_for_reading();
+  const auto store = context.open_for_reading(OpenMode::salvage);
   if (!store) throw Error(ErrorKind::not_found, "there is nothing to export");
   TrialFilter filter;
   if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
   std::ostringstream lines;
-  RowCount count;
-  int exit_code = kExitOk;
-  try {
-    count = export_rows(*store, filter, lines);
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::database) throw;
-    lines.str("");
-    count = export_readable(store->path(), filter, lines);
-    if (count.trials == 0) throw;
-    context.warn(fmt::format("{}\nkiln: exported is what can be read row by row", error.what()));
-    exit_code = kExitFailure;
+  const RowCount count = export_rows(*store, filter, lines);
+  const std::string& fault = store->salvage_fault();
+  if (!fault.empty()) {
+    if (count == RowCount{}) {
+      throw Error(ErrorKind::database,
+                  fmt::format("database {} {}; no row of it can be read. Next: move it away; Kiln "
+                              "makes a new one.",
+                              store->path(), fault));
+    }
+    context.warn(fmt::format(
+        "database {0} {1}; exported is only what can be read and fits its digests. Next: `kiln "
+        "doctor --db {2}` says more; with the export in a file (`kiln export --database --db {2} "
+        "-o sound.jsonl`), move the database away (Kiln makes a new one), then `kiln import "
+        "sound.jsonl --db {2}`.",
+        store->path(), fault, shell_word(store->path())));
+  } else {
+    warn_of_corrupt_rows(context, *store);
   }
   write_file(options.output, lines.str());
   context.note(fmt::format("{} trials and {} sessions exported", count.trials, count.sessions));
-  return exit_code;
+  return fault.empty() ? kExitOk : kExitFailure;
 }
 
 int export_kernel(Context& context, const ExportOptions& options) {

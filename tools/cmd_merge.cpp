@@ -39,11 +39,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
     total.refused += count.refused;
     total.complaints.insert(total.complaints.end(), count.complaints.begin(),
                             count.complaints.end());
-    if (source.corrupt_rows() > 0) {
-      context.warn(
-          fmt::format("{} damaged rows in {} were left out; `kiln doctor --db {}` names them",
-                      source.corrupt_rows(), source.path(), shell_word(source.path())));
-    }
+    warn_of_corrupt_rows(context, source);
   }
   return report_transfer(context, "merge", total);
 }

@@ -82,7 +82,7 @@ TuningStore Context::open_for_writing() const {
   return TuningStore::open(database().value, OpenMode::read_write);
 }
 
-std::optional<TuningStore> Context::open_for_reading() const {
+std::optional<TuningStore> Context::open_for_reading(OpenMode mode) const {
   const auto path = database().value;
   std::error_code ignored;
   // symlink_status: a dangling link is something to complain about, not an absent database.
@@ -91,7 +91,7 @@ std::optional<TuningStore> Context::open_for_reading() const {
                      command("tune gemm --m 4096 --n 4096 --k 4096")));
     return std::nullopt;
   }
-  return TuningStore::open(path, OpenMode::read_only);
+  return TuningStore::open(path, mode);
 }
 
 DeviceLimits Context::limits(const std::string& arch) const {

@@ -51,7 +51,8 @@ class Context {
   /// The user's database, made when there is none.
   [[nodiscard]] TuningStore open_for_writing() const;
   /// The user's database, or nothing (and a note) when there is none yet.
-  [[nodiscard]] std::optional<TuningStore> open_for_reading() const;
+  [[nodiscard]] std::optional<TuningStore> open_for_reading(
+      OpenMode mode = OpenMode::read_only) const;
   /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
   [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
 

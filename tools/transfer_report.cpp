@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "templates/printable.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 
@@ -30,6 +31,12 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
                     count.broken_off));
   }
   return count.refused == 0 && count.broken_off.empty() ? kExitOk : kExitFailure;
+}
+
+void warn_of_corrupt_rows(const Context& context, const TuningStore& source) {
+  if (source.corrupt_rows() == 0) return;
+  context.warn(fmt::format("{} damaged rows in {} were left out; `kiln doctor --db {}` names them",
+                           source.corrupt_rows(), source.path(), shell_word(source.path())));
 }
 
 }  // namespace kiln::tools

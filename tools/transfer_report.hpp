@@ -13,4 +13,8 @@ namespace kiln::tools {
 /// exit code: 1 when something was refused, or the input ended before its end.
 int report_transfer(Context& context, const std::string& verb, const TransferCount& count);
 
+/// Warns of rows that `source` left out of what was read from it, because their digests disown
+/// them.
+void warn_of_corrupt_rows(const Context& context, const TuningStore& source);
+
 }  // namespace kiln::tools

@@ -191,6 +191,42 @@ TEST_F(Cubins, AStoreWhoseSchemaIsDamagedIsReplacedToo) {
   EXPECT_NE(warnings[0].find(path + ".damaged"), std::string::npos) << warnings[0];
 }
 
+TEST_F(Cubins, AStoreWithAForeignSchemaIsSetAsideAndNothingOfItRuns) {
+  const std::vector<std::string> changes{
+      "CREATE TRIGGER t AFTER INSERT ON cubins BEGIN DELETE FROM cubins; END",
+      "CREATE INDEX mine ON cubins (occupancy)",
+      "CREATE TABLE notes (text)",
+      "DROP INDEX cubins_by_use",
+      "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, "
+      "'bytes           INTEGER NOT NULL', "
+      "'bytes INTEGER GENERATED ALWAYS AS (length(hex(zeroblob(225000000)))) VIRTUAL')",
+  };
+  for (const std::string& change : changes) {
+    open().put(key("r1"), record(100));
+    PlainSqlite(path).execute(change);
+    const std::string altered = test::read_file(path);
+    {
+      CubinStore store = open();
+      EXPECT_FALSE(store.get(key("r1"))) << change;
+      store.put(key("r2"), record(10));
+      EXPECT_TRUE(store.get(key("r2"))) << change;
+    }
+    EXPECT_TRUE(test::read_file(path + ".damaged") == altered) << change;
+    ASSERT_EQ(warnings.size(), 1U) << change;
+    EXPECT_NE(warnings[0].find(path + ".damaged"), std::string::npos) << warnings[0];
+    fs::remove(path);
+    fs::remove(path + ".damaged");
+    warnings.clear();
+  }
+}
+
+TEST_F(Cubins, StatisticsAndViewsAreNoHarm) {
+  open().put(key("r1"), record(100));
+  PlainSqlite(path).execute("CREATE VIEW mine AS SELECT * FROM cubins; ANALYZE");
+  EXPECT_TRUE(open().get(key("r1")));
+  EXPECT_TRUE(warnings.empty());
+}
+
 TEST_F(Cubins, SettingAsideNeverReplacesAFile) {
   test::write_file(path + ".damaged", "the user's own");
   std::vector<std::string> damaged;

@@ -285,6 +285,24 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   EXPECT_TRUE(ask().unavailable.empty());
 }
 
+TEST_F(LookUp, AKernelWithoutItsTemplateIsNotTheBestWhereAnotherStoreHasAFasterOne) {
+  Trial gone = good_trial(2000);
+  gone.key.template_name = "gemm_dot";
+  user.record(gone);
+  site.record(good_trial(1000));
+  request.current_digest = [](std::string_view name) {
+    return name == "gemm_wmma" ? std::string("d1") : std::string();
+  };
+  EXPECT_EQ(ask().trial->timing->median_ns, 1000);
+  EXPECT_EQ(ask().unavailable, "");
+  EXPECT_TRUE(ask().warnings.empty());
+  gone = good_trial(500);
+  gone.key.template_name = "gemm_dot";
+  user.record(gone);
+  EXPECT_EQ(ask().trial->timing->median_ns, 1000);
+  EXPECT_EQ(ask().warnings.size(), 1U);
+}
+
 /// The look-up policy once more, over plain vectors.
 struct Expected {
   Match match = Match::none;

@@ -268,6 +268,24 @@ TEST(StoreBest, ADamagedShortlistIsCountedAndTheTrialsAnswer) {
   EXPECT_EQ(again.corrupt_rows(), 0U) << "the next trial makes it anew";
 }
 
+// Look-ups warn of it and name the doctor, so the doctor must find it.
+TEST(StoreBest, WhatLookUpsMissInFamiliesTheCheckNames) {
+  for (const std::string damage : {"UPDATE families SET problems = 7", "DELETE FROM families"}) {
+    const TempFolder folder;
+    const std::string path = folder.file("tuning.db");
+    TuningStore::open(path, OpenMode::read_write).record(good_trial(500));
+    PlainSqlite(path).execute(damage);
+    const TuningStore store = TuningStore::open(path, OpenMode::read_only);
+    (void)store.neighbours(test::gemm_problem(4096, 4096, 2048), test::h200(), {1.0, 1.0});
+    EXPECT_GT(store.corrupt_rows(), 0U) << damage;
+    EXPECT_NE(TuningStore::open(path, OpenMode::read_only).check(), std::vector<std::string>{})
+        << damage;
+    (void)TuningStore::open(path, OpenMode::read_write);
+    EXPECT_EQ(TuningStore::open(path, OpenMode::read_only).check(), std::vector<std::string>{})
+        << damage;
+  }
+}
+
 TEST(StoreBest, ViewsReadWell) {
   const TempFolder folder;
   const std::string path = folder.file("tuning.db");
@@ -296,6 +314,9 @@ TEST(StoreBest, ViewsReadWell) {
   EXPECT_EQ(plain.rows("SELECT state, trials, failed, fastest_us, space_size "
                        "FROM sessions_overview"),
             (Rows{{"complete", "2", "1", "250.0", "4092"}}));
+  (void)TuningStore::open(path, OpenMode::read_write).adopt_sessions({test::session("s2")});
+  EXPECT_EQ(plain.value("SELECT state FROM sessions_overview WHERE session_id = 's2'"),
+            "running or killed");
 }
 
 }  // namespace

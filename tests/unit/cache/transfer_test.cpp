@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "cache/row_digest.hpp"
 #include "cache/trial_json.hpp"
 #include "kiln/error.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
@@ -156,6 +157,21 @@ TEST_F(Transfer, MergeNamesTrialsOfOneIdAndOtherContent) {
   EXPECT_EQ(count.refused, 1U);
   ASSERT_EQ(count.complaints.size(), 1U);
   EXPECT_EQ(target.trials({})[0].resources->registers, 128);
+}
+
+// Whoever can write a file can make digests fit: one such row must not keep out the others.
+TEST_F(Transfer, MergeLeavesOutARowThatBreaksARule) {
+  Trial bad = good_trial(kPlausibleNs, 64);
+  bad.id = source.record(bad);
+  bad.resources->occupancy = -1.0;
+  test::PlainSqlite(source.path())
+      .execute("UPDATE trials SET occupancy = -1, digest = '" + row_digest(bad) + "'");
+  source.record(good_trial(kPlausibleNs));
+  const TransferCount count = merge(target, source);
+  EXPECT_EQ(count.written, 1U);
+  EXPECT_EQ(count.refused, 1U);
+  ASSERT_EQ(count.complaints.size(), 1U);
+  EXPECT_NE(count.complaints[0].find("'occupancy'"), std::string::npos) << count.complaints[0];
 }
 
 TEST_F(Transfer, AReadErrorIsNoEndAndWhatCameBeforeIsCounted) {
