@@ -4,3 +4,6 @@
 
 DROP INDEX trials_by_cost;
 DROP INDEX trials_wrong;
+
+CREATE INDEX sessions_by_problem
+  ON sessions (problem_id, device_id, started_unix_ms, session_id);

@@ -39,11 +39,12 @@ bool SizeTable::add(const std::string& sizes_text) {
   for (const NamedValue& size : sizes) log2_.push_back(log2_of(size.value));
   problems_.push_back(std::move(sizes));
   texts_.push_back(sizes_text);
+  known_.insert(sizes_text);
   return true;
 }
 
 bool SizeTable::contains(const std::string& sizes_text) const {
-  return std::find(texts_.begin(), texts_.end(), sizes_text) != texts_.end();
+  return known_.contains(sizes_text);
 }
 
 NeighbourQueue::NeighbourQueue(std::shared_ptr<const SizeTable> table, const Problem& wanted,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,8 @@ class SizeTable {
   std::vector<std::string> names_;
   std::vector<std::vector<NamedValue>> problems_;
   std::vector<std::string> texts_;
-  std::vector<double> log2_;  ///< one row a problem
+  std::unordered_set<std::string> known_;  ///< the same texts
+  std::vector<double> log2_;               ///< one row a problem
 };
 
 /// Problems of a table within the limits of another one, which is none of them: the nearest first,

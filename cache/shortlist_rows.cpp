@@ -193,12 +193,16 @@ std::optional<Shortlist> find_shortlist(const sqlite::Connection& connection, Pa
   shortlist.ok = static_cast<std::uint64_t>(row.integer(1));
   shortlist.provenance = provenance.value_or(Provenance::compiled);
   const std::string contenders = row.text(3);
-  if (!provenance || row_digest(shortlist, contenders, problem, device) != row.text(4)) {
-    corrupt.insert("shortlist of " + problem.sizes_text());
-    return std::nullopt;
+  if (provenance && row_digest(shortlist, contenders, problem, device) == row.text(4)) {
+    try {
+      shortlist.contenders = parse_contenders(contenders);
+      return shortlist;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage) throw;
+    }
   }
-  shortlist.contenders = parse_contenders(contenders);
-  return shortlist;
+  corrupt.insert("shortlist of " + problem.sizes_text());
+  return std::nullopt;
 }
 
 std::optional<Family> find_family(const sqlite::Connection& connection, const std::string& kind,

@@ -29,9 +29,6 @@ CREATE TABLE families (
   PRIMARY KEY (kind, device_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE INDEX sessions_by_problem
-  ON sessions (problem_id, device_id, started_unix_ms, session_id);
-
 -- Kiln keeps the shortlists up to date itself, with triggers switched off. These are for people who
 -- change trials by hand: what they touch is read from the trials until Kiln has made it anew.
 CREATE TRIGGER trials_added AFTER INSERT ON trials BEGIN

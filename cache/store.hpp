@@ -51,7 +51,7 @@ struct ProblemSummary {
   std::uint64_t ok = 0;
   std::uint64_t failed = 0;
   std::optional<Trial> best;
-  std::string last_session_state;
+  std::optional<SessionRecord> last_session;  ///< the newest; see state_now() for what runs
 };
 
 /// Asks for the best trial of one problem and device. An empty function admits everything.

@@ -52,11 +52,17 @@ class Admission {
     if (!query_.admits) return true;
     const auto [known, fresh] =
         asked_.try_emplace({contender.template_name, contender.config}, false);
-    if (fresh) {
-      known->second = query_.admits(contender.template_name, Config::parse(contender.config));
-    }
+    if (fresh) known->second = asks(contender);
     if (!known->second) refused_any_ = true;
     return known->second;
+  }
+  [[nodiscard]] bool asks(const Contender& contender) const {
+    try {
+      return query_.admits(contender.template_name, Config::parse(contender.config));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::usage) throw;
+      return false;  // no configuration at all: the trial says so where it is read
+    }
   }
 
   const BestQuery& query_;

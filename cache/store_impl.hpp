@@ -40,11 +40,11 @@ class TuningStore::Impl {
   [[nodiscard]] std::vector<CandidateKey> attempts(
       const WhereClause& where, const std::function<bool(const std::string&)>& of_session = {});
 
-  /// Nothing when all of the pair's trials are damaged.
+  /// Without its session. Nothing when all of the pair's trials are damaged.
   [[nodiscard]] std::optional<ProblemSummary> summary_of(Pair pair, const Problem& problem,
                                                          const DeviceClass& device);
-  /// State of the newest session; "" when there is none.
-  [[nodiscard]] std::string last_session_state(Pair pair);
+  /// The newest sound session of each problem and device, or of those of one problem.
+  [[nodiscard]] std::map<Pair, SessionRecord> last_sessions(std::optional<std::int64_t> problem_id);
   /// All contenders of the pair in the order of better(), from its trials. Remembered until
   /// something changes; valid until the next call.
   [[nodiscard]] const std::vector<Contender>& all_contenders(Pair pair);

@@ -14,13 +14,14 @@
 namespace kiln {
 namespace {
 
-std::string select_sessions() {
+/// Where many are asked for the table itself is read ("NOT INDEXED"): an index may have lost some.
+std::string select_sessions(const char* way) {
   return fmt::format(
       "SELECT s.session_id, p.kind, p.sizes, {}, {}, s.strategy, s.budget, s.space_size, "
-      "s.evaluated, s.state, s.started_unix_ms, s.ended_unix_ms, s.digest "
-      "FROM sessions s LEFT JOIN problems p USING (problem_id) "
+      "s.evaluated, s.state, s.started_unix_ms, s.ended_unix_ms, s.digest, s.problem_id, "
+      "s.device_id FROM sessions s {} LEFT JOIN problems p USING (problem_id) "
       "LEFT JOIN devices d USING (device_id) LEFT JOIN environments e USING (environment_id)",
-      kDeviceColumns, kEnvironmentColumns);
+      kDeviceColumns, kEnvironmentColumns, way);
 }
 
 SessionRecord decode(const sqlite::Statement& row) {
@@ -77,7 +78,7 @@ void put_session(const sqlite::Connection& connection, const SessionRecord& sess
 
 std::optional<SessionRecord> find_session(const sqlite::Connection& connection,
                                           const std::string& id, std::set<std::string>& corrupt) {
-  sqlite::Statement rows = connection.prepare(select_sessions() + " WHERE s.session_id = ?");
+  sqlite::Statement rows = connection.prepare(select_sessions("") + " WHERE s.session_id = ?");
   rows.bind(id);
   return rows.step() ? read_session(rows, corrupt) : std::nullopt;
 }
@@ -115,16 +116,24 @@ void TuningStore::end_session(const std::string& id, const std::string& state,
   transaction.commit();
 }
 
-std::string TuningStore::Impl::last_session_state(Pair pair) {
-  sqlite::Statement rows =
-      connection.prepare(select_sessions() +
-                         " WHERE s.problem_id = ? AND s.device_id = ?"
-                         " ORDER BY s.started_unix_ms DESC, s.session_id DESC");
-  rows.bind(pair.problem_id, pair.device_id);
-  while (rows.step()) {
-    if (const auto session = read_session(rows, corrupt)) return session->state;
+std::map<Pair, SessionRecord> TuningStore::Impl::last_sessions(
+    std::optional<std::int64_t> problem_id) {
+  // The table may have lost some; its index knows how many there were.
+  if (connection.integer("SELECT count(*) FROM sessions NOT INDEXED") !=
+      connection.integer("SELECT count(*) FROM sessions INDEXED BY sqlite_autoindex_sessions_1")) {
+    corrupt.insert("index of sessions");
   }
-  return "";
+  sqlite::Statement rows = connection.prepare(
+      select_sessions("NOT INDEXED") + (problem_id ? " WHERE s.problem_id = ?" : "") +
+      " ORDER BY s.started_unix_ms DESC, s.session_id DESC");
+  if (problem_id) rows.bind(*problem_id);
+  std::map<Pair, SessionRecord> newest;
+  while (rows.step()) {
+    const Pair pair{rows.integer(19), rows.integer(20)};
+    if (newest.contains(pair)) continue;
+    if (auto session = read_session(rows, corrupt)) newest.emplace(pair, std::move(*session));
+  }
+  return newest;
 }
 
 std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) const {
@@ -137,7 +146,7 @@ std::vector<SessionRecord> TuningStore::sessions(const TrialFilter& filter) cons
   if (!filter.operation.empty()) where.add("p.operation = ?", {filter.operation});
   if (!filter.kind_text.empty()) where.add("p.kind = ?", {filter.kind_text});
   if (!filter.session_id.empty()) where.add("s.session_id = ?", {filter.session_id});
-  sqlite::Statement rows = impl_->connection.prepare(select_sessions() + where.text() +
+  sqlite::Statement rows = impl_->connection.prepare(select_sessions("NOT INDEXED") + where.text() +
                                                      " ORDER BY s.started_unix_ms, s.session_id");
   where.bind_to(rows);
   std::vector<SessionRecord> sessions;

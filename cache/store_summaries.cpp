@@ -10,23 +10,6 @@
 #include "cache/store_impl.hpp"
 
 namespace kiln {
-namespace {
-
-std::vector<Pair> pairs_of(const sqlite::Connection& connection, const ProblemFilter& filter) {
-  std::vector<Pair> pairs = all_pairs(connection);
-  if (!filter.problem) return pairs;
-  const auto problem = find_problem(connection, *filter.problem);
-  std::erase_if(pairs, [&](const Pair& pair) { return pair.problem_id != problem; });
-  return pairs;
-}
-
-/// Whether the index that finds the sessions of a problem has them all.
-bool finds_all_sessions(const sqlite::Connection& connection) {
-  return connection.integer("SELECT count(*) FROM sessions NOT INDEXED") ==
-         connection.integer("SELECT count(*) FROM sessions INDEXED BY sessions_by_problem");
-}
-
-}  // namespace
 
 std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Problem& problem,
                                                             const DeviceClass& device) {
@@ -53,17 +36,21 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
     if (fresh.trials == 0) return std::nullopt;
     (void)fill(fresh);
   }
-  summary.last_session_state = last_session_state(pair);
   return summary;
 }
 
 std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) const {
   const sqlite::WorkLimit limit(impl_->connection, reading_seconds(impl_->connection));
   const sqlite::Snapshot snapshot(impl_->connection);
-  if (!finds_all_sessions(impl_->connection)) impl_->corrupt.insert("index of sessions");
-  using Key = std::pair<std::string, std::string>;
-  std::vector<std::pair<Key, ProblemSummary>> found;
-  for (const Pair& pair : pairs_of(impl_->connection, filter)) {
+  std::optional<std::int64_t> only;
+  if (filter.problem) {
+    only = find_problem(impl_->connection, *filter.problem);
+    if (!only) return {};
+  }
+  auto sessions = impl_->last_sessions(only);
+  std::vector<ProblemSummary> found;
+  for (const Pair& pair : all_pairs(impl_->connection)) {
+    if (only && pair.problem_id != *only) continue;
     const auto subject = subject_of(impl_->connection, pair);
     if (!subject) {
       impl_->corrupt.insert(
@@ -73,14 +60,20 @@ std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) 
     if (!filter.kind_text.empty() && subject->problem.kind_text() != filter.kind_text) continue;
     auto summary = impl_->summary_of(pair, subject->problem, subject->device);
     if (!summary) continue;
-    found.emplace_back(Key(subject->problem.canonical(), subject->device.canonical()),
-                       std::move(*summary));
+    if (auto session = sessions.extract(pair)) summary->last_session = std::move(session.mapped());
+    found.push_back(std::move(*summary));
   }
-  std::sort(found.begin(), found.end(),
-            [](const auto& left, const auto& right) { return left.first < right.first; });
+  // The texts to sort by are made once, and what they belong to is moved once.
+  using Key = std::pair<std::string, std::string>;
+  std::vector<std::pair<Key, std::size_t>> order;
+  order.reserve(found.size());
+  for (const ProblemSummary& summary : found) {
+    order.emplace_back(Key(summary.problem.canonical(), summary.device.canonical()), order.size());
+  }
+  std::sort(order.begin(), order.end());
   std::vector<ProblemSummary> summaries;
   summaries.reserve(found.size());
-  for (auto& [key, summary] : found) summaries.push_back(std::move(summary));
+  for (const auto& [key, place] : order) summaries.push_back(std::move(found[place]));
   return summaries;
 }
 

@@ -22,21 +22,25 @@ struct ListOptions {
   std::string on;
 };
 
-/// A row says "running" also when its process was killed.
-void settle_states(const TuningStore& store, std::vector<ProblemSummary>& summaries) {
-  for (auto& summary : summaries) {
-    if (summary.last_session_state != "running") continue;
-    TrialFilter filter;
-    filter.problem = summary.problem;
-    filter.device = summary.device;
-    filter.limit = 1;
-    for (const auto& session : store.sessions(filter)) {
-      summary.last_session_state = state_now(store.path(), session);
-    }
+/// One line, with the state of the last run, which the row itself cannot know: its process may have
+/// been killed.
+struct Line {
+  ProblemSummary summary;
+  std::string last_run;
+};
+
+std::vector<Line> lines_of(const TuningStore& store, const std::string& on) {
+  std::vector<Line> lines;
+  for (ProblemSummary& summary : select(store.summaries(), on)) {
+    const auto& session = summary.last_session;
+    std::string last_run = session ? state_now(store.path(), *session) : "";
+    lines.push_back({std::move(summary), std::move(last_run)});
   }
+  return lines;
 }
 
-Json summary_json(const ProblemSummary& summary) {
+Json line_json(const Line& line) {
+  const ProblemSummary& summary = line.summary;
   Json json;
   json["problem"] = to_json(summary.problem);
   json["device"] = to_json(summary.device);
@@ -44,7 +48,7 @@ Json summary_json(const ProblemSummary& summary) {
   json["trials"] = summary.trials;
   json["ok"] = summary.ok;
   json["failed"] = summary.failed;
-  json["last_session_state"] = summary.last_session_state;
+  json["last_session_state"] = line.last_run;
   json["best"] = summary.best ? to_json(*summary.best) : Json();
   return json;
 }
@@ -56,17 +60,16 @@ void warn_of_damage(Context& context, const TuningStore& store) {
 }
 
 int list_database(Context& context, const ListOptions& options) {
-  std::vector<ProblemSummary> summaries;
+  std::vector<Line> lines;
   if (const auto store = context.open_for_reading()) {
-    summaries = select(store->summaries(), options.on);
-    settle_states(*store, summaries);
+    lines = lines_of(*store, options.on);
     warn_of_damage(context, *store);
   }
   if (context.flags.json) {
     Json document = json_document("list");
     document["database"] = context.database().value;
     document["problems"] = Json::array();
-    for (const auto& summary : summaries) document["problems"].push_back(summary_json(summary));
+    for (const Line& line : lines) document["problems"].push_back(line_json(line));
     context.print(json_text(document));
     return kExitOk;
   }
@@ -79,13 +82,13 @@ int list_database(Context& context, const ListOptions& options) {
                {"ok", right},
                {"failed", right},
                {"last run"}});
-  for (const auto& summary : summaries) {
+  for (const auto& [summary, last_run] : lines) {
     const auto& best = summary.best;
     table.add_row({heading_text(request_of(summary.problem).gemm),
                    fmt::format("{} {}", summary.device.name, summary.device.arch),
                    best ? best->key.template_name : "none", best ? merit_text(*best) : "",
                    best && best->timing ? rate_text(summary.problem, best->timing->median_ns) : "",
-                   count_text(summary.ok), count_text(summary.failed), summary.last_session_state});
+                   count_text(summary.ok), count_text(summary.failed), last_run});
   }
   if (table.empty()) {
     context.note(fmt::format("nothing is stored; `{}` is a start",

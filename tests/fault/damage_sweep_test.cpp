@@ -142,7 +142,7 @@ class DamageSweep : public LibraryFixture {
     for (const ProblemSummary& summary : store.summaries()) {
       lines.emplace_back(summary.problem.canonical(), summary.device.canonical(), summary.ok,
                          summary.failed, summary.best ? summary.best->id : "",
-                         summary.last_session_state);
+                         summary.last_session ? summary.last_session->state : "");
     }
     return lines;
   }
@@ -232,10 +232,13 @@ TEST_F(DamageSweep, EveryOtherAnswerOfADamagedDatabaseComesWithAWarning) {
   double longest = 0.0;
   int changed = 0;
   std::vector<std::string> silent;
+  const int first = rounds("KILN_SWEEP_FIRST", 0);  // to look at one again
   const int count = rounds("KILN_SWEEP_DATABASES", 200);
   for (int round = 0; round < count; ++round) {
     SCOPED_TRACE(fmt::format("round {}", round));
-    replace_file(database_, test::damaged(sound_, random));
+    const std::string bytes = test::damaged(sound_, random);
+    if (round < first) continue;
+    replace_file(database_, bytes);
     const RoundLimit limit;
     if (const std::string text = silent_answers(); !text.empty()) {
       silent.push_back(fmt::format("get in round {}: {}", round, text));
@@ -251,7 +254,7 @@ TEST_F(DamageSweep, EveryOtherAnswerOfADamagedDatabaseComesWithAWarning) {
   }
   EXPECT_EQ(silent, std::vector<std::string>{});
   EXPECT_LT(longest, kMostSeconds);
-  EXPECT_GT(changed, count / 4) << "the damage must matter";
+  EXPECT_GT(changed, (count - first) / 4) << "the damage must matter";
   RecordProperty("databases", count);
   RecordProperty("with_warning", changed);
   RecordProperty("longest_seconds", fmt::format("{:.2f}", longest));

@@ -40,13 +40,15 @@ std::string sql_file(const std::string& name) {
   return test::read_file(KILN_SOURCE_DIR "/cache/" + name);
 }
 
-/// A fresh file of schema 2, 3 or 4, which no migration made: its tables are those of today, but
-/// for a factor of schema 2 and the indexes that schema 5 dropped.
+/// A fresh file of schema 2 to 5, which no migration made: its tables are those of today, but for a
+/// factor of schema 2 and the indexes that schemas 5 and 6 dropped.
 std::string fresh_schema(int version) {
   std::string tables = sql_file("schema.sql");
   if (version == 2) tables.replace(tables.find("1.25"), 4, "1.125");
-  const std::string to_2 = sql_file("migrate_1_to_2.sql");
-  return tables + to_2.substr(to_2.find("CREATE INDEX")) + sql_file("views.sql") +
+  const std::string indexes = sql_file(version < 5 ? "migrate_1_to_2.sql" : "migrate_4_to_5.sql");
+  tables += indexes.substr(indexes.find("CREATE INDEX"));
+  if (version == 5) tables += sql_file("shortlists.sql");
+  return tables + sql_file("views.sql") +
          "PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = " + std::to_string(version);
 }
 
@@ -103,7 +105,7 @@ TEST_F(Migration, AMigratedSchemaHasTheColumnsOfAFreshOne) {
 
 // Whose columns stand in another order than those of a migrated file.
 TEST_F(Migration, FreshFilesOfLaterSchemasAreBroughtUpToDate) {
-  for (const int version : {2, 3, 4}) {
+  for (const int version : {2, 3, 4, 5}) {
     const std::string file = folder.file(std::to_string(version));
     PlainSqlite(file).execute(fresh_schema(version));
     ::chmod(file.c_str(), 0600);

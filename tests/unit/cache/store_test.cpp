@@ -184,7 +184,45 @@ TEST_F(Store, SummariesCountAndNameTheBest) {
   EXPECT_EQ(summaries[0].failed, 1U);
   ASSERT_TRUE(summaries[0].best);
   EXPECT_EQ(summaries[0].best->timing->median_ns, 900);
-  EXPECT_EQ(summaries[0].last_session_state, "running");
+  EXPECT_EQ(summaries[0].last_session, test::session("s1"));
+}
+
+constexpr std::size_t kPageBytes = 4096;
+
+/// The page of the file on which a table or index begins, counted from 0.
+std::size_t first_page(const std::string& path, const std::string& name) {
+  return std::stoul(PlainSqlite(path).value("SELECT rootpage FROM sqlite_schema WHERE name = '" +
+                                            name + "'")) -
+         1;
+}
+
+TEST_F(Store, SummariesKnowTheLastSessionWhateverBecomesOfItsIndex) {
+  store.begin_session(test::session("s1"));
+  store.record(good_trial(1000, 32));
+  std::string bytes = test::read_file(path);
+  const std::size_t from = first_page(path, "sqlite_autoindex_environments_1") * kPageBytes;
+  const std::size_t to = first_page(path, "sqlite_autoindex_sessions_1") * kPageBytes;
+  bytes.replace(to, kPageBytes, bytes, from, kPageBytes);
+  test::write_file(path, bytes);
+  const TuningStore damaged = TuningStore::open(path, OpenMode::read_only);
+  ASSERT_EQ(damaged.summaries().size(), 1U);
+  EXPECT_EQ(damaged.summaries()[0].last_session, test::session("s1"));
+}
+
+TEST_F(Store, SessionsThatTheTableLostAreDamageToSummaries) {
+  store.begin_session(test::session("s1"));
+  store.begin_session(test::session("s2"));
+  store.record(good_trial(1000, 32));
+  std::string bytes = test::read_file(path);
+  // The number of cells in the header of the table's only page.
+  char& cells = bytes[first_page(path, "sessions") * kPageBytes + 4];
+  ASSERT_EQ(cells, 2);
+  cells = 1;
+  test::write_file(path, bytes);
+  const TuningStore damaged = TuningStore::open(path, OpenMode::read_only);
+  ASSERT_EQ(damaged.summaries().size(), 1U);
+  EXPECT_EQ(damaged.summaries()[0].last_session, test::session("s1"));
+  EXPECT_EQ(damaged.corrupt_rows(), 1U);
 }
 
 /// What someone with another tool could do to a row, or a disk.

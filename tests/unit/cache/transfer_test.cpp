@@ -317,7 +317,7 @@ Answers answers_of(const TuningStore& store) {
     const auto best = store.best(query);
     answers.best.push_back(summary.best ? summary.best->id : "");
     answers.best.push_back(best ? best->id : "");
-    answers.best.push_back(summary.last_session_state);
+    answers.best.push_back(summary.last_session ? summary.last_session->id : "");
     for (Trial& trial : store.latest_trials(summary.problem, summary.device)) {
       answers.latest.push_back(std::move(trial));
     }
