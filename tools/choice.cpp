@@ -38,8 +38,8 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
   detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
   detail::KernelChooser chooser(context.catalog(), device, context.database().value,
                                 site_databases(), warnings);
-  auto choice = chooser.stored(problem, toolkit, {});
-  if (!choice) choice = chooser.fallback(problem, {});
+  const auto [best, unavailable] = chooser.stored(problem, toolkit, {});
+  const auto choice = best ? best : chooser.fallback(problem, {}, unavailable);
   if (!choice) return std::nullopt;
   return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
 }

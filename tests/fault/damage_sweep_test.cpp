@@ -254,7 +254,7 @@ TEST_F(DamageSweep, EveryOtherAnswerOfADamagedDatabaseComesWithAWarning) {
   }
   EXPECT_EQ(silent, std::vector<std::string>{});
   EXPECT_LT(longest, kMostSeconds);
-  EXPECT_GT(changed, (count - first) / 4) << "the damage must matter";
+  EXPECT_GE(changed, (count - first) / 4) << "the damage must matter";
   RecordProperty("databases", count);
   RecordProperty("with_warning", changed);
   RecordProperty("longest_seconds", fmt::format("{:.2f}", longest));

@@ -226,6 +226,35 @@ TEST_F(Intrinsics, Halves) {
        "__hmin2_nan(u, v)", "__float22bfloat162_rn(__bfloat1622float2(u))", "h2rint(u)"});
 }
 
+/// An instruction on u, v and w, as an expression.
+std::string instruction(const std::string& opcode) {
+  return "[&] { u32 d; asm(\"" + opcode +
+         " %0, %1, %2, %3;\" : \"=r\"(d) : \"r\"(u), \"r\"(v), "
+         "\"r\"(w)); return d; }()";
+}
+
+TEST_F(Intrinsics, VideoInstructions) {
+  std::vector<std::string> expressions;
+  for (const std::string lanes : {"2", "4"}) {
+    for (const std::string types : {".s32.s32.s32", ".u32.u32.u32", ".s32.u32.s32"}) {
+      for (const std::string what : {"vadd", "vsub", "vabsdiff", "vmin", "vmax"}) {
+        for (const std::string form : {"", ".sat", ".add"}) {
+          expressions.push_back(instruction(what + lanes + types + form));
+        }
+      }
+    }
+    expressions.push_back(instruction("vavrg" + lanes + ".s32.s32.s32"));
+    expressions.push_back(instruction("vavrg" + lanes + ".u32.u32.u32.add"));
+    for (const std::string comparison : {".eq", ".lt", ".ge"}) {
+      expressions.push_back(instruction("vset" + lanes + ".s32.s32" + comparison));
+      expressions.push_back(instruction("vset" + lanes + ".u32.s32" + comparison + ".add"));
+    }
+  }
+  const Bytes words =
+      elements(Element::bits, 3 * kThreads * sizeof(std::uint64_t), Values::whole, 12);
+  expect_same<std::uint32_t>("u32", words, expressions);
+}
+
 TEST_F(Intrinsics, Integers) {
   const Bytes words =
       elements(Element::bits, 3 * kThreads * sizeof(std::uint64_t), Values::whole, 12);

@@ -171,6 +171,38 @@ TEST_F(Programs, HistogramOfAllBlocks) {
   compare("u32", "  atomicAdd(x + 8192 + (x[i] & 255), 1u);\n", 4, 256);
 }
 
+TEST_F(Programs, AtomicsOfVectors) {
+  compare("u32", R"(
+  // Small whole numbers: their sums are the same in any order.
+  float4* const sums = reinterpret_cast<float4*>(x + 8192);
+  if (i < 64) sums[i] = {0, 0, 0, 0};
+  __half2* const halves = reinterpret_cast<__half2*>(x + 9216);
+  if (i < 64) halves[i] = __floats2half2_rn(0, 0);
+  __syncthreads();
+  const u32 value = x[i];
+  const float4 add = {float(value & 15), float(value >> 4 & 15), -float(value >> 8 & 15), 1};
+  atomicAdd(sums + (value >> 12 & 31), add);
+  atomicAdd(reinterpret_cast<float2*>(sums + 32 + (value >> 17 & 15)), float2{add.y, add.z});
+  asm volatile("red.global.add.noftz.v2.f16x2 [%0], {%1, %2};" ::
+               "l"(halves + 2 * (value >> 21 & 15)), "r"(0x3c004000), "r"(0x40003c00) : "memory");
+)",
+          1, 256);
+}
+
+TEST_F(Programs, CallsThroughPointers) {
+  compare("u32", R"(
+  typedef u32 (*Step)(u32, u32*);
+  const Step steps[] = {
+      [](u32 value, u32* sum) -> u32 { *sum += value; return value * 3 + 1; },
+      [](u32 value, u32* sum) -> u32 { *sum ^= value; return value >> 1; },
+      [](u32 value, u32* sum) -> u32 { if (value & 8) *sum -= 5; return __brev(value); }};
+  u32 value = x[t], sum = t;
+  for (int turn = 0; turn < 6; ++turn) value = steps[value % 3](value, &sum);
+  x[t] = value + sum;
+)",
+          1, 256);
+}
+
 TEST_F(Programs, ALockThatLanesOfAWarpTakeInTurn) {
   compare("u32", R"(
   if (t == 0) x[1000] = 0;
