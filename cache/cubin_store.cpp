@@ -52,19 +52,23 @@ CREATE TABLE cubins (
 CREATE INDEX cubins_by_use ON cubins (last_used, bytes);
 )sql";
 
-const SchemaText& own_schema() {
-  static const SchemaText schema = [] {
-    Connection empty = Connection::in_memory();
-    empty.execute(kTables);
-    return SchemaText::of(empty);
-  }();
-  return schema;
+void make_empty(Connection& fresh) {
+  fresh.execute(kTables);
+  fresh.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId,
+                            kVersion));
+}
+
+Connection empty_store() {
+  Connection empty = Connection::in_memory();
+  make_empty(empty);
+  return empty;
 }
 
 /// A trigger, or a column that is computed, would decide what is found and how long it takes.
 void require_own_schema(const Connection& connection) {
   const sqlite::WorkLimit limit(connection, kEntrySeconds);
-  const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own_schema());
+  static const SchemaText own = SchemaText::of(empty_store());
+  const std::vector<std::string> faults = SchemaText::of(connection).differences_from(own);
   if (faults.empty()) return;
   throw sqlite::DatabaseError(
       Cause::damaged, fmt::format("{} has a schema that is not Kiln's: {}. Next: move it away.",
@@ -186,7 +190,7 @@ class CubinStore::Impl {
         return;
       }
       if (error.cause() == Cause::moved) {
-        connection_.reset();  // set aside by another process: the next call opens the new one
+        connection_.reset();  // somebody moved it: the next call opens a new one
       } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
         replace();
       } else {
@@ -220,9 +224,7 @@ class CubinStore::Impl {
     if (!file_guard::exists_and_is_safe(path_)) {
       file_guard::create_complete(path_, [](const std::string& temporary) {
         Connection fresh(temporary, Connection::Access::create, kPatienceMs);
-        fresh.execute(kTables);
-        fresh.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
-                                  kApplicationId, kVersion));
+        make_empty(fresh);
       });
     }
     Connection connection(path_, Connection::Access::write, kPatienceMs);
@@ -255,7 +257,7 @@ class CubinStore::Impl {
             path_, replacements_, shell_word(path_)));
       }
       if (!file_guard::exists_and_is_safe(path_)) return;
-      const auto aside = set_damaged_aside(path_, kApplicationId, own_schema());
+      const auto aside = set_damaged_aside(path_, kApplicationId, empty_store());
       open();
       if (aside) {
         say(

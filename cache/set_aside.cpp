@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/set_aside.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <string_view>
 #include <thread>
 
 #include "cache/file_guard.hpp"
+#include "cache/file_size_signal.hpp"
 #include "cache/records.hpp"
-#include "cache/sqlite.hpp"
+#include "cache/schema_text.hpp"
 #include "templates/printable.hpp"
 
 namespace kiln {
@@ -29,11 +35,19 @@ constexpr int kTries = 40;
 /// More damaged files than that have to be looked at by a person.
 constexpr int kMostAside = 10;
 
+// Fields of SQLite's header, big-endian.
+constexpr std::size_t kHeaderBytes = 100;
+constexpr std::size_t kChangeCounterAt = 24;
+constexpr std::size_t kSchemaCookieAt = 40;
+constexpr std::size_t kApplicationIdAt = 68;
+constexpr std::size_t kValidForAt = 92;  ///< the change counter with which other fields are right
+constexpr std::size_t kFieldBytes = 4;
+
 bool is_of_application(const std::string& header, std::int64_t application_id) {
   using namespace std::string_view_literals;
-  constexpr std::size_t kApplicationIdAt = 68;  // big-endian, in SQLite's file format
+  if (header.size() < kHeaderBytes) return false;
   std::int64_t id = 0;
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < kFieldBytes; ++i) {
     id = id << 8 | static_cast<unsigned char>(header[kApplicationIdAt + i]);
   }
   return header.starts_with("SQLite format 3\0"sv) && id == application_id;
@@ -58,17 +72,47 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-/// The caller holds the exclusive lock of the file.
-std::string rename_aside(const std::string& path) {
+/// Copies the file to a new one; false when its name is taken. The caller holds the exclusive lock.
+bool copy_to(const std::string& copy, const Connection& connection) {
+  const int file = ::open(copy.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0 && errno == EEXIST) return false;
+  bool good = file >= 0;
+  {
+    const FileSizeSignalHeld held;
+    constexpr std::size_t kChunk = 1U << 20U;
+    std::int64_t offset = 0;
+    for (std::string bytes; good; offset += static_cast<std::int64_t>(bytes.size())) {
+      bytes = connection.raw_bytes(offset, kChunk);
+      if (bytes.empty()) break;
+      for (std::string_view rest = bytes; good && !rest.empty();) {
+        const auto written = ::write(file, rest.data(), rest.size());
+        good = written > 0 || (written < 0 && errno == EINTR);
+        rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, written)));
+      }
+    }
+    good = good && ::fsync(file) == 0;
+  }
+  const int fault = errno;
+  if (file >= 0) ::close(file);
+  if (good) return true;
+  if (file >= 0) ::unlink(copy.c_str());
+  throw Error(ErrorKind::database,
+              fmt::format("database {} is damaged, and no copy of it can be made to set it aside "
+                          "({}). Next: free some space, or move the file away.",
+                          connection.path(), std::strerror(fault)));
+}
+
+/// The caller holds the exclusive lock, so a journal is nobody's: it belongs to what is damaged.
+std::string copy_aside(const Connection& connection) {
+  const std::string& path = connection.path();
   for (int number = 1; number <= kMostAside; ++number) {
     const std::string aside = path + ".damaged" + (number == 1 ? "" : fmt::format("-{}", number));
     const std::string journal = path + "-journal";
-    if (exists(aside) || exists(aside + "-journal")) continue;
-    // The journal first: once the name is free, a new file may have one under it.
-    if (exists(journal) && !file_guard::rename_without_replacing(journal, aside + "-journal")) {
-      continue;
+    if (exists(aside + "-journal") || !copy_to(aside, connection)) continue;
+    if (exists(journal)) {
+      (void)file_guard::rename_without_replacing(journal, aside + "-journal");
     }
-    if (file_guard::rename_without_replacing(path, aside)) return aside;
+    return aside;
   }
   throw Error(ErrorKind::database,
               fmt::format("database {0} is damaged, as were those beside it that were set aside. "
@@ -76,23 +120,40 @@ std::string rename_aside(const std::string& path) {
                           path));
 }
 
+/// Other connections take what they remember of the file for valid while these fields are as they
+/// were.
+std::string with_fresh_counters(std::string content) {
+  const auto random = std::stoul(random_id().substr(0, 16), nullptr, 16);
+  for (const std::size_t field : {kChangeCounterAt, kSchemaCookieAt, kValidForAt}) {
+    for (std::size_t i = 0; i < kFieldBytes; ++i) {
+      content[field + i] = static_cast<char>(random >> (8 * i));
+    }
+  }
+  return content;
+}
+
 }  // namespace
 
 std::optional<std::string> set_damaged_aside(const std::string& path, std::int64_t application_id,
-                                             const SchemaText& own) {
+                                             const Connection& empty) {
   Connection connection(path, Connection::Access::inspect, kPatienceMs);
-  if (!is_of_application(connection.raw_header(), application_id)) {
+  const std::string header = connection.raw_bytes(0, kHeaderBytes);
+  if (!is_of_application(header, application_id)) {
     throw Error(ErrorKind::database,
                 fmt::format("{} is not recognisable as a file of Kiln's and stays as it is. Next: "
                             "move it away, or name another file.",
                             path));
   }
-  if (!is_damaged(connection, own)) return std::nullopt;
+  if (!is_damaged(connection, SchemaText::of(empty))) return std::nullopt;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (connection.lock_exclusively()) {
-      // Whoever renames it holds this lock, so from here on the answer stands.
-      if (connection.has_moved()) return std::nullopt;
-      return rename_aside(path);
+      // From here on nothing changes; what changed meanwhile has to be looked at again.
+      if (connection.has_moved() || connection.raw_bytes(0, kHeaderBytes) != header) {
+        return std::nullopt;
+      }
+      std::string aside = copy_aside(connection);
+      connection.replace_content(with_fresh_counters(empty.content()));
+      return aside;
     }
     const auto pause = 1 + std::stoul(random_id().substr(0, 4), nullptr, 16) % 32;
     std::this_thread::sleep_for(milliseconds(pause));

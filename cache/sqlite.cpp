@@ -12,6 +12,8 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -329,16 +331,43 @@ bool Connection::has_moved() const {
   });
 }
 
-std::string Connection::raw_header() const {
+std::string Connection::raw_bytes(std::int64_t offset, std::size_t count) const {
   return guarded(*path_, [&] {
-    constexpr int kHeaderBytes = 100;
-    std::string header(kHeaderBytes, '\0');
     sqlite3_file* file = file_of(database_->getHandle());
-    const int result = file->pMethods->xRead(file, header.data(), kHeaderBytes, 0);
-    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) {
-      throw SQLite::Exception("reading the header", result);
-    }
-    return header;
+    sqlite3_int64 size = 0;
+    database_->check(file->pMethods->xFileSize(file, &size));
+    const auto rest = static_cast<std::size_t>(std::max<std::int64_t>(0, size - offset));
+    std::string bytes(std::min(count, rest), '\0');
+    database_->check(
+        file->pMethods->xRead(file, bytes.data(), static_cast<int>(bytes.size()), offset));
+    return bytes;
+  });
+}
+
+void Connection::replace_content(const std::string& bytes) {
+  const FileSizeSignalHeld held;
+  guarded(*path_, [&] {
+    sqlite3_file* file = file_of(database_->getHandle());
+    const auto write = [&](std::size_t begin, std::size_t end) {
+      database_->check(file->pMethods->xWrite(file, bytes.data() + begin,
+                                              static_cast<int>(end - begin),
+                                              static_cast<std::int64_t>(begin)));
+      database_->check(file->pMethods->xSync(file, SQLITE_SYNC_NORMAL));
+    };
+    constexpr std::size_t kHeaderBytes = 100;
+    database_->check(file->pMethods->xTruncate(file, static_cast<std::int64_t>(bytes.size())));
+    write(kHeaderBytes, bytes.size());
+    write(0, kHeaderBytes);
+  });
+}
+
+std::string Connection::content() const {
+  return guarded(*path_, [&] {
+    sqlite3_int64 size = 0;
+    const std::unique_ptr<unsigned char, decltype(&sqlite3_free)> bytes(
+        sqlite3_serialize(database_->getHandle(), "main", &size, 0), &sqlite3_free);
+    if (bytes == nullptr) throw std::bad_alloc();
+    return std::string(reinterpret_cast<const char*>(bytes.get()), static_cast<std::size_t>(size));
   });
 }
 

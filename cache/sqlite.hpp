@@ -148,8 +148,13 @@ class Connection {
   [[nodiscard]] bool lock_exclusively();
   /// Whether the path leads to another file by now, or to none.
   [[nodiscard]] bool has_moved() const;
-  /// The first 100 bytes, where SQLite has its header; zeros for what is missing.
-  [[nodiscard]] std::string raw_header() const;
+  /// Bytes of the file as they are; fewer where it ends.
+  [[nodiscard]] std::string raw_bytes(std::int64_t offset, std::size_t count) const;
+  /// Gives the file other content, for the holder of lock_exclusively(). The header comes last, so
+  /// that a file with which a process dies half-way is still what it was before: damaged.
+  void replace_content(const std::string& bytes);
+  /// The bytes of the file that a database in memory would be.
+  [[nodiscard]] std::string content() const;
   [[nodiscard]] const std::string& path() const { return *path_; }
 
  private:

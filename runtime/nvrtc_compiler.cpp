@@ -73,8 +73,7 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
   warn_(fmt::format(
       "NVRTC cannot be kept from this process's signals ({}): SIGINT and SIGTERM end the process "
       "while it compiles its first kernel, and handlers that were there before may be spoilt. "
-      "Next: "
-      "set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
+      "Next: set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
       api_.unshielded));
 }
 

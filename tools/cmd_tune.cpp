@@ -119,7 +119,7 @@ class Tuning {
         context.note(
             "--samples and --warm change nothing here: times are predicted, with operands in DRAM");
       }
-      if (bench_.evaluator->info().driver == kPublishedFigures) {
+      if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
             "nobody measured this GPU with Kiln: its figures are published ones, and predictions "
             "by them are rough");

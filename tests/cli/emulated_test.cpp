@@ -186,6 +186,17 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
   EXPECT_NE(run.out.find("0 compiled"), std::string::npos) << run.out;
 }
 
+TEST(Emulated, TuningForAGpuThatNobodyMeasuredSaysSo) {
+  const Sandbox sandbox;
+  const auto tuned = sandbox.run(with(
+      small_problem("tune"), {"--device", "emulated:a100", "--templates", "gemm_naive", "--set",
+                              "block_x=32", "--set", "block_y=4", "--budget", "2m", "--json"}));
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_NE(tuned.err.find("its figures are published ones"), std::string::npos) << tuned.err;
+  const auto best = nlohmann::json::parse(tuned.out)["results"].at(0)["best"];
+  EXPECT_EQ(best["environment"]["driver"], "emulated by published figures");
+}
+
 TEST(Emulated, BenchSearchesAsTuneDoes) {
   const Sandbox sandbox;
   const auto bench =

@@ -147,7 +147,11 @@ TEST(CacheKill, ProcessesThatFindTheSameDamageSetItAsideOnce) {
       const std::string text = process->output();
       EXPECT_EQ(process->wait(), 0) << text;
     }
-    EXPECT_TRUE(test::read_file(path + ".damaged") == damaged) << "round " << round;
+    const std::string aside = test::read_file(path + ".damaged");
+    std::size_t at = 0;
+    while (at < aside.size() && at < damaged.size() && aside[at] == damaged[at]) ++at;
+    EXPECT_TRUE(aside == damaged) << "round " << round << ": " << aside.size() << " of "
+                                  << damaged.size() << " bytes, first difference at " << at;
     EXPECT_FALSE(std::filesystem::exists(path + ".damaged-2")) << "a good store was set aside";
     CubinStore store(path, 1 << 30, {});
     EXPECT_EQ(store.entries(), kProcesses) << "round " << round;
