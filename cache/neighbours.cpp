@@ -60,13 +60,13 @@ NeighbourQueue::NeighbourQueue(std::shared_ptr<const SizeTable> table, const Pro
   const double* row = table_->log2_.data();
   for (std::size_t i = 0; i < table_->texts_.size(); ++i, row += count) {
     double sum = 0.0;
-    double largest = 0.0;
-    for (std::size_t j = 0; j < count; ++j) {
-      const double octaves = std::abs(row[j] - point[j]);
+    std::size_t near = 0;
+    for (; near < count; ++near) {
+      const double octaves = std::abs(row[near] - point[near]);
       sum += octaves;
-      largest = std::max(largest, octaves);
+      if (octaves > limits.octaves_per_size + kRounding) break;
     }
-    if (largest > limits.octaves_per_size + kRounding || sum > limits.octaves + kRounding) continue;
+    if (near < count || sum > limits.octaves + kRounding) continue;
     if (sum < kRounding && table_->texts_[i] == own) continue;
     heap_.emplace_back(sum, i);
   }

@@ -123,15 +123,21 @@ std::map<Pair, SessionRecord> TuningStore::Impl::last_sessions(
       connection.integer("SELECT count(*) FROM sessions INDEXED BY sqlite_autoindex_sessions_1")) {
     corrupt.insert("index of sessions");
   }
-  sqlite::Statement rows = connection.prepare(
-      select_sessions("NOT INDEXED") + (problem_id ? " WHERE s.problem_id = ?" : "") +
-      " ORDER BY s.started_unix_ms DESC, s.session_id DESC");
+  sqlite::Statement rows = connection.prepare(select_sessions("NOT INDEXED") +
+                                              (problem_id ? " WHERE s.problem_id = ?" : ""));
   if (problem_id) rows.bind(*problem_id);
   std::map<Pair, SessionRecord> newest;
   while (rows.step()) {
     const Pair pair{rows.integer(19), rows.integer(20)};
-    if (newest.contains(pair)) continue;
-    if (auto session = read_session(rows, corrupt)) newest.emplace(pair, std::move(*session));
+    const auto known = newest.find(pair);
+    if (known != newest.end() &&
+        std::make_pair(rows.integer(16), rows.text(0)) <
+            std::make_pair(known->second.started_unix_ms, known->second.id)) {
+      continue;
+    }
+    if (auto session = read_session(rows, corrupt)) {
+      newest.insert_or_assign(pair, std::move(*session));
+    }
   }
   return newest;
 }

@@ -48,8 +48,10 @@ std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) 
     if (!only) return {};
   }
   auto sessions = impl_->last_sessions(only);
+  const std::vector<Pair> pairs = all_pairs(impl_->connection);
   std::vector<ProblemSummary> found;
-  for (const Pair& pair : all_pairs(impl_->connection)) {
+  found.reserve(pairs.size());
+  for (const Pair& pair : pairs) {
     if (only && pair.problem_id != *only) continue;
     const auto subject = subject_of(impl_->connection, pair);
     if (!subject) {

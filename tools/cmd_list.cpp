@@ -30,8 +30,10 @@ struct Line {
 };
 
 std::vector<Line> lines_of(const TuningStore& store, const std::string& on) {
+  std::vector<ProblemSummary> summaries = select(store.summaries(), on);
   std::vector<Line> lines;
-  for (ProblemSummary& summary : select(store.summaries(), on)) {
+  lines.reserve(summaries.size());
+  for (ProblemSummary& summary : summaries) {
     const auto& session = summary.last_session;
     std::string last_run = session ? state_now(store.path(), *session) : "";
     lines.push_back({std::move(summary), std::move(last_run)});

@@ -30,7 +30,9 @@ bool meant_by(const DeviceClass& device, const std::string& on) {
 }
 
 std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const std::string& on) {
-  const auto meant = [&](const auto& summary) { return meant_by(summary.device, on); };
+  const auto meant = [&](const auto& summary) {
+    return on.empty() || meant_by(summary.device, on);
+  };
   if (!summaries.empty() && std::none_of(summaries.begin(), summaries.end(), meant)) {
     std::set<std::string> devices;
     for (const auto& summary : summaries) devices.insert(device_text(summary.device));
@@ -39,10 +41,14 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
                             "{}:\n  {}",
                             on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
   }
-  std::erase_if(summaries, [&](const auto& summary) { return !meant_by(summary.device, on); });
-  std::stable_sort(summaries.begin(), summaries.end(), [](const auto& left, const auto& right) {
+  std::erase_if(summaries, [&](const auto& summary) { return !meant(summary); });
+  const auto stronger = [](const auto& left, const auto& right) {
     return left.provenance < right.provenance;
-  });
+  };
+  // Mostly all have one provenance, and sorting moves what is large many times.
+  if (!std::is_sorted(summaries.begin(), summaries.end(), stronger)) {
+    std::stable_sort(summaries.begin(), summaries.end(), stronger);
+  }
   return summaries;
 }
 
