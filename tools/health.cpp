@@ -74,13 +74,15 @@ Finding check_device(const Context& context, Health& health) {
 
 Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compiler) {
   try {
-    compiler = make_nvrtc_compiler(include);
+    const auto warning = std::make_shared<std::string>();
+    compiler = make_nvrtc_compiler(include, SystemHeaders::parse,
+                                   [warning](const std::string& text) { *warning = text; });
     const auto archs = compiler->supported_archs();
-    return {"nvrtc", State::ok,
+    return {"nvrtc", warning->empty() ? State::ok : State::warning,
             archs.empty() ? compiler->identity()
                           : fmt::format("{}, for {} to {}", compiler->identity(), archs.front(),
                                         archs.back()),
-            ""};
+            *warning};
   } catch (const Error& error) {
     return {"nvrtc", State::broken, error.what(),
             "install the CUDA toolkit 12.8 or newer, or its NVRTC package"};
@@ -187,7 +189,8 @@ Finding check_database(const Context& context) {
             ""};
   } catch (const Error& error) {
     return {"database", State::broken, error.what(),
-            "move the file away; Kiln makes a new one, and `kiln import` fills it from an export"};
+            "when what can be read is saved, move the file away: Kiln makes a new one, and `kiln "
+            "import` fills it from an export"};
   }
 }
 

@@ -371,10 +371,12 @@ void decode_vector_atomic(DecodeContext& context, Instr& out, AtomicDetail& deta
   const std::size_t first = detail.fetches ? 1 : 0;
   std::vector<std::uint32_t> rows;
   if (detail.fetches) rows = context.destinations(context.operand(0), type);
+  const std::size_t fetched = rows.size();
   for (const std::uint32_t row : context.sources(context.operand(first + 1), type)) {
     rows.push_back(row);
   }
-  if (rows.size() != (first + 1) * detail.elements) {
+  if (rows.size() != (first + 1) * detail.elements ||
+      (detail.fetches && fetched != detail.elements)) {
     context.fail(fmt::format("has {} registers for vectors of {}", rows.size(), detail.elements));
   }
   context.set_rows(out, rows);

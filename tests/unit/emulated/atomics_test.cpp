@@ -532,7 +532,8 @@ TEST(Atomics, WhatPtxDoesNotHaveIsRefused) {
         "atom.global.cas.b32 %rd, [%in], %ra;", "atom.global.nand.b32 %rd, [%in], %ra;",
         "red.shared.add.v2.f32 [%in], {%ra, %rb};", "red.global.add.v8.f32 [%in], {%ra, %rb};",
         "red.global.min.v2.f32 [%in], {%ra, %rb};", "red.global.add.v2.u32 [%in], {%ra, %rb};",
-        "red.global.add.v4.f32 [%in], {%ra, %rb};"}) {
+        "red.global.add.v4.f32 [%in], {%ra, %rb};",
+        "atom.global.add.v2.f32 {%ra, %rb, %rd}, [%in], {%ra};"}) {
     lane_test::expect_refused(text);
   }
 }
