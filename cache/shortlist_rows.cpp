@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -295,7 +296,9 @@ std::vector<Pair> all_pairs(const sqlite::Connection& connection) {
     // This may read another index than the one that the families were held against.
     const std::int64_t expected =
         connection.integer("SELECT coalesce(sum(problems), 0) FROM families");
-    if (static_cast<std::int64_t>(pairs.size()) == expected) return pairs;
+    const bool all_differ =
+        std::adjacent_find(pairs.begin(), pairs.end(), std::greater_equal<>()) == pairs.end();
+    if (all_differ && static_cast<std::int64_t>(pairs.size()) == expected) return pairs;
   }
   return pairs_with_trials(connection);
 }

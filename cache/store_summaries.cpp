@@ -62,7 +62,9 @@ std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) 
     if (!filter.kind_text.empty() && subject->problem.kind_text() != filter.kind_text) continue;
     auto summary = impl_->summary_of(pair, subject->problem, subject->device);
     if (!summary) continue;
-    if (auto session = sessions.extract(pair)) summary->last_session = std::move(session.mapped());
+    if (const auto session = sessions.find(pair); session != sessions.end()) {
+      summary->last_session = std::move(session->second);
+    }
     found.push_back(std::move(*summary));
   }
   // The texts to sort by are made once, and what they belong to is moved once.

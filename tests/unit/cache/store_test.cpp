@@ -225,6 +225,28 @@ TEST_F(Store, SessionsThatTheTableLostAreDamageToSummaries) {
   EXPECT_EQ(damaged.corrupt_rows(), 1U);
 }
 
+TEST_F(Store, AnIndexThatNamesAProblemTwiceHidesNoOther) {
+  for (const int config : {1, 2, 3}) {
+    Trial trial = good_trial(1000, 32);
+    trial.key.problem = test::gemm_problem(256 * config, 256, 256);
+    store.record(trial);
+  }
+  const auto problems_of = [](const TuningStore& database) {
+    std::vector<std::string> problems;
+    for (const ProblemSummary& summary : database.summaries()) {
+      problems.push_back(summary.problem.sizes_text());
+    }
+    return problems;
+  };
+  const std::vector<std::string> before = problems_of(store);
+  std::string bytes = test::read_file(path);
+  // The list of cells begins behind the 8 bytes of a leaf's header; each is found by two bytes.
+  const std::size_t cells = first_page(path, "sqlite_autoindex_shortlists_1") * kPageBytes + 8;
+  bytes.replace(cells, 2, bytes, cells + 2, 2);
+  test::write_file(path, bytes);
+  EXPECT_EQ(problems_of(TuningStore::open(path, OpenMode::read_only)), before);
+}
+
 /// What someone with another tool could do to a row, or a disk.
 void expect_left_out(const std::string& path, TuningStore& store, const std::string& sql) {
   PlainSqlite(path).execute("PRAGMA foreign_keys = OFF; " + sql);
