@@ -5,8 +5,6 @@
 #include <functional>
 #include <string>
 
-namespace kiln {
-
 /// Checks on the files that hold databases. All throw Error(database) with path, fault and remedy.
 /// None of them opens the file: closing any descriptor of it would drop SQLite's locks.
 ///
@@ -14,7 +12,7 @@ namespace kiln {
 /// the folder can plant a journal, which SQLite would replay into the file; a sticky folder such as
 /// /tmp is no better. Whoever can write in a folder further up can exchange the one below it,
 /// unless that folder is sticky.
-namespace file_guard {
+namespace kiln::file_guard {
 
 /// Absolute path whose folder has no symbolic links (SQLite refuses those anywhere in a path).
 /// Creates missing folders with mode 0700 when asked, though not where they would not be safe;
@@ -37,5 +35,4 @@ void create_complete(const std::string& path, const std::function<void(const std
 /// Error(database) when the file system does not do that.
 [[nodiscard]] bool rename_without_replacing(const std::string& from, const std::string& to);
 
-}  // namespace file_guard
-}  // namespace kiln
+}  // namespace kiln::file_guard

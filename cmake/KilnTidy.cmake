@@ -8,7 +8,10 @@ if(KILN_RUN_CLANG_TIDY)
   # The build's flags are GCC's; clang need not know them all. Files that are compiled together are
   # read as headers of the file that joins them.
   add_custom_target(tidy
-    COMMAND ${KILN_RUN_CLANG_TIDY} -quiet -p ${PROJECT_BINARY_DIR}
+    COMMAND ${CMAKE_COMMAND} -DFROM=${PROJECT_BINARY_DIR}/compile_commands.json
+            -DTO=${PROJECT_BINARY_DIR}/tidy/compile_commands.json
+            -P ${PROJECT_SOURCE_DIR}/cmake/TidyCommands.cmake
+    COMMAND ${KILN_RUN_CLANG_TIDY} -quiet -p ${PROJECT_BINARY_DIR}/tidy
             -extra-arg=-Wno-unknown-warning-option
             "^${PROJECT_SOURCE_DIR}/(templates|cache|runtime|tuner|tools|examples)/.*\\.cpp$"
             "^${PROJECT_BINARY_DIR}/.*/Unity/.*\\.cxx$"
