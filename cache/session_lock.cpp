@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kFlags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
-/// Network file systems give an exclusive lock only to those who may write.
+/// Network file systems give an exclusive lock only through a descriptor that is open for writing.
 constexpr int kToLock = kFlags | O_RDWR;
 constexpr int kToLook = kFlags | O_RDONLY;
 

@@ -72,34 +72,55 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
+/// A new file that is gone again unless it was completed.
+class NewFile {
+ public:
+  explicit NewFile(const std::string& path)
+      : path_(path),
+        file_(::open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+  ~NewFile() {
+    if (file_ < 0) return;
+    ::close(file_);
+    if (!complete_) ::unlink(path_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+  [[nodiscard]] bool is_open() const { return file_ >= 0; }
+  /// This and complete() are false, with errno, when that fails.
+  [[nodiscard]] bool write(std::string_view bytes) const {
+    while (!bytes.empty()) {
+      const auto written = ::write(file_, bytes.data(), bytes.size());
+      if (written < 0 && errno != EINTR) return false;
+      bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, written)));
+    }
+    return true;
+  }
+  [[nodiscard]] bool complete() { return complete_ = ::fsync(file_) == 0; }
+
+ private:
+  const std::string& path_;
+  int file_;
+  bool complete_ = false;
+};
+
 /// Copies the file to a new one; false when its name is taken. The caller holds the exclusive lock.
 bool copy_to(const std::string& copy, const Connection& connection) {
-  const int file = ::open(copy.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0 && errno == EEXIST) return false;
-  bool good = file >= 0;
-  {
-    const FileSizeSignalHeld held;
-    constexpr std::size_t kChunk = 1U << 20U;
-    std::int64_t offset = 0;
-    for (std::string bytes; good; offset += static_cast<std::int64_t>(bytes.size())) {
-      bytes = connection.raw_bytes(offset, kChunk);
-      if (bytes.empty()) break;
-      for (std::string_view rest = bytes; good && !rest.empty();) {
-        const auto written = ::write(file, rest.data(), rest.size());
-        good = written > 0 || (written < 0 && errno == EINTR);
-        rest.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(0, written)));
-      }
-    }
-    good = good && ::fsync(file) == 0;
+  const FileSizeSignalHeld held;
+  NewFile file(copy);
+  if (!file.is_open() && errno == EEXIST) return false;
+  bool good = file.is_open();
+  constexpr std::size_t kChunk = 1U << 20U;
+  std::int64_t offset = 0;
+  for (std::string bytes; good; offset += static_cast<std::int64_t>(bytes.size())) {
+    bytes = connection.raw_bytes(offset, kChunk);
+    if (bytes.empty()) break;
+    good = file.write(bytes);
   }
-  const int fault = errno;
-  if (file >= 0) ::close(file);
-  if (good) return true;
-  if (file >= 0) ::unlink(copy.c_str());
+  if (good && file.complete()) return true;
   throw Error(ErrorKind::database,
               fmt::format("database {} is damaged, and no copy of it can be made to set it aside "
                           "({}). Next: free some space, or move the file away.",
-                          connection.path(), std::strerror(fault)));
+                          connection.path(), std::strerror(errno)));
 }
 
 /// The caller holds the exclusive lock, so a journal is nobody's: it belongs to what is damaged.

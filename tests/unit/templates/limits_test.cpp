@@ -154,7 +154,7 @@ TEST_F(Limits, TimeToCountASpace) {
   }
 }
 
-// The first requirement alone is beyond the limit; after the second nothing is left to count.
+// The first requirement by itself is beyond the limit; after the second nothing is left to count.
 TEST_F(Limits, AnEmptySpaceIsExplainedAllTheSame) {
   SpaceBuilder builder;
   std::string product = "t0";
