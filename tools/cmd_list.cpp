@@ -14,6 +14,7 @@
 #include "tools/output/units.hpp"
 #include "tools/program.hpp"
 #include "tools/stored.hpp"
+#include "tools/transfer_report.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -55,17 +56,11 @@ Json line_json(const Line& line) {
   return json;
 }
 
-void warn_of_damage(Context& context, const TuningStore& store) {
-  if (store.corrupt_rows() == 0) return;
-  context.warn(fmt::format("{} damaged rows in {} were left out; `{}` names them",
-                           store.corrupt_rows(), store.path(), context.command("doctor")));
-}
-
 int list_database(Context& context, const ListOptions& options) {
   std::vector<Line> lines;
   if (const auto store = context.open_for_reading()) {
     lines = lines_of(*store, options.on);
-    warn_of_damage(context, *store);
+    warn_of_corrupt_rows(context, *store);
   }
   if (context.flags.json) {
     Json document = json_document("list");
