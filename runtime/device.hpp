@@ -67,7 +67,8 @@ struct DeviceTelemetry {
   int temperature_c = 0;
 };
 
-/// One launch: function, geometry, and the single by-value kernel argument.
+/// One launch: function, geometry, and the by-value kernel argument, behind which the kernel gets
+/// geometry.values if there are any.
 struct LaunchRequest {
   DeviceFunction function;
   LaunchGeometry geometry;

@@ -10,18 +10,6 @@
 #include "kiln/error.hpp"
 
 namespace kiln::detail {
-namespace {
-
-/// Tensor cores before plain arithmetic, tiles before none, and of the user's templates nobody
-/// knows before they are tuned: they come after the fast built-in ones.
-int preference(const KernelTemplate& kernel_template) {
-  if (kernel_template.name() == "gemm_wmma") return 0;
-  if (kernel_template.name() == "gemm_tiled") return 1;
-  if (kernel_template.name() == "gemm_naive") return 3;
-  return 2;
-}
-
-}  // namespace
 
 KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                              std::vector<std::string> site_databases, WarningSink& warnings)
@@ -101,8 +89,8 @@ std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refu
       order.push_back(&kernel_template);
     }
   }
-  std::stable_sort(order.begin(), order.end(), [](const auto* left, const auto* right) {
-    return preference(*left) < preference(*right);
+  std::stable_sort(order.begin(), order.end(), [&](const auto* left, const auto* right) {
+    return left->priority(problem, device_.limits) > right->priority(problem, device_.limits);
   });
   for (const KernelTemplate* kernel_template : order) {
     const auto config = kernel_template->space(problem, device_.limits).default_config();

@@ -49,9 +49,8 @@ class KernelChooser {
   /// Best stored candidate but those in `refused`; no choice on a miss.
   [[nodiscard]] Known stored(const Problem& problem, const std::string& toolkit,
                              const Refused& refused);
-  /// The default configuration of the first template, in order of preference, that computes the
-  /// problem here and is not in `refused`: gemm_wmma, gemm_tiled, the user's, gemm_naive. The
-  /// reason says as well what is `unavailable`.
+  /// The default configuration of the template with the highest priority that computes the problem
+  /// here and is not in `refused`. The reason says as well what is `unavailable`.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) const;
   /// One line for each template of the operation that cannot compute the problem.

@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Part of every template digest. Raise it when the renderer changes what it makes of a template.
-constexpr std::string_view kRendererVersion = "renderer 1";
+constexpr std::string_view kRendererVersion = "renderer 2";
 
 /// Of a template directory. Whoever names a home folder by mistake should hear of it soon.
 constexpr std::size_t kMostFiles = 4096;

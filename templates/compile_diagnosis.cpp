@@ -18,46 +18,10 @@ namespace {
 /// NVRTC reads kernels' names, which Kiln makes of the front matter, in a file of this name.
 constexpr std::string_view kNameFile = "__nv_name_map";
 
-std::vector<std::string> wanted_fields(const KernelTemplate& kernel_template) {
-  std::vector<std::string> fields;
-  for (const auto& tunable : kernel_template.tunables()) fields.push_back(tunable.name);
-  for (const auto& value : kernel_template.derived()) fields.push_back(value.name);
-  return fields;
-}
-
 /// The last part of a name that may have namespaces.
 std::string_view plain_name(std::string_view name) {
   const auto at = name.rfind(':');
   return at == std::string_view::npos ? name : name.substr(at + 1);
-}
-
-std::string explain_fields(const KernelTemplate& kernel_template) {
-  const std::string& name = kernel_template.config_type();
-  const std::vector<std::string> wanted = wanted_fields(kernel_template);
-  const auto found = find_struct(kernel_template.source(), name);
-  if (!found || found->fields == wanted) return {};
-  const std::string next = fmt::format(
-      "Next: declare 'int {};' in this order, one for every tune "
-      "and then one for every let of the front matter.",
-      fmt::join(wanted, "; int "));
-  const auto place = fmt::format("{}:{}", kernel_template.file(), found->line);
-  for (const auto& field : wanted) {
-    if (std::find(found->fields.begin(), found->fields.end(), field) != found->fields.end()) {
-      continue;
-    }
-    const std::string meant = did_you_mean(field, found->fields);
-    return fmt::format("{}: struct {} has no field \"{}\", which the front matter declares{} {}",
-                       place, name, field, meant.empty() ? "." : meant, next);
-  }
-  for (const auto& field : found->fields) {
-    if (std::find(wanted.begin(), wanted.end(), field) != wanted.end()) continue;
-    return fmt::format("{}: struct {} has a field \"{}\" that no tune or let declares. {}", place,
-                       name, field, next);
-  }
-  return fmt::format(
-      "{}: struct {} declares its fields in the order {}, the front matter has them "
-      "in the order {}. {}",
-      place, name, fmt::join(found->fields, ", "), fmt::join(wanted, ", "), next);
 }
 
 std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
@@ -97,10 +61,9 @@ std::string explain_names(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     if (auto text = explain_launch(kernel_template, launch); !text.empty()) return text;
   }
-  if (auto text = explain_fields(kernel_template); !text.empty()) return text;
   return fmt::format(
       "{}: the compiler does not find the kernel under the name that the front matter makes for it "
-      "(launch NAME, config STRUCT and its fields, types). Next: compare it with the code; a "
+      "(launch NAME, the config struct, types). Next: compare it with the code; a "
       "kernel in a namespace is launched with it (launch mine::kernel), the config struct lies "
       "outside of all.",
       kernel_template.file());
@@ -138,10 +101,10 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
           : "put what you need of it beside the template, and include that in quotes");
 }
 
-/// Whether the last parameter of a mangled function is a GemmArgs, and the only one, by value:
+/// Whether the GemmArgs at `at` of a mangled function is its first parameter, by value:
 /// "...vN4kiln8GemmArgsE", the v being the result void. A namespace that occurred before is
 /// shortened to S_, S0_ and so on.
-bool takes_only_arguments(std::string_view lowered, std::size_t at) {
+bool takes_arguments_first(std::string_view lowered, std::size_t at) {
   std::string_view before = lowered.substr(0, at);
   if (before.ends_with("4kiln")) {
     before.remove_suffix(5);
@@ -168,23 +131,28 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
                                  const std::vector<std::string>& lowered_names) {
   constexpr std::string_view kArguments = "8GemmArgsE";
+  const std::string& at_launch = kernel_template.launch_type();
+  const std::string behind =
+      at_launch.empty() ? "" : fmt::format("{}{}", at_launch.size(), at_launch);
   const auto& launches = kernel_template.launches();
   for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
     const std::string_view lowered = lowered_names[i];
     const auto at = lowered.rfind(kArguments);
     if (at == std::string_view::npos) continue;
-    const bool is_last = at + kArguments.size() == lowered.size();
-    if (is_last && takes_only_arguments(lowered, at)) continue;
+    const bool ends_well = lowered.substr(at + kArguments.size()) == behind;
+    if (ends_well && takes_arguments_first(lowered, at)) continue;
     const std::string_view name = plain_name(launches[i].kernel);
     int line = launches[i].line;
     for (const auto& kernel : find_kernels(kernel_template.source())) {
       if (kernel.name == name) line = kernel.line;
     }
     return fmt::format(
-        "{}:{}: the kernel {} does not take one kiln::GemmArgs by value; a reference or a pointer "
-        "would be an address of the host, and other parameters get nothing. Next: write {}(const "
-        "kiln::GemmArgs args).",
-        kernel_template.file(), line, name, name);
+        "{}:{}: the kernel {} does not take one kiln::GemmArgs{} by value; a reference or a "
+        "pointer would be an address of the host, and other parameters get nothing. Next: write "
+        "{}(const kiln::GemmArgs args{}).",
+        kernel_template.file(), line, name,
+        at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch), name,
+        at_launch.empty() ? "" : fmt::format(", const {} launch", at_launch));
   }
   return {};
 }

@@ -5,10 +5,24 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string>
+#include <vector>
+
 #include "templates/renderer.hpp"
 
 namespace kiln {
 namespace {
+
+/// ", then GemmTiledLaunch{.group_m = 8}": what a kernel gets behind its first argument.
+std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
+  if (values.count == 0) return "";
+  std::vector<std::string> fields;
+  for (std::size_t i = 0; i < values.count; ++i) {
+    fields.push_back(
+        fmt::format(".{} = {}", kernel_template.launch_fields()[i].name, values.items[i]));
+  }
+  return fmt::format(", then {}{{{}}}", kernel_template.launch_type(), fmt::join(fields, ", "));
+}
 
 std::string launch_comment(const LaunchGeometry& geometry, const std::string& name,
                            int smem_static) {
@@ -33,8 +47,9 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
   std::string text = fmt::format(
       "// Compile with\n"
       "//   nvcc -std=c++20 -arch={} -c {}.cu\n"
-      "// Launch for {} {}, with one kiln::GemmArgs as the argument:\n",
-      limits.arch, kernel_template.name(), problem.operation, problem.sizes_text());
+      "// Launch for {} {}, with one kiln::GemmArgs as the argument{}:\n",
+      limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
+      values_comment(kernel_template, geometry.front().values));
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
   }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,7 +18,19 @@ struct SourcePlace {
   std::string file;
   int line = 1;
   int column = 1;              ///< of the first character of the text
-  std::string line_text = {};  ///< the whole line, shown above the caret; empty: the text alone
+  std::string line_text = {};  ///< the whole line, shown above the caret; empty: only the text
+
+  /// Text that goes over several lines: where what begins at `offset` of it stands.
+  struct Continuation {
+    std::size_t offset = 0;
+    int line = 1;
+    int column = 1;
+    std::string line_text;
+  };
+  std::vector<Continuation> continuations = {};  ///< by ascending offset
+
+  /// The place of character `offset` of the text.
+  [[nodiscard]] SourcePlace at(std::size_t offset) const;
 };
 
 /// Assigns dense slots to names, so that evaluation indexes an array and never compares strings.

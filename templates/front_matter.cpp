@@ -15,78 +15,13 @@
 namespace kiln {
 namespace {
 
-constexpr std::string_view kMark = "//@";
 constexpr std::string_view kSpace = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 std::size_t offset_in(std::string_view whole, std::string_view part) {
   return static_cast<std::size_t>(part.data() - whole.data());
 }
 
-/// Calls `visit(line, number)` for each line, without its end.
-template <class Visit>
-void for_each_line(std::string_view source, const Visit& visit) {
-  int number = 1;
-  while (!source.empty()) {
-    const auto end = source.find('\n');
-    visit(source.substr(0, end), number++);
-    if (end == std::string_view::npos) return;
-    source.remove_prefix(end + 1);
-  }
-}
-
-/// Key, text and comment of a line, with the columns at which they begin.
-FrontMatterLine take_apart(const std::string& file, std::string_view line, int number) {
-  const auto body = trimmed(line.substr(kMark.size()));
-  const auto key = body.substr(0, body.find_first_of(kSpace));
-  auto rest = trimmed(body.substr(key.size()));
-  if (rest.empty()) rest = line.substr(offset_in(line, body) + body.size(), 0);
-  std::string_view comment;
-  // A purpose is prose and may hold anything, an address for instance.
-  const auto slashes = key == "purpose" ? std::string_view::npos : rest.find("//");
-  if (slashes != std::string_view::npos) {
-    comment = trimmed(rest.substr(slashes + 2));
-    const auto text = trimmed(rest.substr(0, slashes));
-    rest = text.empty() ? rest.substr(0, 0) : text;
-  }
-  const auto place = [&](std::string_view part) {
-    return SourcePlace{file, number, static_cast<int>(offset_in(line, part)) + 1,
-                       std::string(line)};
-  };
-  return {std::string(key), std::string(rest), std::string(comment), place(key), place(rest)};
-}
-
 }  // namespace
-
-void FrontMatterLine::fail_at_key(std::string_view message) const {
-  throw_at(key_place, key, 0, message);
-}
-
-void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
-  throw_at(text_place, text, offset, message);
-}
-
-bool has_front_matter(std::string_view source) {
-  return source.starts_with(kMark) || source.find("\n//@") != std::string_view::npos;
-}
-
-std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source) {
-  std::vector<FrontMatterLine> lines;
-  for_each_line(source, [&](std::string_view line, int number) {
-    if (!line.starts_with(kMark) || trimmed(line.substr(kMark.size())).empty()) return;
-    lines.push_back(take_apart(file, line, number));
-    if (lines.size() > kMostFrontMatterLines) {
-      lines.back().fail_at_key(
-          fmt::format("more than {} lines of front matter", kMostFrontMatterLines));
-    }
-  });
-  return lines;
-}
 
 std::vector<TextPart> split_words(std::string_view text) {
   std::vector<TextPart> words;
@@ -116,29 +51,14 @@ std::vector<TextPart> split_arguments(std::string_view text) {
   return parts;
 }
 
-bool is_identifier(std::string_view text) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  return !text.empty() && !digit(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
-}
-
 Tunable parse_tunable(const FrontMatterLine& line) {
   const std::string_view text = line.text;
-  const auto equals = text.find('=');
-  if (equals == std::string_view::npos) {
-    line.fail(0, "a tunable is written \"name = value value* value\", * marking the default");
-  }
   Tunable tunable;
-  tunable.name = trimmed(text.substr(0, equals));
+  tunable.name = line.declaration.name;
   tunable.comment = line.comment;
-  if (!is_identifier(tunable.name)) line.fail(0, "a name is expected before '='");
-
+  const bool is_flag = line.declaration.type == "bool";
   bool starred = false;
-  for (auto [word, offset] : split_words(text.substr(equals + 1))) {
-    offset += equals + 1;
+  for (const auto [word, offset] : split_words(text)) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
       line.fail(offset, fmt::format("more than {} values for one tunable; a let can compute what "
@@ -147,11 +67,14 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     }
     const bool is_default = digits.ends_with('*');
     if (is_default) digits.remove_suffix(1);
-    // The config struct's fields are int.
+    // The config struct's fields are int or bool.
     std::int32_t value = 0;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (status != std::errc{} || end != digits.data() + digits.size()) {
       line.fail(offset, fmt::format("\"{}\" is no 32-bit integer", word));
+    }
+    if (is_flag && value != 0 && value != 1) {
+      line.fail(offset, fmt::format("{} is a bool: its values are 0 and 1", tunable.name));
     }
     if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end()) {
       line.fail(offset, fmt::format("{} is listed twice", value));
@@ -161,7 +84,6 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     starred = starred || is_default;
     tunable.values.push_back(value);
   }
-  if (tunable.values.empty()) line.fail(text.size(), "at least one value is expected");
   return tunable;
 }
 

@@ -7,21 +7,21 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "kiln/error.hpp"
+#include "templates/code_scanner.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/source_error.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
 namespace {
 
-const std::vector<std::string> kKeys{"template", "purpose", "operation", "config", "arch", "types",
-                                     "tune",     "let",     "require",   "launch", "grid", "block",
-                                     "cluster",  "smem",    "workspace", "cost"};
-constexpr std::array<std::string_view, 6> kOnce{"template", "purpose", "operation",
-                                                "config",   "arch",    "workspace"};
+constexpr std::array<std::string_view, 8> kOnce{"template", "purpose", "operation", "config",
+                                                "at",       "arch",    "priority",  "workspace"};
 constexpr std::size_t kMaxDimensions = 3;
 
 /// `name`, or `space::name`.
@@ -60,15 +60,11 @@ class FrontMatterParser {
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
     check_keys();
     read_head();
-    // Tunables may be mentioned anywhere, a `let` only below it.
-    for_each("tune", [this](const FrontMatterLine& line) {
-      result_.tunables_.push_back(parse_tunable(line));
-      declare(line, result_.tunables_.back().name);
-      if (result_.tunables_.size() > kMostTunables) {
-        line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
-      }
-    });
+    // Tunables may be mentioned anywhere, a `let` by lets below it and by all that is no let.
+    for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
+    for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
     for (const auto& line : lines_) read_line(line);
+    check_structs();
     check_launches();
     return std::move(result_);
   }
@@ -100,17 +96,70 @@ class FrontMatterParser {
   }
 
   void check_keys() const {
+    const auto& keys = front_matter_keys();
     for (const auto& line : lines_) {
-      if (std::find(kKeys.begin(), kKeys.end(), line.key) == kKeys.end()) {
+      if (std::find(keys.begin(), keys.end(), line.key) == keys.end()) {
         line.fail_at_key(
-            fmt::format("unknown key \"{}\"{}", line.key, did_you_mean(line.key, kKeys)));
+            fmt::format("unknown key \"{}\"{}", line.key, did_you_mean(line.key, keys)));
       }
-      if (line.text.empty()) line.fail(0, fmt::format("\"{}\" needs a value", line.key));
+      check_declaration(line);
+      const bool needs_text = line.key != "config";
+      if (needs_text && line.text.empty()) {
+        line.fail(0, fmt::format("\"{}\" needs a value", line.key));
+      }
       const bool once = std::find(kOnce.begin(), kOnce.end(), line.key) != kOnce.end();
       if (once && find(line.key) != &line) {
         line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
       }
     }
+  }
+
+  /// Whether the statement stands behind a declaration exactly if it says something about one. What
+  /// stands by itself is shown as it should be written.
+  static void check_declaration(const FrontMatterLine& line) {
+    const bool is_of_struct = line.key == "config" || line.key == "at";
+    const bool is_of_field = line.key == "tune" || line.key == "let";
+    if (!line.is_declaration() && (is_of_struct || is_of_field)) {
+      line.fail_at_key(is_of_struct ? how_to_mark(line) : how_to_declare(line));
+    }
+    if (!line.is_declaration()) return;
+    const bool is_struct = line.declaration.type == "struct";
+    if (is_of_struct && !is_struct) {
+      line.fail_at_key(fmt::format("\"{}\" belongs to a struct, not to a field", line.key));
+    }
+    if (is_of_field && is_struct) {
+      line.fail_at_key(fmt::format("\"{}\" belongs to a field, not to a struct", line.key));
+    }
+    if (is_of_field && line.declaration.owner.empty()) {
+      throw_at(line.declaration.place, line.declaration.name, 0,
+               fmt::format("\"{}\" lies in no marked struct; write \"struct Name {{  //@ config\" "
+                           "where it begins",
+                           line.declaration.name));
+    }
+  }
+
+  static std::string how_to_mark(const FrontMatterLine& line) {
+    if (line.key == "at")
+      return "\"at launch\" stands behind a struct: struct Name {  //@ at launch";
+    return fmt::format(
+        "the config struct is marked where it is declared; write \"struct {} {{  "
+        "//@ config\" there, and remove this line",
+        line.text.empty() ? "Name" : line.text);
+  }
+
+  static std::string how_to_declare(const FrontMatterLine& line) {
+    const std::string_view text = line.text;
+    const auto equals = text.find('=');
+    const auto name = trimmed(text.substr(0, equals));
+    if (equals == std::string_view::npos || !is_identifier(name)) {
+      return fmt::format(
+          "\"{0}\" stands behind the declaration of one field: int name;  //@ {0} {1}", line.key,
+          line.text);
+    }
+    return fmt::format(
+        "\"{0}\" is written on the field of the config struct; write \"int {1};  "
+        "//@ {0} {2}\" there, and remove this line",
+        line.key, name, trimmed(text.substr(equals + 1)));
   }
 
   /// The lines that all others depend on, wherever they stand.
@@ -133,28 +182,40 @@ class FrontMatterParser {
     result_.operation_ = operation_->name;
     result_.names_ = problem_names(*operation_);
 
-    const auto& config = need("config");
-    if (!is_identifier(config.text)) {
-      config.fail(0, "the config struct is named without a namespace: it lies at global scope");
-    }
-    result_.config_type_ = config.text;
+    result_.config_type_ = need("config").declaration.name;
+    for_each("at", [this](const FrontMatterLine& line) {
+      result_.launch_type_ = line.declaration.name;
+      if (line.declaration.name == result_.config_type_) {
+        line.fail_at_key(
+            "the config struct is compiled into the kernel; what is known at launch "
+            "only lies in a struct of its own");
+      }
+    });
     need("types");
     need("launch");
   }
 
-  /// Gives a name of the template its slot.
-  void declare(const FrontMatterLine& line, std::string_view name) {
-    if (result_.names_.find(name) >= 0) {
-      line.fail(0, fmt::format("\"{}\" already means something in this template", name));
+  /// Gives the name of a field its slot.
+  void declare(const FrontMatterLine& line) {
+    const Declaration& field = line.declaration;
+    if (result_.names_.find(field.name) >= 0) {
+      throw_at(field.place, field.name, 0,
+               fmt::format("\"{}\" already means something in this template", field.name));
     }
-    result_.names_.intern(name);
+    result_.names_.intern(field.name);
+    const bool at_launch = field.owner == result_.launch_type_;
+    if (at_launch) {
+      if (field.type != "int") {
+        throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
+      }
+      at_launch_.push_back(field.name);
+    }
+    fields_.emplace(field.name, field.type == "bool");
   }
 
   /// Parses a part of a line; the place makes errors point into the whole line.
   Expression expression(const FrontMatterLine& line, TextPart part) const {
-    auto place = line.text_place;
-    place.column += static_cast<int>(part.offset);
-    return Expression::parse(part.text, result_.names_, place);
+    return Expression::parse(part.text, result_.names_, line.text_place.at(part.offset));
   }
 
   Expression expression(const FrontMatterLine& line) const {
@@ -179,10 +240,13 @@ class FrontMatterParser {
       result_.arch_ = Expression::parse(line.text, device_names(), line.text_place);
     } else if (line.key == "types") {
       result_.type_rows_.push_back(parse_type_row(line, *operation_));
-    } else if (line.key == "let") {
-      read_let(line);
     } else if (line.key == "require") {
       result_.requirements_.push_back({expression(line), line.comment});
+    } else if (line.key == "prefer") {
+      result_.preferences_.push_back({expression(line), line.comment});
+    } else if (line.key == "priority") {
+      // Before a configuration is chosen.
+      result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
     } else if (line.key == "workspace") {
       result_.workspace_ = expression(line);
     } else if (line.key == "cost") {
@@ -226,23 +290,42 @@ class FrontMatterParser {
         {std::string(name), expression(line, part), line.comment, line.text_place.line});
   }
 
+  void read_tunable(const FrontMatterLine& line) {
+    result_.tunables_.push_back(parse_tunable(line));
+    declare(line);
+    if (result_.tunables_.size() > kMostTunables) {
+      line.fail_at_key(fmt::format("more than {} tunables", kMostTunables));
+    }
+  }
+
   void read_let(const FrontMatterLine& line) {
-    const auto [name, part] = definition(line);
-    Expression value = expression(line, part);
-    // One cubin serves many sizes; a let is compiled in, and so must not depend on them. Lets above
-    // do not either, so looking at the names themselves is enough.
+    Expression value = expression(line);
+    if (line.declaration.owner != result_.launch_type_) check_compiled(line, value);
+    declare(line);
+    result_.derived_.push_back({line.declaration.name, std::move(value), line.comment});
+  }
+
+  /// One cubin serves many sizes and launches; a let of the config is compiled in, and so must not
+  /// depend on them. Lets above do not either, so looking at the names themselves is enough.
+  void check_compiled(const FrontMatterLine& line, const Expression& value) const {
     for (const int slot : value.names_used()) {
       const auto& used = result_.names_.name(slot);
-      const auto& sizes = operation_->size_names;
-      if (std::find(sizes.begin(), sizes.end(), used) != sizes.end()) {
-        line.fail(part.offset + offset_of_name(part.text, used),
+      const auto is_used = [&](const std::vector<std::string>& names) {
+        return std::find(names.begin(), names.end(), used) != names.end();
+      };
+      if (is_used(operation_->size_names)) {
+        line.fail(offset_of_name(line.text, used),
                   fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
                               "kernel, which serves many sizes",
                               used));
       }
+      if (is_used(at_launch_)) {
+        line.fail(offset_of_name(line.text, used),
+                  fmt::format("a let cannot depend on \"{}\", which is known at launch only: it is "
+                              "compiled into the kernel",
+                              used));
+      }
     }
-    declare(line, name);
-    result_.derived_.push_back({std::string(name), std::move(value), line.comment});
   }
 
   void read_launch_part(const FrontMatterLine& line) {
@@ -264,6 +347,36 @@ class FrontMatterParser {
     target = expressions(line);
   }
 
+  /// Every field has a value that Kiln knows, since it fills in the struct.
+  void check_structs() {
+    check_struct("config", result_.fields_);
+    check_struct("at", result_.launch_fields_);
+    if (result_.launch_fields_.size() > kMostLaunchValues) {
+      find("at")->fail_at_key(
+          fmt::format("more than {} fields, which is all that a launch takes", kMostLaunchValues));
+    }
+  }
+
+  void check_struct(std::string_view key, std::vector<ConfigField>& fields) {
+    const FrontMatterLine* const line = find(key);
+    if (line == nullptr) return;
+    const auto scanned = find_struct(result_.source_, line->declaration.name);
+    if (!scanned) {
+      throw_at(line->declaration.place, line->declaration.name, 0,
+               fmt::format("the struct {} has no end", line->declaration.name));
+    }
+    for (const auto& name : scanned->fields) {
+      const auto known = fields_.find(name);
+      if (known == fields_.end()) {
+        throw_at(line->declaration.place, line->declaration.name, 0,
+                 fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
+                             "...\" or \"//@ let ...\" behind it, or make it static constexpr",
+                             name, line->declaration.name));
+      }
+      fields.push_back({name, known->second});
+    }
+  }
+
   /// At the end, because the parts of a launch follow its line.
   void check_launches() const {
     std::size_t index = 0;
@@ -277,6 +390,8 @@ class FrontMatterParser {
   KernelTemplate result_;
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
+  std::map<std::string, bool> fields_;  ///< of both structs; whether one is a bool
+  std::vector<std::string> at_launch_;  ///< those that are not compiled in
 };
 
 KernelTemplate KernelTemplate::parse(std::string file, std::string source) {

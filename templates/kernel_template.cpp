@@ -56,6 +56,20 @@ const std::string& KernelTemplate::arch_text() const {
   return arch_ ? arch_->text() : any;
 }
 
+bool KernelTemplate::is_at_launch(std::string_view name) const {
+  return std::any_of(launch_fields_.begin(), launch_fields_.end(),
+                     [&](const ConfigField& field) { return field.name == name; });
+}
+
+const std::string& KernelTemplate::priority_text() const {
+  static const std::string none = "0";
+  return priority_ ? priority_->text() : none;
+}
+
+std::int64_t KernelTemplate::priority(const Problem& problem, const DeviceLimits& limits) const {
+  return priority_ ? priority_->evaluate(fixed_values(problem, limits)).value_or(0) : 0;
+}
+
 std::optional<std::string> KernelTemplate::why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const {
   if (problem.operation != operation_) {
@@ -92,7 +106,8 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
 }
 
 ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
-  return ParamSpace(names_, tunables_, derived_, requirements_, fixed_values(problem, limits),
+  return ParamSpace(names_, tunables_, derived_, requirements_, preferences_,
+                    fixed_values(problem, limits),
                     fmt::format("{}:1:1: the template {}", file_, name_));
 }
 
@@ -114,24 +129,29 @@ std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Probl
   return values;
 }
 
+// Tunables were held to their type when the file was read; lets can outgrow it.
+std::int32_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
+                                         std::span<const std::int64_t> values) const {
+  const auto value = values[static_cast<std::size_t>(names_.find(field.name))];
+  const bool fits = field.is_flag ? value == 0 || value == 1
+                                  : value >= std::numeric_limits<std::int32_t>::min() &&
+                                        value <= std::numeric_limits<std::int32_t>::max();
+  if (!fits) {
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}: {} = {} does not fit the field's {}; the configuration is \"{}\"", file_,
+                    field.name, value, field.is_flag ? "bool" : "int", config.canonical()));
+  }
+  return static_cast<std::int32_t>(value);
+}
+
 std::vector<NamedValue> KernelTemplate::config_fields(const Config& config, const Problem& problem,
                                                       const DeviceLimits& limits) const {
   const auto values = bind(config, problem, limits);
   std::vector<NamedValue> fields;
-  // Tunables were held to int when the file was read; lets can outgrow it.
-  const auto add = [&](const std::string& name) {
-    const auto value = values[static_cast<std::size_t>(names_.find(name))];
-    if (value < std::numeric_limits<std::int32_t>::min() ||
-        value > std::numeric_limits<std::int32_t>::max()) {
-      throw Error(ErrorKind::template_,
-                  fmt::format("{}: {} = {} does not fit the config struct's int; the configuration "
-                              "is \"{}\"",
-                              file_, name, value, config.canonical()));
-    }
-    fields.push_back({name, value});
-  };
-  for (const auto& tunable : tunables_) add(tunable.name);
-  for (const auto& let : derived_) add(let.name);
+  for (const auto& field : fields_) {
+    fields.push_back({field.name, field_value(field, config, values)});
+  }
   return fields;
 }
 

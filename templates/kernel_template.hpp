@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,12 +60,28 @@ struct CostLine {
   int line = 0;  ///< of the front matter, for errors
 };
 
+/// A field of the config struct.
+struct ConfigField {
+  std::string name;
+  bool is_flag = false;  ///< a bool, else an int
+};
+
+/// The fields of a template's struct at launch, in the order of their declaration: what a kernel
+/// gets by value behind its first argument. Of fixed size, because launches copy it.
+inline constexpr std::size_t kMostLaunchValues = 16;
+struct LaunchValues {
+  std::array<std::int32_t, kMostLaunchValues> items{};
+  std::uint32_t count = 0;  ///< 0: the kernel has no such parameter
+  friend bool operator==(const LaunchValues&, const LaunchValues&) = default;
+};
+
 /// What one launch looks like for a given problem, ready for the device.
 struct LaunchGeometry {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
+  LaunchValues values = {};
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
 };
 
@@ -78,12 +95,19 @@ struct LaunchGeometry {
 ///     //@ template   gemm_tiled
 ///     //@ purpose    One line that says what it is.
 ///     //@ operation  gemm
-///     //@ config     GemmTiledConfig
 ///     //@ arch       sm >= 70                        (an expression over device.*; `sm` is short)
 ///     //@ types      a=f16|bf16 b=a c=d d=a|f32 acc=f32   (one or more rows)
-///     //@ tune       tile_m = 32 64* 128             // comment; * marks the default
-///     //@ let        threads = (tile_m / 4) * 32     // comment; becomes a field of the config too
+///     //@ priority   100                            (of the family, unmeasured; optional)
+///
+///     struct GemmTiledConfig {  //@ config
+///       int tile_m;             //@ tune 32 64* 128          // comment; * marks the default
+///       int threads;            //@ let (tile_m / 4) * 32    // comment
+///     };
+///     struct GemmTiledLaunch {  //@ at launch                (optional)
+///       int group_m;            //@ tune 1 8*
+///     };
 ///     //@ require    threads <= device.max_threads   // why
+///     //@ prefer     m * n < 4194304 || tile_m >= 64 // why
 ///     //@ launch     gemm_tiled
 ///     //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_m)
 ///     //@   block    threads
@@ -93,14 +117,14 @@ struct LaunchGeometry {
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
-/// (types in the order of the operation's slots) and takes one `GemmArgs` by value. The config
-/// struct lies at global scope (nvcc's host pass cannot spell one in a namespace) and has an int
-/// field for every `tune`, then for every `let`, declared in the order of the front matter.
+/// (types in the order of the operation's slots) and takes one `GemmArgs` by value, then one
+/// `GemmTiledLaunch` if there is such a struct. Both structs lie at global scope (nvcc's host pass
+/// cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
-/// `device.<limit>` for the numbers of DeviceLimits. Configs must not depend on sizes through `let`
-/// (one cubin serves many shapes): a `let` that mentions a size is an error; grids, requirements,
-/// workspace and costs may.
+/// `device.<limit>` for the numbers of DeviceLimits. The config must not depend on sizes or on what
+/// is known at launch only (one cubin serves many shapes): a `let` of it that mentions one is an
+/// error; lets at launch, grids, requirements, workspace and costs may.
 class KernelTemplate {
  public:
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
@@ -110,15 +134,26 @@ class KernelTemplate {
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& operation() const { return operation_; }
   [[nodiscard]] const std::string& config_type() const { return config_type_; }
+  /// The struct at launch; "" where there is none.
+  [[nodiscard]] const std::string& launch_type() const { return launch_type_; }
+  [[nodiscard]] const std::vector<ConfigField>& launch_fields() const { return launch_fields_; }
+  /// Whether the tunable or derived value is known at launch only, and so in no compiled code.
+  [[nodiscard]] bool is_at_launch(std::string_view name) const;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   [[nodiscard]] const std::vector<Tunable>& tunables() const { return tunables_; }
   [[nodiscard]] const std::vector<DerivedValue>& derived() const { return derived_; }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
+  [[nodiscard]] const std::vector<Requirement>& preferences() const { return preferences_; }
   [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
   [[nodiscard]] const std::vector<CostLine>& cost_lines() const { return costs_; }
   [[nodiscard]] const std::string& arch_text() const;
+  /// The text of `priority`; "0" where there is none.
+  [[nodiscard]] const std::string& priority_text() const;
+  /// The family's rank as long as nothing was measured; higher ones come first. 0 where the
+  /// template says nothing, or nothing that is defined for that problem.
+  [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 
   /// Nothing when the template can compute the problem on that device, else the reason in words
   /// ("gemm_wmma does not take a=f64", "needs sm >= 80, this is sm_75").
@@ -126,8 +161,9 @@ class KernelTemplate {
                                                            const DeviceLimits& limits) const;
   /// The configurations for that problem and device. Precondition: supported.
   [[nodiscard]] ParamSpace space(const Problem& problem, const DeviceLimits& limits) const;
-  /// Geometry of every launch. `config` must be valid. Throws Error(template_) when a grid, block
-  /// or shared-memory expression is undefined or out of CUDA's range.
+  /// Geometry of every launch, with its values at launch. `config` must be valid. Throws
+  /// Error(template_) when a grid, block or shared-memory expression is undefined or out of CUDA's
+  /// range.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
@@ -137,7 +173,8 @@ class KernelTemplate {
   /// undefined or negative.
   [[nodiscard]] std::vector<NamedValue> costs(const Config& config, const Problem& problem,
                                               const DeviceLimits& limits) const;
-  /// The fields of the config struct with their values, in the order in which it declares them.
+  /// The fields of the config struct with their values, in the order in which it declares them: all
+  /// of a configuration that is compiled in.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is no int.
   [[nodiscard]] std::vector<NamedValue> config_fields(const Config& config, const Problem& problem,
                                                       const DeviceLimits& limits) const;
@@ -147,14 +184,20 @@ class KernelTemplate {
   [[nodiscard]] std::vector<std::int64_t> fixed_values(const Problem&, const DeviceLimits&) const;
   [[nodiscard]] std::vector<std::int64_t> bind(const Config&, const Problem&,
                                                const DeviceLimits&) const;
+  [[nodiscard]] std::int32_t field_value(const ConfigField& field, const Config& config,
+                                         std::span<const std::int64_t> values) const;
 
-  std::string name_, purpose_, operation_, config_type_, file_, source_;
+  std::string name_, purpose_, operation_, config_type_, launch_type_, file_, source_;
   NameTable names_;
   std::optional<Expression> arch_;
   std::vector<TypeRow> type_rows_;
   std::vector<Tunable> tunables_;
   std::vector<DerivedValue> derived_;
+  std::vector<ConfigField> fields_;         ///< of the config struct
+  std::vector<ConfigField> launch_fields_;  ///< of the struct at launch
   std::vector<Requirement> requirements_;
+  std::vector<Requirement> preferences_;
+  std::optional<Expression> priority_;
   std::vector<LaunchSpec> launches_;
   std::optional<Expression> workspace_;
   std::vector<CostLine> costs_;

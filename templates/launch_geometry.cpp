@@ -66,6 +66,10 @@ class LaunchEvaluator {
 std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const {
   const auto values = bind(config, problem, limits);
+  LaunchValues at_launch;
+  for (const auto& field : launch_fields_) {
+    at_launch.items[at_launch.count++] = field_value(field, config, values);
+  }
   std::vector<LaunchGeometry> result;
   for (const auto& launch : launches_) {
     const LaunchEvaluator evaluator(
@@ -73,6 +77,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
                     config.canonical(), problem.sizes_text()),
         values);
     LaunchGeometry geometry;
+    geometry.values = at_launch;
     geometry.grid = evaluator.extent("grid", launch.grid, kMaxGrid);
     geometry.block = evaluator.extent("block", launch.block, kMaxBlock);
     geometry.cluster = evaluator.extent("cluster", launch.cluster, kMaxCluster);

@@ -22,9 +22,11 @@ namespace kiln {
 class ParamSpace::Impl {
  public:
   Impl(const NameTable& names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
-       std::vector<Requirement> requirements, std::vector<std::int64_t> fixed, std::string of)
+       std::vector<Requirement> requirements, std::vector<Requirement> preferred,
+       std::vector<std::int64_t> fixed, std::string of)
       : program(names, std::move(tunables), std::move(derived), std::move(requirements),
                 std::move(fixed)),
+        preferences(std::move(preferred)),
         origin(std::move(of)) {}
 
   /// Built when first needed: rendering one candidate needs the program alone.
@@ -39,6 +41,7 @@ class ParamSpace::Impl {
                                                           std::string& why) const;
 
   const SpaceProgram program;
+  const std::vector<Requirement> preferences;
   const std::string origin;
 
  private:
@@ -142,10 +145,24 @@ std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const 
 
 ParamSpace::ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
                        std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-                       std::vector<std::int64_t> fixed, std::string origin)
+                       std::vector<Requirement> preferences, std::vector<std::int64_t> fixed,
+                       std::string origin)
     : impl_(std::make_shared<const Impl>(names, std::move(tunables), std::move(derived),
-                                         std::move(requirements), std::move(fixed),
-                                         std::move(origin))) {}
+                                         std::move(requirements), std::move(preferences),
+                                         std::move(fixed), std::move(origin))) {}
+
+bool ParamSpace::has_preferences() const {
+  return !impl_->preferences.empty();
+}
+
+ParamSpace ParamSpace::preferred() const {
+  const auto& program = impl_->program;
+  if (!has_preferences()) return *this;
+  auto requirements = program.requirements();
+  requirements.insert(requirements.end(), impl_->preferences.begin(), impl_->preferences.end());
+  return {program.names(), program.tunables(), program.derived(), std::move(requirements), {},
+          program.start(), impl_->origin};
+}
 
 const std::vector<Tunable>& ParamSpace::tunables() const {
   return impl_->program.tunables();
@@ -220,7 +237,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
   try {
     for (auto& requirements : single) {
       const ParamSpace space(program.names(), program.tunables(), program.derived(),
-                             std::move(requirements), program.start(), impl_->origin);
+                             std::move(requirements), {}, program.start(), impl_->origin);
       if (space.count() > 0) continue;
       return fmt::format("{} (with the defaults; no other values do better)",
                          at_defaults(space.impl_->program).value_or("nothing is valid"));
@@ -266,6 +283,9 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
 }
 
 std::optional<Config> ParamSpace::default_config() const {
+  if (has_preferences()) {
+    if (auto config = preferred().default_config()) return config;
+  }
   const auto& program = impl_->program;
   // Mostly they are, and then nothing needs to be counted.
   if (auto defaults = defaults_of(program); program.holds(defaults)) {
@@ -323,8 +343,8 @@ ParamSpace ParamSpace::narrowed(
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }
   // The diagram of the whole space does not fit the narrower one, which counts anew.
-  return ParamSpace(program.names(), std::move(narrow), program.derived(), program.requirements(),
-                    program.start(), impl_->origin);
+  return {program.names(),    std::move(narrow), program.derived(), program.requirements(),
+          impl_->preferences, program.start(),   impl_->origin};
 }
 
 }  // namespace kiln

@@ -40,7 +40,8 @@ struct Requirement {
 /// as the last tunable it depends on is bound. On first use the number of valid completions is
 /// counted once per combination of the values that later requirements still mention (see
 /// space_diagram.hpp), so that enumerating never enters a dead branch and counting need not
-/// enumerate. Immutable once built; safe to share between threads.
+/// enumerate. Preferences cut nothing away: they mark the part of the space, preferred(), in which
+/// a search begins. Immutable once built; safe to share between threads.
 class ParamSpace {
  public:
   /// `fixed` are the values of all names that are not tunables (problem, device), by slot of
@@ -51,7 +52,13 @@ class ParamSpace {
   /// themselves are not valid.
   ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
              std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-             std::vector<std::int64_t> fixed, std::string origin = "");
+             std::vector<Requirement> preferences, std::vector<std::int64_t> fixed,
+             std::string origin = "");
+
+  /// The configurations that also meet every preference, as a space without any; the same space
+  /// when there is no preference.
+  [[nodiscard]] ParamSpace preferred() const;
+  [[nodiscard]] bool has_preferences() const;
 
   [[nodiscard]] const std::vector<Tunable>& tunables() const;
   /// Size of the raw product, saturating at 2^64-1.
@@ -81,7 +88,8 @@ class ParamSpace {
   /// Valid configurations that differ from `config` in exactly one tunable, in declared order.
   [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
   /// The default of every tunable if that is valid, else the valid configuration that differs from
-  /// it in the fewest tunables (ties: declared order); nothing when the space is empty.
+  /// it in the fewest tunables (ties: declared order); one that is preferred if there is any.
+  /// Nothing when the space is empty.
   [[nodiscard]] std::optional<Config> default_config() const;
   /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;

@@ -63,8 +63,18 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   return names;
 }
 
-std::string provenance(const RenderedKernel& rendered, const Problem& problem,
-                       const DeviceLimits& limits) {
+/// Without what is known at launch only: configurations that differ in nothing else have the same
+/// text, and so the same cubin.
+Config compiled_part(const KernelTemplate& kernel_template, const Config& config) {
+  Config compiled;
+  for (const auto& [name, value] : config.values()) {
+    if (!kernel_template.is_at_launch(name)) compiled.set(name, value);
+  }
+  return compiled;
+}
+
+std::string provenance(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
+                       const Problem& problem, const DeviceLimits& limits) {
   std::string types;
   for (const auto& [slot, type] : problem.types) {
     types += fmt::format(" {}={}", slot, to_string(type));
@@ -78,8 +88,8 @@ std::string provenance(const RenderedKernel& rendered, const Problem& problem,
       "// types   {}\n"
       "// traits  {}\n"
       "// arch     {}\n",
-      rendered.template_name, rendered.template_digest, rendered.config.canonical(), types, traits,
-      limits.arch);
+      rendered.template_name, rendered.template_digest,
+      compiled_part(kernel_template, rendered.config).canonical(), types, traits, limits.arch);
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
   return text;
 }
@@ -160,7 +170,7 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
 
   HeaderInliner inliner(*origin.headers, HeaderInliner::Mode::rendered);
   inliner.add(origin.path, kernel_template.source());
-  rendered.text = provenance(rendered, problem, limits) +
+  rendered.text = provenance(rendered, kernel_template, problem, limits) +
                   preamble(problem, inliner.system_includes()) + inliner.text();
   rendered.digest = digest_hex(rendered.text);
   return rendered;

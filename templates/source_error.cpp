@@ -18,12 +18,30 @@ constexpr std::size_t kShownBefore = 120;
 
 }  // namespace
 
+SourcePlace SourcePlace::at(std::size_t offset) const {
+  SourcePlace result{file, line, column, line_text};
+  std::size_t begin = 0;
+  for (const auto& next : continuations) {
+    if (next.offset > offset) {
+      result.continuations.push_back(next);
+      result.continuations.back().offset -= offset;
+      continue;
+    }
+    begin = next.offset;
+    result.line = next.line;
+    result.column = next.column;
+    result.line_text = next.line_text;
+  }
+  result.column += static_cast<int>(offset - begin);
+  return result;
+}
+
 void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
               std::string_view message) {
-  const auto column = static_cast<std::size_t>(place.column) + offset;
-  const bool whole_line = !place.line_text.empty();
-  std::string shown(whole_line ? std::string_view(place.line_text) : text);
-  const std::size_t caret = whole_line ? column - 1 : offset;
+  const SourcePlace at = place.at(offset);
+  const bool whole_line = !at.line_text.empty();
+  std::string shown(whole_line ? std::string_view(at.line_text) : text);
+  const std::size_t caret = whole_line ? static_cast<std::size_t>(at.column) - 1 : offset;
   // Of a long line what surrounds the place says enough.
   const std::size_t cut = caret > kShownBefore ? caret - kShownBefore : 0;
   shown = shown.substr(std::min(cut, shown.size()), kShown);
@@ -32,8 +50,8 @@ void throw_at(const SourcePlace& place, std::string_view text, std::size_t offse
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }
   throw Error(ErrorKind::template_,
-              fmt::format("{}:{}:{}: {}\n  {}\n  {}^", place.file, place.line, column, message,
-                          shown, std::string(caret - cut, ' ')));
+              fmt::format("{}:{}:{}: {}\n  {}\n  {}^", at.file, at.line, at.column, message, shown,
+                          std::string(caret - cut, ' ')));
 }
 
 }  // namespace kiln

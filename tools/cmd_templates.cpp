@@ -68,15 +68,32 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
     json["tunables"].push_back({{"name", tunable.name},
                                 {"values", tunable.values},
                                 {"default", tunable.default_value},
+                                {"at_launch", kernel_template.is_at_launch(tunable.name)},
                                 {"comment", tunable.comment}});
   }
-  json["requirements"] = Json::array();
-  for (const auto& requirement : kernel_template.requirements()) {
-    json["requirements"].push_back(
-        {{"condition", requirement.condition.text()}, {"why", requirement.message}});
-  }
+  json["priority"] = kernel_template.priority_text();
+  const auto conditions = [](const std::vector<Requirement>& of) {
+    Json list = Json::array();
+    for (const auto& one : of) {
+      list.push_back({{"condition", one.condition.text()}, {"why", one.message}});
+    }
+    return list;
+  };
+  json["requirements"] = conditions(kernel_template.requirements());
+  json["preferences"] = conditions(kernel_template.preferences());
   json["raw_size"] = raw_size(kernel_template);
   return json;
+}
+
+/// A section with a line for each condition; nothing where there are none.
+std::string conditions_text(std::string_view heading, const std::vector<Requirement>& conditions) {
+  if (conditions.empty()) return "";
+  std::string text = fmt::format("\n{}\n", heading);
+  for (const auto& one : conditions) {
+    text += fmt::format("  {}{}\n", one.condition.text(),
+                        one.message.empty() ? "" : "   // " + one.message);
+  }
+  return text;
 }
 
 /// What the template offers for one problem.
@@ -85,18 +102,20 @@ struct Offer {
   DeviceLimits limits;
   std::string why_not;  ///< empty when supported
   std::uint64_t valid = 0;
+  std::uint64_t preferred = 0;
   std::optional<Config> default_config;
 };
 
 Offer offer_of(const KernelTemplate& kernel_template, const Problem& problem,
                const DeviceLimits& limits) {
-  Offer offer{problem, limits, "", 0, std::nullopt};
+  Offer offer{problem, limits, "", 0, 0, std::nullopt};
   if (auto why = kernel_template.why_unsupported(problem, limits)) {
     offer.why_not = std::move(*why);
     return offer;
   }
   const ParamSpace space = kernel_template.space(problem, limits);
   offer.valid = space.count();
+  offer.preferred = space.preferred().count();
   offer.default_config = space.default_config();
   if (offer.valid == 0) {
     offer.why_not = space.why_empty().value_or("its requirements leave no configuration");
@@ -108,6 +127,7 @@ void add_offer(Json& json, const Offer& offer) {
   json["problem"] = to_json(offer.problem);
   json["limits_of"] = offer.limits.arch;
   json["valid_size"] = offer.valid;
+  json["preferred_size"] = offer.preferred;
   if (!offer.why_not.empty()) json["unsupported"] = offer.why_not;
   if (offer.default_config) json["default_config"] = to_json(*offer.default_config);
 }
@@ -182,23 +202,21 @@ std::string template_text(const KernelTemplate& kernel_template) {
   FactSheet facts;
   facts.add("operation", kernel_template.operation());
   facts.add("arch", kernel_template.arch_text());
+  facts.add("priority", kernel_template.priority_text());
   for (const auto& row : kernel_template.type_rows()) facts.add("types", types_text(row));
   text += facts.text();
 
   text += "\ntunables (* is the default)\n";
   FactSheet tunables;
   for (const auto& tunable : kernel_template.tunables()) {
-    tunables.add(tunable.name, fmt::format("{:<20}  {}", values_text(tunable), tunable.comment));
+    const bool at_launch = kernel_template.is_at_launch(tunable.name);
+    tunables.add(tunable.name, fmt::format("{:<20}  {}{}", values_text(tunable), tunable.comment,
+                                           at_launch ? " (at launch)" : ""));
   }
   text += tunables.text();
 
-  if (kernel_template.requirements().empty()) return text;
-  text += "\nrequirements\n";
-  for (const auto& requirement : kernel_template.requirements()) {
-    text += fmt::format("  {}{}\n", requirement.condition.text(),
-                        requirement.message.empty() ? "" : "   // " + requirement.message);
-  }
-  return text;
+  text += conditions_text("requirements", kernel_template.requirements());
+  return text + conditions_text("preferred", kernel_template.preferences());
 }
 
 int describe_template(Context& context, const TemplatesOptions& options) {
@@ -226,8 +244,9 @@ int describe_template(Context& context, const TemplatesOptions& options) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
                         offer->why_not);
   } else {
-    text += fmt::format("; for {} on {} {} are valid\ndefault  {}\n", heading, offer->limits.arch,
-                        count_text(offer->valid), offer->default_config->canonical());
+    text += fmt::format("; for {} on {} {} are valid, {} of them preferred\ndefault  {}\n", heading,
+                        offer->limits.arch, count_text(offer->valid), count_text(offer->preferred),
+                        offer->default_config->canonical());
   }
   context.print(text);
   return kExitOk;

@@ -51,7 +51,8 @@ KILN_WIRE_FIELDS(Gemm, m, n, k, a, b, c, d, acc, storage_a, storage_b, lda, ldb,
                  alignment_a, alignment_b, alignment_c, alignment_d, reads_c)
 KILN_WIRE_FIELDS(GemmCase, gemm, alpha, beta)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
-KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes)
+KILN_WIRE_FIELDS(LaunchValues, items, count)
+KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, policy, seed,

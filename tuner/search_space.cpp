@@ -148,7 +148,8 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
                             narrowed.why_empty().value_or("the space is empty")));
       continue;
     }
-    space.parts.push_back({kernel_template, std::move(narrowed)});
+    space.parts.push_back(
+        {kernel_template, std::move(narrowed), kernel_template->priority(problem, limits)});
   }
   use.require_all_used();
   return space;

@@ -26,6 +26,7 @@ struct SearchSpace {
   struct Part {
     const KernelTemplate* kernel_template;
     ParamSpace space;
+    std::int64_t priority = 0;  ///< KernelTemplate::priority() for the problem
   };
   std::vector<Part> parts;
   /// Templates that do not take part, with the reason ("gemm_wmma: does not take a=f64").

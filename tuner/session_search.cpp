@@ -22,14 +22,19 @@ int thread_count(int requested) {
 }  // namespace
 
 ProposalQueue::ProposalQueue(const SearchSpace& space, Strategy& strategy) : strategy_(strategy) {
-  // The template with the most to tune is the likeliest to be fast, and a good time early lets
-  // racing cut the others short.
+  // A good time early lets racing cut the others short. Of families with the same priority the one
+  // with the most to tune is the likeliest to be fast.
   std::vector<const SearchSpace::Part*> parts;
   for (const auto& part : space.parts) parts.push_back(&part);
   std::stable_sort(parts.begin(), parts.end(), [](const auto* left, const auto* right) {
+    if (left->priority != right->priority) return left->priority > right->priority;
     return left->space.count() > right->space.count();
   });
   for (const auto* part : parts) {
+    // A template that prefers nothing here has time: the strategy comes to it.
+    const bool is_wanted =
+        !part->space.has_preferences() || part->space.preferred().default_config();
+    if (!is_wanted) continue;
     if (const auto config = part->space.default_config()) {
       first_.push_back({{part->kernel_template->name(), *config}, Proposal::Origin::standard});
     }

@@ -108,7 +108,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   const CurrentDevice current(context_);
-  const auto& [grid, block, cluster, smem_bytes] = request.geometry;
+  const auto& [grid, block, cluster, smem_bytes, values] = request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
   config.blockDim = {block[0], block[1], block[2]};
@@ -121,7 +121,9 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
     config.attrs = &attribute;
     config.numAttrs = 1;
   }
-  void* arguments[] = {const_cast<void*>(request.arguments)};
+  // A kernel without a struct at launch does not look at the second.
+  void* arguments[] = {const_cast<void*>(request.arguments),
+                       const_cast<std::int32_t*>(values.items.data())};
   const cudaError_t error = cudaLaunchKernelExC(&config, request.function.handle, arguments);
   if (error == cudaSuccess) [[likely]] {
     return {};

@@ -75,6 +75,10 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
                   threads, program.registers, smem, fit.limiter));
 }
 
+std::size_t value_bytes(const LaunchRequest& request) {
+  return request.geometry.values.count * sizeof(std::int32_t);
+}
+
 }  // namespace
 
 EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions& options)
@@ -189,8 +193,7 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   const Occupancy fit = occupancy(limits, static_cast<int>(threads), program->registers,
                                   std::int64_t{geometry.smem_bytes} + program->static_smem_bytes);
   state.resident_blocks = std::uint64_t{state.sm_count} * static_cast<unsigned>(fit.blocks_per_sm);
-  const auto* const arguments = static_cast<const std::byte*>(request.arguments);
-  state.parameters.assign(arguments, arguments + program->parameter_bytes);
+  state.parameters = parameters_of(request);
   return state;
 }
 
@@ -205,13 +208,26 @@ DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) cons
 /// The kernel reads as many bytes as its parameters take, wherever the argument ends.
 DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
   const auto& program = *program_of(request.function);
-  if (request.argument_bytes == 0 || request.argument_bytes == program.parameter_bytes) return {};
+  const std::size_t given = request.argument_bytes + value_bytes(request);
+  const bool too_short = program.parameter_bytes < value_bytes(request);
+  if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
   return {DeviceStatus::Code::launch_failed,
           fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
-                      "the kernel one parameter, the arguments of its operation by value (const "
-                      "kiln::GemmArgs args).",
-                      program.parameter_bytes, request.argument_bytes),
+                      "the kernel {}, the arguments of its operation by value (const "
+                      "kiln::GemmArgs args){}.",
+                      program.parameter_bytes, given,
+                      value_bytes(request) == 0 ? "one parameter" : "two parameters",
+                      value_bytes(request) == 0 ? "" : ", and then its struct at launch"),
           false};
+}
+
+std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& request) {
+  std::vector<std::byte> parameters(program_of(request.function)->parameter_bytes);
+  const std::size_t behind = parameters.size() - value_bytes(request);
+  std::memcpy(parameters.data(), request.arguments, behind);
+  std::memcpy(parameters.data() + behind, request.geometry.values.items.data(),
+              value_bytes(request));
+  return parameters;
 }
 
 DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {

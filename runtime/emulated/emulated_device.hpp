@@ -98,6 +98,8 @@ class EmulatedDevice : public Device {
   [[nodiscard]] const emulated::Allocation& piece(DevicePtr address, std::int64_t bytes,
                                                   const char* what) const;
   [[nodiscard]] static DeviceStatus wrong_argument(const LaunchRequest& request);
+  /// All of the kernel's parameters: its argument and the values at launch.
+  [[nodiscard]] static std::vector<std::byte> parameters_of(const LaunchRequest& request);
   [[nodiscard]] DeviceStatus launch_or_throw(const LaunchRequest& request);
   [[nodiscard]] emulated::LaunchState state_of(const LaunchRequest& request);
   /// What blocks of one multiprocessor read in common. `trace` is of one of them.

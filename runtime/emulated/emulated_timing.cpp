@@ -37,10 +37,7 @@ struct EmulatedDevice::Recording {
 };
 
 DeviceStatus EmulatedDevice::note(Recording& recording, const LaunchRequest& request) {
-  const auto& program =
-      *static_cast<const std::shared_ptr<const emulated::Program>*>(request.function.handle);
-  const auto* const arguments = static_cast<const std::byte*>(request.arguments);
-  recording.launches.push_back({request, {arguments, arguments + program->parameter_bytes}});
+  recording.launches.push_back({request, parameters_of(request)});
   return {};
 }
 

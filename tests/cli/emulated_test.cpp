@@ -19,10 +19,8 @@ namespace {
 constexpr const char* kPlantable = R"(//@ template   planted
 //@ purpose    A kernel with a fault in it.
 //@ operation  gemm
-//@ config     PlantedConfig
 //@ arch       sm >= 75
 //@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
-//@ tune       block_x = 32* 64      // threads along a row of D
 //@ require    k <= 64   // leaves out the larger of the ragged cases, which take seconds
 //@ launch     planted
 //@   grid     ceil_div(n, block_x), m
@@ -30,8 +28,8 @@ constexpr const char* kPlantable = R"(//@ template   planted
 
 #include "common/gemm_args.cuh"
 
-struct PlantedConfig {
-  int block_x;
+struct PlantedConfig {  //@ config
+  int block_x;  //@ tune 32* 64      // threads along a row of D
 };
 
 template <PlantedConfig C, class A, class B, class CIn, class D, class Acc>

@@ -46,11 +46,12 @@ std::string hostile_template() {
          kHostile +
          "\n"
          "//@ operation  gemm\n"
-         "//@ config     HostileConfig\n"
          "//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32\n"
-         "//@ tune       block = 64* 128   // " +
+         "struct HostileConfig {  //@ config\n"
+         "  int block;  //@ tune 64* 128   // " +
          kHostile +
          "\n"
+         "};\n"
          "//@ require    block <= 32   // " +
          kHostile +
          "\n"

@@ -18,15 +18,15 @@ namespace {
 constexpr const char* kUserTemplate = R"(//@ template   twice_naive
 //@ purpose    A template of a user.
 //@ operation  gemm
-//@ config     TwiceConfig
 //@ arch       sm >= 75
 //@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
-//@ tune       block = 64* 128   // threads
 //@ require    block <= device.max_threads   // the device's limit
 //@ launch     twice_naive
 //@   grid     ceil_div(m * n, block)
 //@   block    block
-struct TwiceConfig { int block; };
+struct TwiceConfig {  //@ config
+  int block;  //@ tune 64* 128   // threads
+};
 template <TwiceConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void twice_naive(int) {}
 )";

@@ -10,10 +10,8 @@ namespace {
 constexpr const char* kText = R"(//@ template   $NAME
 //@ purpose    The definition of a GEMM.
 //@ operation  gemm
-//@ config     UserConfig
 //@ arch       sm >= 75
 //@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
-//@ tune       block_x = 32
 //@ require    k <= 64   // leaves out the ragged sizes that take seconds
 //@ launch     compute
 //@   grid     ceil_div(n, block_x), m
@@ -22,8 +20,8 @@ constexpr const char* kText = R"(//@ template   $NAME
 
 #include "common/gemm_args.cuh"
 
-struct UserConfig {
-  int block_x;
+struct UserConfig {  //@ config
+  int block_x;  //@ tune 32
 };
 
 template <UserConfig C, class A, class B, class CIn, class D, class Acc>

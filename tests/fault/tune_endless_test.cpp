@@ -31,18 +31,16 @@ using testing::Not;
 constexpr const char* kEndless = R"(//@ template   endless
 //@ purpose    Never ends.
 //@ operation  gemm
-//@ config     EndlessConfig
 //@ arch       sm >= 75
 //@ types      a=f16 b=f16 c=f16 d=f16 acc=f32
-//@ tune       threads = 32* 64
 //@ launch     endless
 //@   grid     1
 //@   block    threads
 
 #include "common/gemm_args.cuh"
 
-struct EndlessConfig {
-  int threads;
+struct EndlessConfig {  //@ config
+  int threads;  //@ tune 32* 64
 };
 
 template <EndlessConfig C, class A, class B, class CIn, class D, class Acc>

@@ -21,10 +21,8 @@ namespace {
 constexpr const char* kPlanted = R"(//@ template   planted
 //@ purpose    A plain kernel that misbehaves on request.
 //@ operation  gemm
-//@ config     PlantedConfig
 //@ arch       sm >= 75
 //@ types      a=f16 b=a c=a d=a acc=f32
-//@ tune       fault = 0* 1 2 3 4 5   // none, hang, illegal address, wrong, no compile, memory
 //@ launch     planted
 //@   grid     ceil_div(n, 16), ceil_div(m, 16)
 //@   block    16, 16
@@ -34,8 +32,8 @@ constexpr const char* kPlanted = R"(//@ template   planted
 
 #include "common/gemm_args.cuh"
 
-struct PlantedConfig {
-  int fault;
+struct PlantedConfig {  //@ config
+  int fault;  //@ tune 0* 1 2 3 4 5   // none, hang, illegal address, wrong, no compile, memory
 };
 
 template <PlantedConfig C, class A, class B, class CIn, class D, class Acc>

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -40,35 +39,35 @@ struct ToyTemplate {
   std::string requirement = "true";
   std::string smem = "0";
   std::string block = "128";
-  std::vector<std::string> costs = {};  ///< "fp32 = x * k"
+  std::vector<std::string> costs = {};        ///< "fp32 = x * k"
+  std::vector<std::string> preferences = {};  ///< "x >= 2"
+  std::string priority = "";                  ///< "" for no such line
 
   [[nodiscard]] std::string source() const {
     std::string text = fmt::format(
-        "//@ template   {0}\n//@ purpose    A toy.\n//@ operation  gemm\n//@ config     "
-        "{0}_config\n"
+        "//@ template   {0}\n//@ purpose    A toy.\n//@ operation  gemm\n"
         "//@ arch       sm >= 50\n//@ types      a=f16|bf16|f32 b=a c=a d=a acc=f32\n",
         name);
-    for (const auto& [tunable, values] : tunables) {
-      text += fmt::format("//@ tune       {} = {}*", tunable, values.front());
-      for (std::size_t i = 1; i < values.size(); ++i) text += fmt::format(" {}", values[i]);
-      text += "\n";
-    }
     for (const auto& cost : costs) text += fmt::format("//@ cost       {}\n", cost);
+    for (const auto& preference : preferences) text += fmt::format("//@ prefer {}\n", preference);
+    if (!priority.empty()) text += fmt::format("//@ priority {}\n", priority);
     text += fmt::format(
         "//@ require    {1}   // the test says so\n//@ launch     {0}\n"
         "//@   grid     ceil_div(n, 16), ceil_div(m, 16)\n//@   block    {2}\n//@   smem     "
         "{3}\n\n"
-        "struct {0}_config {{ int {4}; }};\n"
+        "struct {0}_config {{  //@ config\n",
+        name, requirement, block, smem);
+    for (const auto& [tunable, values] : tunables) {
+      text += fmt::format("  int {};  //@ tune {}*", tunable, values.front());
+      for (std::size_t i = 1; i < values.size(); ++i) text += fmt::format(" {}", values[i]);
+      text += "\n";
+    }
+    text += fmt::format(
+        "}};\n"
         "template <{0}_config C, class A, class B, class CIn, class D, class Acc>\n"
         "__global__ void {0}(const kiln::GemmArgs args) {{}}\n",
-        name, requirement, block, smem, fmt::join(names(), ", "));
+        name);
     return text;
-  }
-
-  [[nodiscard]] std::vector<std::string> names() const {
-    std::vector<std::string> result;
-    for (const auto& tunable : tunables) result.push_back(tunable.first);
-    return result;
   }
 };
 

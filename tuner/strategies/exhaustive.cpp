@@ -2,18 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/strategies/exhaustive.hpp"
 
+#include <utility>
+
 namespace kiln {
 
+ExhaustiveStrategy::ExhaustiveStrategy(const SearchSpace& space) : space_(space) {
+  for (auto& level : stretches(space)) {
+    for (auto& stretch : level) stretches_.push_back(std::move(stretch));
+  }
+}
+
 std::optional<Candidate> ExhaustiveStrategy::propose() {
-  while (part_ < space_.parts.size()) {
-    const auto& part = space_.parts[part_];
-    const std::string& name = part.kernel_template->name();
-    if (abandoned_.contains(name) || next_ >= part.space.count()) {
-      ++part_;
+  while (stretch_ < stretches_.size()) {
+    const Stretch& stretch = stretches_[stretch_];
+    const std::string& name = space_.parts[stretch.part].kernel_template->name();
+    if (abandoned_.contains(name) || next_ >= stretch.space.count()) {
+      ++stretch_;
       next_ = 0;
       continue;
     }
-    Candidate candidate{name, part.space.at(next_++)};
+    Candidate candidate{name, stretch.space.at(next_++)};
+    if (stretch.is_done(candidate.config)) continue;
     if (!observed_.contains(candidate_text(candidate))) return candidate;
   }
   return std::nullopt;

@@ -7,15 +7,17 @@
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {
 
-/// Every candidate once, template by template, in the order in which a space enumerates itself.
+/// Every candidate once, template by template, in the order in which a space enumerates itself;
+/// first what the templates prefer.
 class ExhaustiveStrategy : public Strategy {
  public:
-  explicit ExhaustiveStrategy(const SearchSpace& space) : space_(space) {}
+  explicit ExhaustiveStrategy(const SearchSpace& space);
   [[nodiscard]] std::optional<Candidate> propose() override;
   void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
   void abandon(const std::string& template_name) override;
@@ -23,8 +25,9 @@ class ExhaustiveStrategy : public Strategy {
 
  private:
   const SearchSpace& space_;
-  std::size_t part_ = 0;    ///< being enumerated
-  std::uint64_t next_ = 0;  ///< its configuration to propose next
+  std::vector<Stretch> stretches_;
+  std::size_t stretch_ = 0;  ///< being enumerated
+  std::uint64_t next_ = 0;   ///< its configuration to propose next
   std::unordered_set<std::string> observed_;
   std::set<std::string> abandoned_;
 };

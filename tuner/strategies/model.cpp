@@ -43,6 +43,7 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
 /// Ties in the order of the space, which is the same in every session.
 void ModelStrategy::sort() {
   std::stable_sort(timed_.begin(), timed_.end(), [](const Timed& left, const Timed& right) {
+    if (left.preferred != right.preferred) return left.preferred;
     return left.time_ns < right.time_ns;
   });
 }
@@ -59,7 +60,9 @@ void ModelStrategy::spread_look_alikes() {
 
 void ModelStrategy::time_part(std::size_t part, const Problem& problem,
                               const DeviceProfile& profile) {
-  const auto& [kernel_template, configs] = space_.parts[part];
+  const KernelTemplate* const kernel_template = space_.parts[part].kernel_template;
+  const ParamSpace& configs = space_.parts[part].space;
+  const ParamSpace preferred = configs.preferred();
   const std::uint64_t count = configs.count();
   const std::uint64_t sampled = std::min(count, kMostTimed);
   for (std::uint64_t i = 0; i < sampled; ++i) {
@@ -68,9 +71,11 @@ void ModelStrategy::time_part(std::size_t part, const Problem& problem,
                                         : static_cast<std::uint64_t>(static_cast<double>(count) /
                                                                      static_cast<double>(sampled) *
                                                                      static_cast<double>(i));
-    const auto time_ns = static_time_ns(*kernel_template, configs.at(index), problem, profile);
+    const Config config = configs.at(index);
+    const auto time_ns = static_time_ns(*kernel_template, config, problem, profile);
     if (!time_ns) return;
-    timed_.push_back({*time_ns, part, index});
+    const bool is_preferred = !configs.has_preferences() || preferred.contains(config);
+    timed_.push_back({*time_ns, part, index, is_preferred});
   }
 }
 

@@ -17,10 +17,10 @@
 namespace kiln {
 
 /// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
-/// together; those whose time is the same are spread a little. Templates that state no costs have
-/// no such time: every fourth proposal is drawn from them at random, as long as there are any. Of a
-/// very large space only an evenly spread sample is timed; the rest of it is drawn at random like
-/// those.
+/// together, what they prefer before the rest; those whose time is the same are spread a little.
+/// Templates that state no costs have no such time: every fourth proposal is drawn from them at
+/// random, as long as there are any. Of a very large space only an evenly spread sample is timed;
+/// the rest of it is drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
   /// Times the candidates: up to 50,000 of each template. Throws Error(template_) when a cost is
@@ -33,11 +33,12 @@ class ModelStrategy : public Strategy {
   [[nodiscard]] std::string canonical() const override;
 
  private:
-  /// A candidate in 24 bytes: there can be many.
+  /// A candidate in 32 bytes: there can be many.
   struct Timed {
     double time_ns = 0.0;
     std::size_t part = 0;
     std::uint64_t index = 0;
+    bool preferred = true;
   };
   void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
   void sort();
@@ -47,7 +48,7 @@ class ModelStrategy : public Strategy {
 
   const SearchSpace& space_;
   std::uint64_t seed_;
-  std::vector<Timed> timed_;  ///< shortest first
+  std::vector<Timed> timed_;  ///< preferred ones first, then shortest first
   std::size_t next_ = 0;
   SearchSpace untimed_space_;  ///< parts that are not in timed_, or not wholly
   RandomStrategy drawn_;

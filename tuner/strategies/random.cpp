@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace kiln {
 
 std::uint64_t LazyShuffle::draw(std::mt19937_64& random) {
@@ -24,20 +26,36 @@ std::uint64_t LazyShuffle::value_at(std::uint64_t place) const {
 
 RandomStrategy::RandomStrategy(const SearchSpace& space, std::uint64_t seed)
     : space_(space), seed_(seed), random_(seed) {
-  for (const auto& part : space.parts) shuffles_.emplace_back(part.space.count());
+  for (auto& level : stretches(space)) levels_.push_back({std::move(level), {}});
 }
 
 std::optional<Candidate> RandomStrategy::propose() {
+  for (; level_ < levels_.size(); ++level_) {
+    if (auto candidate = draw(levels_[level_])) return candidate;
+  }
+  return std::nullopt;
+}
+
+std::optional<Candidate> RandomStrategy::draw(Level& level) {
+  // Counted when it is their turn: what nobody prefers may take long to count.
+  if (level.shuffles.empty()) {
+    for (const auto& stretch : level.stretches) {
+      const bool is_out = abandoned_.contains(stretch.part);
+      level.shuffles.emplace_back(is_out ? 0 : stretch.space.count());
+    }
+  }
   while (true) {
     std::uint64_t remaining = 0;
-    for (const auto& shuffle : shuffles_) remaining += shuffle.remaining();
+    for (const auto& shuffle : level.shuffles) remaining += shuffle.remaining();
     if (remaining == 0) return std::nullopt;
-    // A part by its share of what is left, then any of it: uniform over the union.
+    // A stretch by its share of what is left, then any of it: uniform over the union.
     auto index = std::uniform_int_distribution<std::uint64_t>(0, remaining - 1)(random_);
     std::size_t i = 0;
-    while (index >= shuffles_[i].remaining()) index -= shuffles_[i++].remaining();
-    const auto& part = space_.parts[i];
-    Candidate candidate{part.kernel_template->name(), part.space.at(shuffles_[i].draw(random_))};
+    while (index >= level.shuffles[i].remaining()) index -= level.shuffles[i++].remaining();
+    const Stretch& stretch = level.stretches[i];
+    Candidate candidate{space_.parts[stretch.part].kernel_template->name(),
+                        stretch.space.at(level.shuffles[i].draw(random_))};
+    if (stretch.is_done(candidate.config)) continue;
     if (!observed_.contains(candidate_text(candidate))) return candidate;
   }
 }
@@ -47,8 +65,13 @@ void RandomStrategy::observe(const Candidate& candidate, Outcome, double) {
 }
 
 void RandomStrategy::abandon(const std::string& template_name) {
-  for (std::size_t i = 0; i < shuffles_.size(); ++i) {
-    if (space_.parts[i].kernel_template->name() == template_name) shuffles_[i] = LazyShuffle(0);
+  for (std::size_t part = 0; part < space_.parts.size(); ++part) {
+    if (space_.parts[part].kernel_template->name() == template_name) abandoned_.insert(part);
+  }
+  for (Level& level : levels_) {
+    for (std::size_t i = 0; i < level.shuffles.size(); ++i) {
+      if (abandoned_.contains(level.stretches[i].part)) level.shuffles[i] = LazyShuffle(0);
+    }
   }
 }
 

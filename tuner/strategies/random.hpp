@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <random>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,7 +30,8 @@ class LazyShuffle {
   std::unordered_map<std::uint64_t, std::uint64_t> moved_;
 };
 
-/// Candidates drawn uniformly from the union of all templates' spaces, none twice.
+/// Candidates drawn uniformly from the union of what all templates prefer, then from the rest of
+/// their spaces, none twice.
 class RandomStrategy : public Strategy {
  public:
   RandomStrategy(const SearchSpace& space, std::uint64_t seed);
@@ -41,7 +44,14 @@ class RandomStrategy : public Strategy {
   const SearchSpace& space_;
   std::uint64_t seed_;
   std::mt19937_64 random_;
-  std::vector<LazyShuffle> shuffles_;  ///< one per part of the space
+  struct Level {
+    std::vector<Stretch> stretches;
+    std::vector<LazyShuffle> shuffles;  ///< one per stretch
+  };
+  [[nodiscard]] std::optional<Candidate> draw(Level& level);
+  std::vector<Level> levels_;
+  std::size_t level_ = 0;            ///< that is drawn from
+  std::set<std::size_t> abandoned_;  ///< parts
   std::unordered_set<std::string> observed_;
 };
 

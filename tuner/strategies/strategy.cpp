@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <utility>
+
 #include "kiln/error.hpp"
 #include "tuner/static_model.hpp"
 #include "tuner/strategies/exhaustive.hpp"
@@ -26,6 +28,22 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategyI
   }
   throw Error(ErrorKind::usage, fmt::format("unknown strategy '{}'; there are: {}", name,
                                             fmt::join(strategy_names(), ", ")));
+}
+
+std::vector<std::vector<Stretch>> stretches(const SearchSpace& space) {
+  std::vector<Stretch> preferred;
+  std::vector<Stretch> rest;
+  for (std::size_t i = 0; i < space.parts.size(); ++i) {
+    const ParamSpace& whole = space.parts[i].space;
+    if (!whole.has_preferences()) {
+      preferred.push_back({i, whole, std::nullopt});
+      continue;
+    }
+    const ParamSpace first = whole.preferred();
+    preferred.push_back({i, first, std::nullopt});
+    rest.push_back({i, whole, first});
+  }
+  return {std::move(preferred), std::move(rest)};
 }
 
 std::string candidate_text(const Candidate& candidate) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +39,18 @@ struct StrategyInput {
   const DeviceClass& device;
   std::uint64_t seed = 1;
 };
+
+/// A stretch of a search space that is tried before those behind it.
+struct Stretch {
+  std::size_t part = 0;  ///< of the search space
+  ParamSpace space;
+  std::optional<ParamSpace> done;  ///< what an earlier stretch has of it
+
+  [[nodiscard]] bool is_done(const Config& config) const { return done && done->contains(config); }
+};
+
+/// The search space as its templates prefer it: first what they prefer of each part, then the rest.
+[[nodiscard]] std::vector<std::vector<Stretch>> stretches(const SearchSpace& space);
 
 /// Makes "exhaustive", "model" or "random". Throws Error(usage) that lists the names for an unknown
 /// one.

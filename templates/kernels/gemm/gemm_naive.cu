@@ -3,27 +3,13 @@
 //@ template   gemm_naive
 //@ purpose    One thread per element of D, any element types; in float64 it is the reference.
 //@ operation  gemm
-//@ config     GemmNaiveConfig
 //@ arch       sm >= 75
-//@ types      a=f16|bf16|tf32|f32|e4m3|e5m2 b=f16|bf16|tf32|f32|e4m3|e5m2 c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
+//@ priority   -100   // only where nothing else works
+//@ types      a=f16|bf16|tf32|f32|e4m3|e5m2 b=f16|bf16|tf32|f32|e4m3|e5m2
+//@              c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
 //@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
-//@ types      a=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 b=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 c=f16|bf16|f32|f64|s32 d=f64 acc=f64
-//@ tune       block_x = 8 16 32* 64      // threads along a row of D
-//@ tune       block_y = 1 2 4 8* 16      // threads down its columns
-//@ let        threads = block_x * block_y
-//@ let        a_transposed = trans_a
-//@ let        b_transposed = trans_b
-//@ require    threads >= 32 && threads <= device.max_threads   // whole warps
-//@ require    ceil_div(m, block_y) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
-//@ launch     gemm_naive
-//@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
-//@   block    block_x, block_y
-//@ cost       fp32 = acc_bytes == 8 ? 0 : threads * k   // whole numbers likewise
-//@ cost       fp64 = acc_bytes == 8 ? threads * k : 0
-//@ cost       issues = threads / 32 * k * ((a_bytes >= 4 ? 8 : a_type == type.f16 ? 11 : 14) - (threads == 32 ? 1 : 0))   // one warp is unrolled further
-//@ cost       memory = threads / 32 * k * ((a_transposed == 1 ? 1 : max(1, 32 / block_x)) + (b_transposed == 1 ? min(32, block_x) : ceil_div(min(32, block_x) * b_bytes, 128)))
-//@ cost       l2_bytes = (block_x + block_y) * k * a_bytes / 2   // neighbours share some
-//@ cost       registers = 32
+//@ types      a=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 b=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8
+//@              c=f16|bf16|f32|f64|s32 d=f64 acc=f64
 
 /// \file
 /// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i
@@ -48,13 +34,30 @@
 #include "common/gemm_args.cuh"
 #include "common/raster.cuh"
 
-struct GemmNaiveConfig {
-  int block_x;
-  int block_y;
-  int threads;
-  int a_transposed;
-  int b_transposed;
+struct GemmNaiveConfig {  //@ config
+  int block_x;            //@ tune 8 16 32* 64   // threads along a row of D
+  int block_y;            //@ tune 1 2 4 8* 16   // threads down its columns
+  int threads;            //@ let block_x * block_y
+  int a_transposed;       //@ let trans_a
+  int b_transposed;       //@ let trans_b
 };
+
+//@ require    threads <= device.max_threads
+//@ require    ceil_div(m, block_y) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
+//@ prefer     threads >= 32   // whole warps
+//@ launch     gemm_naive
+//@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
+//@   block    block_x, block_y
+//@ cost       fp32 = acc_bytes == 8 ? 0 : threads * k   // whole numbers likewise
+//@ cost       fp64 = acc_bytes == 8 ? threads * k : 0
+//@ cost       issues = threads / 32 * k * ((a_bytes >= 4 ? 8 : a_type == type.f16 ? 11 : 14) -
+//@                                         (threads == 32 ? 1 : 0))   // one warp unrolls further
+//@ cost       memory = threads / 32 * k *
+//@                     ((a_transposed == 1 ? 1 : max(1, 32 / block_x)) +
+//@                      (b_transposed == 1 ? min(32, block_x)
+//@                                         : ceil_div(min(32, block_x) * b_bytes, 128)))
+//@ cost       l2_bytes = (block_x + block_y) * k * a_bytes / 2   // neighbours share some
+//@ cost       registers = 32
 
 template <GemmNaiveConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs args) {

@@ -3,53 +3,12 @@
 //@ template   gemm_tiled
 //@ purpose    Shared-memory tiles with a zero-filled border and a register block per thread.
 //@ operation  gemm
-//@ config     GemmTiledConfig
 //@ arch       sm >= 75
+//@ priority   100   // tiles before none
 //@ types      a=f16|bf16|tf32|f32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
 //@ types      a=s8 b=s8 c=s32 d=s32 acc=s32
-//@ tune       tile_m = 16 32 64 128*     // rows of D that a block computes
-//@ tune       tile_n = 16 32 64 128*     // columns of D that a block computes
-//@ tune       tile_k = 8 16* 32          // depth of the tiles in shared memory
-//@ tune       thread_m = 1 2 4 8*        // rows of D that a thread computes
-//@ tune       thread_n = 1 2 4 8*        // columns of D that a thread computes
-//@ tune       pad = 0 1 4*               // numbers between shared rows, against bank conflicts
-//@ tune       group_m = 1 8*             // tile rows that blocks walk down before the next column
-//@ tune       min_blocks = 1* 2          // blocks per SM that registers must leave room for
-//@ let        threads_m = tile_m / thread_m
-//@ let        threads_n = tile_n / thread_n
-//@ let        threads = threads_m * threads_n
-//@ let        thread_regs = min(device.regs_per_thread, device.regs_per_sm / (min_blocks * threads))
-//@ let        vec_m = pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1   // numbers one shared load reads
-//@ let        vec_n = pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
-//@ let        a_transposed = trans_a
-//@ let        b_transposed = trans_b
-//@ let        a_stride = tile_m + pad
-//@ let        b_stride = tile_n + pad
-//@ let        a_numbers = tile_k * a_stride
-//@ let        smem_bytes = (a_numbers + tile_k * b_stride) * acc_bytes
-//@ require    threads >= 64 && threads <= min(512, device.max_threads)   // 2 to 16 warps
-//@ require    thread_m <= 2 * thread_n && thread_n <= 2 * thread_m      // near-square blocks reuse most
-//@ require    threads_n >= 8 && threads_m >= 2                          // rows of D in wide pieces
-//@ require    (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 <= thread_regs   // registers
-//@ require    threads >= max(tile_m, tile_n)           // one pass loads whole lines
-//@ require    threads <= min(tile_m, tile_n) * tile_k  // every thread has something to load
-//@ require    m * n < 1048576 || thread_m * thread_n >= 16              // big problems: enough reuse
-//@ require    smem_bytes <= device.smem_static                          // shared memory
-//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
-//@ launch     gemm_tiled
-//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
-//@   block    threads
-//@   smem     smem_bytes
-//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)   // whole numbers likewise
-//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
-//@ cost       issues = round_up(k, tile_k) * (threads * (thread_m * thread_n + thread_m / vec_m + thread_n / vec_n) + 8 * (tile_m + tile_n)) / 32   // 8 for each element loaded
-//@ cost       memory = round_up(k, tile_k) * (threads * (thread_m / vec_m + thread_n / vec_n * max(1, min(32, threads_n) * vec_n * acc_bytes / 128)) + 2 * (tile_m * a_transposed + tile_n * (1 - b_transposed)) + (tile_m * (1 - a_transposed) + tile_n * b_transposed) * (32 / tile_k + (pad == 0 ? tile_k : max(1, pad * tile_k / 32, 32 / (pad * tile_k))))) / 32   // loads, stores along rows, stores across them
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = ceil_div(k, tile_k) * max(8, a_bytes < 4 ? (tile_m + tile_n) * tile_k / threads : 8) / 8   // of small elements eight travel at once
-//@ cost       trips = ceil_div(k, tile_k)
-//@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 + (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
 /// \file
 /// D = alpha op(A) op(B) + beta C with the classic remedy for slow memory: a block computes a tile
@@ -86,28 +45,63 @@
 #include "common/gemm_args.cuh"
 #include "common/raster.cuh"
 
-struct GemmTiledConfig {
-  int tile_m;
-  int tile_n;
-  int tile_k;
-  int thread_m;
-  int thread_n;
-  int pad;
-  int group_m;
-  int min_blocks;
-  int threads_m;
-  int threads_n;
-  int threads;
-  int thread_regs;
-  int vec_m;
-  int vec_n;
-  int a_transposed;
-  int b_transposed;
-  int a_stride;
-  int b_stride;
-  int a_numbers;
-  int smem_bytes;
+struct GemmTiledConfig {  //@ config
+  int tile_m;             //@ tune 16 32 64 128*   // rows of D that a block computes
+  int tile_n;             //@ tune 16 32 64 128*   // columns of D that a block computes
+  int tile_k;             //@ tune 8 16* 32        // depth of the tiles in shared memory
+  int thread_m;           //@ tune 1 2 4 8*        // rows of D that a thread computes
+  int thread_n;           //@ tune 1 2 4 8*        // columns of D that a thread computes
+  int pad;                //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
+  int group_m;            //@ tune 1 8*            // tile rows that blocks walk down, then a column
+  int min_blocks;         //@ tune 1* 2            // blocks per SM that registers leave room for
+  int threads_m;          //@ let tile_m / thread_m
+  int threads_n;          //@ let tile_n / thread_n
+  int threads;            //@ let threads_m * threads_n
+  int thread_regs;        //@ let min(device.regs_per_thread,
+                          //@         device.regs_per_sm / (min_blocks * threads))
+  int vec_m;              //@ let pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1  // of one load
+  int vec_n;              //@ let pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
+  int a_transposed;       //@ let trans_a
+  int b_transposed;       //@ let trans_b
+  int a_stride;           //@ let tile_m + pad
+  int b_stride;           //@ let tile_n + pad
+  int a_numbers;          //@ let tile_k * a_stride
+  int smem_bytes;         //@ let (a_numbers + tile_k * b_stride) * acc_bytes
 };
+
+//@ require    threads <= device.max_threads
+//@ require    threads >= max(tile_m, tile_n)   // one pass loads whole lines
+//@ require    smem_bytes <= device.smem_optin
+//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
+//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
+//@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m      // near-square: most reuse
+//@ prefer     threads_n >= 8 && threads_m >= 2                          // rows of D in wide pieces
+//@ prefer     (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 <= thread_regs
+//@ prefer     threads <= min(tile_m, tile_n) * tile_k   // every thread has something to load
+//@ prefer     m * n < 1048576 || thread_m * thread_n >= 16              // big: enough reuse
+//@ prefer     smem_bytes <= device.smem_static                          // several blocks on an SM
+//@ launch     gemm_tiled
+//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
+//@   block    threads
+//@   smem     smem_bytes
+//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)   // integers too
+//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
+//@ cost       issues = round_up(k, tile_k) *
+//@                     (threads * (thread_m * thread_n + thread_m / vec_m + thread_n / vec_n) +
+//@                      8 * (tile_m + tile_n)) / 32   // 8 for each element loaded
+//@ cost       memory = round_up(k, tile_k) *   // loads, stores along rows, stores across them
+//@                     (threads * (thread_m / vec_m + thread_n / vec_n *
+//@                                 max(1, min(32, threads_n) * vec_n * acc_bytes / 128)) +
+//@                      2 * (tile_m * a_transposed + tile_n * (1 - b_transposed)) +
+//@                      (tile_m * (1 - a_transposed) + tile_n * b_transposed) *
+//@                      (32 / tile_k + (pad == 0 ? tile_k
+//@                                     : max(1, pad * tile_k / 32, 32 / (pad * tile_k))))) / 32
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = ceil_div(k, tile_k) *   // of small elements eight travel at once
+//@                    max(8, a_bytes < 4 ? (tile_m + tile_n) * tile_k / threads : 8) / 8
+//@ cost       trips = ceil_div(k, tile_k)
+//@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
+//@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
 namespace kiln {
 

@@ -3,74 +3,10 @@
 //@ template   gemm_wmma
 //@ purpose    Tensor cores through the WMMA interface, block and warp tiles, one to four buffers.
 //@ operation  gemm
-//@ config     GemmWmmaConfig
 //@ arch       sm >= 75
+//@ priority   200   // tensor cores before plain arithmetic
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f16|bf16 b=a c=f32 d=f32 acc=f32
-//@ tune       tile_m = 32 64 128* 256     // rows of D that a block computes
-//@ tune       tile_n = 32 64 128* 256     // columns of D that a block computes
-//@ tune       tile_k = 16 32* 64          // depth of one stage
-//@ tune       warp_m = 32 64*             // rows of D that a warp computes
-//@ tune       warp_n = 32 64*             // columns of D that a warp computes
-//@ tune       frag_m = 8 16* 32           // WMMA shape: 8x32x16, 16x16x16 or 32x8x16
-//@ tune       pad = 0 8*                  // elements between shared rows, against bank conflicts
-//@ tune       stages = 1 2 3* 4           // tiles of A and B in shared memory
-//@ tune       copy = 0 1*                 // 0 through registers, 1 in the background (cp.async)
-//@ tune       group_m = 1 4 8*            // tile rows that blocks walk down before the next column
-//@ tune       min_blocks = 1* 2           // blocks per SM that registers must leave room for
-//@ let        frag_n = 256 / frag_m
-//@ let        warps = (tile_m / warp_m) * (tile_n / warp_n)
-//@ let        threads = warps * 32
-//@ let        thread_regs = min(device.regs_per_thread, device.regs_per_sm / (min_blocks * threads))
-//@ let        fragment_regs = (warp_m + warp_n) / 4   // of one step's operands
-//@ let        fragment_buffers = warp_m * warp_n / 32 + 2 * fragment_regs + 40 <= thread_regs ? 2 : 1
-//@ let        a_transposed = trans_a
-//@ let        b_transposed = trans_b
-//@ let        reads_matrix_c = reads_c
-//@ let        a_rows = trans_a == 1 ? tile_k : tile_m   // the tile of A as it lies in memory
-//@ let        a_cols = trans_a == 1 ? tile_m : tile_k
-//@ let        b_rows = trans_b == 1 ? tile_n : tile_k
-//@ let        b_cols = trans_b == 1 ? tile_k : tile_n
-//@ let        a_stride = a_cols + pad
-//@ let        b_stride = b_cols + pad
-//@ let        a_elements = a_rows * a_stride
-//@ let        stage_elements = a_elements + b_rows * b_stride
-//@ let        result_stride = warp_n + 8   // of a warp's slab of results, in floats
-//@ let        result_elements = frag_m * result_stride
-//@ let        smem_bytes = max(stages * stage_elements * a_bytes, warps * result_elements * acc_bytes)
-//@ let        vec_a = max(1, min(16, align_a) / a_bytes)   // elements that one load moves
-//@ let        vec_b = max(1, min(16, align_b) / b_bytes)
-//@ let        vec_c = max(1, min(16, align_c) / c_bytes)
-//@ let        vec_d = max(1, min(16, align_d) / d_bytes)
-//@ require    a_type != type.bf16 || device.sm >= 80       // WMMA has bf16 from sm_80 on
-//@ require    copy == 0 || device.sm >= 80                 // cp.async is there from sm_80 on
-//@ require    copy == 0 || min(vec_a, vec_b) >= 2          // cp.async moves at least 4 bytes
-//@ require    (copy == 0 && stages <= 2) || (copy == 1 && stages >= 2)   // a ring needs two
-//@ require    copy == 0 || fragment_buffers == 1 || tile_k >= 32   // the ring alternates fragments
-//@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0 // warps tile the block
-//@ require    warp_m % frag_m == 0 && warp_n % frag_n == 0 // fragments tile the warp
-//@ require    threads >= 64 && threads <= min(512, device.max_threads)   // 2 to 16 warps
-//@ require    threads * vec_a >= a_cols && threads * vec_b >= b_cols     // a pass covers a row
-//@ require    frag_m != 8 || trans_a == 0                  // WMMA wants 32-byte aligned fragments
-//@ require    frag_n != 8 || trans_b == 1                  // likewise
-//@ require    warp_m * warp_n / 32 + fragment_regs + 40 <= thread_regs       // registers
-//@ require    min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm // shared memory
-//@ require    smem_bytes <= device.smem_optin              // shared memory of one block
-//@ require    pad == 8 || stages == 1                      // a ring without padding only conflicts
-//@ require    m * n < 4194304 || tile_m * tile_n >= 16384 && warp_m * warp_n >= 2048 // big: reuse
-//@ require    m * n < 4194304 || copy == 1 || device.sm < 80 || min(vec_a, vec_b) < 2 // big: overlap
-//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
-//@ launch     gemm_wmma
-//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
-//@   block    threads
-//@   smem     smem_bytes
-//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
-//@ cost       issues = warps * ceil_div(k, tile_k) * (tile_k / 16 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) + (tile_m + tile_n) * tile_k / threads / 2)
-//@ cost       memory = ceil_div(k, tile_k) * (warps * (warp_m + warp_n) * tile_k / 64 * (a_type == type.bf16 ? 2 : 1) * (pad == 0 ? 4 : 1) + (tile_m + tile_n) * tile_k / 64 + a_rows * ceil_div(a_cols, 64) + b_rows * ceil_div(b_cols, 64))
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = stages == 1 ? ceil_div(k, tile_k) : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // two tiles hide half
-//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
-//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 + fragment_buffers * fragment_regs + 40)
 
 /// \file
 /// D = alpha op(A) op(B) + beta C on tensor cores, through the portable WMMA interface.
@@ -125,43 +61,85 @@
 #include "common/raster.cuh"
 #include "common/tile_copy.cuh"
 
-struct GemmWmmaConfig {
-  int tile_m;
-  int tile_n;
-  int tile_k;
-  int warp_m;
-  int warp_n;
-  int frag_m;
-  int pad;
-  int stages;
-  int copy;
-  int group_m;
-  int min_blocks;
-  int frag_n;
-  int warps;
-  int threads;
-  int thread_regs;
-  int fragment_regs;
-  int fragment_buffers;
-  int a_transposed;
-  int b_transposed;
-  int reads_matrix_c;
-  int a_rows;
-  int a_cols;
-  int b_rows;
-  int b_cols;
-  int a_stride;
-  int b_stride;
-  int a_elements;
-  int stage_elements;
-  int result_stride;
-  int result_elements;
-  int smem_bytes;
-  int vec_a;
-  int vec_b;
-  int vec_c;
-  int vec_d;
+struct GemmWmmaConfig {  //@ config
+  int tile_m;            //@ tune 32 64 128* 256   // rows of D that a block computes
+  int tile_n;            //@ tune 32 64 128* 256   // columns of D that a block computes
+  int tile_k;            //@ tune 16 32* 64        // depth of one stage
+  int warp_m;            //@ tune 32 64*           // rows of D that a warp computes
+  int warp_n;            //@ tune 32 64*           // columns of D that a warp computes
+  int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32x16, 16x16x16 or 32x8x16
+  int pad;               //@ tune 0 8*             // elements between shared rows: bank conflicts
+  int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
+  int copy;              //@ tune 0 1*             // 0 through registers, 1 by cp.async
+  int group_m;           //@ tune 1 4 8*           // tile rows that blocks walk down, then a column
+  int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
+  int frag_n;            //@ let 256 / frag_m
+  int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n)
+  int threads;           //@ let warps * 32
+  int thread_regs;       //@ let min(device.regs_per_thread,
+                         //@         device.regs_per_sm / (min_blocks * threads))
+  int fragment_regs;     //@ let (warp_m + warp_n) / 4   // of one step's operands
+  int fragment_buffers;  //@ let warp_m * warp_n / 32 + 2 * fragment_regs + 40 <= thread_regs
+                         //@         ? 2 : 1
+  int a_transposed;      //@ let trans_a
+  int b_transposed;      //@ let trans_b
+  int reads_matrix_c;    //@ let reads_c
+  int a_rows;            //@ let trans_a == 1 ? tile_k : tile_m   // the tile of A as in memory
+  int a_cols;            //@ let trans_a == 1 ? tile_m : tile_k
+  int b_rows;            //@ let trans_b == 1 ? tile_n : tile_k
+  int b_cols;            //@ let trans_b == 1 ? tile_k : tile_n
+  int a_stride;          //@ let a_cols + pad
+  int b_stride;          //@ let b_cols + pad
+  int a_elements;        //@ let a_rows * a_stride
+  int stage_elements;    //@ let a_elements + b_rows * b_stride
+  int result_stride;     //@ let warp_n + 8   // of a warp's slab of results, in floats
+  int result_elements;   //@ let frag_m * result_stride
+  int smem_bytes;        //@ let max(stages * stage_elements * a_bytes,
+                         //@         warps * result_elements * acc_bytes)
+  int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
+  int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
 };
+
+//@ require    a_type != type.bf16 || device.sm >= 80   // WMMA has bf16 from sm_80 on
+//@ require    copy == 0 || device.sm >= 80             // cp.async is there from sm_80 on
+//@ require    copy == 0 || min(vec_a, vec_b) >= 2      // cp.async moves at least 4 bytes
+//@ require    copy == 0 ? stages <= 2 : stages >= 2    // a ring needs two
+//@ require    copy == 0 || fragment_buffers == 1 || tile_k >= 32   // the ring alternates fragments
+//@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
+//@ require    warp_m % frag_m == 0 && warp_n % frag_n == 0   // fragments tile the warp
+//@ require    threads <= device.max_threads
+//@ require    threads * vec_a >= a_cols && threads * vec_b >= b_cols   // a pass covers a row
+//@ require    frag_m != 8 || trans_a == 0              // WMMA wants 32-byte aligned fragments
+//@ require    frag_n != 8 || trans_b == 1              // likewise
+//@ require    smem_bytes <= device.smem_optin
+//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
+//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
+//@ prefer     warp_m * warp_n / 32 + fragment_regs + 40 <= thread_regs  // no spilling
+//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
+//@ prefer     pad == 8 || stages == 1   // a ring without padding only conflicts
+//@ prefer     m * n < 4194304 || tile_m * tile_n >= 16384 && warp_m * warp_n >= 2048  // big: reuse
+//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 || min(vec_a, vec_b) < 2   // overlap
+//@ launch     gemm_wmma
+//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
+//@   block    threads
+//@   smem     smem_bytes
+//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
+//@ cost       issues = warps * ceil_div(k, tile_k) *
+//@                     (tile_k / 16 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) +
+//@                      (tile_m + tile_n) * tile_k / threads / 2)
+//@ cost       memory = ceil_div(k, tile_k) *
+//@                     (warps * (warp_m + warp_n) * tile_k / 64 *
+//@                      (a_type == type.bf16 ? 2 : 1) * (pad == 0 ? 4 : 1) +
+//@                      (tile_m + tile_n) * tile_k / 64 +
+//@                      a_rows * ceil_div(a_cols, 64) + b_rows * ceil_div(b_cols, 64))
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = stages == 1 ? ceil_div(k, tile_k)
+//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
+//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
+//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 +
+//@                                         fragment_buffers * fragment_regs + 40)
 
 namespace kiln {
 

@@ -127,7 +127,7 @@ TEST(CatalogError, NamesThePlace) {
   };
   folder.write("tiny.cu", kTinyTemplate);
   EXPECT_THAT(load(ErrorKind::template_),
-              AllOf(StartsWith("tiny.cu:22:10:"), HasSubstr("helper.cuh"),
+              AllOf(StartsWith("tiny.cu:9:10:"), HasSubstr("helper.cuh"),
                     HasSubstr("in the template " + folder.path() + "/tiny.cu")));
   folder.write("helper.cuh", "");
   folder.write("again.cu", kTinyTemplate);

@@ -33,38 +33,17 @@ KernelTemplate tiny(const std::string& from = "", const std::string& to = "") {
   return KernelTemplate::parse("tiny.cu", text);
 }
 
-constexpr const char* kFields = "int tile_m, tile_n, threads, smem_bytes;";
-
-TEST(CompileDiagnosis, NamesFieldsInAWrongOrder) {
-  EXPECT_THAT(
-      explain_compile_log(tiny(kFields, "int tile_n, tile_m, threads, smem_bytes;"), kNameLog),
-      AllOf(StartsWith("tiny.cu:24: struct TinyConfig declares its fields in the order tile_n, "
-                       "tile_m, threads, smem_bytes, the front matter has them in the order "
-                       "tile_m, tile_n, threads, smem_bytes. Next: declare 'int tile_m; int "
-                       "tile_n; int threads; int smem_bytes;'"),
-            HasSubstr("The compiler says:"), EndsWith(kNameLog)));
-}
-
-TEST(CompileDiagnosis, NamesAFieldThatIsNotThereOrTooMany) {
-  EXPECT_THAT(
-      explain_compile_log(tiny(kFields, "int tile_m, tile_k, threads, smem_bytes;"), kNameLog),
-      StartsWith("tiny.cu:24: struct TinyConfig has no field \"tile_n\""));
-  EXPECT_THAT(explain_compile_log(tiny(kFields, "int tile_m, tile_n, more, threads, smem_bytes;"),
-                                  kNameLog),
-              StartsWith("tiny.cu:24: struct TinyConfig has a field \"more\" that no tune"));
-}
-
 TEST(CompileDiagnosis, NamesTheKernelThatIsThere) {
   EXPECT_THAT(
       explain_compile_log(tiny("__global__ void tiny(", "__global__ void teeny("), kNameLog),
-      AllOf(StartsWith("tiny.cu:16: the launch names the kernel \"tiny\""),
-            HasSubstr("it has teeny (line 29)")));
+      AllOf(StartsWith("tiny.cu:21: the launch names the kernel \"tiny\""),
+            HasSubstr("it has teeny (line 28)")));
 }
 
 TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
   EXPECT_THAT(
       explain_compile_log(tiny("class CIn, class D,", "class D,"), kNameLog),
-      AllOf(StartsWith("tiny.cu:29: the kernel tiny has 5 template parameters, but is named "
+      AllOf(StartsWith("tiny.cu:28: the kernel tiny has 5 template parameters, but is named "
                        "with 6: the config and the types of a b c d acc"),
             HasSubstr("template <TinyConfig C, class A, class B, class CIn, class D, class "
                       "Acc>")));
@@ -77,7 +56,7 @@ TEST(CompileDiagnosis, NamesTheHeaderToTakeInstead) {
   const std::string log =
       "tiny.cu(9): catastrophic error: cannot open source file \"type_traits\"\n";
   EXPECT_THAT(explain_compile_log(tiny("#include \"helper.cuh\"", "#include <type_traits>"), log),
-              AllOf(StartsWith("tiny.cu:22: there is no <type_traits>"),
+              AllOf(StartsWith("tiny.cu:9: there is no <type_traits>"),
                     HasSubstr("Next: include <cuda/std/type_traits>"), EndsWith(log)));
 }
 
@@ -86,7 +65,7 @@ TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
       "tiny.cu(9): catastrophic error: cannot open source file \"cutlass/array.h\"\n";
   EXPECT_THAT(
       explain_compile_log(tiny("#include \"helper.cuh\"", "#include <cutlass/array.h>"), log),
-      AllOf(StartsWith("tiny.cu:22: there is no <cutlass/array.h>"),
+      AllOf(StartsWith("tiny.cu:9: there is no <cutlass/array.h>"),
             HasSubstr("beside the template"), testing::Not(HasSubstr("cuda/std"))));
 }
 
@@ -103,11 +82,18 @@ TEST(CompileDiagnosis, KernelsTakeTheirArgumentsByValue) {
   for (const char* wrong : {"RKN4kiln8GemmArgsE", "PKN4kiln8GemmArgsE", "ON4kiln8GemmArgsE",
                             "RKNS1_8GemmArgsE", "N4kiln8GemmArgsEi", "iN4kiln8GemmArgsE"}) {
     EXPECT_THAT(why_wrong_parameters(tiny(), {head + wrong}),
-                AllOf(StartsWith("tiny.cu:29: the kernel tiny does not take one kiln::GemmArgs by "
+                AllOf(StartsWith("tiny.cu:28: the kernel tiny does not take one kiln::GemmArgs by "
                                  "value"),
                       HasSubstr("Next: write tiny(const kiln::GemmArgs args).")))
         << wrong;
   }
+  // Behind it the struct at launch, exactly if the template has one.
+  const auto with_launch = tiny("//@ require    threads",
+                                "struct TinyLaunch {  //@ at launch\n};\n//@ require    threads");
+  EXPECT_EQ(why_wrong_parameters(with_launch, {head + "N4kiln8GemmArgsE10TinyLaunch"}), "");
+  EXPECT_NE(why_wrong_parameters(tiny(), {head + "N4kiln8GemmArgsE10TinyLaunch"}), "");
+  EXPECT_THAT(why_wrong_parameters(with_launch, {head + "N4kiln8GemmArgsE"}),
+              HasSubstr("Next: write tiny(const kiln::GemmArgs args, const TinyLaunch launch)."));
   // Compilers of tests do not mangle.
   EXPECT_EQ(why_wrong_parameters(tiny(), {"tiny<TinyConfig{}>"}), "");
 }

@@ -84,7 +84,7 @@ TEST(KernelTemplate, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
         tiny_with_launch("//@ grid 1\n//@ block threads\n//@ cost waits = " + value + "\n");
     return error_text(ErrorKind::template_, [&] { (void)kernel.costs(kConfig, halves(), h200()); });
   };
-  EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:19: cost with \"tile_m=64 tile_n=32\""));
+  EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:24: cost with \"tile_m=64 tile_n=32\""));
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("waits \"k / (m - m)\" is undefined"));
   EXPECT_THAT(text("k - 65"), HasSubstr("is -1, outside of 0"));
 }
@@ -109,21 +109,49 @@ TEST(KernelTemplate, ConfigFieldsInDeclaredOrder) {
               HasSubstr("tile_n"));
 }
 
+TEST(KernelTemplate, ABoolIsZeroOrOne) {
+  std::string text(test::kTinyTemplate);
+  text.insert(text.find("  int smem_bytes"), "  bool odd;  //@ let threads % 3\n");
+  const auto made = KernelTemplate::parse("tiny.cu", text);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)made.config_fields(kConfig, halves(), h200()); }),
+              HasSubstr("odd = 2 does not fit the field's bool"));
+}
+
 TEST(KernelTemplate, ConfigFieldsAreInts) {
   std::string text(test::kTinyTemplate);
   text.replace(text.find("tile_m * tile_n * a_bytes"), 25, "tile_m * 1000000000      ");
   const auto wide = KernelTemplate::parse("tiny.cu", text);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)wide.config_fields(kConfig, halves(), h200()); }),
-              HasSubstr("smem_bytes = 64000000000 does not fit"));
+              HasSubstr("smem_bytes = 64000000000 does not fit the field's int"));
 }
 
 TEST(LaunchGeometry, OfAProblem) {
   const auto geometry = tiny().geometry(kConfig, halves(), h200());
   ASSERT_EQ(geometry.size(), 1U);
-  const LaunchGeometry expected{{3, 2, 1}, {128, 1, 1}, {1, 1, 1}, 4096};
+  const LaunchGeometry expected{{3, 2, 1}, {128, 1, 1}, {1, 1, 1}, 4096, {}};
   EXPECT_EQ(geometry[0], expected);
   EXPECT_EQ(tiny().workspace_bytes(kConfig, halves(), h200()), 400);
+}
+
+TEST(LaunchGeometry, ValuesAtLaunchMayDependOnSizes) {
+  std::string text(test::kTinyTemplate);
+  text.insert(text.find("//@ require"),
+              "struct TinyLaunch {  //@ at launch\n"
+              "  int tiles_m;  //@ let ceil_div(m, tile_m)\n"
+              "  int splits;   //@ tune 1* 2\n"
+              "};\n");
+  const auto made = KernelTemplate::parse("tiny.cu", text);
+  Config config = kConfig;
+  config.set("splits", 2);
+  const auto geometry = made.geometry(config, halves(), h200()).front();
+  LaunchValues expected;
+  expected.items[0] = 2;
+  expected.items[1] = 2;
+  expected.count = 2;
+  EXPECT_EQ(geometry.values, expected);
+  EXPECT_EQ(made.config_fields(config, halves(), h200()).size(), 4U) << "they are not compiled in";
 }
 
 TEST(LaunchGeometry, ClustersAndSeveralLaunches) {
@@ -132,7 +160,7 @@ TEST(LaunchGeometry, ClustersAndSeveralLaunches) {
       "//@ launch tiny\n//@ grid 1\n//@ block 64\n");
   const auto geometry = two.geometry(kConfig, halves(), h200());
   ASSERT_EQ(geometry.size(), 2U);
-  const LaunchGeometry first{{4, 2, 1}, {32, 4, 1}, {2, 1, 1}, 0};
+  const LaunchGeometry first{{4, 2, 1}, {32, 4, 1}, {2, 1, 1}, 0, {}};
   EXPECT_EQ(geometry[0], first);
   EXPECT_EQ(geometry[1].block[0], 64U);
 }
@@ -145,7 +173,7 @@ TEST(LaunchGeometry, OutOfRange) {
     });
   };
   EXPECT_EQ(why("//@ grid 1, 65536\n//@ block 32\n"),
-            "tiny.cu:16: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
+            "tiny.cu:21: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
             "grid.y \"65536\" is 65536, outside of 1 to 65535");
   EXPECT_THAT(why("//@ grid m - 100\n//@ block 32\n"), HasSubstr("\"m - 100\" is 0"));
   EXPECT_THAT(why("//@ grid 1 / (m - 100)\n//@ block 32\n"), HasSubstr("undefined"));

@@ -43,10 +43,10 @@ class Limits : public testing::Test {
   std::clock_t start_ = std::clock();
 };
 
-/// The tiny template with `lines` of front matter after its own tunables.
+/// The tiny template with `lines` as the first of its config struct.
 std::string tiny_with(const std::string& lines) {
   std::string text(test::kTinyTemplate);
-  return text.insert(text.find("//@ let"), lines);
+  return text.insert(text.find("  int tile_m;"), lines);
 }
 
 std::string refusal(const std::string& lines) {
@@ -55,28 +55,28 @@ std::string refusal(const std::string& lines) {
 }
 
 TEST_F(Limits, ValuesOfATunable) {
-  std::string line = "//@ tune       many =";
+  std::string line = "  int many;  //@ tune";
   for (int value = 0; value < 300'000; ++value) line += fmt::format(" {}", value);
   const auto text = refusal(line + "\n");
-  EXPECT_THAT(text, StartsWith("tiny.cu:11:"));
+  EXPECT_THAT(text, StartsWith("tiny.cu:12:"));
   EXPECT_THAT(text, HasSubstr("more than 1024 values"));
   EXPECT_LT(text.size(), 600U) << "shows of the line what surrounds the place";
 }
 
 TEST_F(Limits, TunablesAndLines) {
   std::string tunables;
-  for (int i = 0; i < 500; ++i) tunables += fmt::format("//@ tune       t{} = 1 2\n", i);
-  EXPECT_THAT(refusal(tunables), AllOf(StartsWith("tiny.cu:73:"), HasSubstr("more than 64 tun")));
+  for (int i = 0; i < 500; ++i) tunables += fmt::format("  int t{};  //@ tune 1 2\n", i);
+  EXPECT_THAT(refusal(tunables), AllOf(StartsWith("tiny.cu:76:"), HasSubstr("more than 64 tun")));
   std::string lets;
-  for (int i = 0; i < 300'000; ++i) lets += fmt::format("//@ let        v{} = {}\n", i, i);
-  EXPECT_THAT(refusal(lets), AllOf(StartsWith("tiny.cu:1026:"), HasSubstr("more than 1024 lines")));
+  for (int i = 0; i < 300'000; ++i) lets += fmt::format("  int v{};  //@ let {}\n", i, i);
+  EXPECT_THAT(refusal(lets), AllOf(StartsWith("tiny.cu:1029:"), HasSubstr("more than 1024 lines")));
 }
 
 TEST_F(Limits, LengthOfAnExpression) {
   std::string sum = "tile_m";
   for (int i = 0; i < 10'000; ++i) sum += " + tile_n";
   EXPECT_THAT(refusal("//@ require    " + sum + " > 0\n"),
-              AllOf(StartsWith("tiny.cu:11:16:"), HasSubstr("more than 65536 characters")));
+              AllOf(StartsWith("tiny.cu:12:16:"), HasSubstr("more than 65536 characters")));
 }
 
 TEST_F(Limits, SizeOfAFile) {

@@ -320,5 +320,44 @@ TEST(ParamSpace, IsSharedBetweenThreads) {
   for (const auto count : counts) EXPECT_EQ(count, space.count());
 }
 
+TEST(ParamSpace, PreferencesCutNothingAway) {
+  const auto space = SpaceBuilder()
+                         .tune("x", range(1, 10))
+                         .tune("y", range(1, 10), 9)
+                         .require("x <= y")
+                         .prefer("x * y >= 50")
+                         .prefer("y != 9")
+                         .build();
+  EXPECT_TRUE(space.has_preferences());
+  EXPECT_EQ(space.count(), 55U);
+  const auto preferred = space.preferred();
+  EXPECT_FALSE(preferred.has_preferences());
+  std::uint64_t expected = 0;
+  space.for_each([&](const Config& config) {
+    const auto x = config.at("x");
+    const auto y = config.at("y");
+    const bool wanted = x * y >= 50 && y != 9;
+    EXPECT_EQ(preferred.contains(config), wanted) << config.canonical();
+    if (wanted) ++expected;
+    return true;
+  });
+  EXPECT_GT(expected, 0U);
+  EXPECT_EQ(preferred.count(), expected);
+}
+
+// The defaults x=1, y=9 are valid, but not preferred.
+TEST(ParamSpace, TheDefaultIsPreferredIfAnyIs) {
+  SpaceBuilder builder;
+  builder.tune("x", range(1, 10)).tune("y", range(1, 10), 9).require("x <= y");
+  EXPECT_EQ(builder.build().default_config().value(), (Config{{"x", 1}, {"y", 9}}));
+  const auto one = SpaceBuilder(builder).prefer("x * y == 45").build().default_config().value();
+  EXPECT_EQ(one, (Config{{"x", 5}, {"y", 9}}));
+  EXPECT_TRUE(SpaceBuilder(builder).prefer("x > y").build().default_config().has_value())
+      << "nothing is preferred, but much is valid";
+  const auto narrowed =
+      SpaceBuilder(builder).prefer("x * y == 45").build().narrowed({{"y", {9, 10}}, {"x", {4}}});
+  EXPECT_EQ(narrowed.default_config().value(), (Config{{"x", 4}, {"y", 9}}));
+}
+
 }  // namespace
 }  // namespace kiln

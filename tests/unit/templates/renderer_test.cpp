@@ -52,6 +52,26 @@ class RendererTest : public testing::Test {
   Config config_{{"tile_m", 64}, {"tile_n", 32}};
 };
 
+// Candidates that differ in nothing else share one cubin.
+TEST_F(RendererTest, WhatIsKnownAtLaunchOnlyIsInNoText) {
+  std::string text(kTinyTemplate);
+  text.insert(text.find("//@ require"),
+              "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1* 2\n};\n");
+  folder_.write("tiny.cu", text);
+  catalog_.emplace(Catalog::with_directories({folder_.path()}));
+  Config two = config_;
+  config_.set("splits", 1);
+  two.set("splits", 2);
+  const auto first = render_tiny(config_, problem_);
+  const auto second = render_tiny(two, problem_);
+  EXPECT_EQ(first.text, second.text);
+  EXPECT_EQ(first.digest, second.digest);
+  EXPECT_EQ(second.config, two);
+  EXPECT_THAT(first.text, HasSubstr("// config   tile_m=64 tile_n=32\n"));
+  EXPECT_THAT(export_text(second, tiny(), problem_, limits_),
+              HasSubstr("one kiln::GemmArgs as the argument, then TinyLaunch{.splits = 2}:"));
+}
+
 TEST_F(RendererTest, GoldenText) {
   const auto rendered = render_tiny(config_, problem_);
   const std::string_view front = kTinyTemplate.substr(0, kTinyTemplate.find("#include"));
@@ -77,7 +97,7 @@ TEST_F(RendererTest, GoldenText) {
       "#line 1 \"helper.cuh\"\n"
       "\n\n\n\n\n"
       "namespace kiln {{ struct GemmArgs {{ int m; }}; }}\n"
-      "#line 22 \"tiny.cu\"\n"
+      "#line 9 \"tiny.cu\"\n"
       "\n"
       "{}",
       catalog_->digest("tiny"), rendered.name_expressions[0], front, rest);

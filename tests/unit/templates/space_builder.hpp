@@ -41,9 +41,13 @@ class SpaceBuilder {
     requirements_.push_back({Expression::parse(text, names_, place_), std::move(why)});
     return *this;
   }
+  SpaceBuilder& prefer(std::string_view text) {
+    preferences_.push_back({Expression::parse(text, names_, place_), ""});
+    return *this;
+  }
   /// Fixed names come first, so that their values are in the order of their slots.
   [[nodiscard]] ParamSpace build() const {
-    return ParamSpace(names_, tunables_, derived_, requirements_, fixed_);
+    return ParamSpace(names_, tunables_, derived_, requirements_, preferences_, fixed_);
   }
   [[nodiscard]] const NameTable& names() const { return names_; }
 
@@ -53,6 +57,7 @@ class SpaceBuilder {
   std::vector<Tunable> tunables_;
   std::vector<DerivedValue> derived_;
   std::vector<Requirement> requirements_;
+  std::vector<Requirement> preferences_;
   std::vector<std::int64_t> fixed_;
 };
 

@@ -17,14 +17,19 @@ inline constexpr std::string_view kTinyTemplate = R"(// A tiny kernel.
 //@ template   tiny
 //@ purpose    Adds nothing up; see https://example.org for more.
 //@ operation  gemm
-//@ config     TinyConfig
 //@ arch       sm >= 75
 //@ types      a=f16|bf16 b=a c=d d=a|f32 acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
-//@ tune       tile_m = 32 64* 128       // rows of a block
-//@ tune       tile_n = 32* 64
-//@ let        threads = tile_m * tile_n / 16   // a thread has 16 elements
-//@ let        smem_bytes = tile_m * tile_n * a_bytes
+
+#include "helper.cuh"
+
+struct TinyConfig {  //@ config
+  int tile_m;      //@ tune 32 64* 128           // rows of a block
+  int tile_n;      //@ tune 32* 64
+  int threads;     //@ let tile_m * tile_n / 16  // a thread has 16 elements
+  int smem_bytes;  //@ let tile_m * tile_n * a_bytes
+};
+
 //@ require    threads <= device.max_threads    // of a block
 //@ require    tile_m >= tile_n
 //@ require    align_a >= 4                     // loads are 4 bytes wide
@@ -33,12 +38,6 @@ inline constexpr std::string_view kTinyTemplate = R"(// A tiny kernel.
 //@   block    threads
 //@   smem     smem_bytes
 //@ workspace  m * 4
-
-#include "helper.cuh"
-
-struct TinyConfig {
-  int tile_m, tile_n, threads, smem_bytes;
-};
 
 template <TinyConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void tiny(const kiln::GemmArgs args) {}

@@ -60,6 +60,51 @@ TEST_P(StrategiesTest, ProposesEveryCandidateExactlyOnce) {
   EXPECT_EQ(strategy->propose(), std::nullopt);
 }
 
+/// x >= 20 of toy_p is preferred, of toy_q nothing, of toy_r all.
+class PreferringStrategiesTest : public StrategiesTest {
+ protected:
+  TempFolder own_folder;
+  Catalog own = catalog_with(
+      own_folder,
+      {{.name = "toy_p",
+        .tunables = {{"x", first_numbers(30)}},
+        .costs = {"issues = x + 1"},
+        .preferences = {"x >= 20"}},
+       {.name = "toy_q", .tunables = {{"x", first_numbers(5)}}, .preferences = {"m > 64"}},
+       {.name = "toy_r", .tunables = {{"x", first_numbers(7)}}}});
+  SearchSpace preferring = make(own, {"toy_p", "toy_q", "toy_r"});
+};
+
+INSTANTIATE_TEST_SUITE_P(All, PreferringStrategiesTest, ::testing::ValuesIn(strategy_names()));
+
+TEST_P(PreferringStrategiesTest, WhatIsPreferredComesFirstAndTheRestAfterIt) {
+  const auto all = drain(*strategy_of(GetParam(), preferring, 3));
+  EXPECT_EQ(all.size(), 42U);
+  EXPECT_EQ(std::set<Candidate>(all.begin(), all.end()).size(), 42U);
+  std::size_t last_preferred_p = 0;
+  std::size_t first_other_p = all.size();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].template_name != "toy_p") continue;
+    if (all[i].config.at("x") >= 20) {
+      last_preferred_p = i;
+    } else {
+      first_other_p = std::min(first_other_p, i);
+    }
+  }
+  EXPECT_LT(last_preferred_p, first_other_p);
+  if (GetParam() == "model") return;  // draws from templates without costs in between
+  for (std::size_t i = 0; i < 17; ++i) {
+    EXPECT_NE(all[i].template_name, "toy_q") << GetParam() << " " << i;
+  }
+}
+
+TEST_P(PreferringStrategiesTest, AnAbandonedTemplateIsGoneFromTheRestToo) {
+  const auto strategy = strategy_of(GetParam(), preferring, 3);
+  for (int i = 0; i < 3; ++i) (void)strategy->propose();
+  strategy->abandon("toy_p");
+  for (const auto& candidate : drain(*strategy)) EXPECT_NE(candidate.template_name, "toy_p");
+}
+
 TEST_P(StrategiesTest, DoesNotProposeWhatItObserved) {
   std::set<Candidate> known;
   {

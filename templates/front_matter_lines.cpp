@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/front_matter_lines.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "templates/source_error.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::string_view kMark = "//@";
+constexpr std::string_view kSpace = " \t\r";
+constexpr std::string_view kOperators = "+-*/%<>=&|?:,!().";
+std::size_t offset_in(std::string_view whole, std::string_view part) {
+  return static_cast<std::size_t>(part.data() - whole.data());
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find_first_of(kSpace));
+}
+
+bool is_key(std::string_view word) {
+  const auto& keys = front_matter_keys();
+  return std::find(keys.begin(), keys.end(), word) != keys.end();
+}
+
+/// Calls `visit(line, number)` for each line, without its end.
+template <class Visit>
+void for_each_line(std::string_view source, const Visit& visit) {
+  int number = 1;
+  while (!source.empty()) {
+    const auto end = source.find('\n');
+    visit(source.substr(0, end), number++);
+    if (end == std::string_view::npos) return;
+    source.remove_prefix(end + 1);
+  }
+}
+
+/// Text and comment; the text lies within `body` even where it is empty.
+std::pair<std::string_view, std::string_view> split_comment(std::string_view body) {
+  const auto slashes = body.find("//");
+  if (slashes == std::string_view::npos) return {body, {}};
+  const auto text = trimmed(body.substr(0, slashes));
+  return {text.empty() ? body.substr(0, 0) : text, trimmed(body.substr(slashes + 2))};
+}
+
+/// Whether what follows must still belong to the statement. The star of a tunable's default is no
+/// operator.
+bool is_incomplete(const FrontMatterLine& line) {
+  if (line.key == "purpose" || line.key == "tune" || line.text.empty()) return false;
+  constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,!(";
+  const auto open = std::count(line.text.begin(), line.text.end(), '(') -
+                    std::count(line.text.begin(), line.text.end(), ')');
+  return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
+}
+
+/// `require -x < 3` begins a statement, `block * 2` goes on with one: behind a key stands an
+/// operand, behind a name an operator.
+bool begins_statement(std::string_view body) {
+  const auto word = first_word(body);
+  if (!is_key(word)) return false;
+  const auto rest = trimmed(body.substr(word.size()));
+  if (rest.empty()) return true;
+  constexpr std::string_view kPrefixes = "(!-";
+  return kPrefixes.find(rest.front()) != std::string_view::npos ||
+         kOperators.find(rest.front()) == std::string_view::npos;
+}
+
+/// What no statement begins with.
+bool continues(std::string_view body) {
+  const char first = body.front();
+  return (first >= '0' && first <= '9') || kOperators.find(first) != std::string_view::npos ||
+         first_word(body).find('=') != std::string_view::npos;
+}
+
+class Reader {
+ public:
+  Reader(const std::string& file, std::string_view source) : file_(file) {
+    for_each_line(source, [this](std::string_view line, int number) { read(line, number); });
+  }
+  [[nodiscard]] std::vector<FrontMatterLine> take() { return std::move(lines_); }
+
+ private:
+  void read(std::string_view line, int number) {
+    const auto mark = line.find(kMark);
+    const auto code = trimmed(line.substr(0, std::min(mark, line.find("//"))));
+    if (mark != std::string_view::npos && trimmed(line.substr(mark + kMark.size())).size() > 0) {
+      if (code.empty()) {
+        if (mark == 0 || !struct_.empty()) read_statement(line, mark, number);
+      } else {
+        read_declaration(line, mark, code, number);
+      }
+    }
+    follow_braces(code);
+  }
+
+  void read_statement(std::string_view line, std::size_t mark, int number) {
+    const auto body = trimmed(line.substr(mark + kMark.size()));
+    count(line, body, number);
+    const bool is_next = !lines_.empty() && last_number_ + 1 == number;
+    last_number_ = number;
+    if (is_next && lines_.back().key != "purpose" &&
+        (continues(body) || (is_incomplete(lines_.back()) && !begins_statement(body)))) {
+      append(line, body, number);
+      return;
+    }
+    lines_.push_back(take_apart(line, body, number));
+  }
+
+  /// `struct Name {` or `int name;` with a mark behind it.
+  void read_declaration(std::string_view line, std::size_t mark, std::string_view code,
+                        int number) {
+    const auto body = trimmed(line.substr(mark + kMark.size()));
+    const auto key = first_word(body);
+    const bool is_of_field = key == "tune" || key == "let";
+    // Any other is some other use of the mark, in a string for instance.
+    if (!is_of_field && body != "config" && body != "at launch") return;
+    count(line, body, number);
+    FrontMatterLine statement = take_apart(line, body, number);
+    auto declaration = declaration_of(line, code, number);
+    if (!declaration) {
+      statement.fail_at_key(
+          is_of_field
+              ? fmt::format("\"{0}\" stands behind the declaration of one field: int name;  "
+                            "//@ {0} ...",
+                            key)
+              : fmt::format("\"{0}\" stands behind the first line of a struct: struct Name {{  "
+                            "//@ {0}",
+                            body));
+    }
+    statement.declaration = std::move(*declaration);
+    if (statement.declaration.type == "struct") struct_ = statement.declaration.name;
+    last_number_ = number;
+    lines_.push_back(std::move(statement));
+  }
+
+  [[nodiscard]] std::optional<Declaration> declaration_of(std::string_view line,
+                                                          std::string_view code, int number) const {
+    const auto type = first_word(code);
+    auto name = trimmed(code.substr(type.size()));
+    if (type == "struct") {
+      if (name.ends_with('{')) name = trimmed(name.substr(0, name.size() - 1));
+    } else if ((type == "int" || type == "bool") && name.ends_with(';')) {
+      name = trimmed(name.substr(0, name.size() - 1));
+    } else {
+      return std::nullopt;
+    }
+    if (!is_identifier(name)) return std::nullopt;
+    return Declaration{std::string(type), std::string(name), type == "struct" ? "" : struct_,
+                       place(line, name, number)};
+  }
+
+  /// A marked struct ends where its brace is closed.
+  void follow_braces(std::string_view code) {
+    if (struct_.empty()) return;
+    const auto opened = std::count(code.begin(), code.end(), '{');
+    const auto closed = std::count(code.begin(), code.end(), '}');
+    depth_ += opened - closed;
+    if (closed > 0 && depth_ <= 0) {
+      struct_.clear();
+      depth_ = 0;
+    }
+  }
+
+  void append(std::string_view line, std::string_view body, int number) {
+    FrontMatterLine& statement = lines_.back();
+    const auto [text, comment] = split_comment(body);
+    if (!statement.text.empty()) statement.text += ' ';
+    statement.text_place.continuations.push_back({statement.text.size(), number,
+                                                  static_cast<int>(offset_in(line, text)) + 1,
+                                                  std::string(line)});
+    statement.text += text;
+    if (!statement.comment.empty() && !comment.empty()) statement.comment += ' ';
+    statement.comment += comment;
+  }
+
+  [[nodiscard]] SourcePlace place(std::string_view line, std::string_view part, int number) const {
+    return {file_, number, static_cast<int>(offset_in(line, part)) + 1, std::string(line)};
+  }
+
+  /// Key, text and comment, with the columns at which they begin.
+  [[nodiscard]] FrontMatterLine take_apart(std::string_view line, std::string_view body,
+                                           int number) const {
+    const auto key = first_word(body);
+    auto rest = trimmed(body.substr(key.size()));
+    if (rest.empty()) rest = line.substr(offset_in(line, body) + body.size(), 0);
+    // A purpose is prose and may hold anything, an address for instance.
+    const auto [text, comment] =
+        key == "purpose" ? std::pair(rest, std::string_view()) : split_comment(rest);
+    return {std::string(key), std::string(text), std::string(comment), place(line, key, number),
+            place(line, text, number)};
+  }
+
+  void count(std::string_view line, std::string_view body, int number) {
+    if (++count_ <= kMostFrontMatterLines) return;
+    throw_at(place(line, body, number), body, 0,
+             fmt::format("more than {} lines of front matter", kMostFrontMatterLines));
+  }
+
+  std::string file_;
+  std::vector<FrontMatterLine> lines_;
+  std::string struct_;  ///< the marked one that is open
+  std::ptrdiff_t depth_ = 0;
+  int last_number_ = 0;  ///< line of the last statement
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+void FrontMatterLine::fail_at_key(std::string_view message) const {
+  throw_at(key_place, key, 0, message);
+}
+
+void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
+  throw_at(text_place, text, offset, message);
+}
+
+const std::vector<std::string>& front_matter_keys() {
+  static const std::vector<std::string> keys{
+      "template", "purpose", "operation", "config",    "at",       "arch",   "types",
+      "tune",     "let",     "require",   "prefer",    "priority", "launch", "grid",
+      "block",    "cluster", "smem",      "workspace", "cost"};
+  return keys;
+}
+
+bool has_front_matter(std::string_view source) {
+  return source.starts_with(kMark) || source.find("\n//@") != std::string_view::npos;
+}
+
+std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source) {
+  return Reader(file, source).take();
+}
+
+bool is_identifier(std::string_view text) {
+  const auto letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !text.empty() && !digit(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
+}
+
+}  // namespace kiln

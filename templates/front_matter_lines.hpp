@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "templates/expression.hpp"
+
+namespace kiln {
+
+/// What a template may have at most: far more than any tuned kernel needs, and little enough that
+/// reading it and counting its space stay a matter of milliseconds.
+inline constexpr std::size_t kMostFrontMatterLines = 1024;
+
+/// What stands in front of the mark of a line that belongs to a declaration:
+/// `struct TinyConfig {  //@ config` or `int tile_m;  //@ tune 32 64*`.
+struct Declaration {
+  std::string type;   ///< "struct", "int", "bool"; "" where the line begins with the mark
+  std::string name;   ///< of the struct or the field
+  std::string owner;  ///< the marked struct that a field lies in; "": none
+  SourcePlace place;  ///< of the name
+};
+
+/// One statement `//@ key text // comment`, taken apart. It may go over several lines; text and
+/// comment are then joined with spaces.
+struct FrontMatterLine {
+  std::string key;
+  std::string text;     ///< without the comment and the spaces around it
+  std::string comment;  ///< likewise
+  SourcePlace key_place;
+  SourcePlace text_place;
+  Declaration declaration = {};
+
+  [[nodiscard]] bool is_declaration() const { return !declaration.type.empty(); }
+  /// Throws Error(template_) at the key, or at character `offset` of the text.
+  [[noreturn]] void fail_at_key(std::string_view message) const;
+  [[noreturn]] void fail(std::size_t offset, std::string_view message) const;
+};
+
+/// The words that a statement can begin with.
+[[nodiscard]] const std::vector<std::string>& front_matter_keys();
+/// Whether any line begins with `//@`.
+[[nodiscard]] bool has_front_matter(std::string_view source);
+/// The statements of a file, in order: lines that begin with `//@`, declarations of a marked struct
+/// that end with one, and lines of such a struct that hold nothing else. A statement goes on with
+/// the line below
+///   - where it is incomplete: a parenthesis is open, or it ends with an operator or a comma;
+///   - where that line begins with what begins no statement: an operator, a number, `slot=`.
+/// Throws Error(template_) at the first line that is too many, and at a mark of a declaration that
+/// stands behind something else.
+[[nodiscard]] std::vector<FrontMatterLine> read_front_matter(const std::string& file,
+                                                             std::string_view source);
+
+/// Letters, digits and underscores, no digit first.
+[[nodiscard]] bool is_identifier(std::string_view text);
+/// Without the spaces around it.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+}  // namespace kiln
