@@ -6,7 +6,7 @@
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 
 namespace kiln {
 namespace {

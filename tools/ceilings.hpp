@@ -8,7 +8,7 @@
 
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 
 namespace kiln::tools {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"

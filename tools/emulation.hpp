@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "tools/context.hpp"
 
 namespace kiln::tools {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::tools {

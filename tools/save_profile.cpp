@@ -7,7 +7,7 @@
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 #include "tools/ceilings.hpp"
 #include "tools/device_lock.hpp"
 #include "tools/exit_code.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/performance_model.hpp"
+#include "runtime/emulated/model/performance_model.hpp"
 
 namespace kiln {
 namespace {

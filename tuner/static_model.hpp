@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cache/records.hpp"
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 #include "templates/kernel_template.hpp"
 
 namespace kiln {

@@ -16,8 +16,8 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/emulated_device.hpp"
-#include "runtime/emulated/small_floats.hpp"
+#include "runtime/emulated/arith/small_floats.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/renderer.hpp"

@@ -18,7 +18,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tuner/local_evaluator.hpp"

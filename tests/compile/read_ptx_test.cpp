@@ -14,7 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/ptx_module.hpp"
+#include "runtime/emulated/ptx/ptx_module.hpp"
 #include "templates/catalog.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"

@@ -21,10 +21,10 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/checker.hpp"
-#include "runtime/emulated/emulated_module.hpp"
-#include "runtime/emulated/launch.hpp"
-#include "runtime/emulated/tensor_map.hpp"
+#include "runtime/emulated/async/tensor_map.hpp"
+#include "runtime/emulated/check/checker.hpp"
+#include "runtime/emulated/device/emulated_module.hpp"
+#include "runtime/emulated/engine/launch.hpp"
 
 namespace kiln::emulated {
 namespace {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/ptx_module.hpp"
+#include "runtime/emulated/ptx/ptx_module.hpp"
 #include "tests/fuzz/mutator.hpp"
 
 namespace kiln {

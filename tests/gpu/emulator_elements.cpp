@@ -9,7 +9,7 @@
 #include <limits>
 #include <random>
 
-#include "runtime/emulated/small_floats.hpp"
+#include "runtime/emulated/arith/small_floats.hpp"
 
 namespace kiln::testing {
 namespace {

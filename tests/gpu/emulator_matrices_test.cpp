@@ -3,7 +3,7 @@
 // Matrix instructions of one warp: mma.sync in its shapes and types, ldmatrix, stmatrix, movmatrix.
 #include <fmt/format.h>
 
-#include "runtime/emulated/small_floats.hpp"
+#include "runtime/emulated/arith/small_floats.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
 
 namespace kiln::testing {

@@ -15,8 +15,8 @@
 
 #include "runtime/compiler.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/emulated_device.hpp"
-#include "runtime/emulated/tensor_map.hpp"
+#include "runtime/emulated/async/tensor_map.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 
 namespace kiln::testing {
 

@@ -4,7 +4,7 @@
 // devices read through the same descriptors, so that nothing here needs to know a layout.
 #include <fmt/format.h>
 
-#include "runtime/emulated/matrix_descriptor.hpp"
+#include "runtime/emulated/matrix/matrix_descriptor.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
 
 namespace kiln::testing {

@@ -31,7 +31,7 @@
 #include "kiln/error.hpp"
 #include "kiln/gemm.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
 #include "tuner/session.hpp"

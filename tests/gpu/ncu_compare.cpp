@@ -23,7 +23,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/gpu/ncu_kernels.hpp"
 
 namespace kiln::testing {

@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 #include "templates/problem.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "runtime/emulated/small_floats.hpp"
+#include "runtime/emulated/arith/small_floats.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
 
 namespace kiln::testing {

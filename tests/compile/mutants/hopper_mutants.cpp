@@ -6,8 +6,8 @@
 
 #include <vector>
 
-#include "runtime/emulated/small_floats.hpp"
-#include "runtime/emulated/tensor_map.hpp"
+#include "runtime/emulated/arith/small_floats.hpp"
+#include "runtime/emulated/async/tensor_map.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
 
 namespace kiln::testing {

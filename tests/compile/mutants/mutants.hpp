@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/compiler.hpp"
-#include "runtime/emulated/report.hpp"
+#include "runtime/emulated/decode/report.hpp"
 
 /// \file
 /// Kernels with one mistake each, made by changing a piece of a right kernel's text, which the

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/emulated/emulated_device.hpp"
+#include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/compile/mutants/mutants.hpp"
 
 namespace kiln::testing {

@@ -18,8 +18,9 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/decoder.hpp"
-#include "runtime/emulated/launch.hpp"
+#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/engine/launch.hpp"
+#include "runtime/emulated/memory/global_memory.hpp"
 #include "tests/unit/emulated/refused_statement.hpp"
 
 /// \file

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/checker.hpp"
-#include "runtime/emulated/emulated_module.hpp"
-#include "runtime/emulated/facts.hpp"
-#include "runtime/emulated/global_memory.hpp"
-#include "runtime/emulated/launch.hpp"
-#include "runtime/emulated/trace.hpp"
+#include "runtime/emulated/check/checker.hpp"
+#include "runtime/emulated/device/emulated_module.hpp"
+#include "runtime/emulated/engine/launch.hpp"
+#include "runtime/emulated/memory/global_memory.hpp"
+#include "runtime/emulated/model/facts.hpp"
+#include "runtime/emulated/model/trace.hpp"
 #include "templates/device_limits.hpp"
 #include "tests/unit/emulated/refused_statement.hpp"
 

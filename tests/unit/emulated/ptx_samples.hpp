@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/emulated/ptx_module.hpp"
+#include "runtime/emulated/ptx/ptx_module.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln::test {

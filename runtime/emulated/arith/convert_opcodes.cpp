@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
+#include <span>
+
+#include "runtime/emulated/arith/convert_decode.hpp"
+#include "runtime/emulated/arith/data_types.hpp"
+#include "runtime/emulated/engine/lane_loops.hpp"
+
+namespace kiln::emulated {
+namespace converts {
+namespace {
+
+using ptx::Type;
+
+struct RoundingName {
+  std::string_view name;
+  Rounding rounding;
+  bool integral;
+};
+constexpr RoundingName kRoundings[] = {
+    {"rni", Rounding::nearest_even, true}, {"rzi", Rounding::toward_zero, true},
+    {"rmi", Rounding::down, true},         {"rpi", Rounding::up, true},
+    {"rn", Rounding::nearest_even, false}, {"rz", Rounding::toward_zero, false},
+    {"rm", Rounding::down, false},         {"rp", Rounding::up, false},
+    {"rna", Rounding::nearest_away, false}};
+
+const RoundingName* take_rounding(DecodeContext& context) {
+  for (const RoundingName& entry : kRoundings) {
+    if (context.take(entry.name)) return &entry;
+  }
+  return nullptr;
+}
+
+/// A register may be wider than the type that it holds.
+Type register_type_for(const DecodeContext& context, std::size_t i, Type type) {
+  const Type declared = context.register_type(context.operand(i));
+  if (declared == Type::none || lane_bytes(declared) == lane_bytes(type)) return type;
+  if (declared == Type::pred || lane_bytes(declared) > 8 ||
+      lane_bytes(declared) < lane_bytes(type)) {
+    context.fail("has a register that cannot hold its type");
+  }
+  return declared;
+}
+
+struct WideConversion {
+  Conversion conversion;
+  int to_bytes = 4;
+  int from_bytes = 4;
+};
+
+std::uint64_t load(const std::byte* row, int lane, int bytes) {
+  switch (bytes) {
+    case 2:
+      return get<std::uint16_t>(row, lane);
+    case 4:
+      return get<std::uint32_t>(row, lane);
+    default:
+      return get<std::uint64_t>(row, lane);
+  }
+}
+void store(std::byte* row, int lane, int bytes, std::uint64_t value) {
+  switch (bytes) {
+    case 2:
+      return put(row, lane, static_cast<std::uint16_t>(value));
+    case 4:
+      return put(row, lane, static_cast<std::uint32_t>(value));
+    default:
+      return put(row, lane, value);
+  }
+}
+
+void execute_any(Warp& warp, const Instr& instr, LaneMask active) {
+  const auto& form = *static_cast<const WideConversion*>(instr.detail);
+  for_active(active, [&](int lane) {
+    const std::uint64_t source = load(warp.row(instr.a), lane, form.from_bytes);
+    store(warp.row(instr.d), lane, form.to_bytes, convert(form.conversion, source));
+  });
+}
+
+/// Moves and extensions of integers need no conversion unit, nor does bf16 to f32.
+Unit unit_of(const Conversion& conversion) {
+  const bool moves = !is_float(conversion.to) && conversion.to != Type::tf32 &&
+                     !is_float(conversion.from) && !conversion.saturate;
+  if (moves) return Unit::integer;
+  const bool shifts = conversion.to == Type::f32 && conversion.from == Type::bf16;
+  return shifts ? Unit::integer : Unit::convert;
+}
+
+/// Says what a conversion lacks or has too much of; "" if it is one of PTX's.
+std::string_view objection(const Conversion& form, const RoundingName* rounding) {
+  const bool to_integer = !is_float(form.to) && form.to != Type::tf32;
+  const bool from_integer = !is_float(form.from);
+  const bool given = rounding != nullptr;
+  const bool halves = form.from == Type::f32 &&
+                      (form.to == Type::f16 || form.to == Type::bf16 || form.to == Type::tf32);
+  if (form.relu || form.saturate_finite) {
+    if (!halves) return ".relu and .satfinite exist from f32 to narrower types only";
+    if (form.rounding == Rounding::down || form.rounding == Rounding::up) {
+      return ".relu and .satfinite do not go with .rm and .rp";
+    }
+  }
+  if (to_integer && from_integer && given) return "must not have a rounding";
+  if (form.flush && form.to != Type::f32 && form.from != Type::f32) return ".ftz needs f32";
+  if (to_integer) {
+    return form.integral || from_integer ? "" : "needs .rni, .rzi, .rmi or .rpi";
+  }
+  if (form.to == Type::tf32) {
+    if (form.flush || form.saturate) return ".ftz and .sat do not exist for tf32";
+    if (form.from != Type::f32 || !given) return "exists from f32, with .rna, .rn or .rz";
+    const bool known = form.rounding == Rounding::nearest_away ||
+                       form.rounding == Rounding::nearest_even ||
+                       form.rounding == Rounding::toward_zero;
+    if (!known || form.integral) return "needs .rna, .rn or .rz";
+    return form.relu && form.rounding == Rounding::nearest_away ? ".relu needs .rn or .rz" : "";
+  }
+  if (form.rounding == Rounding::nearest_away) return ".rna exists for tf32 only";
+  if (form.integral) {
+    return form.to == form.from ? "" : "rounds to whole numbers within one type only";
+  }
+  const bool narrows = from_integer || ptx::bits_of(form.to) < ptx::bits_of(form.from) ||
+                       (form.to != form.from && ptx::bits_of(form.to) == 16);
+  return narrows && !given ? "needs .rn, .rz, .rm or .rp" : "";
+}
+
+Type type_named(const DecodeContext& context, std::string_view name, bool is_result) {
+  const Type type = ptx::type_of(name);
+  const bool single = is_integer(type) || type == Type::f16 || type == Type::bf16 ||
+                      type == Type::f32 || type == Type::f64 || (type == Type::tf32 && is_result);
+  if (!single) {
+    context.fail(std::string("converts a type that the emulator does not know: .")
+                     .append(name.empty() ? "?" : name));
+  }
+  return type;
+}
+
+// cvt{.ROUNDING}{.ftz}{.sat}{.satfinite}{.relu}.TO.FROM d, a, and the forms of the other
+// functions here.
+void decode_cvt(DecodeContext& context, Instr& out) {
+  if (context.take("pack")) return decode_pack(context, out);
+  const RoundingName* const rounding = take_rounding(context);
+  Conversion form;
+  if (rounding != nullptr) {
+    form.rounding = rounding->rounding;
+    form.integral = rounding->integral;
+  }
+  if (works_on_packed(context)) {
+    if (form.integral) context.fail("rounds to whole numbers within one type only");
+    return decode_packed(context, out, form.rounding, rounding != nullptr);
+  }
+  form.flush = context.take("ftz");
+  form.saturate = context.take("sat");
+  form.saturate_finite = context.take("satfinite");
+  form.relu = context.take("relu");
+  form.to = type_named(context, context.take_next(), true);
+  form.from = type_named(context, context.take_next(), false);
+  if (const std::string_view wrong = objection(form, rounding); !wrong.empty()) {
+    context.fail(std::string(wrong));
+  }
+  context.expect_operands(2);
+  const Type to_register = register_type_for(context, 0, form.to);
+  const Type from_register = register_type_for(context, 1, form.from);
+  out.d = context.destination(0, to_register);
+  out.a = context.source(1, from_register);
+  out.unit = unit_of(form);
+  WideConversion wide;
+  wide.conversion = form;
+  wide.to_bytes = lane_bytes(to_register);
+  wide.from_bytes = lane_bytes(from_register);
+  out.execute = quick_form(form, wide.to_bytes, wide.from_bytes);
+  if (out.execute != nullptr) return;
+  out.detail = context.keep(wide);
+  out.execute = execute_any;
+}
+
+}  // namespace
+}  // namespace converts
+
+namespace {
+
+constexpr Opcode kOpcodes[] = {{"cvt", converts::decode_cvt}};
+
+}  // namespace
+
+std::span<const Opcode> convert_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What the checker remembers of each byte of shared memory.
+#include <fmt/format.h>
+
+#include <bit>
+#include <utility>
+
+#include "runtime/emulated/check/checker.hpp"
+#include "runtime/emulated/engine/cluster.hpp"
+#include "runtime/emulated/engine/warp.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+/// " (offset 512, in parts)"
+std::string offset_text(const Program& program, std::uint32_t offset) {
+  const SharedVariable* const variable = program.shared_variable_at(offset);
+  return variable == nullptr ? fmt::format(" (offset {})", offset)
+                             : fmt::format(" (offset {}, in {})", offset, variable->name);
+}
+
+}  // namespace
+
+bool Checker::leaves_variable(const Toucher& by, std::uint32_t offset, int bytes) const {
+  const Program& program = *cluster_->launch().program;
+  const std::uint32_t base =
+      program.address_bases.empty() ? 0 : program.address_bases[by.instr->index];
+  if (base == 0) return false;
+  const SharedVariable& variable = program.shared_variables[base - 1];
+  const std::int64_t from = std::int64_t{offset} - variable.begin;
+  if (from >= 0 && from + bytes <= variable.bytes) return false;
+  const SharedVariable* const other = program.shared_variable_at(offset);
+  by.warp->report(
+      *by.instr, by.lanes, Finding::out_of_bounds,
+      fmt::format("{} {} bytes at byte {} of {}, which has {}; they are {} (offset {})",
+                  by.writes ? "writes" : "reads", bytes, from, variable.name, variable.bytes,
+                  other == nullptr     ? "no static variable's"
+                  : other == &variable ? "partly another's"
+                                       : other->name + "'s",
+                  offset),
+      offset);
+  return true;
+}
+
+void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
+                    std::uint32_t bytes) {
+  bool complained = false;  // one finding for an access is enough
+  cells_[block].visit(readers_, offset, bytes, [&](ShadowCell& cell, std::uint32_t at) {
+    if (!complained) {
+      if (auto fault = fault_of(by, cell)) {
+        by.warp->report(*by.instr, fault->lanes, fault->finding,
+                        fault->text + offset_text(*cluster_->launch().program, at), at);
+        complained = true;
+      }
+    }
+    note(by, cell);
+    return true;
+  });
+  if (by.token != 0) pending_.emplace(by.token, Pending{by, block, offset, bytes});
+}
+
+std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowCell& cell) const {
+  const char* const does = by.writes ? "writes" : "reads";
+  const std::size_t writer = cell.writer - std::size_t{1};
+  const auto by_writer = [&] {
+    return agent_text(writer, cell.write_lane, cell.write_instruction);
+  };
+  const auto fault = [&](Finding finding, std::string text) {
+    return Fault{finding, std::move(text), LaneMask{1} << by.lane};
+  };
+  if (cell.owner != 0) {
+    const auto owner = pending_.find(cell.owner);
+    return fault(
+        Finding::missing_wait,
+        fmt::format("{} shared memory that an asynchronous copy still writes, begun at {}", does,
+                    owner == pending_.end()
+                        ? "some place"
+                        : by.warp->program().place_of(owner->second.by.instr->index)));
+  }
+  if (by.writes && cell.sources > 0) {
+    return fault(Finding::missing_wait,
+                 "writes shared memory that an asynchronous operation still reads");
+  }
+  if (by.reads && cell.writer == 0) {
+    return fault(Finding::uninitialised, "reads shared memory that nobody wrote");
+  }
+  if (cell.writer != 0 && !(by.synchronises && cell.write_synchronises)) {
+    const LaneMask lanes = racing(by, writer, LaneMask{1} << cell.write_lane, cell.write_clock);
+    if (lanes != 0) {
+      return Fault{Finding::race,
+                   fmt::format("{} shared memory that {} writes, and nothing orders the two", does,
+                               by_writer()),
+                   lanes};
+    }
+  }
+  if (by.async && cell.writer != 0 && !fenced(by, cell)) {
+    return fault(Finding::missing_fence,
+                 fmt::format("{} shared memory through the asynchronous proxy that {} writes, "
+                             "without a fence.proxy.async between",
+                             does, by_writer()));
+  }
+  if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
+    const bool own = reader->agent == agent_of(*by.warp);
+    const LaneMask lanes = own ? reader->lanes & ~by.lanes : reader->lanes;
+    return fault(
+        Finding::race,
+        fmt::format("writes shared memory that {} reads, and nothing orders the two",
+                    agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)));
+  }
+  return std::nullopt;
+}
+
+void Checker::note(const Toucher& by, ShadowCell& cell) {
+  const std::size_t agent = agent_of(*by.warp);
+  if (by.token != 0) {
+    // What has begun counts as done when it ends.
+    if (by.writes) cell.owner = static_cast<std::uint32_t>(by.token);
+    if (by.reads) ++cell.sources;
+  } else if (by.writes) {
+    readers_.clear(cell.readers);
+    // A plain write of the same warp that nothing has ordered yet can still race with others.
+    if (by.synchronises && !cell.write_synchronises && is_news(agent, cell)) return;
+    cell.writer = static_cast<std::uint16_t>(agent + 1);
+    cell.write_lane = static_cast<std::uint8_t>(by.lane);
+    cell.write_clock = clocks_[agent][agent];
+    cell.write_instruction = by.instr->index;
+    cell.write_synchronises = by.synchronises;
+    cell.write_async = false;
+  } else if (by.reads) {
+    readers_.add(cell.readers,
+                 {clocks_[agent][agent], by.lanes, by.instr->index,
+                  static_cast<std::uint16_t>(agent), by.synchronises},
+                 synced_[agent]);
+  }
+}
+
+LaneMask Checker::racing(const Toucher& by, std::size_t agent, LaneMask others,
+                         std::uint32_t step) const {
+  const std::size_t warp = agent_of(*by.warp);
+  // Of asynchronous operations that several lanes begin at once nobody knows which is whose.
+  if (by.async && agent == warp && (others & ~by.lanes) == 0) return 0;
+  const LaneMask lanes = unordered(warp, by.lanes, agent, others, step);
+  return by.async && lanes != by.lanes ? 0 : lanes;
+}
+
+LaneMask Checker::unordered(std::size_t warp, LaneMask lanes, std::size_t agent, LaneMask others,
+                            std::uint32_t step) const {
+  if (agent == warp || clocks_[warp][agent] >= step) {
+    if (!is_news(warp, agent, step)) return 0;
+    // A thread comes behind itself.
+    if (std::has_single_bit(others)) lanes &= ~others;
+  }
+  if (lanes == 0 || news_[warp].empty()) return lanes;
+  return lanes & ~news_[warp].knowing(agent, step);
+}
+
+bool Checker::copied_by(std::size_t warp, std::size_t agent) const {
+  const std::size_t first = copies_[warp].first;
+  return first != 0 && agent >= first && agent < first + kLanes;
+}
+
+bool Checker::is_news(std::size_t warp, const ShadowCell& cell) const {
+  return cell.writer != 0 && is_news(warp, cell.writer - std::size_t{1}, cell.write_clock);
+}
+
+bool Checker::is_news(std::size_t warp, std::size_t agent, std::uint32_t step) const {
+  if (agent == warp) return step >= synced_[warp];
+  return copied_by(warp, agent) && step > copies_[warp].synced[agent - copies_[warp].first];
+}
+
+bool Checker::fenced(const Toucher& by, const ShadowCell& cell) const {
+  if (cell.write_async) return true;
+  const std::size_t writer = cell.writer - std::size_t{1};
+  return async_clocks_[agent_of(*by.warp)][writer] >= cell.write_clock;
+}
+
+const Reader* Checker::unordered_reader(const Toucher& by, const ShadowCell& cell) const {
+  for (const Reader& reader : readers_.all(cell.readers)) {
+    if (by.synchronises && reader.synchronises) continue;
+    if (racing(by, reader.agent, reader.lanes, reader.clock) != 0) return &reader;
+  }
+  return nullptr;
+}
+
+std::string Checker::agent_text(std::size_t agent, int lane, std::uint32_t instruction) const {
+  const Program& program = *cluster_->launch().program;
+  if (is_async(agent)) {
+    return fmt::format("an asynchronous copy from {}", program.place_of(instruction));
+  }
+  const std::string of_block = clocks_.size() == warps_per_block_
+                                   ? ""
+                                   : fmt::format("block rank {} ", agent / warps_per_block_);
+  return fmt::format("{}warp {} lane {} at {}", of_block, agent % warps_per_block_, lane,
+                     program.place_of(instruction));
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/device/emulated_device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/check/checker.hpp"
+#include "runtime/emulated/device/emulated_module.hpp"
+#include "templates/digest.hpp"
+
+namespace kiln {
+namespace {
+
+/// Some seconds of work: a GEMM of 256^3, with its reference and a second run.
+constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
+
+/// What stands for the driver of results: predictions with a profile of one's own are no others',
+/// and those by published figures are marked wherever the driver is shown.
+std::string driver_of(const DeviceProfile& profile, const std::string& model) {
+  const auto known = built_in_profiles();
+  if (std::find(known.begin(), known.end(), model) != known.end()) {
+    return profile.figures == "measured" ? "emulated" : kPublishedFigures;
+  }
+  const std::string own = "profile " + digest_hex(profile_text(profile)).substr(0, 8);
+  if (profile.figures != "measured") return std::string(kPublishedFigures) + ", " + own;
+  return "emulated by " + own;
+}
+
+DeviceInfo info_of(const DeviceProfile& profile, const std::string& model,
+                   const EmulationOptions& options) {
+  DeviceInfo info;
+  info.spec = "emulated:" + model;
+  info.limits = profile.limits;
+  info.device_class = profile.device_class;
+  info.driver = driver_of(profile, model);
+  info.total_memory_bytes = options.memory_bytes;
+  info.code = CodeKind::ptx;
+  info.provenance = Provenance::modelled;
+  info.most_products = kMostProducts;
+  return info;
+}
+
+const std::shared_ptr<const emulated::Program>& program_of(const DeviceFunction& function) {
+  return *static_cast<const std::shared_ptr<const emulated::Program>*>(function.handle);
+}
+
+/// How a block of that program asks for too much of `limits`; ok when a multiprocessor has room
+/// for it.
+DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& program,
+                     std::uint64_t threads, std::uint64_t dynamic_smem) {
+  const std::uint64_t smem = dynamic_smem + program.static_smem_bytes;
+  const auto refused = [](std::string text) {
+    return DeviceStatus{DeviceStatus::Code::out_of_resources, std::move(text), false};
+  };
+  if (smem > static_cast<std::uint64_t>(limits.smem_optin)) {
+    return refused(
+        fmt::format("{} bytes of shared memory are more than a block can get here", smem));
+  }
+  if (threads > static_cast<std::uint64_t>(limits.max_threads)) {
+    return refused(fmt::format("{} threads are more than a block can have here", threads));
+  }
+  // A launch of no threads is no matter of resources.
+  const Occupancy fit = occupancy(limits, std::max(1, static_cast<int>(threads)), program.registers,
+                                  static_cast<std::int64_t>(smem));
+  if (fit.blocks_per_sm > 0) return {};
+  return refused(
+      fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
+                  "memory does not fit on a multiprocessor here: {}",
+                  threads, program.registers, smem, fit.limiter));
+}
+
+std::size_t value_bytes(const LaunchRequest& request) {
+  return request.geometry.values.count * sizeof(std::int32_t);
+}
+
+}  // namespace
+
+EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions& options)
+    : options_(options),
+      profile_(profile_of(model)),
+      info_(info_of(profile_, model, options)),
+      memory_(options.memory_bytes,
+              options.sparse_memory ? emulated::Backing::sparse : emulated::Backing::painted) {}
+
+EmulatedDevice::~EmulatedDevice() = default;
+
+DevicePtr EmulatedDevice::allocate(std::int64_t bytes) {
+  return memory_.allocate(bytes > 0 ? bytes : 1).address;
+}
+
+DevicePtr EmulatedDevice::allocate_exact(std::int64_t bytes, int alignment,
+                                         const std::string& purpose) {
+  emulated::AllocationWish wish;
+  wish.bytes = bytes > 0 ? bytes : 1;
+  wish.alignment = alignment;
+  wish.exact = true;
+  wish.purpose = purpose;
+  return memory_.allocate(wish).address;
+}
+
+void EmulatedDevice::free(DevicePtr address) noexcept {
+  memory_.free(address);
+}
+
+const emulated::Allocation& EmulatedDevice::piece(DevicePtr address, std::int64_t bytes,
+                                                  const char* what) const {
+  const emulated::Allocation* at = memory_.find(address);
+  if (at == nullptr || !at->holds(address, bytes)) {
+    throw Error(ErrorKind::device,
+                fmt::format("{} {} bytes at {:#x} of {}, which no allocation holds. Next: check "
+                            "the address and the size.",
+                            what, bytes, address, info_.spec));
+  }
+  return *at;
+}
+
+void EmulatedDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  const emulated::Allocation& at = piece(to, bytes, "copying to");
+  std::memcpy(at.host(to), from, static_cast<std::size_t>(bytes));
+  if (at.written) {
+    std::memset(at.written.get() + (to - at.address), 1, static_cast<std::size_t>(bytes));
+  }
+}
+
+void EmulatedDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {
+  if (bytes == 0) return;
+  std::memcpy(to, piece(from, bytes, "copying from").host(from), static_cast<std::size_t>(bytes));
+}
+
+void EmulatedDevice::fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) {
+  if (bytes == 0) return;
+  piece(to, bytes, "filling").fill(to, value, bytes);
+}
+
+void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {
+  if (bytes == 0) return;
+  piece(at, bytes, "forgetting the writes to").forget_writes(at, static_cast<std::uint64_t>(bytes));
+}
+
+std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> code,
+                                                   const std::vector<std::string>& names,
+                                                   DeviceStatus& status) {
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(code.data()), code.size());
+    auto module = std::make_unique<emulated::EmulatedModule>(text, names, memory_);
+    status = {};
+    return module;
+  } catch (const Error& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return nullptr;
+  }
+}
+
+DeviceStatus EmulatedDevice::prepare(const DeviceFunction& function, std::uint32_t smem_bytes) {
+  return refusal(info_.limits, *program_of(function), 1, smem_bytes);
+}
+
+DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) noexcept {
+  try {
+    if (DeviceStatus wrong = wrong_argument(request); !wrong.ok()) return wrong;
+    Recording* const recording = recording_;
+    if (stream != nullptr && stream == recording) return note(*recording, request);
+    return launch_or_throw(request);
+  } catch (const std::exception& error) {
+    return {DeviceStatus::Code::launch_failed, error.what(), false};
+  }
+}
+
+emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
+  const auto& program = program_of(request.function);
+  const auto& geometry = request.geometry;
+  emulated::LaunchState state;
+  state.program = program;
+  state.memory = &memory_;
+  state.grid = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+  state.block = {geometry.block[0], geometry.block[1], geometry.block[2]};
+  state.cluster = {geometry.cluster[0], geometry.cluster[1], geometry.cluster[2]};
+  // As on a GPU, a launch that says nothing of clusters gets those that the kernel states.
+  if (state.cluster.count() == 1 && program->cluster[0] != 0) {
+    state.cluster = emulated::required_cluster(*program);
+  }
+  state.dynamic_smem_bytes = geometry.smem_bytes;
+  const DeviceLimits& limits = info_.limits;
+  state.sm_count = static_cast<std::uint32_t>(limits.sm_count);
+  const auto threads = std::min<std::uint64_t>(state.block.count(), limits.max_threads + 1);
+  const Occupancy fit = occupancy(limits, static_cast<int>(threads), program->registers,
+                                  std::int64_t{geometry.smem_bytes} + program->static_smem_bytes);
+  state.resident_blocks = std::uint64_t{state.sm_count} * static_cast<unsigned>(fit.blocks_per_sm);
+  state.parameters = parameters_of(request);
+  return state;
+}
+
+DeviceStatus EmulatedDevice::fault_status(const emulated::Report& report) {
+  return {DeviceStatus::Code::faulted, report.describe(), false};
+}
+
+DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) const {
+  return refusal(info_.limits, *state.program, state.block.count(), state.dynamic_smem_bytes);
+}
+
+/// The kernel reads as many bytes as its parameters take, wherever the argument ends.
+DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
+  const auto& program = *program_of(request.function);
+  const std::size_t given = request.argument_bytes + value_bytes(request);
+  const bool too_short = program.parameter_bytes < value_bytes(request);
+  if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
+  return {DeviceStatus::Code::launch_failed,
+          fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
+                      "the kernel {}, the arguments of its operation by value (const "
+                      "kiln::GemmArgs args){}.",
+                      program.parameter_bytes, given,
+                      value_bytes(request) == 0 ? "one parameter" : "two parameters",
+                      value_bytes(request) == 0 ? "" : ", and then its struct at launch"),
+          false};
+}
+
+std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& request) {
+  std::vector<std::byte> parameters(program_of(request.function)->parameter_bytes);
+  const std::size_t behind = parameters.size() - value_bytes(request);
+  std::memcpy(parameters.data(), request.arguments, behind);
+  std::memcpy(parameters.data() + behind, request.geometry.values.items.data(),
+              value_bytes(request));
+  return parameters;
+}
+
+DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
+  emulated::LaunchState state = state_of(request);
+  if (DeviceStatus refused = refusal_of(state); !refused.ok()) return refused;
+  emulated::LaunchOptions options;
+  options.host_threads = options_.host_threads;
+  options.timeout_s = options_.timeout_s;
+  if (options_.checks && request.checked) {
+    const auto shadow = std::make_shared<emulated::GlobalShadow>();
+    options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
+  }
+  emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
+  DeviceStatus status;
+  if (result.fault) {
+    status = fault_status(*result.fault);
+    result.reports.insert(result.reports.begin(), *result.fault);
+  } else if (!result.reports.empty()) {
+    status = fault_status(result.reports.front());
+  }
+  const std::scoped_lock lock(reports_mutex_);
+  for (auto& report : result.reports) reports_.push_back(std::move(report));
+  return status;
+}
+
+std::vector<emulated::Report> EmulatedDevice::take_reports() {
+  const std::scoped_lock lock(reports_mutex_);
+  return std::exchange(reports_, {});
+}
+
+}  // namespace kiln

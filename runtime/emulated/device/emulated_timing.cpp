@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What an emulated GPU says about launches without running the whole of them: facts and times.
+#include <algorithm>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "runtime/emulated/device/emulated_device.hpp"
+
+namespace kiln {
+namespace {
+
+/// A batch whose time is known beforehand.
+class PredictedBatch : public TimedBatch {
+ public:
+  explicit PredictedBatch(double total_ns) : total_ns_(total_ns) {}
+  [[nodiscard]] DeviceStatus replay(double& total_ns) override {
+    total_ns = total_ns_;
+    return {};
+  }
+
+ private:
+  double total_ns_;
+};
+
+}  // namespace
+
+/// Launches that were asked for on the stream of record(), with copies of their arguments.
+struct EmulatedDevice::Recording {
+  struct Launch {
+    LaunchRequest request;
+    std::vector<std::byte> arguments;
+  };
+  std::vector<Launch> launches;
+};
+
+DeviceStatus EmulatedDevice::note(Recording& recording, const LaunchRequest& request) {
+  recording.launches.push_back({request, parameters_of(request)});
+  return {};
+}
+
+std::unique_ptr<TimedBatch> EmulatedDevice::record(
+    const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,
+    DeviceStatus& status) {
+  const std::scoped_lock one_at_a_time(record_mutex_);
+  Recording recording;
+  recording_ = &recording;
+  try {
+    status = enqueue(0, &recording);
+  } catch (...) {
+    recording_ = nullptr;
+    throw;
+  }
+  recording_ = nullptr;
+  double run_ns = 0.0;
+  for (Recording::Launch& launch : recording.launches) {
+    if (!status.ok()) break;
+    launch.request.arguments = launch.arguments.data();
+    run_ns += predict(launch.request, status).time_ns;
+  }
+  if (!status.ok()) return nullptr;
+  return std::make_unique<PredictedBatch>(run_ns * runs);
+}
+
+emulated::Prediction EmulatedDevice::predict(const LaunchRequest& request, DeviceStatus& status) {
+  emulated::BlockTrace trace;
+  const emulated::FactSheet facts = count_traced(request, trace, status);
+  if (!status.ok()) return {};
+  try {
+    return emulated::predict({facts, trace, request.geometry, read_sharing(request, trace)},
+                             profile_);
+  } catch (const std::exception& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return {};
+  }
+}
+
+emulated::ReadSharing EmulatedDevice::read_sharing(const LaunchRequest& request,
+                                                   const emulated::BlockTrace& trace) {
+  // Instructions of warps that are worth it. Small blocks share most and cost least.
+  constexpr std::uint64_t kMostInstructions = 2'000'000;
+  constexpr double kMostSeconds = 5.0;
+  emulated::LaunchState state = state_of(request);
+  std::uint64_t length = 1;
+  for (const auto& warp : trace.warps) length += warp.size() * state.cluster.count();
+  const std::uint64_t fit = state.resident_blocks / state.sm_count;
+  const auto clusters =
+      emulated::clusters_together(state, std::min(fit, kMostInstructions / length));
+  if (clusters.size() < 2) return {};
+  emulated::SharedReads reads;
+  emulated::LaunchOptions options;
+  options.host_threads = 1;
+  // Other blocks may do more than the one that was traced, or wait for blocks that do not run.
+  options.instruction_limit = 2 * kMostInstructions;
+  options.timeout_s = std::min(kMostSeconds, options_.timeout_s);
+  options.make_observer = [&reads] { return reads.watch(); };
+  options.clusters = clusters;
+  const emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
+  // One block alone has run; what keeps more from it, as waiting for others, is no fault of theirs.
+  return result.fault ? emulated::ReadSharing{} : reads.sharing();
+}
+
+emulated::FactSheet EmulatedDevice::count(const LaunchRequest& request, int clusters,
+                                          DeviceStatus& status) {
+  return count_with(request, clusters, {}, status);
+}
+
+emulated::FactSheet EmulatedDevice::count_traced(const LaunchRequest& request,
+                                                 emulated::BlockTrace& trace,
+                                                 DeviceStatus& status) {
+  return count_with(
+      request, 1, [&trace] { return emulated::trace_block(trace); }, status);
+}
+
+emulated::FactSheet EmulatedDevice::count_with(
+    const LaunchRequest& request, int clusters,
+    const std::function<std::unique_ptr<emulated::Observer>()>& more, DeviceStatus& status) {
+  try {
+    status = wrong_argument(request);
+    if (!status.ok()) return {};
+    emulated::LaunchState state = state_of(request);
+    status = refusal_of(state);
+    if (!status.ok()) return {};
+    emulated::FactCollector collector(state.program);
+    emulated::LaunchOptions options;
+    options.host_threads = options_.host_threads;
+    options.timeout_s = options_.timeout_s;
+    options.make_observer = [&] { return collector.watch(more ? more() : nullptr); };
+    options.clusters = emulated::spread_clusters(state, clusters);
+    const emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
+    if (result.fault) status = fault_status(*result.fault);
+    return result.fault ? emulated::FactSheet{} : collector.take();
+  } catch (const std::exception& error) {
+    status = {DeviceStatus::Code::launch_failed, error.what(), false};
+    return {};
+  }
+}
+
+}  // namespace kiln

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// wgmma: matrices multiplied by the four warps of a warpgroup in the background.
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+#include "runtime/emulated/async/async_instructions.hpp"
+#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/engine/cluster.hpp"
+#include "runtime/emulated/engine/warp.hpp"
+#include "runtime/emulated/matrix/matrix_operands.hpp"
+#include "runtime/emulated/matrix/wgmma_queue.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+using ptx::Type;
+
+void execute_fence(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
+  warp.wgmma().fence();
+}
+
+void execute_commit(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
+  warp.wgmma().commit();
+}
+
+void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!warp.gather_all(instr, active)) return;
+  warp.wgmma().note(instr);
+  warp.wgmma().wait(instr, active, static_cast<std::uint32_t>(instr.immediate));
+}
+
+void execute_multiply(Warp& warp, const Instr& instr, LaneMask active) {
+  if (!whole_warp(warp, instr, active)) return;
+  const std::size_t last = static_cast<std::size_t>(warp.index() / 4) * 4 + 3;
+  if (last >= warp.block().warps().size()) {
+    warp.fail(instr, active, Finding::invalid_operand,
+              "needs four whole warps, the first of which is a multiple of four");
+  }
+  warp.wgmma().note(instr);
+  warp.wgmma().start(instr);
+}
+
+MatrixType take_element(DecodeContext& context) {
+  const auto type = take_matrix_type(context);
+  if (!type) context.fail("has too few types");
+  return *type;
+}
+
+bool is_fp8(MatrixType type) {
+  return type == MatrixType::e4m3 || type == MatrixType::e5m2;
+}
+bool is_byte(MatrixType type) {
+  return type == MatrixType::s8 || type == MatrixType::u8;
+}
+
+/// The combinations of PTX ISA 9.0, "wgmma.mma_async", for sm_90a.
+bool is_known(const MatrixShape& shape, const WgmmaDetail& detail) {
+  const bool real = detail.d_type == MatrixType::f32;
+  const bool half = detail.d_type == MatrixType::f16;
+  const bool whole = detail.d_type == MatrixType::s32;
+  const bool same = detail.a_type == detail.b_type;
+  if (shape.m != 64 || shape.n < 8 || shape.n > 256 || shape.n % 8 != 0) return false;
+  // Integers have every width up to 32, then multiples of 16 only.
+  if (whole && shape.n % 16 != 0 && shape.n != 8 && shape.n != 24) return false;
+  switch (detail.a_type) {
+    case MatrixType::f16:
+      return same && shape.k == 16 && (real || half);
+    case MatrixType::bf16:
+      return same && shape.k == 16 && real;
+    case MatrixType::tf32:
+      return same && shape.k == 8 && real;
+    case MatrixType::b1:
+      return same && shape.k == 256 && whole;
+    default:
+      if (is_fp8(detail.a_type)) return is_fp8(detail.b_type) && shape.k == 32 && (real || half);
+      return is_byte(detail.a_type) && is_byte(detail.b_type) && shape.k == 32 && whole;
+  }
+}
+
+/// imm-scale-a, imm-scale-b and the transpositions that 16-bit types have.
+void decode_immediates(DecodeContext& context, WgmmaDetail& detail) {
+  if (!is_float(detail.a_type)) {
+    context.expect_operands(4);
+    return;
+  }
+  const bool wide = bits_of(detail.a_type) == 16;
+  const bool in_registers = detail.a_layout != nullptr;
+  context.expect_operands(!wide ? 6 : in_registers ? 7 : 8);
+  const auto one_of = [&](std::size_t i, std::int64_t low) {
+    const std::int64_t value = context.immediate(i);
+    if (value != 1 && value != low) {
+      context.fail(fmt::format("has {} as operand {}, which may be {} or 1", value, i + 1, low));
+    }
+    return value;
+  };
+  detail.negates = one_of(4, -1) * one_of(5, -1) < 0;
+  if (!wide) return;
+  if (!in_registers) detail.a_along_m = one_of(6, 0) == 1;
+  detail.b_along_n = one_of(in_registers ? 6 : 7, 0) == 1;
+}
+
+void decode_multiply(DecodeContext& context, Instr& out) {
+  WgmmaDetail detail;
+  const MatrixShape shape = take_shape(context);
+  detail.d_type = take_element(context);
+  detail.a_type = take_element(context);
+  detail.b_type = take_element(context);
+  detail.saturates = context.take("satfinite");
+  if (!is_known(shape, detail)) context.fail("has no such shape for its types");
+  detail.bits = detail.a_type == MatrixType::b1;
+  if (detail.bits) {
+    if (!context.take("and") || !context.take("popc")) context.fail("is known as .and.popc only");
+    detail.a_type = detail.b_type = MatrixType::u8;
+  }
+  detail.n = shape.n;
+  detail.k = kWgmmaBytes * 8 / bits_of(detail.a_type);
+  detail.d_layout = wgmma_accumulator(shape.n, bits_of(detail.d_type));
+  const bool in_registers = context.operand(1).kind == ptx::Operand::Kind::vector;
+  if (in_registers) detail.a_layout = wgmma_a_fragment(bits_of(detail.a_type));
+  std::vector<std::uint32_t> rows =
+      matrix_rows(context, context.operand(0), {detail.d_layout, detail.d_type, 0}, true);
+  if (in_registers) {
+    const auto more =
+        matrix_rows(context, context.operand(1), {detail.a_layout, detail.a_type, 0}, false);
+    rows.insert(rows.end(), more.begin(), more.end());
+  } else {
+    out.a = context.source(1, Type::b64);
+  }
+  out.b = context.source(2, Type::b64);
+  out.c = context.predicate(context.operand(3));
+  decode_immediates(context, detail);
+  context.set_rows(out, rows);
+  out.detail = context.keep(detail);
+  out.unit = Unit::tensor;
+  out.execute = &execute_multiply;
+}
+
+void decode_wgmma(DecodeContext& context, Instr& out) {
+  const std::string_view what =
+      context.take_one_of({"fence", "mma_async", "commit_group", "wait_group"});
+  if (!context.take("sync") || !context.take("aligned")) {
+    context.fail("is known with .sync.aligned only");
+  }
+  out.unit = Unit::barrier;
+  if (what == "mma_async") {
+    decode_multiply(context, out);
+  } else if (what == "fence") {
+    out.execute = &execute_fence;
+  } else if (what == "commit_group") {
+    out.execute = &execute_commit;
+  } else if (what == "wait_group") {
+    out.immediate = take_group_count(context);
+    out.execute = &execute_wait;
+  } else {
+    context.fail("is an operation that the emulator does not know");
+  }
+}
+
+constexpr Opcode kOpcodes[] = {{"wgmma", &decode_wgmma}};
+
+}  // namespace
+
+std::span<const Opcode> wgmma_opcodes() {
+  return kOpcodes;
+}
+
+}  // namespace kiln::emulated

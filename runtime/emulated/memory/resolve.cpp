@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/memory/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "runtime/emulated/engine/cluster.hpp"
+#include "runtime/emulated/engine/lane_loops.hpp"
+#include "runtime/emulated/engine/observer.hpp"
+#include "runtime/emulated/engine/warp.hpp"
+#include "runtime/emulated/memory/global_memory.hpp"
+
+namespace kiln::emulated {
+namespace {
+
+std::string_view verb_of(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::load:
+      return "reads";
+    case AccessKind::store:
+      return "writes";
+    case AccessKind::async_store:
+      return "copies to";
+    case AccessKind::atomic:
+      return "updates";
+  }
+  return "touches";
+}
+
+/// Whether bytes from an offset on, which may be any, lie within a size.
+bool holds(std::uint64_t size, std::uint64_t offset, std::uint64_t bytes) {
+  return offset <= size && bytes <= size - offset;
+}
+
+/// What a value of the shared space means: the block of the cluster and the offset in it.
+struct SharedPlace {
+  std::uint64_t rank;
+  std::uint32_t offset;
+};
+
+SharedPlace shared_place(std::uint64_t address, std::uint32_t own_rank) {
+  const std::uint64_t above = address >> kSharedRankShift;
+  const auto offset = static_cast<std::uint32_t>(address & ((1U << kSharedRankShift) - 1));
+  return {above == 0 ? own_rank : above - 1, offset};
+}
+
+[[noreturn]] void fail_global(Warp& warp, const Instr& instr, const WarpAccess& access, int lane) {
+  const std::uint64_t address = access.address[lane];
+  const GlobalMemory& memory = *warp.block().launch().memory;
+  warp.fail(instr, LaneMask{1} << lane, Finding::out_of_bounds,
+            fmt::format("{} {} bytes at {:#x}, {}", verb_of(access.kind), access.bytes, address,
+                        memory.place_text(address, static_cast<std::uint64_t>(access.bytes))),
+            address);
+}
+
+void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) {
+  const std::uint64_t address = access.address[lane];
+  const auto bytes = static_cast<std::uint64_t>(access.bytes);
+  const LaneMask bit = LaneMask{1} << lane;
+  const std::uint64_t alignment =
+      access.alignment != 0 ? static_cast<std::uint64_t>(access.alignment) : bytes;
+  if (address % alignment != 0) {
+    warp.fail(instr, bit, Finding::misaligned,
+              fmt::format("{} {} bytes at {:#x}, which is no multiple of {}", verb_of(access.kind),
+                          bytes, address, alignment),
+              address);
+  }
+  ptx::Space space = access.space;
+  std::uint64_t within = address;
+  if (space == ptx::Space::generic) {
+    const std::uint64_t window = address & kWindowMask;
+    within = address & ~kWindowMask;
+    space = window == kSharedWindow  ? ptx::Space::shared
+            : window == kLocalWindow ? ptx::Space::local
+            : window == kParamWindow ? ptx::Space::param
+                                     : ptx::Space::global;
+  }
+  const auto outside = [&](std::string_view what, std::string_view of, std::uint64_t size) {
+    warp.fail(
+        instr, bit, Finding::out_of_bounds,
+        fmt::format("{} {} bytes at {} {:#x}, outside the {} bytes of {}", verb_of(access.kind),
+                    bytes, what, static_cast<std::int64_t>(within), size, of),
+        address);
+  };
+  switch (space) {
+    case ptx::Space::shared: {
+      const SharedPlace at = shared_place(within, warp.block().rank());
+      auto& blocks = warp.block().cluster().blocks();
+      if (at.rank >= blocks.size())
+        outside("shared address", "its cluster's blocks", blocks.size());
+      if (at.rank != warp.block().rank() && access.space == ptx::Space::shared &&
+          !access.in_cluster) {
+        warp.fail(instr, bit, Finding::out_of_bounds,
+                  fmt::format("{} shared memory of block rank {}, which only .shared::cluster and "
+                              "generic addresses reach",
+                              verb_of(access.kind), at.rank),
+                  address);
+      }
+      Block& owner = *blocks[at.rank];
+      if (!owner.shared_holds(at.offset, bytes)) {
+        within = std::uint64_t{at.offset} - kSharedBase;
+        outside("offset", "shared memory", owner.shared_bytes());
+      }
+      access.host[lane] = owner.shared(at.offset);
+      return;
+    }
+    case ptx::Space::local: {
+      if (!holds(warp.program().local_bytes, within, bytes)) {
+        outside("offset", "the thread's local memory", warp.program().local_bytes);
+      }
+      const auto thread = static_cast<std::uint32_t>(warp.index() * kLanes + lane);
+      access.host[lane] = warp.block().local(thread) + within;
+      return;
+    }
+    case ptx::Space::param: {
+      const auto& parameters = warp.block().launch().parameters;
+      if (access.kind != AccessKind::load) {
+        warp.fail(instr, bit, Finding::out_of_bounds,
+                  fmt::format("{} a kernel parameter", verb_of(access.kind)), address);
+      }
+      if (!holds(parameters.size(), within, bytes)) {
+        outside("offset", "the kernel's parameters", parameters.size());
+      }
+      // All blocks share them; a load leaves them as they are.
+      access.host[lane] = const_cast<std::byte*>(parameters.data()) + within;
+      return;
+    }
+    case ptx::Space::generic:
+    case ptx::Space::constant:
+    case ptx::Space::global:
+      break;
+  }
+  const auto length = static_cast<std::int64_t>(bytes);
+  const Allocation* hit = warp.allocation();
+  if (hit == nullptr || !hit->holds(address, length)) {
+    hit = warp.block().launch().memory->find(address);
+    warp.remember(hit);
+    if (hit == nullptr || !hit->holds(address, length)) fail_global(warp, instr, access, lane);
+  }
+  if (hit->read_only && access.kind != AccessKind::load) {
+    warp.fail(instr, bit, Finding::out_of_bounds,
+              fmt::format("{} the constant '{}'", verb_of(access.kind), hit->name), address);
+  }
+  access.host[lane] = hit->host(address);
+  if (access.kind == AccessKind::store) hit->mark_written(address, bytes);
+}
+
+}  // namespace
+
+void resolve(Warp& warp, const Instr& instr, WarpAccess& access) {
+  for_active(access.lanes, [&](int lane) { resolve_lane(warp, instr, access, lane); });
+  if (Observer* observer = warp.block().cluster().observer()) observer->access(warp, instr, access);
+  if (access.kind != AccessKind::atomic) return;
+  // What atomics update has been written before, or the observer has seen that it was not.
+  const GlobalMemory& memory = *warp.block().launch().memory;
+  for_active(access.lanes, [&](int lane) {
+    const std::uint64_t address = access.address[lane];
+    if (space_of(access) != AccessSpace::global) return;
+    if (const Allocation* at = memory.find(address)) {
+      at->mark_written(address, static_cast<std::uint64_t>(access.bytes));
+    }
+  });
+}
+
+}  // namespace kiln::emulated

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/profiles/device_profile.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "kiln/error.hpp"
+#include "runtime/emulated/profiles/device_profile_keys.hpp"
+#include "templates/catalog.hpp"
+
+namespace kiln {
+
+/// runtime/emulated/profiles, compiled into the library.
+const FileSet& embedded_profiles();
+
+namespace {
+
+constexpr std::string_view kEnding = ".toml";
+
+/// A TOML basic string.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (letter == '"' || letter == '\\') {
+      result += '\\';
+      result += letter;
+    } else if (code < 0x20 || code == 0x7f) {
+      result += fmt::format("\\u{:04X}", code);
+    } else {
+      result += letter;
+    }
+  }
+  return result + '"';
+}
+
+/// Collects the text of a profile.
+class ProfileWriter {
+ public:
+  void section(std::string_view name, std::string_view comment) {
+    text_ += fmt::format("\n# {}\n[{}]\n", comment, name);
+  }
+  void value(std::string_view key, const std::string& text, std::string_view comment) {
+    line(key, quoted(text), comment);
+  }
+  template <class Number>
+  void value(std::string_view key, const Number& number, Range, std::string_view comment) {
+    // The shortest digits that read back as the same number.
+    line(key, fmt::format("{}", number), comment);
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  void line(std::string_view key, std::string_view value, std::string_view comment) {
+    text_ += fmt::format("{} = {}", key, value);
+    if (!comment.empty()) text_ += fmt::format("  # {}", comment);
+    text_ += '\n';
+  }
+  std::string text_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text) {
+    throw Error(ErrorKind::usage,
+                fmt::format("cannot read the device profile {}. Next: check the path, or make one "
+                            "on a machine with a GPU: kiln doctor --save-profile {}",
+                            path, path));
+  }
+  return text.str();
+}
+
+}  // namespace
+
+std::string profile_text(const DeviceProfile& profile) {
+  ProfileWriter writer;
+  visit_profile(profile, writer);
+  return writer.take();
+}
+
+DeviceProfile profile_of(const std::string& model) {
+  if (model.find('/') != std::string::npos || model.ends_with(kEnding)) {
+    return read_profile(read_file(model), model);
+  }
+  const std::string file = model + std::string(kEnding);
+  const auto found = embedded_profiles().find(file);
+  if (found == embedded_profiles().end()) {
+    throw Error(ErrorKind::device,
+                fmt::format("there is no emulated GPU '{}'. Next: use {}, or the path of a device "
+                            "profile (./mine.toml).",
+                            model, fmt::join(built_in_profiles(), " or ")));
+  }
+  return read_profile(found->second, file);
+}
+
+std::vector<std::string> built_in_profiles() {
+  std::vector<std::string> names;
+  for (const auto& [path, text] : embedded_profiles()) {
+    names.push_back(path.substr(0, path.size() - kEnding.size()));
+  }
+  return names;
+}
+
+}  // namespace kiln

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/emulated/check/global_shadow.hpp"
+
+#include <gtest/gtest.h>
+
+#include <rapidcheck.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace kiln::emulated {
+namespace {
+
+constexpr std::uint64_t kBase = 0x7000'0000;
+
+/// Each block of these is one thread.
+class OneThread : public GlobalShadow::ThreadOrder {
+ public:
+  [[nodiscard]] bool follows(const GlobalShadow::Threads&) const override { return true; }
+};
+
+class TwoBlocks {
+ public:
+  TwoBlocks() { states_[1].block = 1; }
+
+  /// Who was there before, if nothing orders the two.
+  std::optional<GlobalShadow::Conflict> access(std::uint32_t block, std::uint64_t offset, int bytes,
+                                               bool writes, std::uint32_t instruction = 0) {
+    GlobalShadow::Conflict conflict;
+    const GlobalShadow::Touch touch{kBase + offset, bytes, writes, instruction, {}};
+    if (!shadow_.access(states_[block], touch, OneThread(), conflict)) return std::nullopt;
+    return conflict;
+  }
+  bool writes(std::uint32_t block, std::uint64_t offset, int bytes) {
+    return access(block, offset, bytes, true).has_value();
+  }
+  bool reads(std::uint32_t block, std::uint64_t offset, int bytes) {
+    return access(block, offset, bytes, false).has_value();
+  }
+
+ private:
+  GlobalShadow shadow_;
+  GlobalShadow::BlockState states_[2];
+};
+
+TEST(GlobalShadow, NeighboursOfOtherSizesDoNotMeet) {
+  TwoBlocks blocks;
+  EXPECT_FALSE(blocks.writes(0, 0, 16));
+  EXPECT_FALSE(blocks.writes(1, 16, 4));
+  EXPECT_FALSE(blocks.writes(0, 20, 1));
+  EXPECT_FALSE(blocks.writes(1, 21, 1));
+  EXPECT_FALSE(blocks.writes(0, 22, 2));
+  EXPECT_FALSE(blocks.writes(1, 4096 - 1, 1)) << "the last byte of the page";
+  EXPECT_FALSE(blocks.writes(0, 4096, 8)) << "the first of the next";
+}
+
+TEST(GlobalShadow, APartOfWhatAnotherWroteIsARace) {
+  for (std::uint64_t part = 0; part < 16; ++part) {
+    TwoBlocks blocks;
+    EXPECT_FALSE(blocks.access(0, 32, 16, true, 7));
+    const auto conflict = blocks.access(1, 32 + part, 1, false);
+    ASSERT_TRUE(conflict) << "byte " << part;
+    EXPECT_EQ(conflict->block, 0U);
+    EXPECT_EQ(conflict->instruction, 7U);
+    EXPECT_TRUE(conflict->wrote);
+  }
+}
+
+TEST(GlobalShadow, AWideAccessMeetsTheByteThatAnotherTouched) {
+  for (std::uint64_t part = 0; part < 16; ++part) {
+    TwoBlocks blocks;
+    EXPECT_FALSE(blocks.reads(0, 32 + part, 1));
+    EXPECT_FALSE(blocks.reads(1, 32, 16)) << "reads do not race";
+    EXPECT_TRUE(blocks.writes(1, 32, 16)) << "byte " << part;
+  }
+}
+
+/// Threads of one block that know nothing of each other.
+class Strangers : public GlobalShadow::ThreadOrder {
+ public:
+  explicit Strangers(const GlobalShadow::Threads& own) : own_(own) {}
+  [[nodiscard]] bool follows(const GlobalShadow::Threads& others) const override {
+    return others.step == GlobalShadow::kKnownStep ||
+           (others.warp == own_.warp && others.lanes == own_.lanes);
+  }
+
+ private:
+  GlobalShadow::Threads own_;
+};
+
+class OneBlock {
+ public:
+  std::optional<GlobalShadow::Conflict> access(std::uint32_t warp, LaneMask lanes, bool writes,
+                                               std::uint32_t instruction = 0,
+                                               std::uint32_t step = 1) {
+    const GlobalShadow::Touch touch{kBase, 4, writes, instruction, {warp, lanes, step}};
+    GlobalShadow::Conflict conflict;
+    if (!shadow_.access(state_, touch, Strangers(touch.by), conflict)) return std::nullopt;
+    return conflict;
+  }
+
+ private:
+  GlobalShadow shadow_;
+  GlobalShadow::BlockState state_;
+};
+
+TEST(GlobalShadow, ThreadsOfABlockMeetToo) {
+  OneBlock block;
+  EXPECT_FALSE(block.access(3, 1U << 9U, true, 7));
+  EXPECT_FALSE(block.access(3, 1U << 9U, true, 8)) << "the same thread";
+  const auto conflict = block.access(3, 1U << 10U, false);
+  ASSERT_TRUE(conflict);
+  EXPECT_TRUE(conflict->wrote);
+  EXPECT_EQ(conflict->threads.warp, 3U);
+  EXPECT_EQ(conflict->threads.lanes, 1U << 9U);
+  EXPECT_EQ(conflict->instruction, 8U);
+}
+
+TEST(GlobalShadow, AReadingThatAllKnowOfHidesNoOther) {
+  OneBlock block;
+  EXPECT_FALSE(block.access(3, 1, false, 7, GlobalShadow::kKnownStep));
+  EXPECT_FALSE(block.access(4, 1, true)) << "as this thread does";
+  OneBlock other;
+  EXPECT_FALSE(other.access(4, 1, false, 8));
+  EXPECT_FALSE(other.access(4, 1, false, 9, GlobalShadow::kKnownStep));
+  const auto conflict = other.access(5, 1, true);
+  ASSERT_TRUE(conflict);
+  EXPECT_EQ(conflict->instruction, 8U);
+}
+
+TEST(GlobalShadow, OfManyReadingWarpsOneIsAnotherThanTheWriter) {
+  for (std::uint32_t writer = 0; writer < 32; ++writer) {
+    OneBlock block;
+    for (std::uint32_t warp = 0; warp < 32; ++warp) {
+      EXPECT_FALSE(block.access(warp, kAllLanes, false)) << "reads do not race";
+    }
+    const auto conflict = block.access(writer, 1, true);
+    ASSERT_TRUE(conflict) << writer;
+    EXPECT_FALSE(conflict->wrote);
+  }
+}
+
+RC_GTEST_PROP(GlobalShadow, SaysWhatAShadowOfBytesWouldSay, ()) {
+  struct Byte {
+    std::optional<std::uint32_t> writer;
+    bool read[2] = {false, false};
+  };
+  std::map<std::uint64_t, Byte> bytes;
+  TwoBlocks blocks;
+  const int steps = *rc::gen::inRange(1, 60);
+  for (int step = 0; step < steps; ++step) {
+    const std::uint32_t block = *rc::gen::inRange(0, 2);
+    const int size = 1 << *rc::gen::inRange(0, 5);
+    const std::uint64_t offset = static_cast<std::uint64_t>(*rc::gen::inRange(0, 64 / size) * size);
+    const bool writes = *rc::gen::arbitrary<bool>();
+    bool expected = false;
+    for (std::uint64_t at = offset; at < offset + static_cast<std::uint64_t>(size); ++at) {
+      Byte& byte = bytes[at];
+      expected = expected || (byte.writer && *byte.writer != block);
+      if (writes) {
+        expected = expected || byte.read[1 - block];
+        byte = {block, {false, false}};
+      } else {
+        byte.read[block] = true;
+      }
+    }
+    RC_ASSERT(blocks.access(block, offset, size, writes).has_value() == expected);
+  }
+}
+
+}  // namespace
+}  // namespace kiln::emulated

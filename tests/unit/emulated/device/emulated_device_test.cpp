@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What an emulated GPU refuses, as a GPU does, and how.
+#include "runtime/emulated/device/emulated_device.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <fstream>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "runtime/register_note.hpp"
+#include "tests/unit/emulated/ptx_runner.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// One kernel `k` without parameters, loaded.
+struct Loaded {
+  explicit Loaded(const std::string& text, const std::string& model = "h200") : device(model) {
+    DeviceStatus status;
+    module = device.load(std::as_bytes(std::span(text.data(), text.size())), {"k"}, status);
+    EXPECT_TRUE(status.ok()) << status.message;
+    request.function = module->functions().front();
+    request.geometry.block = {32, 1, 1};
+  }
+  DeviceStatus launch() { return device.launch(request, nullptr); }
+
+  EmulatedDevice device;
+  std::unique_ptr<LoadedModule> module;
+  LaunchRequest request;
+};
+
+constexpr auto kOutOfResources = DeviceStatus::Code::out_of_resources;
+
+TEST(EmulatedDevice, StaticAndDynamicSharedMemoryTogetherMustFit) {
+  const std::string text = emulated::test::kernel_text(".shared .align 4 .b8 place[4096]; ret;", 0);
+  Loaded kernel(text);
+  const auto most = static_cast<std::uint32_t>(kernel.device.info().limits.smem_optin);
+  EXPECT_TRUE(kernel.device.prepare(kernel.request.function, most - 4096).ok());
+  const DeviceStatus refused = kernel.device.prepare(kernel.request.function, most - 4095);
+  EXPECT_EQ(refused.code, kOutOfResources);
+  EXPECT_THAT(refused.message, HasSubstr("232449 bytes of shared memory"));
+
+  kernel.request.geometry.smem_bytes = most - 4095;
+  EXPECT_EQ(kernel.launch().message, refused.message);
+  kernel.request.geometry.smem_bytes = 0xfffff000U;  // 4096 more are 2^32
+  EXPECT_EQ(kernel.launch().code, kOutOfResources);
+  kernel.request.geometry.smem_bytes = most - 4096;
+  EXPECT_TRUE(kernel.launch().ok());
+}
+
+TEST(EmulatedDevice, ABlockNeedsItsRegisters) {
+  const std::string text = emulated::test::kernel_text("ret;", 0);
+  Loaded kernel(text + register_note({{"k", 128}}));
+  kernel.request.geometry.block = {512, 1, 1};
+  EXPECT_TRUE(kernel.launch().ok());
+  kernel.request.geometry.block = {1024, 1, 1};
+  const DeviceStatus refused = kernel.launch();
+  EXPECT_EQ(refused.code, kOutOfResources);
+  EXPECT_THAT(refused.message, HasSubstr("1024 threads with 128 registers each"));
+  EXPECT_THAT(refused.message, HasSubstr("does not fit on a multiprocessor here: registers"));
+  DeviceStatus status;
+  static_cast<void>(kernel.device.predict(kernel.request, status));
+  EXPECT_EQ(status.message, refused.message);
+}
+
+TEST(EmulatedDevice, ABlockHasAsManyThreadsAsTheProfileAllows) {
+  Loaded kernel(emulated::test::kernel_text("ret;", 0));
+  kernel.request.geometry.block = {2048, 1, 1};
+  const DeviceStatus refused = kernel.launch();
+  EXPECT_EQ(refused.code, kOutOfResources);
+  EXPECT_THAT(refused.message, HasSubstr("2048 threads are more than a block can have"));
+}
+
+constexpr const char* kPair =
+    ".version 9.0\n.target sm_90a\n.address_size 64\n"
+    ".visible .entry k() .explicitcluster .reqnctapercluster 2, 1, 1 {\n"
+    ".reg .pred %p<2>; .reg .b32 %r<2>;\n"
+    "mov.u32 %r1, %cluster_nctarank; setp.ne.u32 %p1, %r1, 2; @%p1 trap; ret; }\n";
+
+TEST(EmulatedDevice, AKernelThatStatesItsClusterGetsIt) {
+  Loaded kernel(kPair);
+  kernel.request.geometry.grid = {4, 1, 1};
+  EXPECT_TRUE(kernel.launch().ok()) << kernel.launch().message;
+  kernel.request.geometry.cluster = {2, 1, 1};
+  EXPECT_TRUE(kernel.launch().ok()) << kernel.launch().message;
+  kernel.request.geometry.cluster = {4, 1, 1};
+  EXPECT_THAT(kernel.launch().message,
+              HasSubstr("clusters of 4 x 1 x 1 blocks, but the kernel states 2 x 1 x 1"));
+  kernel.request.geometry.cluster = {1, 1, 1};
+  kernel.request.geometry.grid = {3, 1, 1};
+  EXPECT_THAT(kernel.launch().message, HasSubstr("no multiple of its cluster"));
+}
+
+TEST(EmulatedDevice, AShapeThatIsRefusedIsNotCountedEither) {
+  std::string text = kPair;
+  const std::string along_x = "2, 1, 1";
+  text.replace(text.find(along_x), along_x.size(), "1, 2, 1");
+  Loaded kernel(text);
+  kernel.request.geometry.grid = {4, 1, 1};
+  const std::string refused = kernel.launch().message;
+  EXPECT_THAT(refused, HasSubstr("no multiple of its cluster"));
+  DeviceStatus status;
+  static_cast<void>(kernel.device.count(kernel.request, 1, status));
+  EXPECT_EQ(status.message, refused);
+  static_cast<void>(kernel.device.predict(kernel.request, status));
+  EXPECT_EQ(status.message, refused);
+}
+
+TEST(EmulatedDevice, KernelsOfAModuleHaveTheirOwnRegisters) {
+  const std::string text = emulated::test::kernel_text("ret;", 0) + ".entry large() { ret; }\n" +
+                           register_note({{"k", 32}, {"large", 168}});
+  Loaded kernel(text);
+  kernel.request.geometry.block = {1024, 1, 1};
+  EXPECT_TRUE(kernel.launch().ok()) << kernel.launch().message;
+}
+
+TEST(EmulatedDevice, AProfileThatIsNamedLikeItsFileIsStillOnesOwn) {
+  std::string text = profile_text(profile_of("h200"));
+  const std::string name = "name = \"h200\"";
+  const testing::TemporaryFolder folder;
+  const std::string path = folder.file("mine.toml");
+  text.replace(text.find(name), name.size(), "name = \"" + path + "\"");
+  std::ofstream(path) << text;
+  EXPECT_EQ(EmulatedDevice("h200").info().driver, "emulated");
+  EXPECT_THAT(EmulatedDevice(path).info().driver, HasSubstr("emulated by profile "));
+}
+
+// The slowest that a profile may say, times a kernel that does it often: no time, and no crash.
+TEST(EmulatedDevice, WhatTakesFarTooLongIsNoTime) {
+  const std::string slow = [] {
+    std::string text = profile_text(profile_of("h200"));
+    const std::string key = "\nalu = ";
+    return text.replace(text.find(key), key.size(), "\nalu = 1e6 # ");
+  }();
+  const testing::TemporaryFolder folder;
+  std::ofstream(folder.file("slow.toml")) << slow;
+  Loaded kernel(emulated::test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<3>;
+    mov.u32 %r1, 0;
+  again:
+    add.u32 %r1, %r1, 1;
+    setp.lt.u32 %p1, %r1, 1000;
+    @%p1 bra again;
+    ret;
+  )",
+                                            0),
+                folder.file("slow.toml"));
+  DeviceStatus status;
+  static_cast<void>(kernel.device.predict(kernel.request, status));
+  EXPECT_EQ(status.code, DeviceStatus::Code::launch_failed);
+  EXPECT_THAT(status.message, HasSubstr("clocks; no time is predicted"));
+}
+
+// The block that is traced ends at once, and so its others are worth a look, which has to end, too.
+TEST(EmulatedDevice, BlocksThatNeverEndDoNotHoldUpThePredictionForOneThatDoes) {
+  Loaded kernel(emulated::test::kernel_text(R"(
+    .reg .pred %p<2>; .reg .b32 %r<3>;
+    mov.u32 %r1, %ctaid.x;
+    setp.eq.u32 %p1, %r1, 2112;
+    @%p1 ret;
+  again:
+    bra again;
+  )",
+                                            0));
+  kernel.request.geometry.grid = {4224, 1, 1};
+  DeviceStatus status;
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_GT(kernel.device.predict(kernel.request, status).time_ns, 0.0);
+  EXPECT_TRUE(status.ok()) << status.message;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+/// Bytes of memory that this process has in use.
+std::int64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::int64_t all = 0;
+  std::int64_t resident = 0;
+  file >> all >> resident;
+  return resident * sysconf(_SC_PAGESIZE);
+}
+
+TEST(EmulatedDevice, SparseMemoryCostsWhatIsTouched) {
+  EmulationOptions options;
+  options.sparse_memory = true;
+  options.memory_bytes = std::int64_t{1} << 40;
+  EmulatedDevice device("h200", options);
+  const std::int64_t bytes = (std::int64_t{256} << 30) + 12345;
+  const std::int64_t before = resident_bytes();
+  const DevicePtr start = device.allocate(bytes);
+  EXPECT_EQ(device.free_memory_bytes() / (1 << 20), (std::int64_t{768} << 10) - 1);
+  const std::array<std::uint8_t, 4> mark{1, 2, 3, 4};
+  const auto read = [&](std::int64_t offset) {
+    std::array<std::uint8_t, 4> found{};
+    device.copy_to_host(found.data(), start + static_cast<DevicePtr>(offset), 4);
+    return found;
+  };
+  const std::int64_t middle = bytes / 2;
+  for (const std::int64_t offset : {std::int64_t{0}, middle, bytes - 4}) {
+    EXPECT_EQ(read(offset), (std::array<std::uint8_t, 4>{})) << "fresh memory is zeros";
+    device.copy_to_device(start + static_cast<DevicePtr>(offset), mark.data(), 4);
+    EXPECT_EQ(read(offset), mark);
+  }
+  // All but the first and the last byte.
+  device.fill(start + 1, 0, bytes - 2);
+  EXPECT_EQ(read(0), (std::array<std::uint8_t, 4>{1, 0, 0, 0}));
+  EXPECT_EQ(read(middle), (std::array<std::uint8_t, 4>{}));
+  EXPECT_EQ(read(bytes - 4), (std::array<std::uint8_t, 4>{0, 0, 0, 4}));
+  EXPECT_LT(resident_bytes() - before, std::int64_t{64} << 20);
+  device.free(start);
+  EXPECT_EQ(device.free_memory_bytes(), options.memory_bytes);
+}
+
+TEST(EmulatedDevice, MemoryShowsWhatNobodyWroteUnlessItIsSparse) {
+  for (const std::int64_t bytes : {std::int64_t{64}, std::int64_t{4} << 20}) {
+    EmulatedDevice device("h200");
+    const DevicePtr start = device.allocate(bytes);
+    std::uint8_t last = 0;
+    device.copy_to_host(&last, start + static_cast<DevicePtr>(bytes - 1), 1);
+    EXPECT_EQ(last, 0xcd);
+    device.fill(start, 0, bytes);
+    device.copy_to_host(&last, start + static_cast<DevicePtr>(bytes - 1), 1);
+    EXPECT_EQ(last, 0);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
