@@ -90,7 +90,7 @@ TEST(Templates, AMalformedFileOfAUserNamesThePlace) {
   sandbox.set("KILN_TEMPLATE_PATH", "mine");
   const auto run = sandbox.run({"templates"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.err.find("bad.cu:8:25:"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("bad.cu:6:25:"), std::string::npos) << run.err;
 }
 
 TEST(Render, IsOneTextThatDependsOnTheConfigurationAlone) {

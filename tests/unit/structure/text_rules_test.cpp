@@ -51,10 +51,7 @@ TEST(TextRules, LinesAreShortPlainAsciiWithoutTrailingBlanks) {
   for (const SourceFile& file : source_files()) {
     for (std::size_t i = 0; i < file.lines.size(); ++i) {
       const std::string& line = file.lines[i];
-      // A sentence of front matter is one line, however long its formula.
-      if (!line.starts_with("//@")) {
-        EXPECT_LE(line.size(), kMaxColumns) << file.path << ":" << i + 1;
-      }
+      EXPECT_LE(line.size(), kMaxColumns) << file.path << ":" << i + 1;
       EXPECT_TRUE(
           std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; }))
           << file.path << ":" << i + 1 << ": a tab, a carriage return or a non-ASCII character";

@@ -302,7 +302,8 @@ TEST(FrontMatterError, Structs) {
   EXPECT_THAT(broken("  int smem_bytes; ", "  int more;\n  int smem_bytes; "),
               AllOf(StartsWith("tiny.cu:11:8:"),
                     HasSubstr("the field \"more\" of TinyConfig has no value; write \"int more;")));
-  EXPECT_THAT(broken("tune 32* 64", "config"), HasSubstr("\"config\" belongs to a struct, not to a field"));
+  EXPECT_THAT(broken("tune 32* 64", "config"),
+              HasSubstr("\"config\" belongs to a struct, not to a field"));
   EXPECT_NO_THROW((void)KernelTemplate::parse(
       "tiny.cu",
       replaced("  int tile_n; ", "  static constexpr int kLanes = 32;\n  int tile_n; ")));
