@@ -91,7 +91,11 @@ class FrontMatterParser {
 
   const FrontMatterLine& need(std::string_view key) const {
     const FrontMatterLine* const line = find(key);
-    if (line == nullptr) fail_file(fmt::format("has no \"//@ {}\" line", key));
+    if (line == nullptr) {
+      fail_file(key == "config" ? "has no config struct; mark it where it is declared: struct Name "
+                                  "{  //@ config"
+                                : fmt::format("has no \"//@ {}\" line", key));
+    }
     return *line;
   }
 

@@ -52,11 +52,27 @@ TEST(FuzzExpression, AnswersOrPointsAtTheFault) {
   EXPECT_LT(parsed, kRounds * 9 / 10);
 }
 
-const std::vector<std::string> kFrontMatterWords{
-    "//@ ",    "\n//@ ", "\n",     "tune ",     "let ",       "require ", "types ",
-    "launch ", "grid ",  "smem ",  "cluster ",  " = ",        "*",        "|",
-    ",",       "//",     "::",     "a=",        "f16",        "tile_m",   "tile_n",
-    "m",       "64",     "a_type", "type.bf16", "2147483648", "\r",       "\t"};
+const std::vector<std::string> kFrontMatterWords{"//@ ",       "\n//@ ",
+                                                 "\n",         "tune ",
+                                                 "let ",       "require ",
+                                                 "types ",     "prefer ",
+                                                 "priority ",  "config",
+                                                 "at launch",  "struct X {  //@ at launch\n",
+                                                 "};\n",       "int x;  //@ ",
+                                                 "  //@ ",     "(",
+                                                 ")",          " + ",
+                                                 " ? ",        " : ",
+                                                 "launch ",    "grid ",
+                                                 "smem ",      "cluster ",
+                                                 " = ",        "*",
+                                                 "|",          ",",
+                                                 "//",         "::",
+                                                 "a=",         "f16",
+                                                 "tile_m",     "tile_n",
+                                                 "m",          "64",
+                                                 "a_type",     "type.bf16",
+                                                 "2147483648", "\r",
+                                                 "\t"};
 
 TEST(FuzzFrontMatter, AnswersOrPointsAtTheFault) {
   Mutator mutator({std::string(test::kTinyTemplate)}, kFrontMatterWords, 2);
@@ -86,7 +102,8 @@ TEST(FuzzFrontMatter, PlacesLieInTheText) {
   std::vector<std::string> corpus;
   for (const auto& each : Catalog::builtin().templates()) {
     // The code below the front matter would only dilute the mutations.
-    corpus.push_back(each.source().substr(0, each.source().find("\n#include")));
+    const auto& source = each.source();
+    corpus.push_back(source.substr(0, source.find("\n\n", source.find("//@ launch"))));
   }
   Mutator mutator(corpus, kFrontMatterWords, 3);
   for (int i = 0; i < 2000; ++i) {

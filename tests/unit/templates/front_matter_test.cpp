@@ -152,6 +152,15 @@ TEST(FrontMatterError, WholeFile) {
   }
 }
 
+TEST(FrontMatterError, ATemplateHasAConfigStruct) {
+  std::string source(kTinyTemplate);
+  const auto begin = source.find("struct TinyConfig");
+  source.erase(begin, source.find("//@ require") - begin);
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("x.cu", source); }),
+      HasSubstr("no config struct; mark it where it is declared: struct Name {  //@ config"));
+}
+
 TEST(FrontMatterError, Keys) {
   EXPECT_THAT(broken("//@ require    tile_m", "//@ requires   tile_m"),
               AllOf(StartsWith("tiny.cu:19:5:"), HasSubstr("did you mean \"require\"?")));
