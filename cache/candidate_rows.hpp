@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// Row numbers of the tables that trials, attempts and sessions refer to. `find_*` look only,
+/// Row numbers of the tables that trials, attempts and sessions refer to. `find_*` only look,
 /// `intern_*` add what is missing (inside the caller's transaction).
 [[nodiscard]] std::optional<std::int64_t> find_problem(const sqlite::Connection& connection,
                                                        const Problem& problem);

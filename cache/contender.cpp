@@ -16,7 +16,7 @@ bool same_restrictions(const Contender& left, const Contender& right) {
          left.toolkit == right.toolkit;
 }
 
-/// Whether `right` can never be the best where `left` is let in too: `left` leads before it, and
+/// Whether `right` can never be the best where `left` is admitted too: `left` precedes it, and
 /// lies within every leader's window and interval in which `right` lies.
 bool stands_before(const Contender& left, const Contender& right) {
   return same_restrictions(left, right) && left.rank.cost <= right.rank.cost &&

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// An eligible trial that nothing speaks against, as far as choosing the best looks at it.
+/// An eligible trial that nothing disqualifies, reduced to what choosing the best needs.
 struct Contender {
   std::string trial_id;
   Rank rank;
@@ -36,15 +36,15 @@ struct Decision {
   const Contender* leader = nullptr;
   const Contender* best = nullptr;
 };
-/// Decides among those that `admits` lets in; `contenders` are in the order of better(). Asks
-/// `admits` of as few as it can, and at most once of each: it may be slow.
+/// Decides among those that `admits` accepts; `contenders` are in the order of better(). Calls
+/// `admits` for as few as it can, and at most once for each: it may be slow.
 [[nodiscard]] Decision decide(std::span<const Contender> contenders,
                               const std::function<bool(const Contender&)>& admits);
 
 /// Those, in the order of better(), of which one is always the best whatever set of provenances,
 /// templates and environments a look-up is restricted to. The others each have a rival of the same
-/// provenance, template and environment that costs no more, is no worse known and is preferred in a
-/// tie; so wherever they are let in, that one is let in too and goes before them.
+/// provenance, template and environment that costs no more, is measured at least as precisely and
+/// is preferred in a tie; so wherever they are admitted, that rival is admitted too and goes first.
 [[nodiscard]] std::vector<Contender> shortlist_of(std::vector<Contender> contenders);
 
 }  // namespace kiln

@@ -28,7 +28,7 @@ constexpr int kVersion = 1;
 constexpr int kPatienceMs = 2'000;
 /// How many damaged files one process replaces.
 constexpr int kMostReplacements = 3;
-/// Processor time for one kernel: pages of a hostile file can refer to each other without end.
+/// Processor time for one kernel: pages of a hostile file can refer to each other endlessly.
 constexpr double kEntrySeconds = 2.0;
 
 constexpr const char* kTables = R"sql(
@@ -185,12 +185,12 @@ class CubinStore::Impl {
       work();
     } catch (const sqlite::DatabaseError& error) {
       if (error.cause() == Cause::busy) {
-        // This once; the next call may find it free.
+        // Only this time; the next call may find it free.
         if (!connection_) warn(error.what());
         return;
       }
       if (error.cause() == Cause::moved) {
-        connection_.reset();  // somebody moved it: the next call opens a new one
+        connection_.reset();  // it was moved: the next call opens a new one
       } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
         replace();
       } else {
@@ -232,7 +232,7 @@ class CubinStore::Impl {
         connection.integer("PRAGMA user_version") != kVersion) {
       throw Error(
           ErrorKind::database,
-          fmt::format("{} is no store of compiled kernels of this Kiln. Next: move it away, "
+          fmt::format("{} is not a store of compiled kernels of this Kiln. Next: move it away, "
                       "or name another file.",
                       path_));
     }
@@ -245,11 +245,11 @@ class CubinStore::Impl {
     given_up_ = false;
   }
 
-  /// Starts a new store in the place of a damaged or altered one, which is set aside.
+  /// Starts a new store in place of a damaged or altered one, which is set aside.
   void replace() noexcept {
     connection_.reset();
     try {
-      // A disk that damages every file, or a fault that no check finds: not again and again.
+      // A disk that damages every file, or a fault that no check finds: don't repeat this for ever.
       if (++replacements_ > kMostReplacements) {
         return give_up(fmt::format(
             "{} could not be read, {} times. Next: check the disk, then `rm {}`: Kiln makes a new "
@@ -261,7 +261,7 @@ class CubinStore::Impl {
       open();
       if (aside) {
         say(
-            fmt::format("{} was damaged or altered: compiled kernels go to a new one. Next: `rm "
+            fmt::format("{} was damaged or altered: compiled kernels go into a new one. Next: `rm "
                         "{}` frees the space of the old one.",
                         path_, shell_word(*aside)));
       }
@@ -313,7 +313,7 @@ class CubinStore::Impl {
           .bind(entry)
           .run();
     } catch (const sqlite::DatabaseError&) {
-      // Read-only or full: the kernel was found all the same.
+      // Read-only or full: the kernel was found nevertheless.
     }
   }
 

@@ -34,8 +34,8 @@ struct CubinRecord {
 /// full disk) makes it behave as empty and calls `warn` once; a lock of another process does so
 /// only while it lasts. Nothing here throws, nor does construction. Entries carry a digest over key
 /// and payload. When the total passes `limit_bytes` the least recently used go. A damaged file, or
-/// one whose schema somebody altered, is set aside and a new one begun; one that is not Kiln's
-/// stays as it is. A file that others could change (see file_guard) is not read: a cubin is code.
+/// one whose schema was altered, is set aside and replaced by a new one; a file that is not Kiln's
+/// is left alone. A file that others could change (see file_guard) is not read: a cubin is code.
 /// Thread-safe.
 class CubinStore {
  public:

@@ -66,32 +66,32 @@ void check_owner_and_mode(const struct stat& info, const std::string& database,
                           const std::string& what, const std::string& path) {
   check_owner(info, database, what,
               fmt::format("if you trust its content, copy it to a folder of your own with `cp {}` "
-                          "and name the copy with --db or KILN_DB",
+                          "and pass the copy with --db or KILN_DB",
                           shell_word(database)));
   if ((info.st_mode & (S_IWGRP | S_IWOTH)) == 0) return;
   const std::string fault = fmt::format("is not trusted: {} can be written by others (mode {:04o})",
                                         what, info.st_mode & 07777U);
-  // A folder for everybody, or of the system, is not the user's to close.
+  // A shared folder, or one of the system, is not the user's to close.
   if ((info.st_mode & S_ISVTX) != 0 || info.st_uid != ::geteuid()) {
-    refuse(database, fault, "keep it in a folder of your own, which `mkdir -m 700` makes");
+    refuse(database, fault, "keep it in a folder of your own, created with `mkdir -m 700`");
   }
   refuse(database, fault,
          fmt::format("`chmod go-w {}`, or keep it in a folder of your own", shell_word(path)));
 }
 
-/// `folder` and all above it: none may let others exchange what is in it.
+/// `folder` and all above it: none may let others replace what is in it.
 void check_ancestors(fs::path folder, const std::string& database) {
   for (;; folder = folder.parent_path()) {
     struct stat info {};
     if (folder.empty() || ::stat(folder.c_str(), &info) != 0) return;
     const std::string what = fmt::format("the folder {} above it", folder.string());
-    const char* const next = "keep it below a folder of your own, which `mkdir -m 700` makes";
+    const char* const next = "keep it below a folder of your own, created with `mkdir -m 700`";
     check_owner(info, database, what, next);
     const bool by_group = (info.st_mode & S_IWGRP) != 0 && !is_private_group(info.st_gid);
     if ((by_group || (info.st_mode & S_IWOTH) != 0) && (info.st_mode & S_ISVTX) == 0) {
       refuse(database,
              fmt::format("is not trusted: {} can be written by others (mode {:04o}), who could "
-                         "exchange what is in it",
+                         "replace what is in it",
                          what, info.st_mode & 07777U),
              next);
     }
@@ -102,7 +102,7 @@ void check_ancestors(fs::path folder, const std::string& database) {
 void check_folder(const std::string& path) {
   const std::string folder = folder_of(path);
   struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) return;  // opening the file will say so better
+  if (::stat(folder.c_str(), &info) != 0) return;  // opening the file gives a better error
   check_owner_and_mode(info, path, "its folder " + folder, folder);
   check_ancestors(fs::path(folder).parent_path(), path);
 }
@@ -115,7 +115,7 @@ void make_folders(const fs::path& folder, const std::string& path) {
   if (const fs::path above = fs::canonical(folder.parent_path(), error); !error) {
     check_ancestors(above, path);
   }
-  // EEXIST: another process made it in between, which is as good.
+  // EEXIST: another process made it in between, which is just as well.
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     refuse(path,
            fmt::format("cannot be created: no folder {} ({})", folder.string(), reason(errno)),
@@ -147,7 +147,7 @@ bool exists_and_is_safe(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return false;
-    refuse(path, fmt::format("cannot be looked at ({})", reason(errno)),
+    refuse(path, fmt::format("cannot be examined ({})", reason(errno)),
            "check the permissions of its folder");
   }
   if (S_ISLNK(info.st_mode)) {

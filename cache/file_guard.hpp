@@ -8,31 +8,31 @@
 /// Checks on the files that hold databases. All throw Error(database) with path, fault and remedy.
 /// None of them opens the file: closing any descriptor of it would drop SQLite's locks.
 ///
-/// Nobody but the user (and root) may be able to change what a name leads to. Whoever can write in
+/// Only the user (and root) may be able to change what a name leads to. Anyone who can write in
 /// the folder can plant a journal, which SQLite would replay into the file; a sticky folder such as
-/// /tmp is no better. Whoever can write in a folder further up can exchange the one below it,
+/// /tmp is no better. Anyone who can write in a folder further up can replace the one below it,
 /// unless that folder is sticky.
 namespace kiln::file_guard {
 
 /// Absolute path whose folder has no symbolic links (SQLite refuses those anywhere in a path).
 /// Creates missing folders with mode 0700 when asked, though not where they would not be safe;
-/// without that a missing one stays as written.
+/// otherwise a missing one stays as written.
 [[nodiscard]] std::string resolve(const std::string& path, bool create_folders);
 
-/// Whether the file exists. When it does, it must be a regular file of the user (or root), which
-/// nobody else may write, as a journal beside it. Its folder and those above must be safe in any
-/// case. `path` comes from resolve().
+/// Whether the file exists. If it does, it must be a regular file of the user (or root) that
+/// no one else may write, and so must a journal beside it. Its folder and those above must be safe
+/// in any case. `path` comes from resolve().
 [[nodiscard]] bool exists_and_is_safe(const std::string& path);
 
 /// Throws unless the file and its folder can be written (a journal is created beside the file).
 void require_writable(const std::string& path);
 
 /// Makes `path` appear complete or not at all: `fill` gets the name of an empty 0600 file beside
-/// it, which is then linked into place. When another process was faster, its file stays.
+/// it, which is then linked into place. If another process was faster, its file stays.
 void create_complete(const std::string& path, const std::function<void(const std::string&)>& fill);
 
 /// Gives a file another name in its folder, unless that is taken: then it returns false. Throws
-/// Error(database) when the file system does not do that.
+/// Error(database) if the file system cannot do that.
 [[nodiscard]] bool rename_without_replacing(const std::string& from, const std::string& to);
 
 }  // namespace kiln::file_guard

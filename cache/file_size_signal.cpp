@@ -22,7 +22,7 @@ FileSizeSignalHeld::FileSizeSignalHeld() noexcept {
 }
 
 FileSizeSignalHeld::~FileSizeSignalHeld() {
-  const int error = errno;  // that of the work is still to be looked at
+  const int error = errno;  // the work's error has not been examined yet
   const timespec at_once{};
   while (!was_pending_ && ::sigtimedwait(&signal_, nullptr, &at_once) < 0 && errno == EINTR) {
   }

@@ -7,8 +7,8 @@
 namespace kiln {
 
 /// While it lives, what this thread writes beyond the limit on file sizes (`ulimit -f`) fails with
-/// EFBIG and nothing else: SIGXFSZ, which by default ends the process, is held back and taken away.
-/// The kernel sends it to the thread that writes, so the process's action for it stays as it is.
+/// EFBIG and nothing else: SIGXFSZ, which by default ends the process, is blocked and consumed.
+/// The kernel sends it to the thread that writes, so the process's action for it stays unchanged.
 class FileSizeSignalHeld {
  public:
   FileSizeSignalHeld() noexcept;
@@ -19,7 +19,7 @@ class FileSizeSignalHeld {
  private:
   sigset_t signal_;
   bool was_blocked_ = false;
-  bool was_pending_ = false;  ///< before: it is not ours to take away
+  bool was_pending_ = false;  ///< beforehand: then it is not ours to consume
 };
 
 }  // namespace kiln

@@ -11,7 +11,7 @@ namespace kiln {
 bool LineReader::fill() {
   constexpr std::size_t kBytes = 64 << 10;
   if (!in_.good()) return false;
-  // One look at the source at a time: what it gave before it fails is not lost.
+  // One read of the source at a time: what it gave before it failed is not lost.
   const bool ended = in_.peek() == std::istream::traits_type::eof();
   if (in_.bad()) throw Error(ErrorKind::usage, "the input cannot be read further");
   if (ended) return false;

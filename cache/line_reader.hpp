@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-/// Lines of a stream, of which no more than one and a buffer are ever in memory, however long they
+/// Lines of a stream; no more than one line and a buffer are ever in memory, however long the lines
 /// are.
 class LineReader {
  public:
@@ -18,11 +18,11 @@ class LineReader {
 
   LineReader(std::istream& in, std::size_t most_bytes) : in_(in), most_bytes_(most_bytes) {}
 
-  /// The next line without its end, which the last one need not have; of one that is too long the
-  /// beginning. `none` at the end of the input. Throws Error(usage) when reading fails, which is
-  /// not the end: a stream with exceptions(badbit) throws what its buffer threw.
+  /// The next line without its terminator, which the last one need not have; for one that is too
+  /// long, its beginning. `none` at the end of the input. Throws Error(usage) when reading fails,
+  /// which is not the end: a stream with exceptions(badbit) throws what its buffer threw.
   [[nodiscard]] Line next(std::string& text);
-  /// Of the line that next() gave last, from 1.
+  /// Number of the line that next() returned last, from 1.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
  private:

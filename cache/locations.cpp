@@ -43,7 +43,7 @@ fs::path install_prefix() {
   std::error_code error;
   if (::dladdr(reinterpret_cast<const void*>(&site_databases), &info) == 0) return {};
   fs::path folder = fs::canonical(info.dli_fname, error).parent_path();
-  // On Debian libraries lie one folder deeper, in lib/<machine>.
+  // On Debian, libraries are one folder deeper, in lib/<machine>.
   for (int level = 0; level < 2 && !error; ++level, folder = folder.parent_path()) {
     const fs::path name = folder.filename();
     if (name == "bin" || name == "lib" || name == "lib64") return folder.parent_path();

@@ -13,7 +13,7 @@ struct Located {
   std::string origin;
 };
 
-/// $XDG_DATA_HOME/kiln/tuning.db (default ~/.local/share), or what `flag` / KILN_DB say.
+/// $XDG_DATA_HOME/kiln/tuning.db (default ~/.local/share), or as given by `flag` / KILN_DB.
 /// Environment is ignored in set-user-id programs. This and the next throw Error(database) when the
 /// default is wanted and there is no home folder.
 [[nodiscard]] Located database_path(const std::string& flag);

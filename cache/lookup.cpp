@@ -16,8 +16,8 @@ namespace {
 /// Beyond this a tuned configuration says little about another problem.
 constexpr NeighbourLimits kNear{.octaves_per_size = 2.0, .octaves = 4.0};
 
-/// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; no driver had a part in a
-/// prediction.
+/// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; predictions involve no
+/// driver.
 std::string environment_change(const Trial& trial, const Environment& now) {
   const Environment& then = trial.environment;
   std::string text;
@@ -36,15 +36,15 @@ struct Nearest {
   Trial trial;
 };
 
-/// Whether the rival is for the same problem and would be the best of the two.
+/// Whether the rival is for the same problem and would be the better of the two.
 bool is_beaten(const Trial& trial, const Trial& rival) {
   if (trial.key.problem != rival.key.problem) return false;
   const std::vector<Trial> both{trial, rival};
   return best_of(both) == &both.back();
 }
 
-/// Asks one store at a time. Remembers the first trial that would have been an answer, or a better
-/// one, had its template been what it was; of several for one problem the best.
+/// Queries one store at a time. Remembers the first trial that would have been an answer, or a
+/// better one, if its template had not changed; of several for one problem, the best.
 class Inquiry {
  public:
   Inquiry(const LookupRequest& request, Provenance provenance) : request_(request) {
@@ -116,9 +116,8 @@ std::string why_unavailable(const Trial& trial, const LookupRequest& request) {
   const bool here = request.current_digest && !request.current_digest(name).empty();
   return fmt::format(
       "the best known kernel, {}, is not available: {}", name,
-      here ? "its template has changed since it was tuned; `kiln tune --stale` tunes again what "
-             "that concerns"
-           : "there is no template of that name; name the directory that has it with "
+      here ? "its template has changed since it was tuned; `kiln tune --stale` retunes it"
+           : "there is no template of that name; pass its directory with "
              "--template-path or KILN_TEMPLATE_PATH");
 }
 
@@ -126,7 +125,7 @@ std::string why_unavailable(const Trial& trial, const LookupRequest& request) {
 LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& request,
                  Provenance provenance, std::optional<Error>& failure) {
   Inquiry inquiry(request, provenance);
-  // A store that fails once is not asked again; the others may still answer.
+  // A store that fails once is not queried again; the others may still answer.
   const auto first_of = [&](auto&& question) -> decltype(question(*stores.front())) {
     for (auto store = stores.begin(); store != stores.end();) {
       try {
@@ -142,7 +141,7 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
   };
   const auto complete = [&](LookupAnswer answer) {
     const auto& trial = inquiry.unavailable();
-    // Each store was asked by itself; another one may have answered with something better.
+    // Each store was queried by itself; another one may have had something better.
     if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial))) {
       answer.unavailable = why_unavailable(*trial, request);
       answer.reason += "; " + answer.unavailable;
@@ -163,7 +162,7 @@ LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& r
                             std::move(*trial), std::move(reason)));
     }
   }
-  // Every store is asked: a nearer problem beats a nearer store.
+  // Every store is queried: a nearer problem beats a nearer store.
   std::optional<Nearest> nearest;
   (void)first_of([&](const TuningStore& store) -> std::optional<Nearest> {
     auto here = inquiry.nearest_problem(store);
@@ -193,7 +192,7 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   LookupAnswer answer = ask(willing, request, Provenance::measured, failure);
   if (answer.match == Match::none) {
     LookupAnswer predicted = ask(willing, request, Provenance::modelled, failure);
-    // What was measured with a template that is gone is the better known.
+    // A measurement with a template that is gone still outranks a prediction.
     if (!answer.unavailable.empty()) {
       if (predicted.unavailable.empty()) predicted.reason += "; " + answer.unavailable;
       predicted.unavailable = answer.unavailable;
@@ -209,7 +208,7 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
     const std::string text = fmt::format(
-        "database {} holds damaged rows; the answer is the best of the others. Next: `kiln doctor "
+        "database {} has damaged rows; the answer is the best of the others. Next: `kiln doctor "
         "--db {}` names them; importing or merging an intact copy replaces them.",
         store->path(), shell_word(store->path()));
     answer.warnings.push_back({text, text});

@@ -1,6 +1,6 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Schema 1 had no flops, no mark for interleaved measurements, and ordered "best" in C++ alone.
+-- Schema 1 had no flops, no mark for interleaved measurements, and ordered "best" only in C++.
 
 ALTER TABLE problems ADD COLUMN flops REAL;
 ALTER TABLE trials ADD COLUMN interleaved INTEGER NOT NULL DEFAULT 0;

@@ -1,7 +1,7 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Schema 2 let a time taken alone count an eighth longer than one taken in turns, which is less
--- than clocks drift under load. The view that uses the column is made again by views.sql.
+-- In schema 2 a time that was not interleaved counted only an eighth longer, which is less than
+-- clocks drift under load. The view that uses the column is recreated by views.sql.
 
 DROP VIEW IF EXISTS best;
 DROP INDEX trials_by_cost;

@@ -10,8 +10,8 @@
 namespace kiln {
 namespace {
 
-/// Differences of logarithms are off by a few units in the last place; limits are not meant so
-/// exactly.
+/// Differences of logarithms are off by a few units in the last place; limits are not meant to be
+/// that exact.
 constexpr double kRounding = 1e-9;
 
 double log2_of(std::int64_t size) {

@@ -30,7 +30,7 @@ class SizeTable {
  public:
   /// `problem` says which sizes there are; the kind is the same.
   explicit SizeTable(const Problem& problem);
-  /// Adds a problem by the canonical text of its sizes; false when that is malformed, names other
+  /// Adds a problem by the canonical text of its sizes; false if that is malformed, names other
   /// sizes or has one below 1.
   bool add(const std::string& sizes_text);
   [[nodiscard]] bool contains(const std::string& sizes_text) const;
@@ -44,7 +44,7 @@ class SizeTable {
   std::vector<double> log2_;               ///< one row a problem
 };
 
-/// Problems of a table within the limits of another one, which is none of them: the nearest first,
+/// Problems of a table within the limits of another one, not among them: the nearest first,
 /// then by the text of the sizes. Finding the first few does not sort the rest.
 class NeighbourQueue {
  public:

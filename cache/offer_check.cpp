@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kFirstDateUnixMs = 1'577'836'800'000;  // 2020-01-01, before there was Kiln
-/// For the last bits, which another machine's arithmetic may round otherwise.
+/// For the last bits, which another machine's arithmetic may round differently.
 constexpr double kRounding = 1e-9;
 
 std::string day_text(std::int64_t unix_ms) {

@@ -18,17 +18,17 @@ constexpr double kMostClockHz = 3.5e9;
 constexpr double kMostBytesPerCycle = 256.0;
 /// One access to global memory takes over 200 cycles.
 constexpr double kLeastNs = 50.0;
-/// For a device that does not say how many multiprocessors it has; 160 is the most that a GPU
-/// announced up to now has active (B300).
+/// For a device that does not report its number of multiprocessors; the largest number active in
+/// any GPU announced so far is 160 (B300).
 constexpr int kMostMultiprocessors = 1024;
-/// What comes after the architectures below may have wider units.
+/// Architectures after those below may have wider units.
 constexpr double kUnknownFactor = 8.0;
 
 /// Dense operations of one multiprocessor in a cycle, a multiply and an add counted as two: rates
 /// of NVIDIA's architecture papers divided by multiprocessors and clock. H100 (132 SMs, 1.83 GHz):
 /// 989 TFLOP/s f16 make 4,096, 1,979 TFLOP/s fp8 8,192, 495 TFLOP/s tf32 2,048, 67 TFLOP/s f64 256.
-/// Blackwell (B200: 148 SMs, 1.85 GHz, 2,250 TFLOP/s f16) has twice that but for f64. f32 and f64
-/// are taken for as fast as emulating them on narrower units might become.
+/// Blackwell (B200: 148 SMs, 1.85 GHz, 2,250 TFLOP/s f16) has twice that, f64 excepted. f32 and f64
+/// are assumed to be as fast as emulating them on narrower units might become.
 double most_flops_per_cycle(DType type) {
   switch (type) {
     case DType::f64:

@@ -7,9 +7,9 @@
 namespace kiln {
 
 /// The shortest time, in nanoseconds, in which that device could run the problem if nothing but the
-/// widths of its units held it back. Generous: a multiple of what the fastest kernels need, so that
-/// only a time that nobody can have measured lies below. Never under 50 ns, which one access to
-/// memory takes. A device of an unknown architecture counts as faster than any that was announced.
+/// widths of its units limited it. Generous: several times faster than the fastest kernels, so that
+/// only a time that cannot have been measured is below it. Never under 50 ns, which one access to
+/// memory takes. A device of an unknown architecture counts as faster than any announced so far.
 [[nodiscard]] double least_time_ns(const Problem& problem, const DeviceClass& device);
 
 }  // namespace kiln

@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kPrefix = "process-";
 constexpr const char* kLockName = "lock";
-/// Nobody keeps the lock of the parent folder for longer than it takes to remove some files, unless
-/// it was stopped meanwhile.
+/// The lock of the parent folder is never held longer than it takes to remove some files, unless
+/// its owner was stopped meanwhile.
 constexpr int kLockAttempts = 200;
 constexpr std::chrono::milliseconds kBetweenAttempts{10};
 
@@ -64,8 +64,8 @@ std::string fault(const std::string& folder, const char* what) {
       folder, what, std::generic_category().message(errno));
 }
 
-/// Removes the folders of processes that are gone. The parent folder must be locked, or one that
-/// is being made would look forsaken.
+/// Removes the folders of processes that are gone. The parent folder must be locked, or a folder
+/// that is just being created would look abandoned.
 void sweep(const fs::path& parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
@@ -73,7 +73,7 @@ void sweep(const fs::path& parent) {
     const fs::path folder = entry->path();
     if (!folder.filename().string().starts_with(kPrefix)) continue;
     const LockedFile owner((folder / kLockName).string(), 0);
-    // Its process died before it could lock it, or did not get as far as a file.
+    // Its process died before locking it, or before creating the file.
     const bool forsaken = owner.is_open() ? owner.lock() : errno == ENOENT;
     std::error_code ignored;
     if (forsaken) fs::remove_all(folder, ignored);
@@ -98,10 +98,10 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
     common = file_guard::resolve(parent + "/" + kLockName, true);
     static_cast<void>(file_guard::exists_and_is_safe(common));
   } catch (const Error&) {
-    // Its text is about databases; precompiled headers are code all the same.
+    // That text is about databases; precompiled headers are code as well.
     why = fmt::format(
-        "{} must be a folder of yours that nobody else can write, and cannot be made or is "
-        "none. Next: look at it with `ls -ld`, correct it with `chmod go-w`, or name another place "
+        "{} must be a folder of yours that no one else can write; it cannot be created or is "
+        "not one. Next: look at it with `ls -ld`, fix it with `chmod go-w`, or name another place "
         "for temporary files with XDG_CACHE_HOME.",
         parent);
     return nullptr;
@@ -115,12 +115,12 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
   sweep(folder);
   std::string path = (folder / fmt::format("{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(path.data()) == nullptr) {
-    why = fault(folder.string(), "takes no new folder");
+    why = fault(folder.string(), "accepts no new folder");
     return nullptr;
   }
   LockedFile owner((fs::path(path) / kLockName).string(), O_CREAT | O_EXCL);
   if (!owner.is_open() || !owner.lock()) {
-    why = fault(path, "takes no locked file");
+    why = fault(path, "accepts no locked file");
     std::error_code ignored;
     fs::remove_all(path, ignored);
     return nullptr;

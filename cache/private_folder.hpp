@@ -9,17 +9,17 @@
 
 namespace kiln {
 
-/// A folder for temporary files of this process, of mode 0700. It goes with the object; what a
-/// killed process left goes when the next one is made beside it. Whether a process lives is known
-/// by its lock on a file in the folder: process numbers are given out again, and say nothing of
+/// A folder for temporary files of this process, of mode 0700. It is removed with the object; what
+/// a killed process left is removed when the next one is created beside it. Whether a process lives
+/// is known by its lock on a file in the folder: process ids are reused, and say nothing about
 /// other containers.
 class PrivateFolder {
  public:
-  /// A new one in the folder `parent`, which is made if need be and must be the user's. Nothing
-  /// when that cannot be; `why` then receives the fault and the next step.
+  /// A new one in the folder `parent`, which is created if need be and must be the user's. Nothing
+  /// if that fails; `why` then receives the fault and the next step.
   [[nodiscard]] static std::unique_ptr<PrivateFolder> make(const std::string& parent,
                                                            std::string& why);
-  /// Removes the folder with all that is in it, but in a fork() of its owner.
+  /// Removes the folder and its contents, except in a fork() of its owner.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;
   PrivateFolder& operator=(const PrivateFolder&) = delete;

@@ -9,7 +9,7 @@
 namespace kiln {
 
 /// What "best" compares: the twin of the generated columns of table `trials`. SQL and C++ do the
-/// same IEEE arithmetic with constants that binary fractions hold exactly, so they always agree.
+/// same IEEE arithmetic with constants that binary fractions represent exactly, so they agree.
 struct Rank {
   int provenance = 0;
   double cost = 0.0;
@@ -18,12 +18,12 @@ struct Rank {
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 
-/// What a time counts for that was not taken in turns with its rivals: more than clocks drift under
+/// The factor on a time that was not interleaved with its rivals: more than clocks drift under
 /// load (an H200 was 13 % slower after 40 s of search), so that one kernel's early, cool time does
 /// not win over the finalists' comparison.
 inline constexpr double kAloneFactor = 1.25;
 
-/// The most by which a tie may cost more than its leader, as a part of the leader's cost. A kernel
+/// The most by which a tie may cost more than its leader, as a part of its cost. A kernel
 /// measured badly overlaps with everything; being uncertain is no merit.
 inline constexpr double kTieWindow = 1.0 / 64.0;
 
@@ -31,16 +31,16 @@ inline constexpr double kTieWindow = 1.0 / 64.0;
 [[nodiscard]] double tie_limit(const Rank& leader);
 
 [[nodiscard]] Rank rank_of(const Trial& trial);
-/// Whether the trial ties with the leader of its set: their intervals overlap, and its cost lies
+/// Whether the trial ties with the leader of its set: their intervals overlap, and its cost is
 /// within the window.
 [[nodiscard]] bool ties_with(const Rank& rank, const Rank& leader);
 
-/// Whether it can keep its candidate from being best: it was wrong, or took its process with it.
+/// Whether it can keep its candidate from being best: it was wrong, or killed its process.
 [[nodiscard]] bool speaks_against(const Trial& trial);
 
-/// The eligible ones, in the order of better(), but without those that something speaks against,
-/// among trials of one problem and device: a candidate that ever gave a wrong result, and what was
-/// measured before its candidate crashed or hung.
+/// The eligible ones, in the order of better(), among trials of one problem and device, without
+/// those that are disqualified: all of a candidate that ever gave a wrong result, and those
+/// measured before their candidate crashed or hung.
 [[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials);
 
 /// Which trials decide: the first by better(), and the one preferred among those that tie with it,

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-/// What became of a candidate.
+/// The outcome of a candidate.
 enum class Outcome : std::uint8_t {
   ok,
   rejected,  ///< a fact found before running forbids it (limits, spills, ptxas warning)
@@ -46,7 +46,7 @@ inline constexpr std::array<std::string_view, 3> kProvenanceNames{"measured", "m
 }
 [[nodiscard]] std::optional<Provenance> parse_provenance(std::string_view name);
 
-/// Devices on which a measurement says the same: part of the identity of a result. For
+/// Devices on which a measurement means the same: part of the identity of a result. For
 /// `--compile-only`, name is "compile-only", the rest is the target's published limits.
 struct DeviceClass {
   std::string name;  ///< "NVIDIA H200"
@@ -59,7 +59,7 @@ struct DeviceClass {
   friend bool operator==(const DeviceClass&, const DeviceClass&) = default;
 };
 
-/// What makes a result merely old, not wrong.
+/// Differences that make a result stale, not wrong.
 struct Environment {
   std::string driver;   ///< "580.159.04" or the CUDA version the driver supports, "13.0"
   std::string toolkit;  ///< "nvrtc 13.0"
@@ -89,8 +89,8 @@ struct Timing {
   int sm_clock_mhz = 0;    ///< at the end of the measurement; 0 when unknown
   double power_w = 0.0;
   int temperature_c = 0;
-  /// Taken in turns with the other finalists. A time taken by itself counts a quarter longer than
-  /// one taken so, because clocks drift within minutes (see better()).
+  /// Interleaved with the other finalists. A time that was not counts a quarter longer than one
+  /// that was, because clocks drift within minutes (see better()).
   bool interleaved = false;
   friend bool operator==(const Timing&, const Timing&) = default;
 };
@@ -114,8 +114,8 @@ struct CandidateKey {
 };
 
 /// One evaluation of one candidate. Immutable once stored. Newer and older mean the order of
-/// (created_unix_ms, id), which is the same in every database that holds the trials, whatever the
-/// order in which they came there; sessions likewise have (started_unix_ms, id).
+/// (created_unix_ms, id), which is the same in every database that has the trials, whatever the
+/// order in which they arrived there; sessions likewise have (started_unix_ms, id).
 struct Trial {
   std::string id;  ///< 32 hexadecimal digits, unique everywhere; filled by the store when empty
   CandidateKey key;
@@ -133,9 +133,9 @@ struct Trial {
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 
-/// Milliseconds since 1970, but later than whatever it gave this process before: the trials of one
-/// run are in the order in which they were made, even within a millisecond and when the clock is
-/// set back.
+/// Milliseconds since 1970, but later than any date it has returned in this process: the trials of
+/// one run are in the order in which they were made, even within a millisecond and when the clock
+/// is set back.
 [[nodiscard]] std::int64_t next_unix_ms();
 
 /// A new id for a trial or session: 128 random bits, 32 hexadecimal digits.

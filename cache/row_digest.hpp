@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-/// Digests that every row carries: over its whole readable key and payload, names and not row
+/// Digests that every row carries: over its whole readable key and payload, names, not row
 /// numbers, so that a flipped bit in a referenced row shows too. docs/schema.md fixes the order of
 /// the fields. A field added by a later schema enters only when it is set, so that old rows keep
 /// their digests.

@@ -41,8 +41,8 @@ class TableCopy {
   }
 
   /// From the smallest key upwards or from the largest downwards. Where reading fails, it goes on
-  /// beyond; how many keys a page hides nobody knows, so steps grow with what was skipped already,
-  /// and what they miss on the far side the other direction meets. False when reading failed.
+  /// beyond; how many keys a page hides is unknown, so steps grow with what was skipped already,
+  /// and the other direction reads what they miss on the far side. False when reading failed.
   bool copy(bool upwards) {
     const std::string select =
         fmt::format("SELECT {0} FROM {1} NOT INDEXED WHERE {2} {3} ? ORDER BY {2} {4}", columns_,
@@ -55,7 +55,7 @@ class TableCopy {
         Statement rows = from_.prepare(select);
         rows.bind(next);
         while (rows.step()) {
-          // In a damaged page keys may stand in any order.
+          // In a damaged page keys may be in any order.
           const std::int64_t key = std::clamp<std::int64_t>(rows.integer(0), 0, kLargestKey);
           next = upwards ? std::max(next, key + 1) : std::min(next, key - 1);
           insert(rows);
@@ -64,7 +64,7 @@ class TableCopy {
       } catch (const sqlite::DatabaseError& error) {
         if (!error.may_be_local()) throw;
       }
-      if (next != begin) {  // the next one is tried by itself before it is given up
+      if (next != begin) {  // the next one is tried by itself before it is skipped
         skipped = 0;
         continue;
       }
@@ -76,7 +76,7 @@ class TableCopy {
   }
 
  private:
-  /// Leaves out what breaks a rule of the table or is there already.
+  /// Leaves out what violates a constraint of the table or is there already.
   void insert(const Statement& row) {
     Statement statement = to_.prepare(insert_);
     for (int column = 0; column < static_cast<int>(types_.size()); ++column) {
@@ -110,7 +110,7 @@ sqlite::Connection salvage(const Connection& connection, int version) {
   const sqlite::Snapshot snapshot(connection);
   Connection rows = empty_database(version);
   // A row whose problem is lost is counted as damaged when it is read, and triggers would keep a
-  // list of what must be made anew, which here is all.
+  // list of what must be rebuilt, which here is everything.
   rows.execute(
       "PRAGMA foreign_keys = OFF; DROP TRIGGER IF EXISTS trials_added;"
       "DROP TRIGGER IF EXISTS trials_changed; DROP TRIGGER IF EXISTS trials_removed");

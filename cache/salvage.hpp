@@ -11,9 +11,9 @@ namespace kiln {
 /// It has no attempts and no shortlists.
 ///
 /// Rows are copied one by one, straight from their tables: a page that SQLite refuses costs the
-/// rows that lie on it and no others, a damaged index costs none, and of what a foreign schema adds
-/// nothing is computed. foreign_schema() must have found the stored columns to be Kiln's. Digests
-/// are not looked at: whoever reads the copy does that.
+/// rows on it and no others, a damaged index costs none, and nothing that a foreign schema adds
+/// is computed. foreign_schema() must have found the stored columns to be Kiln's. Digests are not
+/// checked: the reader of the copy does that.
 [[nodiscard]] sqlite::Connection salvage(const sqlite::Connection& connection, int version);
 
 }  // namespace kiln

@@ -148,7 +148,7 @@ void require_own_schema(const sqlite::Connection& connection, int version) {
   if (faults.empty()) return;
   const bool readable = is_readable(connection, version);
   refuse_schema(connection.path(), faults,
-                readable ? fmt::format("`kiln merge NEW.db {}` copies its sound rows to a new "
+                readable ? fmt::format("`kiln merge NEW.db {}` copies its intact rows to a new "
                                        "database; or ",
                                        shell_word(connection.path()))
                          : "");
@@ -168,7 +168,7 @@ std::vector<std::string> altered_views(const sqlite::Connection& connection) {
 
 void migrate(sqlite::Connection& connection) {
   sqlite::Transaction transaction(connection);
-  // Asked again under the lock: two processes may have opened the same old file.
+  // Checked again under the lock: two processes may have opened the same old file.
   const int version = version_of(connection);
   if (version == kSchemaVersion) return;
   migrate_tables(connection, version, kSchemaVersion);

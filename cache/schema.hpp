@@ -21,7 +21,7 @@ inline constexpr std::int64_t kTuningApplicationId = 0x4b494c4e;  ///< "KILN"
 inline constexpr std::array<std::string_view, 6> kRowTables{"problems",     "devices",  "templates",
                                                             "environments", "sessions", "trials"};
 
-/// Floating-point operations of a problem, as far as its operation is known.
+/// Floating-point operations of a problem, if its operation is known.
 [[nodiscard]] std::optional<double> flops_of(const std::string& kind, const std::string& sizes);
 
 /// Fills a fresh file. One transaction.
@@ -32,16 +32,16 @@ void create_schema(sqlite::Connection& connection);
 /// Returns its version.
 [[nodiscard]] int require_known_schema(const sqlite::Connection& connection);
 /// Throws Error(database) unless tables, indexes and triggers are, to the letter, those that Kiln
-/// makes for this version (or one that it migrated): what a generated column computes and what an
-/// index leaves out decides answers, and takes as long as its writer likes.
+/// creates for this version (or migrated): what a generated column computes and what an index
+/// leaves out decides answers, and takes as long as its author likes.
 void require_own_schema(const sqlite::Connection& connection, int version);
-/// For reading the rows of such a file all the same, column by column: what is foreign in it, in
-/// words, "" when nothing is. Throws like require_own_schema() when a column of kRowTables that
-/// Kiln stores, and so would be read, is missing or another one.
+/// For reading the rows of such a file nevertheless, column by column: what is foreign in it, in
+/// words, "" if nothing is. Throws like require_own_schema() if a column of kRowTables that
+/// Kiln stores, and so would be read, is missing or different.
 [[nodiscard]] std::string foreign_schema(const sqlite::Connection& connection, int version);
-/// Views for people that are not as Kiln makes them, one line each.
+/// Views for people that differ from Kiln's, one line each.
 [[nodiscard]] std::vector<std::string> altered_views(const sqlite::Connection& connection);
-/// Brings an older schema up to date, in one transaction. Harmless when another process just did.
+/// Brings an older schema up to date, in one transaction. Harmless if another process just did.
 void migrate(sqlite::Connection& connection);
 
 }  // namespace kiln

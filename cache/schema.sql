@@ -12,7 +12,7 @@ CREATE TABLE problems (
   UNIQUE (kind, sizes)
 ) STRICT;
 
--- Devices on which a measurement says the same.
+-- Devices on which a measurement means the same.
 CREATE TABLE devices (
   device_id   INTEGER PRIMARY KEY,
   name        TEXT NOT NULL,
@@ -31,7 +31,7 @@ CREATE TABLE templates (
   UNIQUE (name, digest)
 ) STRICT;
 
--- What makes a result old, not wrong.
+-- Differences that make a result stale, not wrong.
 CREATE TABLE environments (
   environment_id INTEGER PRIMARY KEY,
   driver         TEXT NOT NULL,
@@ -57,7 +57,7 @@ CREATE TABLE sessions (
   digest          TEXT NOT NULL
 ) STRICT;
 
--- Candidates about to be launched: whoever dies with one leaves its name here.
+-- Candidates about to be launched: a process that dies with one leaves its row here.
 CREATE TABLE attempts (
   problem_id  INTEGER NOT NULL REFERENCES problems,
   device_id   INTEGER NOT NULL REFERENCES devices,

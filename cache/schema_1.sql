@@ -1,7 +1,7 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
 -- Tables of the first schema, from which the migrations lead to every later one: what an older
--- database must look like before it is migrated. No file is made from it.
+-- database must look like before it is migrated. No file is created from it.
 
 CREATE TABLE problems (problem_id INTEGER PRIMARY KEY, operation TEXT NOT NULL, kind TEXT NOT NULL,
   sizes TEXT NOT NULL, UNIQUE (kind, sizes)) STRICT;

@@ -29,7 +29,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// End of the quoted text that begins at `begin`; its quote stands twice where it is a part of it.
+/// End of the quoted text that begins at `begin`; a quote inside it is doubled.
 std::size_t end_of_quoted(std::string_view sql, std::size_t begin) {
   const char quote = sql[begin] == '[' ? ']' : sql[begin];
   for (std::size_t at = begin + 1; at < sql.size(); ++at) {
@@ -49,7 +49,7 @@ std::size_t end_of_comment(std::string_view sql, std::size_t begin) {
   return end == std::string_view::npos ? sql.size() : end + last.size();
 }
 
-/// Words in lower case, quoted texts as they are, everything else by single characters.
+/// Words in lower case, quoted texts unchanged, everything else as single characters.
 std::vector<std::string> tokens_of(std::string_view sql) {
   std::vector<std::string> tokens;
   for (std::size_t at = 0; at < sql.size();) {
@@ -80,7 +80,7 @@ std::string unquoted(const std::string& name) {
   return std::all_of(inner.begin(), inner.end(), is_word) ? lower(inner) : name;
 }
 
-/// For a message: what a file calls its parts may hold anything.
+/// For a message: names in a file may contain anything.
 std::string printable(const std::string& name) {
   const bool plain =
       !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), [](char letter) {
@@ -143,7 +143,7 @@ SchemaText SchemaText::of(const sqlite::Connection& connection) {
     const std::string sql = rows.text(2);
     if (is_of_sqlite(name, sql)) continue;
     Object object = parse(sql);
-    // What the statement makes, whatever the row claims.
+    // What the statement creates, whatever the row claims.
     auto& kind = object.frame.starts_with("create view ") ? schema.views_ : schema.objects_;
     std::string key = rows.text(0) + " " + name;
     while (kind.contains(key)) key += " again";

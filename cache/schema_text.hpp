@@ -13,9 +13,9 @@
 
 namespace kiln {
 
-/// What a database says of its tables, indexes, triggers and views, reduced to what has a meaning:
-/// without comments, spacing and the case of words, and of a table without the order of its
-/// columns, because a column that a migration added stands last.
+/// A database's statements for its tables, indexes, triggers and views, reduced to what matters:
+/// without comments, spacing and the case of words, and for a table without the order of its
+/// columns, because a column that a migration added comes last.
 class SchemaText {
  public:
   /// Runs nothing of what the schema says. Throws Error(database) when it cannot be parsed.
@@ -27,16 +27,16 @@ class SchemaText {
   [[nodiscard]] std::vector<std::string> differences_from(const SchemaText& own) const;
   /// One line for each view of `own` that is missing or altered.
   [[nodiscard]] std::vector<std::string> altered_views(const SchemaText& own) const;
-  /// Whether each of the tables is here with every column of it that `own` has and that is stored,
-  /// and these are as they should be. Then rows can be read by these columns without computing
-  /// anything that `own` does not know; what else a table says has no part in that.
+  /// Whether each of the tables is here with every stored column of it that `own` has, and these
+  /// are as they should be. Then rows can be read by these columns without computing anything that
+  /// `own` does not know; whatever else a table contains plays no part in that.
   [[nodiscard]] bool stores_columns_of(const SchemaText& own,
                                        std::span<const std::string_view> tables) const;
 
  private:
   struct Object {
     std::string frame;                   ///< the statement without the columns of a table
-    std::multiset<std::string> columns;  ///< and table constraints; of anything else empty
+    std::multiset<std::string> columns;  ///< and table constraints; empty for anything else
     friend bool operator==(const Object&, const Object&) = default;
   };
   [[nodiscard]] static Object parse(std::string_view sql);

@@ -37,7 +37,7 @@ int lock(int file, int how) {
   return result;
 }
 
-/// Whether the name still leads to the file that is open.
+/// Whether the name still leads to the open file.
 bool is_in_place(int file, const std::string& path) {
   struct stat open_file {};
   struct stat named {};
@@ -49,7 +49,7 @@ bool is_in_place(int file, const std::string& path) {
 
 SessionLock::SessionLock(const std::string& database, const std::string& session_id)
     : path_(lock_prefix(database) + session_id) {
-  // A process that clears up may lock the new file for a moment, and take it for a dead session's.
+  // A process that cleans up may briefly lock the new file, and mistake it for a dead session's.
   do {
     if (file_ >= 0) ::close(file_);
     file_ = ::open(path_.c_str(), kToLock | O_CREAT, 0600);
@@ -57,9 +57,9 @@ SessionLock::SessionLock(const std::string& database, const std::string& session
       const std::string reason = std::generic_category().message(errno);
       if (file_ >= 0) ::close(file_);
       throw Error(ErrorKind::database,
-                  fmt::format("{} cannot be made and locked ({}), so nobody could see that this "
+                  fmt::format("{} cannot be created and locked ({}), so no one could see that this "
                               "session runs. Next: keep the database on a local file system, in a "
-                              "folder that can be written.",
+                              "writable folder.",
                               path_, reason));
     }
   } while (!is_in_place(file_, path_));
@@ -71,7 +71,7 @@ SessionLock::~SessionLock() {
 }
 
 bool session_is_alive(const std::string& database, const std::string& session_id) {
-  // Ids come from rows that anybody may have written, and become part of a path.
+  // Ids come from rows that anyone may have written, and become part of a path.
   if (!is_id(session_id)) return false;
   const std::string path = lock_prefix(database) + session_id;
   const int file = ::open(path.c_str(), kToLook);

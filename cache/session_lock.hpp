@@ -14,7 +14,7 @@ namespace kiln {
 /// Copies of the row in merged or exported databases have no such file: there nothing runs.
 class SessionLock {
  public:
-  /// `database` is TuningStore::path(). Throws Error(database) when the file cannot be made.
+  /// `database` is TuningStore::path(). Throws Error(database) if the file cannot be created.
   SessionLock(const std::string& database, const std::string& session_id);
   ~SessionLock();
   SessionLock(const SessionLock&) = delete;
@@ -25,7 +25,7 @@ class SessionLock {
   int file_ = -1;
 };
 
-/// Whether a process holds the lock of that session. True as well when this user may not look.
+/// Whether a process holds the lock of that session. Also true if this user may not check.
 [[nodiscard]] bool session_is_alive(const std::string& database, const std::string& session_id);
 
 /// The state to show to people: a row that says "running" for a session whose process is gone is

@@ -29,10 +29,10 @@ using sqlite::DatabaseError;
 using std::chrono::milliseconds;
 
 constexpr int kPatienceMs = 2'000;
-/// How often to try for the lock. Two processes that find the damage at the same time hinder each
+/// How often to try for the lock. Two processes that find the damage at the same time block each
 /// other until their pauses differ.
 constexpr int kTries = 40;
-/// More damaged files than that have to be looked at by a person.
+/// More damaged files than that need a person's attention.
 constexpr int kMostAside = 10;
 
 // Fields of SQLite's header, big-endian.
@@ -40,7 +40,7 @@ constexpr std::size_t kHeaderBytes = 100;
 constexpr std::size_t kChangeCounterAt = 24;
 constexpr std::size_t kSchemaCookieAt = 40;
 constexpr std::size_t kApplicationIdAt = 68;
-constexpr std::size_t kValidForAt = 92;  ///< the change counter with which other fields are right
+constexpr std::size_t kValidForAt = 92;  ///< the change counter for which other fields are valid
 constexpr std::size_t kFieldBytes = 4;
 
 bool is_of_application(const std::string& header, std::int64_t application_id) {
@@ -72,7 +72,7 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
-/// A new file that is gone again unless it was completed.
+/// A new file that is removed again unless it was completed.
 class NewFile {
  public:
   explicit NewFile(const std::string& path)
@@ -86,7 +86,7 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
   [[nodiscard]] bool is_open() const { return file_ >= 0; }
-  /// This and complete() are false, with errno, when that fails.
+  /// This and complete() return false, with errno, on failure.
   [[nodiscard]] bool write(std::string_view bytes) const {
     while (!bytes.empty()) {
       const auto written = ::write(file_, bytes.data(), bytes.size());
@@ -103,7 +103,7 @@ class NewFile {
   bool complete_ = false;
 };
 
-/// Copies the file to a new one; false when its name is taken. The caller holds the exclusive lock.
+/// Copies the file to a new one; false if its name is taken. The caller holds the exclusive lock.
 bool copy_to(const std::string& copy, const Connection& connection) {
   const FileSizeSignalHeld held;
   NewFile file(copy);
@@ -118,12 +118,12 @@ bool copy_to(const std::string& copy, const Connection& connection) {
   }
   if (good && file.complete()) return true;
   throw Error(ErrorKind::database,
-              fmt::format("database {} is damaged, and no copy of it can be made to set it aside "
+              fmt::format("database {} is damaged, and it cannot be copied to set it aside "
                           "({}). Next: free some space, or move the file away.",
                           connection.path(), std::strerror(errno)));
 }
 
-/// The caller holds the exclusive lock, so a journal is nobody's: it belongs to what is damaged.
+/// The caller holds the exclusive lock, so a journal belongs to the damaged content.
 std::string copy_aside(const Connection& connection) {
   const std::string& path = connection.path();
   for (int number = 1; number <= kMostAside; ++number) {
@@ -136,13 +136,13 @@ std::string copy_aside(const Connection& connection) {
     return aside;
   }
   throw Error(ErrorKind::database,
-              fmt::format("database {0} is damaged, as were those beside it that were set aside. "
-                          "Next: check the disk, then remove {0}.damaged and its like.",
+              fmt::format("database {0} is damaged again, after those beside it were set aside. "
+                          "Next: check the disk, then remove {0}.damaged and the like.",
                           path));
 }
 
-/// Other connections take what they remember of the file for valid while these fields are as they
-/// were.
+/// Other connections consider what they have cached of the file valid while these fields are
+/// unchanged.
 std::string with_fresh_counters(std::string content) {
   const auto random = std::stoul(random_id().substr(0, 16), nullptr, 16);
   for (const std::size_t field : {kChangeCounterAt, kSchemaCookieAt, kValidForAt}) {
@@ -161,14 +161,14 @@ std::optional<std::string> set_damaged_aside(const std::string& path, std::int64
   const std::string header = connection.raw_bytes(0, kHeaderBytes);
   if (!is_of_application(header, application_id)) {
     throw Error(ErrorKind::database,
-                fmt::format("{} is not recognisable as a file of Kiln's and stays as it is. Next: "
+                fmt::format("{} is not recognisable as a file of Kiln's and is left alone. Next: "
                             "move it away, or name another file.",
                             path));
   }
   if (!is_damaged(connection, SchemaText::of(empty))) return std::nullopt;
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (connection.lock_exclusively()) {
-      // From here on nothing changes; what changed meanwhile has to be looked at again.
+      // From here on nothing changes; what changed meanwhile has to be examined again.
       if (connection.has_moved() || connection.raw_bytes(0, kHeaderBytes) != header) {
         return std::nullopt;
       }

@@ -17,8 +17,8 @@ namespace kiln {
 
 namespace {
 
-/// Takes what contenders_text() writes, value by value: a list reads ten thousand of these, and
-/// most of the time of a tree of values goes into making and freeing it.
+/// Parses what contenders_text() writes, value by value: a list reads ten thousand of these, and
+/// most of the time of a tree of values goes into allocating and freeing it.
 class ContenderReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   std::vector<Contender> contenders;
@@ -84,7 +84,7 @@ class ContenderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
   int depth_ = 0;
-  int field_ = 0;  ///< the next one of the last contender
+  int field_ = 0;  ///< the next field of the last contender
 };
 
 }  // namespace
@@ -108,7 +108,7 @@ std::string contenders_text(const std::vector<Contender>& contenders) {
     list.push_back({c.trial_id, c.rank.provenance, c.rank.cost, c.rank.noise, c.rank.registers,
                     c.template_name, c.template_digest, c.config, c.driver, c.toolkit});
   }
-  // What is no UTF-8 is replaced: such a text then differs from the trial's, which is found out.
+  // Invalid UTF-8 is replaced: the text then differs from the trial's, which is detected.
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

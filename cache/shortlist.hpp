@@ -13,7 +13,7 @@
 namespace kiln {
 
 /// What look-ups and lists need to know of the trials of one problem on one device, so that they
-/// read one row instead of all trials. It follows from the trials, and is stored with every change
+/// read one row instead of all trials. It is derived from the trials, and stored with every change
 /// of them.
 struct Shortlist {
   std::uint64_t trials = 0;
@@ -31,7 +31,7 @@ struct Shortlist {
 [[nodiscard]] std::string contenders_text(const std::vector<Contender>& contenders);
 [[nodiscard]] std::vector<Contender> parse_contenders(std::string_view text);
 
-/// How many problems of one kind there are on one device, and a mark of which they are: a look-up
+/// How many problems of one kind there are on one device, and a mark of their identity: a look-up
 /// that goes through them sees whether one is missing.
 struct Family {
   std::int64_t problems = 0;

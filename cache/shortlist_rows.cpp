@@ -58,7 +58,7 @@ void put_shortlist(const sqlite::Connection& connection, Pair pair, const Subjec
   put_family(connection, kind, pair.device_id, subject.device, family);
 }
 
-/// The trials that decide whether `trial` counts: itself, and what speaks against its candidate.
+/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate.
 std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair pair,
                                     const Trial& trial) {
   std::set<std::string> ignored;
@@ -124,9 +124,9 @@ std::vector<Pair> read_pairs(const sqlite::Connection& connection, const char* s
   return pairs;
 }
 
-/// Every pair that has trials, in order; from the trials themselves.
+/// Every pair that has trials, in order, from the trials themselves.
 std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection) {
-  // The index finds the next pair at once; reading all trials to see what differs takes longer.
+  // The index finds the next pair at once; scanning all trials for distinct pairs takes longer.
   std::vector<Pair> pairs;
   sqlite::Statement next = connection.prepare(
       "SELECT problem_id, device_id FROM trials INDEXED BY trials_by_candidate "
@@ -140,7 +140,7 @@ std::vector<Pair> pairs_with_trials(const sqlite::Connection& connection) {
   return pairs;
 }
 
-/// Whether there is a shortlist for every pair, going by what families say of them.
+/// Whether there is a shortlist for every pair, judging by the families.
 bool shortlists_complete(const sqlite::Connection& connection) {
   const Families families = families_as_they_are(connection);
   if (families.empty())
@@ -244,7 +244,7 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
   const CandidateKey& any = trials.front().key;
   std::set<std::string> ignored;
   auto known = find_shortlist(connection, pair, any.problem, any.device, ignored);
-  // What a candidate on the list kept off it may belong there when that one fails.
+  // A trial that a listed candidate kept off the list may belong on it when that one fails.
   const bool one_fails =
       known && std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
         return speaks_against(trial) && lists(*known, trial);
@@ -293,7 +293,7 @@ std::vector<Pair> all_pairs(const sqlite::Connection& connection) {
   if (shortlists_complete(connection)) {
     std::vector<Pair> pairs = read_pairs(
         connection, "SELECT problem_id, device_id FROM shortlists ORDER BY problem_id, device_id");
-    // This may read another index than the one that the families were held against.
+    // This may read a different index than the one that the families were compared with.
     const std::int64_t expected =
         connection.integer("SELECT coalesce(sum(problems), 0) FROM families");
     const bool all_differ =

@@ -20,7 +20,7 @@ struct Pair {
   friend auto operator<=>(const Pair&, const Pair&) = default;
 };
 
-/// What a pair's row numbers stand for.
+/// What a pair's row numbers refer to.
 struct Subject {
   Problem problem;
   DeviceClass device;
@@ -32,8 +32,8 @@ struct Subject {
 [[nodiscard]] std::vector<Trial> trials_of(const sqlite::Connection& connection, Pair pair,
                                            std::set<std::string>& corrupt);
 
-/// The stored shortlist of the pair, which is that of `problem` and `device`. Nothing when it is
-/// missing or out of date, or damaged, which is added to `corrupt`.
+/// The stored shortlist of the pair, which is that of `problem` and `device`. Nothing if it is
+/// missing, out of date or damaged; a damaged one is added to `corrupt`.
 [[nodiscard]] std::optional<Shortlist> find_shortlist(const sqlite::Connection& connection,
                                                       Pair pair, const Problem& problem,
                                                       const DeviceClass& device,
@@ -48,15 +48,15 @@ struct Subject {
 /// Looks for families whose kind or device is not what it was when they were stored.
 void check_families(const sqlite::Connection& connection, std::set<std::string>& corrupt);
 
-/// What follows changes rows, inside the caller's transaction.
+/// The functions below change rows, inside the caller's transaction.
 
-/// Makes the pair's shortlist from its trials.
+/// Builds the pair's shortlist from its trials.
 void rebuild_shortlist(const sqlite::Connection& connection, Pair pair);
-/// Brings the pair's shortlist up to date after these trials, at least one, were stored: the same
+/// Updates the pair's shortlist after these trials, at least one, were stored: the same result
 /// as rebuild_shortlist(), in a time that does not grow with the number of those stored before.
 void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
                       const std::vector<Trial>& trials);
-/// Whether any pair's shortlist is missing or out of date, or a family does not fit.
+/// Whether any pair's shortlist is missing or out of date, or a family does not match.
 [[nodiscard]] bool shortlists_need_mending(const sqlite::Connection& connection);
 void mend_shortlists(const sqlite::Connection& connection);
 

@@ -1,7 +1,7 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- What look-ups and lists read instead of all trials: since schema 5. Everything here follows from
--- `trials` and is made again where it is missing or wrong.
+-- What look-ups and lists read instead of all trials, since schema 5. Everything here is derived
+-- from `trials` and rebuilt where it is missing or wrong.
 
 -- One row for each problem and device that has trials. An empty digest says that the row is out of
 -- date.
@@ -29,8 +29,8 @@ CREATE TABLE families (
   PRIMARY KEY (kind, device_id)
 ) STRICT, WITHOUT ROWID;
 
--- Kiln keeps the shortlists up to date itself, with triggers switched off. These are for people who
--- change trials by hand: what they touch is read from the trials until Kiln has made it anew.
+-- Kiln keeps the shortlists up to date itself, with triggers disabled. These are for people who
+-- change trials by hand: what they touch is read from the trials until Kiln has rebuilt it.
 CREATE TRIGGER trials_added AFTER INSERT ON trials BEGIN
   INSERT INTO shortlists (problem_id, device_id) SELECT NEW.problem_id, NEW.device_id
     WHERE NOT EXISTS (SELECT 1 FROM shortlists WHERE problem_id = NEW.problem_id

@@ -63,10 +63,10 @@ Diagnosis diagnose(const SQLite::Exception& error) {
               "what was stored before is intact"};
     case SQLITE_INTERRUPT:
       return {Cause::damaged, "takes longer to read than its size can explain",
-              "it is damaged, or made to do this: move the file away; Kiln makes a new one"};
+              "it is damaged, or crafted to do this: move the file away; Kiln makes a new one"};
     case SQLITE_TOOBIG:
       return {
-          Cause::other, "would hold a longer value than Kiln stores",
+          Cause::other, "would contain a longer value than Kiln stores",
           "if no kernel is that large, the file is damaged: move it away; Kiln makes a new one"};
     default:
       return {Cause::other, "failed",
@@ -91,7 +91,7 @@ sqlite3_file* file_of(sqlite3* handle) {
   return file;
 }
 
-/// Calls SQLiteCpp and turns its exceptions into ours.
+/// Calls SQLiteCpp and translates its exceptions into ours.
 template <class Call>
 decltype(auto) guarded(const std::string& path, Call&& call) {
   try {
@@ -101,15 +101,15 @@ decltype(auto) guarded(const std::string& path, Call&& call) {
   }
 }
 
-/// The same for calls that may write. Also queries do: they roll back what a killed writer left.
+/// The same for calls that may write. Even queries do: they roll back what a killed writer left.
 template <class Call>
 decltype(auto) guarded_writing(const std::string& path, Call&& call) {
   const FileSizeSignalHeld held;
   return guarded(path, std::forward<Call>(call));
 }
 
-/// What no statement of Kiln's comes near, but what a file could ask for. Attached databases: none,
-/// so that no statement reaches another file.
+/// Limits that no statement of Kiln's comes near, but that a file could reach. Attached databases:
+/// none, so that no statement reaches another file.
 constexpr std::array<std::pair<int, int>, 10> kLimits{{
     {SQLITE_LIMIT_LENGTH, 256 << 20},
     {SQLITE_LIMIT_SQL_LENGTH, 1 << 20},
@@ -124,7 +124,7 @@ constexpr std::array<std::pair<int, int>, 10> kLimits{{
 }};
 
 constexpr std::int64_t kNoDeadline = std::numeric_limits<std::int64_t>::max();
-/// Instructions of SQLite's machine between two looks at the clock: about 0.1 ms.
+/// Instructions of SQLite's VM between two checks of the clock: about 0.1 ms.
 constexpr int kInstructionsPerLook = 5000;
 
 std::int64_t thread_cpu_ns() {
@@ -156,11 +156,11 @@ class StatementPool {
       if (statement->tryReset() != SQLITE_OK || idle_.size() >= kMost) return;
       statement->clearBindings();
       std::string sql = statement->getQuery();
-      // Some pragmas act when they are prepared, so each use prepares them anew.
+      // Some pragmas act when they are prepared, so each use prepares them again.
       if (sql.starts_with("PRAGMA")) return;
       idle_.emplace(std::move(sql), std::move(statement));
     } catch (const std::exception&) {
-      // No memory to remember it: it is prepared again.
+      // No memory to keep it: it is prepared again.
     }
   }
 
@@ -238,7 +238,7 @@ void Statement::bind_next(std::nullopt_t) {
 
 Connection::Connection(const std::string& path, Access access, int busy_timeout_ms)
     : path_(std::make_unique<std::string>(path)), pool_(std::make_unique<StatementPool>()) {
-  // Also queries ask for write access: only then can SQLite roll back the journal that a killed
+  // Queries ask for write access too: only then can SQLite roll back the journal that a killed
   // writer left. It falls back to reading by itself where the file system forbids writing.
   const int flags = SQLite::OPEN_READWRITE | SQLite::OPEN_NOFOLLOW | SQLite::OPEN_PRIVATECACHE;
   guarded_writing(
@@ -252,7 +252,7 @@ Connection::Connection(const std::string& path, Access access, int busy_timeout_
     // systems, and SQLite before 3.51.3 can damage a file when it resets the log.
     execute("PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL");
   }
-  // Nobody else sees the file until it is complete, so a crash leaves nothing to roll back.
+  // No one else sees the file until it is complete, so a crash leaves nothing to roll back.
   if (access == Access::create) execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL");
 }
 
@@ -313,7 +313,7 @@ bool Connection::lock_exclusively() {
       if (result == SQLITE_OK) result = file->pMethods->xLock(file, level);
     }
     if (result == SQLITE_OK) return true;
-    // Two that kept the shared lock would wait for each other for ever.
+    // Two connections that kept the shared lock would wait for each other for ever.
     file->pMethods->xUnlock(file, SQLITE_LOCK_NONE);
     if ((result & 0xff) != SQLITE_BUSY) {
       throw SQLite::Exception("locking the database file", result);
@@ -390,7 +390,7 @@ Connection Connection::copy_in_memory() const {
   copy.limit_value_bytes(sqlite3_limit(database_->getHandle(), SQLITE_LIMIT_LENGTH, -1));
   guarded(*path_, [&] {
     SQLite::Backup backup(*copy.database_, *database_);
-    // A database that stays locked is an answer of executeStep, not an exception.
+    // A database that stays locked is a result of executeStep, not an exception.
     const int result = backup.executeStep();
     if (result != SQLITE_DONE) throw SQLite::Exception("copying the database", result);
   });
@@ -469,7 +469,7 @@ Transaction::~Transaction() {
   try {
     connection_.execute("ROLLBACK");
   } catch (const Error&) {
-    // SQLite has rolled back by itself (full disk, I/O error): nothing is left to undo.
+    // SQLite has already rolled back (full disk, I/O error): nothing is left to undo.
   }
 }
 

@@ -22,13 +22,13 @@ class Statement;
 /// text says what to do. Private to this folder; only sqlite.cpp includes SQLiteCpp.
 namespace kiln::sqlite {
 
-/// What kind of trouble it is, for callers that react rather than report.
+/// The kind of failure, for callers that react rather than report.
 enum class Cause : std::uint8_t {
   busy,
   damaged,
   not_a_database,
   full,
-  moved,  ///< the file that is open no longer has its name
+  moved,  ///< the open file no longer has its name
   forbidden,
   other
 };
@@ -38,7 +38,7 @@ class DatabaseError : public Error {
   DatabaseError(Cause cause, const std::string& text)
       : Error(ErrorKind::database, text), cause_(cause) {}
   [[nodiscard]] Cause cause() const noexcept { return cause_; }
-  /// Whether only what was just read may be to blame (a page, a value, a sector of the disk), so
+  /// Whether only what was just read may be at fault (a page, a value, a sector of the disk), so
   /// that something else in the file may still be readable.
   [[nodiscard]] bool may_be_local() const noexcept {
     return cause_ == Cause::damaged || cause_ == Cause::full || cause_ == Cause::other;
@@ -48,7 +48,7 @@ class DatabaseError : public Error {
   Cause cause_;
 };
 
-/// Prepared statements that nobody uses at the moment, by their text: preparing one takes longer
+/// Prepared statements that are not in use, by their text: preparing one takes longer
 /// than most of Kiln's queries.
 class StatementPool;
 
@@ -67,7 +67,7 @@ class Statement {
   }
   /// Moves to the next row; false after the last.
   bool step();
-  /// Runs a statement that gives no rows, and makes it ready to be bound again.
+  /// Runs a statement that yields no rows, and makes it ready to be bound again.
   void run();
   /// Makes the statement ready to be bound and stepped again.
   void rewind();
@@ -112,7 +112,7 @@ class Connection {
   enum class Access : std::uint8_t {
     query,    ///< never changes content, but may roll back what a killed writer left
     write,    ///< the file must exist
-    create,   ///< a fresh, private file that nobody else knows yet
+    create,   ///< a fresh, private file that no one else knows yet
     inspect,  ///< perhaps damaged, or no database: nothing is read before the first statement
   };
   Connection(const std::string& path, Access access, int busy_timeout_ms);
@@ -125,33 +125,33 @@ class Connection {
   /// A copy in memory, which can be changed without touching the file.
   [[nodiscard]] Connection copy_in_memory() const;
 
-  /// One or several statements that give no rows.
+  /// One or several statements that yield no rows.
   void execute(const std::string& sql);
   [[nodiscard]] Statement prepare(const std::string& sql) const;
   [[nodiscard]] std::int64_t integer(const std::string& sql) const;
   [[nodiscard]] std::int64_t last_row_id() const;
   [[nodiscard]] std::int64_t changes() const;
-  /// Differs from an earlier one when anything was changed since, by this connection or another.
+  /// Differs from an earlier one if anything was changed since, by this connection or another.
   [[nodiscard]] std::pair<std::int64_t, std::int64_t> change_stamp() const;
   /// From here on this connection ignores views and triggers, which Kiln's own code never needs:
-  /// what a file written by others could run is then nothing.
+  /// nothing that a file written by others could run is left.
   void ignore_programs_in_schema();
-  /// No value and no row may be longer from here on, also none that SQL computes. (256 MiB until
-  /// told otherwise.)
+  /// From here on no value and no row may be longer, not even one that SQL computes. (The initial
+  /// limit is 256 MiB.)
   void limit_value_bytes(int bytes);
 
-  // For setting a damaged file aside. They go through SQLite's own descriptor: opening and closing
-  // the file by other means would drop the locks that this process holds on it.
+  // For setting a damaged file aside. These go through SQLite's own descriptor: opening and closing
+  // the file by other means would drop the locks that this process has on it.
 
-  /// Shuts everybody else out of the file, sound or not, until this connection is closed; between
-  /// two statements only. False when another connection is using it.
+  /// Shuts everyone else out of the file, intact or not, until this connection is closed; only
+  /// between two statements. False if another connection is using it.
   [[nodiscard]] bool lock_exclusively();
-  /// Whether the path leads to another file by now, or to none.
+  /// Whether the path now leads to another file, or to none.
   [[nodiscard]] bool has_moved() const;
-  /// Bytes of the file as they are; fewer where it ends.
+  /// Raw bytes of the file; fewer at its end.
   [[nodiscard]] std::string raw_bytes(std::int64_t offset, std::size_t count) const;
   /// Gives the file other content, for the holder of lock_exclusively(). The header comes last, so
-  /// that a file with which a process dies half-way is still what it was before: damaged.
+  /// that a file whose writer dies half-way is still what it was before: damaged.
   void replace_content(const std::string& bytes);
   /// The bytes of the file that a database in memory would be.
   [[nodiscard]] std::string content() const;
@@ -160,11 +160,11 @@ class Connection {
  private:
   friend class WorkLimit;
   Connection() = default;
-  /// What a file could do merely by its schema is switched off. Reads nothing.
+  /// Disables whatever a file could do merely by its schema. Reads nothing.
   void protect();
   void harden();
   std::unique_ptr<std::string> path_;  ///< on the heap: statements refer to it across moves
-  /// Processor time of a thread, in ns, at which work is broken off; likewise on the heap, because
+  /// Processor time of a thread, in ns, at which work is aborted; likewise on the heap, because
   /// SQLite keeps its address. It must outlive the database.
   std::unique_ptr<std::int64_t> deadline_ns_;
   std::unique_ptr<SQLite::Database> database_;
@@ -186,7 +186,7 @@ class Snapshot {
 /// While it lives, statements of the connection may take that much processor time of this thread;
 /// then they fail with DatabaseError(damaged). Pages of a damaged or hostile file can refer to each
 /// other so that reading them never ends. Processor time, because waiting for a lock or a slow disk
-/// is no fault of the file's. Of two at once the earlier end holds.
+/// is no fault of the file's. If two are alive, the earlier limit applies.
 class WorkLimit {
  public:
   WorkLimit(const Connection& connection, double seconds);

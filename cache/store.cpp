@@ -35,7 +35,7 @@ void create_database(const std::string& path) {
   });
 }
 
-/// SQLite takes an empty file for an empty database; here it is the remains of something.
+/// SQLite takes an empty file for an empty database; here it is a leftover of something.
 void refuse_empty(const Connection& connection) {
   if (connection.integer("PRAGMA page_count") != 0) return;
   throw Error(ErrorKind::database,
@@ -50,7 +50,7 @@ constexpr int kMostValueBytes = 8 << 20;
 constexpr double kOpeningSeconds = 3.0;
 
 /// SQLite needs a second or two to walk through a million trials, and a tuning run should start
-/// before that: of a larger file the table of trials is left to `kiln doctor`, and to the digests
+/// sooner: in a larger file the table of trials is left to `kiln doctor`, and to the digests
 /// of the rows that are read.
 constexpr std::int64_t kCheckedWholeBytes = std::int64_t{64} << 20;
 
@@ -91,7 +91,7 @@ class ShortlistUpdates {
     change.anew = change.anew || result == InsertResult::mended;
   }
 
-  /// A few trials are quickly added however many there are; with many it is faster to begin anew.
+  /// A few trials are added quickly however many there are; with many, rebuilding is faster.
   void write(const Connection& connection) {
     for (const auto& [pair, change] : changes_) {
       if (change.anew || change.trials.size() > kAddedOneByOne) {
@@ -116,7 +116,7 @@ bool need_mending(const Connection& connection) {
   return shortlists_need_mending(connection);
 }
 
-/// What SQLite finds when it holds rows and indexes against each other; "" when nothing is wrong.
+/// What SQLite finds when it compares rows and indexes; "" if nothing is wrong.
 std::string integrity_fault(const Connection& connection) {
   try {
     const sqlite::WorkLimit limit(connection, reading_seconds(connection));
@@ -133,7 +133,7 @@ struct Inspected {
   std::string salvage_fault;
 };
 
-/// What must hold before anything is read: nothing here computes what the file says.
+/// What must hold before anything is read: nothing here evaluates what the file defines.
 Inspected inspect(const Connection& connection, OpenMode mode) {
   const sqlite::WorkLimit limit(connection, kOpeningSeconds);
   refuse_empty(connection);
@@ -156,7 +156,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool exists = file_guard::exists_and_is_safe(path);
   if (!exists && !write) {
     throw Error(ErrorKind::database,
-                fmt::format("database {} does not exist. Next: `kiln tune` makes it; --db or "
+                fmt::format("database {} does not exist. Next: `kiln tune` creates it; --db or "
                             "KILN_DB name another one.",
                             path));
   }
@@ -230,7 +230,7 @@ std::string TuningStore::record(const Trial& trial) {
   const InsertResult result = insert_trial(impl_->connection, row);
   if (result == InsertResult::conflict) {
     throw Error(ErrorKind::usage,
-                fmt::format("trial id {} is taken by a trial of other content", row.id));
+                fmt::format("trial id {} is taken by a trial with other content", row.id));
   }
   ShortlistUpdates updates;
   updates.add(impl_->connection, row, result);

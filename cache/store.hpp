@@ -18,8 +18,8 @@ namespace kiln {
 enum class OpenMode : std::uint8_t {
   read_only,
   read_write,
-  /// As read_only, but what can be read also of a file that is damaged or has a foreign schema: its
-  /// trials() and sessions(), row by row. Takes longer: looks through the whole file.
+  /// Like read_only, but also reads what it can of a file that is damaged or has a foreign schema:
+  /// its trials() and sessions(), row by row. Takes longer: scans the whole file.
   salvage,
 };
 
@@ -51,10 +51,10 @@ struct ProblemSummary {
   std::uint64_t ok = 0;
   std::uint64_t failed = 0;
   std::optional<Trial> best;
-  std::optional<SessionRecord> last_session;  ///< the newest; see state_now() for what runs
+  std::optional<SessionRecord> last_session;  ///< the newest; see state_now() for whether it runs
 };
 
-/// Asks for the best trial of one problem and device. An empty function admits everything.
+/// A query for the best trial of one problem and device. An empty function admits everything.
 struct BestQuery {
   Problem problem;
   DeviceClass device;
@@ -62,18 +62,18 @@ struct BestQuery {
   std::function<bool(std::string_view name, std::string_view digest)> admits_template;
   std::function<bool(std::string_view template_name, const Config&)> admits;
   bool compiled_too = false;
-  std::optional<Provenance> provenance;  ///< only of that one
+  std::optional<Provenance> provenance;  ///< only this one
 };
 
-/// What became of rows that were to be stored.
+/// The outcome of storing rows.
 struct RecordCount {
   std::uint64_t written = 0;
   std::uint64_t present = 0;
-  std::vector<std::size_t> conflicts;  ///< positions of those whose id has other content here
+  std::vector<std::size_t> conflicts;  ///< positions of those whose id is stored with other content
 };
 
 /// The tuning database (schema.sql; docs/schema.md is binding). Every write is committed when the
-/// call returns. A row whose digest does not fit its content is left out of every answer and
+/// call returns. A row whose digest does not match its content is left out of every answer and
 /// counted in `corrupt_rows()`. Not thread-safe: one connection, one thread.
 /// Errors: Error(database) whose text names the file, what is wrong and the next step.
 class TuningStore {
@@ -91,44 +91,44 @@ class TuningStore {
   /// Stores a session, or continues the one of that id. The id comes from random_id().
   void begin_session(const SessionRecord& session);
   void end_session(const std::string& id, const std::string& state, std::uint64_t evaluated);
-  /// In the order of their starts; with a limit the newest that many.
+  /// In the order of their starts; with a limit, only the newest that many.
   [[nodiscard]] std::vector<SessionRecord> sessions(const TrialFilter& filter = {}) const;
-  /// Adds sessions of another database; of two states of one session the later stays.
+  /// Adds sessions of another database; of two states of one session the later wins.
   RecordCount adopt_sessions(const std::vector<SessionRecord>& sessions);
 
   /// Before a candidate is launched: if the host dies with it, a resumed run does not try it again.
   /// Cleared by the record() of the same key.
   void record_attempt(const CandidateKey& key, const std::string& session_id);
-  /// The same, unless the candidate is another session's, one of the same environment: on the
-  /// device now (and `is_running` says so of its session), or measured since `session` started.
-  /// False then, and nothing is recorded.
+  /// The same, unless the candidate belongs to another session of the same environment: one that
+  /// has it on the device now (and for which `is_running` holds), or has measured it since
+  /// `session` started. Then false, and nothing is recorded.
   [[nodiscard]] bool claim_attempt(const CandidateKey& key, const SessionRecord& session,
                                    const std::function<bool(const std::string&)>& is_running);
-  /// After an attempt that was broken off on purpose, which says nothing about the candidate.
+  /// After an attempt that was aborted on purpose, which says nothing about the candidate.
   void withdraw_attempt(const CandidateKey& key, const std::string& session_id);
   /// Attempts of this problem and device without an outcome (left by a killed run), of the sessions
   /// that `of_session` admits or of all.
   [[nodiscard]] std::vector<CandidateKey> open_attempts(
       const Problem& problem, const DeviceClass& device,
       const std::function<bool(const std::string&)>& of_session = {}) const;
-  /// A date for a new trial of that candidate: now, but after every one that is stored of it, also
-  /// where the clock was ahead then. Or what it says could never make up for an earlier crash.
+  /// A date for a new trial of that candidate: now, but after every stored one of it, even if
+  /// the clock was ahead then. Otherwise it could never make up for an earlier crash.
   [[nodiscard]] std::int64_t date_after(const CandidateKey& key) const;
   /// Stores the trial; returns its id. Storing the same id twice is one row. Throws Error(usage)
   /// for a trial that breaks a rule of docs/schema.md, or whose id another trial has.
   std::string record(const Trial& trial);
   /// Several trials in one transaction, for imports: all or nothing. A trial whose id is taken by
-  /// one of other content is left out and listed. A damaged row is replaced by its intact
+  /// one with other content is left out and listed. A damaged row is replaced by its intact
   /// twin.
   RecordCount record_all(const std::vector<Trial>& trials);
 
-  /// Oldest first (see Trial); with a limit the newest that many.
+  /// Oldest first (see Trial); with a limit, only the newest that many.
   [[nodiscard]] std::vector<Trial> trials(const TrialFilter& filter) const;
   [[nodiscard]] std::vector<ProblemSummary> summaries(const ProblemFilter& filter = {}) const;
   /// best_of() over the trials that the query admits: a few rows, however many trials there are.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query) const;
-  /// Says as well which trial would have been the best, had the query admitted its template;
-  /// nothing when the answer is that one.
+  /// Also tells which trial would have been the best if the query had admitted its template;
+  /// nothing if the answer is that one.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query,
                                           std::optional<Trial>* unavailable) const;
   /// Devices that have trials of problems of that kind.
@@ -141,18 +141,18 @@ class TuningStore {
                                                  const DeviceClass& device) const;
 
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
-  /// `keep_best` and the newest session's. Returns how many went; with `dry_run` how many would,
-  /// and changes nothing.
+  /// `keep_best` and the newest session's. Returns how many were deleted; with `dry_run`, how many
+  /// would be, and changes nothing.
   std::uint64_t prune(std::int64_t older_than_ms, int keep_best, bool dry_run = false);
 
   /// After OpenMode::salvage: why rows may be missing, as the rest of a sentence about the file
-  /// ("is damaged: ..."); "" when SQLite finds no damage and the schema is Kiln's own. Rows that
-  /// only their digests disown are counted in corrupt_rows() as ever.
+  /// ("is damaged: ..."); "" if SQLite finds no damage and the schema is Kiln's own. Rows that
+  /// only fail their digest are counted in corrupt_rows() as usual.
   [[nodiscard]] const std::string& salvage_fault() const;
   [[nodiscard]] const std::string& path() const;
   [[nodiscard]] int schema_version() const;
   [[nodiscard]] std::uint64_t corrupt_rows() const;
-  /// SQLite's integrity_check and every row digest; one line per fault, empty when sound.
+  /// SQLite's integrity_check and every row digest; one line per fault, empty if there is none.
   [[nodiscard]] std::vector<std::string> check() const;
 
   class Impl;
@@ -163,7 +163,7 @@ class TuningStore {
 };
 
 /// The latest trial of each candidate and provenance among trials of one problem and device that
-/// are in the order of their dates.
+/// are ordered by date.
 [[nodiscard]] std::vector<Trial> latest_of(const std::vector<Trial>& trials);
 
 /// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
@@ -175,8 +175,8 @@ class TuningStore {
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
-/// gave a wrong result is never best; one that crashed or hung counts by what came after, where
-/// what happened on an emulated device says nothing against a measured trial. "Overlaps" is not
+/// gave a wrong result is never best; for one that crashed or hung only later trials count, though
+/// what happened on an emulated device does not count against a measured trial. "Overlaps" is not
 /// transitive, so this is a property of the whole set, not of pairs.
 [[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What look-ups ask of the store: the best trial of a problem, and which problems are near it.
+// The look-ups' queries: the best trial of a problem, and which problems are near it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 namespace kiln {
 namespace {
 
-/// A query as a condition on contenders that remembers what it was asked, because `admits` may be
-/// slow and the same candidate often has several trials.
+/// A query as a condition on contenders that caches results, because `admits` may be slow and the
+/// same candidate often has several trials.
 class Admission {
  public:
   explicit Admission(const BestQuery& query) : query_(query) {}
@@ -23,8 +23,8 @@ class Admission {
   bool operator()(const Contender& contender) {
     return fits(contender) && admits_template(contender) && admits_config(contender);
   }
-  /// The same, were every template there as it was. Where its present state has results of its own,
-  /// an older state of a template is history.
+  /// The same, as if every template were still there. Where its present state has results of its
+  /// own, an older state of a template is history.
   bool with_any_template(const Contender& contender, const std::vector<Contender>& all) {
     if (!fits(contender)) return false;
     if (admits_template(contender)) return admits_config(contender);
@@ -37,7 +37,7 @@ class Admission {
     return !query_.admits_template ||
            query_.admits_template(contender.template_name, contender.template_digest);
   }
-  /// Whether any was kept out for what only the caller knows of configurations.
+  /// Whether the caller refused any for its configuration.
   [[nodiscard]] bool refused_any() const { return refused_any_; }
 
  private:
@@ -61,7 +61,7 @@ class Admission {
       return query_.admits(contender.template_name, Config::parse(contender.config));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
-      return false;  // no configuration at all: the trial says so where it is read
+      return false;  // malformed: reported where the trial is read
     }
   }
 
@@ -133,8 +133,8 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
   std::optional<Trial> best;
   const auto shortlist =
       find_shortlist(impl_->connection, pair, query.problem, query.device, impl_->corrupt);
-  // A refused configuration may have kept others off the list, and a trial that is not as the list
-  // says is damaged: then all trials decide.
+  // A refused configuration may have kept others off the list, and a trial that does not match the
+  // list is damaged: then all trials decide.
   if (shortlist && answer_from(shortlist->contenders, best) && !admission.refused_any()) {
     return best;
   }
@@ -160,7 +160,7 @@ NeighbourQueue TuningStore::neighbours(const Problem& problem, const DeviceClass
   const sqlite::Snapshot snapshot(impl_->connection);
   const auto device_id = find_device(impl_->connection, device);
   if (!device_id) {
-    // It may be here, damaged: then what is known of it does not fit.
+    // It may be here but damaged: then what is known of it does not match.
     check_families(impl_->connection, impl_->corrupt);
     return {};
   }
@@ -205,8 +205,8 @@ std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& prob
       "SELECT p.sizes FROM problems p JOIN shortlists s USING (problem_id) "
       "WHERE p.kind = ? AND s.device_id = ?");
   if (known.fits && has_shortlists) return known.table;
-  // Problems are missing, or too many, or their family is: the trials know. Only an older schema
-  // has no families at all, and nothing is wrong with it.
+  // Problems are missing, or too many, or their family is missing: the trials decide. Only an older
+  // schema has no families at all, and that is no fault.
   read(
       "SELECT p.sizes FROM problems p WHERE p.kind = ? AND EXISTS "
       "(SELECT 1 FROM trials t WHERE t.problem_id = p.problem_id AND t.device_id = ?)");

@@ -20,7 +20,7 @@
 
 namespace kiln {
 
-/// Processor time, in seconds, that an answer may take, which comes from few rows of however many.
+/// Processor time, in seconds, that an answer may take, which reads few rows of however many.
 /// See sqlite::reading_seconds() for what reads all of them.
 inline constexpr double kLookUpSeconds = 2.0;
 
@@ -34,28 +34,28 @@ class TuningStore::Impl {
         writable(may_write),
         has_shortlists(with_shortlists) {}
 
-  /// Throws Error(usage) when the store was opened for reading.
+  /// Throws Error(usage) if the store was opened for reading.
   void require_write() const;
-  /// Sound attempts of the sessions that are wanted; a damaged one goes to `corrupt`.
+  /// Intact attempts of the wanted sessions; a damaged one goes to `corrupt`.
   [[nodiscard]] std::vector<CandidateKey> attempts(
       const WhereClause& where, const std::function<bool(const std::string&)>& of_session = {});
 
-  /// Without its session. Nothing when all of the pair's trials are damaged.
+  /// Without its session. Nothing if all of the pair's trials are damaged.
   [[nodiscard]] std::optional<ProblemSummary> summary_of(Pair pair, const Problem& problem,
                                                          const DeviceClass& device);
-  /// The newest sound session of each problem and device, or of those of one problem.
+  /// The newest intact session of each problem and device, or of those of one problem.
   [[nodiscard]] std::map<Pair, SessionRecord> last_sessions(std::optional<std::int64_t> problem_id);
-  /// All contenders of the pair in the order of better(), from its trials. Remembered until
-  /// something changes; valid until the next call.
+  /// All contenders of the pair in the order of better(), from its trials. Cached until anything
+  /// changes; valid until the next call.
   [[nodiscard]] const std::vector<Contender>& all_contenders(Pair pair);
-  /// The contender's trial; a damaged one, or one that is not as the contender says, goes to
+  /// The contender's trial; one that is damaged, or does not match the contender, goes to
   /// `corrupt`.
   [[nodiscard]] std::optional<Trial> trial_of(const Contender& contender);
-  /// The sizes of all problems of that kind with trials on the device. Remembered likewise.
+  /// The sizes of all problems of that kind with trials on the device. Cached likewise.
   [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
                                                           std::int64_t device_id,
                                                           const DeviceClass& device);
-  /// Goes to `corrupt` if the sizes that are known list the problem, which its index did not find.
+  /// Goes to `corrupt` if the known sizes list the problem but its index did not find it.
   void note_if_lost(const Problem& problem, std::int64_t device_id);
 
   sqlite::Connection connection;
@@ -63,7 +63,7 @@ class TuningStore::Impl {
   bool writable;
   bool has_shortlists;  ///< false for a copy in memory, of an older schema or of what was salvaged
   std::string salvage_fault;
-  /// Rows whose digest did not fit, by table and id, so that each counts once.
+  /// Rows whose digest did not match, by table and id, so that each counts once.
   std::set<std::string> corrupt;
 
  private:
@@ -76,8 +76,8 @@ class TuningStore::Impl {
   std::map<Pair, Contenders> contenders_;
   struct SizeTables {
     std::shared_ptr<const SizeTable> table;
-    Family family;      ///< of what the table holds
-    bool fits = false;  ///< as the family on file; else the table holds until anything changes
+    Family family;      ///< of the problems in the table
+    bool fits = false;  ///< equals the stored family; else it is valid until anything changes
     Stamp stamp;
   };
   std::map<std::pair<std::string, std::int64_t>, SizeTables> size_tables_;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What a person asks of the store now and then: check it, and make it smaller.
+// Maintenance on request: checking the store, and making it smaller.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,14 +32,14 @@ void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string
     const Standing standing = standing_of(trials);
     if (standing.best == nullptr) return;
     kept.insert(standing.best->id);
-    // Without the leader, others would tie that do not tie now.
+    // Without the leader, trials would tie that do not tie now.
     kept.insert(standing.leader->id);
     const Candidate winner = candidate_of(*standing.best);
     std::erase_if(trials, [&](const Trial& trial) { return candidate_of(trial) == winner; });
   }
 }
 
-/// Ids of what may go, of the trials of one problem and device, oldest first.
+/// Ids of what may be deleted of the trials of one problem and device, oldest first.
 std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_t before_unix_ms,
                                    int keep_best) {
   std::set<std::string> kept;
@@ -54,23 +54,23 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   }
   std::vector<std::string> ids;
   for (const Trial& trial : trials) {
-    // Evidence against a candidate stays as long as anything stays that speaks for it.
+    // Evidence against a candidate stays as long as any evidence for it.
     const bool evidence = speaks_against(trial) && living.contains(candidate_of(trial));
     if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
   }
   return ids;
 }
 
-/// Each shortlist against the trials that it follows from, and whether they are all there.
+/// Compares each shortlist with the trials it derives from, and checks that none is missing.
 void check_shortlists(const sqlite::Connection& connection, std::set<std::string>& corrupt,
                       std::vector<std::string>& faults) {
   check_families(connection, corrupt);
-  // What a person changed is marked as out of date, which is no fault.
+  // What a person changed is marked out of date, which is no fault.
   if (connection.integer("SELECT count(*) FROM shortlists WHERE digest = ''") == 0 &&
       shortlists_need_mending(connection)) {
     faults.emplace_back(
         "some shortlists are missing, or their families do not count them; the next run that "
-        "opens the database for writing makes them anew");
+        "opens the database for writing rebuilds them");
   }
   for (const Pair& pair : all_pairs(connection)) {
     const std::vector<Trial> trials = trials_of(connection, pair, corrupt);
@@ -127,7 +127,7 @@ std::vector<std::string> TuningStore::check() const {
     faults.push_back(fmt::format("{} row {} refers to a missing row of {}", references.text(0),
                                  references.integer(1), references.text(2)));
   }
-  // Reading everything finds every digest that does not fit.
+  // Reading everything finds every digest mismatch.
   (void)trials({});
   (void)sessions({});
   (void)impl_->attempts({});
@@ -135,15 +135,15 @@ std::vector<std::string> TuningStore::check() const {
   while (problems.step()) {
     const auto flops = flops_of(problems.text(0), problems.text(1));
     if (flops && (problems.is_null(2) || problems.real(2) != *flops)) {
-      faults.push_back(fmt::format("problem {}: flops do not fit its sizes", problems.text(1)));
+      faults.push_back(fmt::format("problem {}: flops do not match its sizes", problems.text(1)));
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);
   for (const std::string& view : altered_views(connection)) {
-    faults.push_back(view + ": what it shows is not what Kiln says; its answers don't need it");
+    faults.push_back(view + ": it does not show what Kiln would; Kiln's answers don't need it");
   }
   for (const std::string& row : impl_->corrupt) {
-    faults.push_back(row + ": content does not fit its digest; the row is left out of answers");
+    faults.push_back(row + ": content does not match its digest; the row is left out of answers");
   }
   return faults;
 }

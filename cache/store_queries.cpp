@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Trials as they are, for callers that want all of them.
+// Raw trials, for callers that want all of them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-/// Where many are asked for the table itself is read ("NOT INDEXED"): an index may have lost some.
+/// A query for many reads the table itself ("NOT INDEXED"): an index may have lost some.
 std::string select_sessions(const char* way) {
   return fmt::format(
       "SELECT s.session_id, p.kind, p.sizes, {}, {}, s.strategy, s.budget, s.space_size, "

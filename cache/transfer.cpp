@@ -26,7 +26,7 @@ constexpr std::size_t kMaxComplaints = 20;
 /// Rows per transaction: few enough to keep memory small and tuning runs from waiting, enough to
 /// make commits rare.
 constexpr std::size_t kBatch = 500;
-/// A line longer than this is no row of ours.
+/// A longer line is not a row of ours.
 constexpr std::size_t kMaxLineBytes = 4 << 20;
 
 void complain(TransferCount& count, std::string complaint) {
@@ -39,7 +39,7 @@ void count_stored(TransferCount& count, const RecordCount& stored) {
   count.present += stored.present;
 }
 
-/// The schema of the file.
+/// The schema number of the file.
 int check_header(const std::string& line, const std::string& name) {
   const Json header = Json::parse(line, nullptr, false);
   const auto refuse = [&](const std::string& fault) {
@@ -47,7 +47,7 @@ int check_header(const std::string& line, const std::string& name) {
   };
   if (!header.is_object() || header.value("kiln", Json()) != "trials") {
     refuse(
-        fmt::format("not a file that `kiln export --database` wrote: its first line must be "
+        fmt::format("not a file written by `kiln export --database`: its first line must be "
                     "{{\"kiln\":\"trials\",\"schema\":{}}}",
                     kExportSchema));
   }
@@ -61,14 +61,14 @@ int check_header(const std::string& line, const std::string& name) {
   return schema.get<int>();
 }
 
-/// What a line says that it is, "session" or "end", as JSON; null of a trial, which says nothing.
+/// The kind that a line declares, "session" or "end", as JSON; null for a trial, which has none.
 Json marked_line(const std::string& text) {
-  if (text.find("\"kiln\"") == std::string::npos) return {};  // as good as always
+  if (text.find("\"kiln\"") == std::string::npos) return {};  // the usual case
   Json json = Json::parse(text, nullptr, false);
   return json.is_object() && json.contains("kiln") ? json : Json();
 }
 
-/// Collects rows into batches, and what became of them.
+/// Collects rows into batches, and counts what becomes of them.
 class Importer {
  public:
   Importer(TuningStore& store, const std::string& name) : store_(store), name_(name) {}
@@ -108,7 +108,7 @@ class Importer {
       count_.broken_off = fmt::format("{} is cut off: it has no last line", name_);
     } else if (seen_ < announced_->trials + announced_->sessions) {
       count_.broken_off = fmt::format(
-          "{} is not whole: {} rows, where its last line counts {} trials and {} sessions", name_,
+          "{} is incomplete: {} rows, but its last line counts {} trials and {} sessions", name_,
           seen_, announced_->trials, announced_->sessions);
     }
   }
@@ -142,7 +142,7 @@ class Importer {
       count_stored(count_, recorded);
       for (const std::size_t i : recorded.conflicts) {
         refuse(trials_.lines[i],
-               fmt::format("trial {} is stored already with other content", trials_.rows[i].id));
+               fmt::format("trial {} is already stored with other content", trials_.rows[i].id));
       }
     } catch (const Error& error) {
       throw Error(error.kind(), fmt::format("{} ({} rows of {} were stored before that)",
@@ -156,7 +156,7 @@ class Importer {
   const std::string& name_;
   Batch<SessionRecord> sessions_;
   Batch<Trial> trials_;
-  std::uint64_t seen_ = 0;  ///< lines of rows, also bad ones
+  std::uint64_t seen_ = 0;  ///< lines of rows, including bad ones
   std::optional<RowCount> announced_;
   TransferCount count_;
 };
@@ -178,7 +178,7 @@ std::vector<Row> admissible(std::vector<Row> rows, const std::string& kind,
   return rows;
 }
 
-/// Gives `store` some rows at a time.
+/// Passes rows to `store`, some at a time.
 template <class Row, class Store>
 void in_batches(const std::vector<Row>& rows, const Store& store) {
   for (auto begin = rows.begin(); begin != rows.end();) {

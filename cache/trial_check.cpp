@@ -33,7 +33,7 @@ std::size_t utf8_length(std::string_view text) {
   for (std::size_t i = 1; i < length; ++i) {
     if ((byte(i) & 0xc0U) != 0x80) return 0;
   }
-  // Overlong forms, surrogates and what lies beyond Unicode differ in the second byte.
+  // Overlong forms, surrogates and values beyond Unicode show in the second byte.
   const unsigned second = byte(1);
   if ((lead == 0xe0 && second < 0xa0) || (lead == 0xed && second > 0x9f) ||
       (lead == 0xf0 && second < 0x90) || (lead == 0xf4 && second > 0x8f)) {
@@ -42,7 +42,7 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
-/// Compiler logs may hold any bytes; a person and JSON want text.
+/// Compiler logs may contain any bytes; people and JSON want text.
 std::string clean_text(const std::string& text) {
   std::string clean;
   std::string_view rest = text;
@@ -61,7 +61,7 @@ void check_name(std::string_view field, const std::string& text, bool may_be_emp
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = utf8_length(rest);
     if (length == 0 || static_cast<unsigned char>(rest[0]) < 0x20) {
-      refuse(field, "holds unprintable characters");
+      refuse(field, "contains unprintable characters");
     }
     rest.remove_prefix(length);
   }
@@ -79,7 +79,7 @@ void check_count(std::string_view field, std::int64_t value) {
 }
 
 void check_date(std::string_view field, std::int64_t unix_ms) {
-  if (!is_date(unix_ms)) refuse(field, fmt::format("is {}, no date from 1970 to 2099", unix_ms));
+  if (!is_date(unix_ms)) refuse(field, fmt::format("is {}, not a date from 1970 to 2099", unix_ms));
 }
 
 void check_problem(const Problem& problem) {

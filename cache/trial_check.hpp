@@ -16,11 +16,11 @@ namespace kiln {
 /// Error(usage) naming the field that breaks a rule.
 [[nodiscard]] Trial checked(Trial trial);
 [[nodiscard]] SessionRecord checked(SessionRecord session);
-/// Throws Error(usage) when a part of the key is empty, unprintable, or not canonical.
+/// Throws Error(usage) if a part of the key is empty, unprintable, or not canonical.
 void check_key(const CandidateKey& key);
 
-/// Dates of trials and sessions lie from 1970 to 2099, in milliseconds since 1970. A row that is
-/// dated later would count as the newest for ever; it is damaged.
+/// Dates of trials and sessions are from 1970 to 2099, in milliseconds since 1970. A row with a
+/// later date would count as the newest for ever; it is damaged.
 inline constexpr std::int64_t kEndOfDatesUnixMs = 4'102'444'800'000;
 [[nodiscard]] constexpr bool is_date(std::int64_t unix_ms) {
   return unix_ms >= 0 && unix_ms < kEndOfDatesUnixMs;

@@ -36,7 +36,7 @@ Enum require(std::optional<Enum> value, const std::string& name) {
   return *value;
 }
 
-/// The library's own conversion would cut off digits, or a fraction, without a word.
+/// The library's own conversion would silently cut off digits, or a fraction.
 template <class Int>
 Int read_integer(const Json& object, const std::string& name) {
   const Json& value = object.at(name);
@@ -49,7 +49,7 @@ Int read_integer(const Json& object, const std::string& name) {
     if (std::in_range<Int>(number)) return static_cast<Int>(number);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("field '{}' is {}, which is no whole number from {} to {}", name,
+              fmt::format("field '{}' is {}, not a whole number from {} to {}", name,
                           value.is_number() ? value.dump() : value.type_name(), Limits::min(),
                           Limits::max()));
 }
@@ -65,8 +65,8 @@ Json to_json(const Problem& problem) {
   return json;
 }
 
-/// The names of an object's fields in the order of the operation, because to JSON an object has
-/// none, and other programs sort it; then what the operation does not know.
+/// The names of an object's fields in the order of the operation, because JSON objects are
+/// unordered and other programs sort them; then those that the operation does not know.
 std::vector<std::string> field_names(const Json& object, const std::vector<std::string>& known) {
   std::vector<std::string> names;
   for (const std::string& name : known) {
@@ -110,7 +110,7 @@ Json to_json(const Config& config) {
 /// An object since export schema 2, canonical text before.
 Config read_config(const Json& json) {
   if (json.is_string()) return Config::parse(json.get<std::string>());
-  if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' is no object");
+  if (!json.is_object()) throw Error(ErrorKind::usage, "field 'config' is not an object");
   Config config;
   for (const auto& [name, value] : json.items()) {
     config.set(name, read_integer<std::int64_t>(json, name));
@@ -264,9 +264,9 @@ std::string trial_to_json(const Trial& trial) {
 Trial trial_from_json(const std::string& line) {
   try {
     Trial trial = decode_trial(Json::parse(line));
-    if (!is_id(trial.id)) throw Error(ErrorKind::usage, "trial field 'id' is no trial id");
+    if (!is_id(trial.id)) throw Error(ErrorKind::usage, "trial field 'id' is not a trial id");
     if (trial.created_unix_ms <= 0) {
-      throw Error(ErrorKind::usage, "trial field 'created_unix_ms' is no date");
+      throw Error(ErrorKind::usage, "trial field 'created_unix_ms' is not a date");
     }
     return checked(std::move(trial));
   } catch (const Json::exception& error) {

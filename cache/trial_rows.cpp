@@ -62,7 +62,7 @@ std::string joined_trials() {
     payload.replace(at, 2, ", t.");
     at += 4;
   }
-  // Left joins, so that a trial whose problem or device is gone shows as damaged and is not just
+  // Left joins, so that a trial whose problem or device is gone shows as damaged instead of just
   // missing.
   return fmt::format(
       "SELECT t.trial_id, p.kind, p.sizes, {}, m.name, m.digest, t.config, {}, t.{} FROM trials t "
@@ -213,7 +213,7 @@ std::optional<Trial> TrialReader::read(const sqlite::Statement& row) {
     Trial trial = decode(row);
     if (row_digest(trial) == row.text(kDigest)) return trial;
   } catch (const Error& error) {
-    // A field that cannot be parsed is damage like a digest that does not fit.
+    // A field that cannot be parsed is damage, like a digest mismatch.
     if (error.kind() != ErrorKind::usage) throw;
   }
   corrupt_.insert("trial " + row.text(kTrialId));
@@ -225,7 +225,7 @@ InsertResult insert_trial(sqlite::Connection& connection, const Trial& trial) {
   if (const auto stored = find_trial(connection, trial.id)) {
     return *stored == trial ? InsertResult::present : InsertResult::conflict;
   }
-  // The stored twin is damaged: this intact copy takes its place.
+  // The stored twin is damaged: this intact copy replaces it.
   connection.prepare("DELETE FROM trials WHERE trial_id = ?").bind(trial.id).run();
   try_insert(connection, trial);
   return InsertResult::mended;

@@ -16,7 +16,7 @@ namespace kiln {
 /// SELECT with the columns that TrialReader expects; tables t (trials), p, d, m (templates), e.
 [[nodiscard]] const std::string& select_trials();
 
-/// Turns rows of select_trials() into trials, leaving out those whose digest does not fit.
+/// Turns rows of select_trials() into trials, leaving out those whose digest does not match.
 class TrialReader {
  public:
   /// Damaged rows are added to `corrupt`.
@@ -26,12 +26,12 @@ class TrialReader {
  private:
   [[nodiscard]] Trial decode(const sqlite::Statement& row);
   std::set<std::string>& corrupt_;
-  std::map<std::string, Problem> problems_;  ///< parsed before, by canonical text
+  std::map<std::string, Problem> problems_;  ///< already parsed, by canonical text
 };
 
 enum class InsertResult : std::uint8_t {
   written,
-  mended,  ///< took the place of a damaged row
+  mended,  ///< replaced a damaged row
   present,
   conflict
 };

@@ -1,6 +1,6 @@
 -- SPDX-FileCopyrightText: 2026 The Kiln authors
 -- SPDX-License-Identifier: Apache-2.0
--- Views for people with plain `sqlite3`; Kiln itself never reads them. Made again by every
+-- Views for people with plain `sqlite3`; Kiln itself never reads them. Recreated by every
 -- migration.
 
 DROP VIEW IF EXISTS sessions_overview;
@@ -74,8 +74,8 @@ SELECT t.trial_id, s.key AS sample, s.value AS time_ns
 FROM trials t, json_each(t.samples_ns) s
 WHERE t.samples_ns IS NOT NULL;
 
--- A session runs while its process holds a lock, which SQL cannot see: the row of a killed one says
--- "running" as well.
+-- A session runs while its process holds a lock, which SQL cannot see: the row of a killed one
+-- also says "running".
 CREATE VIEW sessions_overview AS
 SELECT datetime(s.started_unix_ms / 1000, 'unixepoch') AS started,
        CASE s.ended_unix_ms WHEN 0 THEN NULL

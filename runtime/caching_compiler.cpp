@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-/// The one entry of the store that is no kernel: whose compiler filled it.
+/// The one entry of the store that is not a kernel: the compiler that filled it.
 CubinKey compiler_key() {
   return {"compiler", "", "", "", ""};
 }
@@ -73,7 +73,7 @@ CompileResult CachingCompiler::compile_afresh(const CompileRequest& request) {
   CompileResult result = compiler_->compile(request);
   // Warnings are reasons to reject a candidate, and the store has no place for them.
   if (!result.ok || !result.warnings.empty()) return result;
-  // Asked again: a compiler that was not loaded before may turn out to be another than remembered.
+  // Queried again: a compiler loaded only now may not be the remembered one.
   const std::string identity = compiler_->identity();
   store_->put(key_of(request, identity), {result.cubin, result.lowered_names, result.resources});
   const std::lock_guard lock(counters_->mutex);

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-/// What a compiler makes and a device loads.
+/// What a compiler produces and a device loads.
 enum class CodeKind : std::uint8_t {
   cubin,  ///< machine code of one architecture
   ptx,    ///< PTX text with source lines, which the emulated GPU executes

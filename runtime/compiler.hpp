@@ -27,7 +27,7 @@ struct CompileRequest {
   CodeKind code = CodeKind::cubin;
 };
 
-/// What compiling one candidate gave. Never thrown, never printed.
+/// The result of compiling one candidate. Never thrown, never printed.
 struct CompileResult {
   bool ok = false;
   std::vector<std::byte> cubin;            ///< or PTX text, as the request says
@@ -49,9 +49,9 @@ class Compiler {
   [[nodiscard]] virtual std::vector<std::string> supported_archs() const = 0;
 };
 
-/// What a compiler does with the system headers above a rendered kernel. Precompiling them pays
+/// How a compiler treats the system headers above a rendered kernel. Precompiling them pays
 /// from the second kernel of a problem on, and takes a folder below temporary_files_path(), without
-/// which they are parsed; the machine code is the same.
+/// which they are parsed each time; the machine code is the same.
 enum class SystemHeaders { parse, precompile };
 
 /// NVRTC, loaded at run time (from the toolkit Kiln was configured with, KILN's library folder, the
@@ -63,18 +63,18 @@ enum class SystemHeaders { parse, precompile };
     const std::string& cuda_include = "", SystemHeaders headers = SystemHeaders::parse,
     const std::function<void(const std::string&)>& warn = {});
 
-/// Asks the cubin store first and fills it after. Counts both. Thread-safe.
+/// Queries the cubin store first and fills it afterwards. Counts both. Thread-safe.
 class CachingCompiler : public Compiler {
  public:
-  /// `headers` is chosen_headers(): with other headers the same source can be another kernel.
+  /// `headers` is chosen_headers(): with other headers the same source can be a different kernel.
   CachingCompiler(std::shared_ptr<Compiler> compiler, std::shared_ptr<CubinStore> store,
                   std::string headers = "");
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
-  /// Compiles whatever the store holds, and puts the result in its place: for a stored kernel that
+  /// Compiles whatever the store has, and replaces its entry: for a stored kernel that
   /// the device refuses, which its digest cannot tell.
   [[nodiscard]] CompileResult compile_afresh(const CompileRequest& request);
-  /// What the store holds of this request for a compiler of that identity, which may be another
-  /// one than is at hand; nothing is compiled. Counts as a hit.
+  /// What the store has for this request from a compiler of that identity, which need not be the
+  /// one at hand; nothing is compiled. Counts as a hit.
   [[nodiscard]] std::optional<CompileResult> stored(const CompileRequest& request,
                                                     const std::string& identity);
   [[nodiscard]] std::string identity() const override;
@@ -93,8 +93,8 @@ class CachingCompiler : public Compiler {
   std::shared_ptr<Counters> counters_;
 };
 
-/// The identity of the compiler that last filled the store, so that a process which finds all its
-/// kernels there need not load a compiler to know what to ask for; "" when the store knows none.
+/// The identity of the compiler that last filled the store, so that a process that finds all its
+/// kernels there need not load a compiler to know what to ask for; "" if the store knows none.
 [[nodiscard]] std::string remembered_compiler(CubinStore& store);
 
 }  // namespace kiln

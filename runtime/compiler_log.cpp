@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kDigits = "0123456789";
 
-/// The number that stands right before `unit` in the line ("40 registers"); 0 when there is none.
+/// The number right before `unit` in the line ("40 registers"); 0 if there is none.
 int number_before(std::string_view line, std::string_view unit) {
   const std::size_t at = line.find(unit);
   if (at == std::string_view::npos) return 0;
@@ -36,7 +36,7 @@ std::string coded_message(std::string_view line) {
   return {};
 }
 
-/// `kernel` is the one that the lines are about.
+/// `kernel` is the one that the lines refer to.
 void read_line(std::string_view line, std::string& kernel, CompilerLog& out) {
   KernelResources& found = out.resources;
   constexpr std::string_view kEntry = "Compiling entry function '";
@@ -82,7 +82,7 @@ CompilerLog parse_compiler_log(std::string_view log) {
   while (!log.empty()) {
     const std::size_t end = log.find('\n');
     const std::string_view line = log.substr(0, end);
-    // Front-end diagnostics begin with a file; what the assembler says begins with its name.
+    // Front-end diagnostics begin with a file; the assembler's begin with its name.
     if (line.starts_with("ptxas")) read_line(line, kernel, out);
     log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
   }

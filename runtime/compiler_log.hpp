@@ -15,10 +15,10 @@ namespace kiln {
 struct CompilerLog {
   KernelResources resources;          ///< each the maximum over the kernels
   KernelRegisters registers;          ///< of each kernel, by its symbol
-  std::vector<std::string> warnings;  ///< "C7508 text", or the text alone when it has no code
+  std::vector<std::string> warnings;  ///< "C7508 text", or only the text if it has no code
 };
 
-/// Reads a log; lines that are none of the assembler's are passed over.
+/// Reads a log; lines that are not the assembler's are skipped.
 [[nodiscard]] CompilerLog parse_compiler_log(std::string_view log);
 
 }  // namespace kiln

@@ -55,12 +55,12 @@ std::vector<fs::path> wheel_roots() {
       roots.push_back(entry.path() / "dist-packages/nvidia");
     }
   }
-  // Directory order is the file system's whim, an answer must not be.
+  // Directory order is up to the file system; the answer must not be.
   std::sort(roots.begin(), roots.end());
   return roots;
 }
 
-/// The folder that a person chose for CUDA's headers; "" when nobody did.
+/// The folder chosen by the user for CUDA's headers; "" if none was.
 std::string chosen_include_folder(const std::string& wanted) {
   return wanted.empty() ? environment_setting("KILN_CUDA_INCLUDE") : wanted;
 }
@@ -77,13 +77,13 @@ std::string own_folder() {
   if (::dladdr(reinterpret_cast<const void*>(&cuda_library_folders), &info) == 0) return {};
   std::error_code error;
   const fs::path file = fs::canonical(info.dli_fname, error);
-  // The main program may be known by a bare name; the kernel knows where it lies.
+  // The main program may be known by a bare name; the kernel knows its path.
   return (error ? fs::read_symlink("/proc/self/exe", error) : file).parent_path().string();
 }
 
 std::vector<std::string> cuda_library_folders(const std::string& component) {
   std::vector<fs::path> candidates;
-  // Empty when there was none where Kiln was built.
+  // Empty if there was none where Kiln was built.
   if (constexpr std::string_view kConfigured = KILN_NVRTC_DIR; !kConfigured.empty()) {
     candidates.emplace_back(kConfigured);
   }

@@ -18,17 +18,17 @@
 
 namespace kiln {
 
-/// What a device is: its limits and its fingerprint.
+/// A device's limits and fingerprint.
 struct DeviceInfo {
-  std::string spec;  ///< how it was asked for: "cuda:0", "emulated:h200"
+  std::string spec;  ///< how it was requested: "cuda:0", "emulated:h200"
   DeviceLimits limits;
   DeviceClass device_class;
   std::string driver;  ///< driver version text, "580.159.04 (CUDA 13.0)" or only the CUDA part
   std::string uuid;    ///< for people; never in a key
   std::int64_t total_memory_bytes = 0;
   CodeKind code = CodeKind::cubin;               ///< what load() takes
-  Provenance provenance = Provenance::measured;  ///< of the times that replay() gives
-  /// Multiply-adds of a problem that can be checked here as a whole; 0: of any. Candidates for
+  Provenance provenance = Provenance::measured;  ///< of the times that replay() returns
+  /// Multiply-adds of a problem that can be checked here in full; 0: any number. Candidates for
   /// larger problems are checked only on smaller ones.
   std::int64_t most_products = 0;
 };
@@ -67,17 +67,17 @@ struct DeviceTelemetry {
   int temperature_c = 0;
 };
 
-/// One launch: function, geometry, and the by-value kernel argument, behind which the kernel gets
-/// geometry.values if there are any.
+/// One launch: function, geometry, and the by-value kernel argument, which geometry.values, if
+/// any, follow.
 struct LaunchRequest {
   DeviceFunction function;
   LaunchGeometry geometry;
   const void* arguments = nullptr;
   /// Size of the argument; a device that knows the kernel's parameters refuses any other. 0: as
-  /// many bytes as these take.
+  /// many bytes as the parameters take.
   std::size_t argument_bytes = 0;
-  /// False for Kiln's own kernels (data, references, comparisons): a device with checks does
-  /// without them.
+  /// False for Kiln's own kernels (data, references, comparisons): a device with checks skips
+  /// them there.
   bool checked = true;
 };
 
@@ -89,8 +89,8 @@ class TimedBatch {
   [[nodiscard]] virtual DeviceStatus replay(double& total_ns) = 0;
 };
 
-/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), one that is emulated
-/// (runtime/emulated), and a fake one for tests.
+/// Where kernels run. Implementations: a CUDA GPU (runtime/cuda), an emulated one
+/// (runtime/emulated), and a fake for tests.
 ///
 /// Streams: every device object has one stream of its own. Copies, fills and synchronize() are
 /// ordered with that stream and have finished when they return; record() enqueues on it. launch()
@@ -111,10 +111,10 @@ class Device {
 
   /// 256-byte aligned. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
-  /// Memory that ends where it says: an access outside of the `bytes` bytes lies in no allocation,
-  /// so that the device names its maker, and `purpose` with it. The address is a multiple of
-  /// `alignment` (a power of two) and, below 256, of no more. 0 on a device that cannot do so, as a
-  /// GPU, whose pages are larger. Throws Error(device) when memory is short.
+  /// Memory with exact bounds: an access outside the `bytes` bytes is in no allocation,
+  /// so that the device reports it, naming `purpose`. The address is a multiple of
+  /// `alignment` (a power of two) and, below 256, of no larger one. 0 on a device that cannot do
+  /// so, such as a GPU, whose pages are larger. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate_exact(std::int64_t /*bytes*/, int /*alignment*/,
                                                  const std::string& /*purpose*/) {
     return 0;
@@ -123,11 +123,11 @@ class Device {
   virtual void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;
   virtual void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) = 0;
-  /// From now on nobody has written these bytes: a device with checks reports what reads them. They
+  /// From now on these bytes count as unwritten: a device with checks reports reads of them. They
   /// keep their values.
   virtual void forget_writes(DevicePtr /*at*/, std::int64_t /*bytes*/) {}
 
-  /// Loads code of the kind that info() names and finds its functions. The status tells a
+  /// Loads code of the kind that info() names and finds its functions. The status reports a
   /// candidate's fault (a cubin that does not fit the device); then the result is null.
   /// Thread-safe.
   [[nodiscard]] virtual std::unique_ptr<LoadedModule> load(std::span<const std::byte> cubin,
@@ -150,8 +150,8 @@ class Device {
   /// a stream is being captured. Thread-safe.
   [[nodiscard]] virtual DeviceStatus synchronize_all() { return synchronize(); }
 
-  /// Runs `work` with this device current for the calling thread, for libraries that go by what is
-  /// current (cuBLASLt). Thread-safe.
+  /// Runs `work` with this device current for the calling thread, for libraries that use the
+  /// current device (cuBLASLt). Thread-safe.
   virtual void with_current(const std::function<void()>& work) { work(); }
 
   /// Records `runs` runs of an operation for repeated timing. `enqueue(run, stream)` must put run
@@ -167,7 +167,7 @@ class Device {
 /// says what is missing and how to get it or do without, Error(usage) for any other text.
 [[nodiscard]] std::unique_ptr<Device> open_device(const std::string& spec);
 
-/// Whether that is how an emulated GPU is asked for: "emulated:...".
+/// Whether `spec` asks for an emulated GPU: "emulated:...".
 [[nodiscard]] bool names_emulated_device(std::string_view spec);
 
 }  // namespace kiln

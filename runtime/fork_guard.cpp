@@ -16,23 +16,24 @@ std::atomic<int> threads_at_work{0};
 thread_local int depth_of_this_thread = 0;
 std::atomic<bool> torn{false};
 
-/// Runs in the child, whose one thread is the copy of the one that forked.
+/// Runs in the child, whose only thread is the copy of the one that forked.
 void on_fork() {
   fork_count.fetch_add(1);
   if (threads_at_work > 0) torn = true;
   threads_at_work = depth_of_this_thread;
 }
 
-/// From the moment when the library is loaded: no call could be early enough for all threads.
+/// As soon as the library is loaded: no call could be early enough for all threads.
 [[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, on_fork);
 
 }  // namespace
 
 void refuse_parents_object() {
-  throw Error(ErrorKind::usage,
-              "this Library, or what came from it, belongs to the parent process: fork() copies "
-              "neither its threads nor its device. Next: open a Library in the child, or start the "
-              "child with posix_spawn() or exec()");
+  throw Error(
+      ErrorKind::usage,
+      "this Library, or an object obtained from it, belongs to the parent process: fork() copies "
+      "neither its threads nor its device. Next: open a Library in the child, or start the "
+      "child with posix_spawn() or exec()");
 }
 
 void require_whole_process() {

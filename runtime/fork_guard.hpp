@@ -9,12 +9,12 @@
 
 namespace kiln::detail {
 
-/// Raised in each child of fork(). What an object remembers of it says whether it belongs to this
-/// process: locks that other threads held, open databases and CUDA are of no use to a child.
+/// Raised in each child of fork(). The value that an object recorded says whether it belongs to
+/// this process: locks that other threads had, open databases and CUDA are of no use to a child.
 /// Hidden, so that reading it is one instruction.
 [[gnu::visibility("hidden")]] extern std::atomic<std::uint32_t> fork_count;
 
-/// Of what this process makes; neither locks nor allocates.
+/// The value for objects created by this process; neither locks nor allocates.
 [[nodiscard]] inline std::uint32_t this_process() noexcept {
   return fork_count.load(std::memory_order_relaxed);
 }
@@ -26,7 +26,7 @@ namespace kiln::detail {
 /// locks of Kiln, SQLite or NVRTC may then be held for ever.
 void require_whole_process();
 
-/// While it lives, this thread is where such locks are taken.
+/// While it lives, this thread may take such locks.
 class LibraryWork {
  public:
   LibraryWork() noexcept;
@@ -35,7 +35,7 @@ class LibraryWork {
   LibraryWork& operator=(const LibraryWork&) = delete;
 };
 
-/// Forgets what belongs to the parent process, which must not be torn down here.
+/// Leaks what belongs to the parent process, which must not be torn down here.
 template <class Owner>
 void abandon(Owner owner) noexcept {
   static_cast<void>(new (std::nothrow) Owner(std::move(owner)));

@@ -12,7 +12,7 @@
 
 namespace kiln::detail {
 
-/// What tells kernels apart, packed: two Gemms have equal keys if and only if to_problem() makes
+/// What distinguishes kernels, packed: two Gemms have equal keys if and only if to_problem() makes
 /// equal problems of them. It exists because to_problem() allocates and a look-up must not.
 struct GemmKey {
   std::array<std::uint64_t, 3> words{};
@@ -34,7 +34,7 @@ struct LeadingDimensions {
 struct GemmRequest {
   GemmKey key;
   LeadingDimensions ld;
-  bool valid = false;  ///< false: normalised() knows what to say about it
+  bool valid = false;  ///< false: normalised() reports why
 };
 
 /// log2 of the bytes, at most 16, that every row of an operand starts on.
@@ -79,7 +79,7 @@ struct GemmRequest {
   const std::int64_t row_b = b_as_written ? g.n : g.k;
   LeadingDimensions& ld = request.ld;
   ld = {settle(g.lda, row_a), settle(g.ldb, row_b), 0, settle(g.ldd, g.n)};
-  // Without beta, C must not tell problems apart: it is taken to be like D.
+  // Without beta, C must not distinguish problems: it is assumed to be like D.
   ld.c = g.reads_c ? settle(g.ldc, g.n) : ld.d;
   const DType type_c = g.reads_c ? g.c : g.d;
   const int alignment_c = g.reads_c ? g.alignment_c : g.alignment_d;

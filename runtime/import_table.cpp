@@ -32,7 +32,7 @@ constexpr std::array<std::uint32_t, 3> kSlots{R_AARCH64_JUMP_SLOT, R_AARCH64_GLO
 #error "CUDA runs on x86-64 and 64-bit ARM; name the relocations of this processor here"
 #endif
 
-/// The parts of a loaded library's dynamic section that say where its imports are.
+/// The parts of a loaded library's dynamic section that locate its imports.
 struct Imports {
   const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
@@ -42,7 +42,7 @@ struct Imports {
 
 template <class Entry>
 const Entry* at(const link_map& map, Address value) {
-  // glibc has made addresses of these offsets, other loaders leave them.
+  // glibc has turned these offsets into addresses, other loaders leave them.
   return reinterpret_cast<const Entry*>(value < map.l_addr ? value + map.l_addr : value);
 }
 
@@ -119,12 +119,12 @@ std::string replace(const ReadOnly& read_only, Address slot, void* replacement) 
     return fmt::format("its import table cannot be written ({})", std::strerror(errno));
   }
   std::atomic_ref(*reinterpret_cast<void**>(slot)).store(replacement);
-  // Left writable when this fails: what is stored there is right in either case.
+  // Left writable if this fails: what is stored there is right in either case.
   if (is_protected) static_cast<void>(::mprotect(page, page_bytes(), PROT_READ));
   return {};
 }
 
-/// The replacements lie in the application's program or in a library that it may close one day.
+/// The replacements are in the application's program or in a library that it may close one day.
 void keep_loaded(const void* code) {
   Dl_info info{};
   if (::dladdr(code, &info) == 0) return;
@@ -136,11 +136,11 @@ void keep_loaded(const void* code) {
 std::string redirect_imports(void* handle, std::span<const Redirection> redirections) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
-    return "the loader does not say where it lies";
+    return "the loader does not say where it is";
   }
   const Imports imports = imports_of(*map);
   if (imports.symbols == nullptr || imports.names == nullptr) return "it has no table of symbols";
-  // Or else one thread takes away the permission with which another is about to write.
+  // Otherwise one thread could revoke the permission with which another is about to write.
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   ReadOnly read_only{.base = map->l_addr};

@@ -24,8 +24,8 @@ void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
   if ((address(pointer) & mask) == 0) return;
   throw Error(ErrorKind::usage,
-              fmt::format("launch: {} = {} is not on a multiple of {} bytes, which the problem "
-                          "promised; align it, or ask for a kernel with a smaller alignment_{}",
+              fmt::format("launch: {} = {} is not a multiple of {} bytes, which the problem "
+                          "promises; align it, or request a kernel with a smaller alignment_{}",
                           name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
@@ -40,13 +40,13 @@ bool holds(const KernelEntry& entry, double factor) {
 void check_scalar(const KernelEntry& entry, const char* name, double factor) {
   if (holds(entry, factor)) return;
   throw Error(ErrorKind::usage,
-              fmt::format("launch: {} = {} is no {} of at most {}, which is all that the "
-                          "accumulator of this problem holds",
+              fmt::format("launch: {} = {} is not a {} of at most {}, the range of the "
+                          "accumulator of this problem",
                           name, factor, entry.whole_scalars ? "whole number" : "number",
                           entry.largest_scalar));
 }
 
-/// Says what is wrong with operands that the launch refused.
+/// Reports what is wrong with operands that the launch refused.
 [[noreturn]] void refuse(const KernelEntry& entry, const GemmOperands& operands) {
   check_operand('A', operands.a, entry.mask_a);
   check_operand('B', operands.b, entry.mask_b);
@@ -56,11 +56,11 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
   if (!entry.reads_c) {
     throw Error(ErrorKind::usage,
                 fmt::format("launch: beta = {}, but the problem was requested without reading C; "
-                            "ask for the kernel with reads_c = true",
+                            "request the kernel with reads_c = true",
                             operands.beta));
   }
   check_operand('C', operands.c, entry.mask_c);
-  throw Error(ErrorKind::internal, "launch: refused sound operands");
+  throw Error(ErrorKind::internal, "launch: refused valid operands");
 }
 
 [[noreturn]] void fail(const KernelEntry& entry, const DeviceStatus& status) {
@@ -68,8 +68,8 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
                                                        entry.config, status.message)));
 }
 
-/// Every operand there and aligned, and the factors such that the accumulator holds them. `c`
-/// counts when beta makes the kernel read it.
+/// Every operand present and aligned, and the factors representable in the accumulator. `c`
+/// counts if beta makes the kernel read it.
 bool sound(const KernelEntry& entry, const GemmOperands& operands) {
   const std::uintptr_t a = address(operands.a);
   const std::uintptr_t b = address(operands.b);

@@ -10,16 +10,16 @@
 namespace kiln::detail {
 namespace {
 
-/// After a sticky fault every candidate fails alike, so it must not count against this one.
+/// After a sticky fault every candidate fails, so it must not count against this one.
 void require_living_device(const DeviceStatus& status) {
   if (!status.sticky) return;
-  throw Error(ErrorKind::device,
-              fmt::format("the device is lost to this process, which must be restarted: {}",
-                          status.message));
+  throw Error(
+      ErrorKind::device,
+      fmt::format("this process has lost the device and must be restarted: {}", status.message));
 }
 
 /// A template that fails for this problem is one candidate less; a missing compiler is not the
-/// candidate's fault, and is thrown on. For use in a handler.
+/// candidate's fault, and is rethrown. For use in a handler.
 std::string candidates_fault(const Error& error) {
   if (error.kind() != ErrorKind::template_ && error.kind() != ErrorKind::usage) throw;
   return error.what();
@@ -76,8 +76,8 @@ KernelCode KernelBuilder::compile(const Choice& choice, const Problem& problem) 
   code.request.name_expressions = rendered.name_expressions;
   code.request.arch = device_.info().limits.arch;
   code.request.code = device_.info().code;
-  // The very code that was measured, if it is still there, whatever compiler is installed now; and
-  // no compiler needs to be loaded to find it.
+  // The very code that was measured, if it is still there, whatever compiler is installed now;
+  // finding it needs no compiler.
   if (!choice.toolkit.empty()) {
     if (auto found = compiler_.stored(code.request, choice.toolkit)) {
       code.result = std::move(*found);
@@ -97,7 +97,7 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
   failure = code.failure;
   if (!failure.empty()) return nullptr;
   Loaded loaded{load_module(kernel_template, code.result, failure), code.toolkit, {}};
-  // What the device refuses counts as not stored, but that of another compiler says nothing against
+  // What the device refuses counts as not stored; but another compiler's code says nothing about
   // what the present one has stored.
   bool stored = code.result.from_store;
   if (!loaded.module && stored && code.toolkit != compiler_.identity()) {

@@ -20,31 +20,31 @@ struct BuiltKernel {
   std::shared_ptr<const LoadedModule> module;
   std::vector<LaunchRequest> launches;  ///< without arguments
   std::int64_t workspace_bytes = 0;
-  std::string toolkit;  ///< identity of the compiler that made the code
-  std::string failure;  ///< why there is none of that; "" on success
+  std::string toolkit;  ///< identity of the compiler that produced the code
+  std::string failure;  ///< why there is none; "" on success
 };
 
 /// The code of a candidate, from the store or compiled.
 struct KernelCode {
   CompileRequest request;
   CompileResult result;
-  std::string toolkit;  ///< identity of the compiler that made it
-  std::string failure;  ///< why it cannot even be compiled; "" where `result` tells
+  std::string toolkit;  ///< identity of the compiler that produced it
+  std::string failure;  ///< why it cannot even be compiled; "" if `result` says why
 };
 
 /// Renders, compiles (or finds compiled), loads and prepares. Problems that differ only in sizes
-/// share one loaded module. One thread at a time, but for compile().
+/// share one loaded module. One thread at a time, except for compile().
 class KernelBuilder {
  public:
   KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler);
 
-  /// What tells apart the code of candidates: their template, configuration and kind of problem.
+  /// What identifies a candidate's code: its template, configuration and kind of problem.
   [[nodiscard]] static std::string code_name(const Choice& choice, const Problem& problem);
   /// Whether code of that name is loaded: then build() needs none.
   [[nodiscard]] bool holds(const std::string& code_name) const;
-  /// Thread-safe. Throws Error(compiler) when it comes to compiling and there is no compiler.
+  /// Thread-safe. Throws Error(compiler) if it has to compile and there is no compiler.
   [[nodiscard]] KernelCode compile(const Choice& choice, const Problem& problem) const;
-  /// `code` is what compile() gave for the choice; it is not looked at when holds() says so.
+  /// `code` is what compile() returned for the choice; it is not used if holds() is true.
   [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem,
                                   const KernelCode& code);
 
@@ -54,10 +54,10 @@ class KernelBuilder {
     std::string toolkit;
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
   };
-  /// This and load() give null and a `failure` when the candidate cannot be compiled or loaded.
+  /// This and load() return null and set `failure` if the candidate cannot be compiled or loaded.
   [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(
       const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure);
-  /// May compile, which holds others up, when the device refuses what was stored.
+  /// May compile, which makes others wait, if the device refuses what was stored.
   [[nodiscard]] Loaded* load(const KernelTemplate& kernel_template, const std::string& name,
                              const KernelCode& code, std::string& failure);
 

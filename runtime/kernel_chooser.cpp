@@ -22,8 +22,8 @@ std::vector<const TuningStore*> KernelChooser::open_stores() {
   std::vector<const TuningStore*> stores;
   for (Source& source : sources_) {
     std::error_code error;
-    // No file is what a machine has on which nothing was tuned: a miss, and nothing to remark. It
-    // may appear later, as a file that is locked or damaged now may be in order then.
+    // A machine on which nothing was tuned has no file: a miss, and nothing to report. It may
+    // appear later, just as a file that is locked or damaged now may be in order then.
     if (!source.store && std::filesystem::exists(source.path, error)) {
       try {
         source.store = TuningStore::open(source.path, OpenMode::read_only);

@@ -28,10 +28,10 @@ struct Choice {
   Provenance provenance = Provenance::measured;  ///< of a stored one
 };
 
-/// What the databases know of a problem.
+/// What the databases know about a problem.
 struct Known {
   std::optional<Choice> choice;  ///< the best candidate that can be used
-  /// One sentence: which better one cannot be; "" when there is none.
+  /// One sentence: which better one cannot be used; "" if there is none.
   std::string unavailable;
 };
 
@@ -46,11 +46,11 @@ class KernelChooser {
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                 std::vector<std::string> site_databases, WarningSink& warnings);
 
-  /// Best stored candidate but those in `refused`; no choice on a miss.
+  /// Best stored candidate not in `refused`; no choice on a miss.
   [[nodiscard]] Known stored(const Problem& problem, const std::string& toolkit,
                              const Refused& refused);
   /// The default configuration of the template with the highest priority that computes the problem
-  /// here and is not in `refused`. The reason says as well what is `unavailable`.
+  /// here and is not in `refused`. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) const;
   /// One line for each template of the operation that cannot compute the problem.

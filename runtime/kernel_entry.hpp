@@ -19,7 +19,7 @@ class Workspaces;
 struct KernelEntry {
   GemmKey key;
 
-  // What a launch reads, first.
+  // First what a launch reads.
   std::uint32_t process = 0;  ///< this_process() of its library
   Device* device = nullptr;
   Workspaces* workspaces = nullptr;
@@ -28,7 +28,7 @@ struct KernelEntry {
   int m = 0, n = 0, k = 0;
   bool reads_c = false;
   bool whole_scalars = false;   ///< alpha and beta become integers
-  double largest_scalar = 0.0;  ///< that the accumulator's type holds
+  double largest_scalar = 0.0;  ///< that the accumulator's type represents
   std::int64_t workspace_bytes = 0;
 
   std::shared_ptr<const LoadedModule> module;

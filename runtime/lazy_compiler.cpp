@@ -35,7 +35,7 @@ std::string LazyCompiler::identity() const {
   try {
     return get().identity();
   } catch (const Error&) {
-    // Asking for a name must not fail where a stored kernel may still answer.
+    // Asking for a name must not fail while a stored kernel may still answer.
     return {};
   }
 }

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// How a compiler comes to be when it is needed, and what can be known of it before.
+/// How to create a compiler on demand, and what is known of it before that.
 struct CompilerSource {
   /// May throw Error(compiler).
   std::function<std::unique_ptr<Compiler>()> make;
@@ -22,20 +22,20 @@ struct CompilerSource {
 [[nodiscard]] CompilerSource nvrtc_source(const std::string& cuda_include,
                                           const std::function<void(const std::string&)>& warn);
 
-/// A compiler that is made by its first compilation: loading NVRTC takes longer than everything
+/// A compiler that is created by its first compilation: loading NVRTC takes longer than everything
 /// else between opening a library and the first launch, and most processes find all their kernels
 /// in the cubin store.
 class LazyCompiler : public Compiler {
  public:
-  /// `remembered` stands for the identity until the compiler is there; it may be empty.
+  /// `remembered` serves as the identity until the compiler exists; it may be empty.
   LazyCompiler(CompilerSource source, std::string remembered);
 
-  /// Throws Error(compiler) when the compiler cannot be made.
+  /// Throws Error(compiler) if the compiler cannot be created.
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
-  /// The remembered one as long as it is enough; "" when there is none and no compiler either.
+  /// The remembered one as long as it suffices; "" if there is neither that nor a compiler.
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
-  /// Makes the compiler. Throws Error(compiler).
+  /// Creates the compiler. Throws Error(compiler).
   [[nodiscard]] std::vector<std::string> supported_archs() const override;
 
  private:

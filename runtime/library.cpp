@@ -22,8 +22,8 @@ Mode mode_of(const std::string& wanted) {
   const std::string text = or_environment(wanted, "KILN_MODE");
   if (text.empty()) return Mode::use;
   if (const auto mode = parse_mode(text)) return *mode;
-  throw Error(ErrorKind::usage, fmt::format("mode '{}' (KILN_MODE) is unknown: there are {}", text,
-                                            fmt::join(kModeNames, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("mode '{}' (KILN_MODE) is unknown; the modes are {}",
+                                            text, fmt::join(kModeNames, ", ")));
 }
 
 std::vector<std::string> split_path(const std::string& text) {
@@ -36,7 +36,7 @@ std::vector<std::string> split_path(const std::string& text) {
   return folders;
 }
 
-/// Does what the application asked for. The text of an Error may quote templates, databases and
+/// Runs what the application requested. The text of an Error may quote templates, databases and
 /// compilers, and applications print it.
 template <class Work>
 auto with_printable_errors(const Work& work) {

@@ -30,7 +30,7 @@ void wait_for(Device& device) {
 void check_range(const char* what, std::size_t count, std::size_t offset, std::size_t bytes) {
   if (offset <= bytes && count <= bytes - offset) return;
   throw Error(ErrorKind::usage,
-              fmt::format("{}: {} bytes from byte {} on are more than the {} bytes of this device "
+              fmt::format("{}: {} bytes from byte {} on exceed the {} bytes of this device "
                           "memory",
                           what, count, offset, bytes));
 }
@@ -40,7 +40,8 @@ void check_range(const char* what, std::size_t count, std::size_t offset, std::s
 DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes)
     : device_(std::move(device)), process_(detail::this_process()), bytes_(bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
-    throw Error(ErrorKind::usage, fmt::format("allocate: {} bytes are more than there are", bytes));
+    throw Error(ErrorKind::usage,
+                fmt::format("allocate: {} bytes are more than the device has", bytes));
   }
   address_ = reinterpret_cast<void*>(device_->allocate(static_cast<std::int64_t>(bytes)));
 }

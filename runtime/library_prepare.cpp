@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Many kernels at once, ahead of their use.
+// Preparing many kernels at once, before they are used.
 #include <signal.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace kiln {
 namespace {
 
 /// Threads that are started while it lives take no signals: those are for the application's. But
-/// faults of their own reach the application's handler, which may write a report.
+/// their own faults reach the application's handler, which may write a report.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -43,7 +43,7 @@ std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {
   try {
     while (threads.size() < count) threads.emplace_back(work);
   } catch (const std::system_error&) {
-    // Fewer threads take longer; the caller's own is always there.
+    // Fewer threads only take longer; the caller's own always exists.
   }
   return threads;
 }

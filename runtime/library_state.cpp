@@ -28,12 +28,12 @@ std::string describe(const Choice& choice) {
   return fmt::format("{} [{}]", choice.kernel_template->name(), choice.config.canonical());
 }
 
-/// More candidates that fail one after the other are no accident: each may cost a compilation, and
+/// More candidates than this that fail in a row are no accident: each may cost a compilation, and
 /// an application is waiting.
 constexpr std::size_t kMostStoredTries = 8;
 
-/// The code in use is another compiler's than the measured one: the kernel is as right as before,
-/// but its time is not the one that was measured.
+/// The code in use comes from another compiler than the measured one: the kernel is as right as
+/// before, but its time is not the one that was measured.
 void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
   if (choice.match != Match::exact || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
@@ -95,7 +95,7 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
     parts_.warnings->warn("candidate " + describe(*choice),
-                          fmt::format("{}; the next best is taken; if this is no bug of the "
+                          fmt::format("{}; the next best is taken; if this is not a bug in the "
                                       "template, tune the problem again",
                                       refusals.latest));
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
@@ -106,12 +106,12 @@ std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& prob
                                            const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");
-  // May load a compiler, where none ever filled the cubin store: then there is nothing in it that
-  // would spare us that.
+  // May load a compiler, if none ever filled the cubin store: then nothing in the store could
+  // save us that.
   const std::string toolkit = compiler_.identity();
   Known known;
   if (refused.size() < kMostStoredTries) known = chooser_.stored(problem, toolkit, refused);
-  // A prediction is better than nothing, but on a GPU that can measure it is no tuning.
+  // A prediction is better than nothing, but on a GPU, which can measure, it is not tuning.
   const bool measures = parts_.device->info().provenance == Provenance::measured;
   const auto is_tuned = [&] {
     const std::optional<Choice>& choice = known.choice;
@@ -127,7 +127,7 @@ std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& prob
 
 BuiltKernel LibraryState::build(const Choice& choice, const Problem& problem, Lock& lock) {
   const std::string name = KernelBuilder::code_name(choice, problem);
-  // One thread compiles the code; should that fail, the next one sees for itself.
+  // One thread compiles the code; should that fail, the next one tries for itself.
   compiled_.wait(lock, [&] { return builder_.holds(name) || !compiling_.contains(name); });
   if (builder_.holds(name)) return builder_.build(choice, problem, {});
   compiling_.insert(name);
@@ -177,7 +177,7 @@ bool LibraryState::tune(const Gemm& gemm, const Problem& problem, Lock& lock) {
     return true;
   }
   lock.unlock();
-  // Also when the application's receiver of warnings throws: others wait.
+  // Even if the application's warning callback throws: others are waiting.
   const auto end = [&] {
     lock.lock();
     ended = true;
@@ -194,7 +194,7 @@ bool LibraryState::tune(const Gemm& gemm, const Problem& problem, Lock& lock) {
 }
 
 void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
-  // Two at once would spoil each other's times, so the second would be refused the device.
+  // Two at once would spoil each other's times, so the second would be denied the device.
   const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = problem.canonical();
@@ -208,7 +208,7 @@ void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
   const std::string failure = run_program(command);
   if (failure.empty()) return;
   parts_.warnings->warn(
-      "tuner", fmt::format("tuning on a miss failed, the best known kernel is taken: {}", failure));
+      "tuner", fmt::format("tuning on a miss failed, the best known kernel is used: {}", failure));
 }
 
 std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, const GemmKey& key,

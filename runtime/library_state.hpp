@@ -32,7 +32,7 @@
 
 namespace kiln::detail {
 
-/// What a library is made of: Library::open finds these in options and environment, tests bring
+/// The parts of a library: Library::open derives these from options and environment, tests supply
 /// their own.
 struct LibraryParts {
   std::shared_ptr<Device> device;  ///< shared with the memory that the application got from it
@@ -43,7 +43,7 @@ struct LibraryParts {
   std::vector<std::string> site_databases;
   Mode mode = Mode::use;
   std::string tuner_program;  ///< "": find_tuner()
-  // For the tuner, as the application named them: what `catalog` was read from, where `compiler`
+  // For the tuner, as the application named them: where `catalog` was read from, where `compiler`
   // finds headers, and the file of `cubins`.
   std::vector<std::string> template_path;
   std::string cuda_include;
@@ -53,11 +53,11 @@ struct LibraryParts {
 
 /// Fills in the database and the cubin store that options and environment name. A machine without a
 /// home folder has none by default: that is one warning, and nothing is kept. `parts.warnings` must
-/// be there.
+/// be set.
 void locate_files(LibraryParts& parts, const LibraryOptions& options);
 
-/// Behind Library: a table of loaded kernels that is read without a lock, and one mutex around all
-/// that fills it but the tuner, which takes most of a minute.
+/// Behind Library: a table of loaded kernels that is read without a lock, and one mutex around
+/// everything that fills it except the tuner, which takes most of a minute.
 class LibraryState {
  public:
   explicit LibraryState(LibraryParts parts);
@@ -83,7 +83,7 @@ class LibraryState {
   [[nodiscard]] const Device& device() const { return *parts_.device; }
   [[nodiscard]] const std::shared_ptr<Device>& shared_device() const { return parts_.device; }
   [[nodiscard]] LibraryCounters counters() const noexcept;
-  /// False in a child of the process that made it, which must neither use nor destroy it.
+  /// False in a child of the process that created it, which must neither use nor destroy it.
   [[nodiscard]] bool is_of_this_process() const noexcept { return process_ == this_process(); }
 
  private:
@@ -104,8 +104,8 @@ class LibraryState {
                                    const Refusals& refusals) const;
   [[nodiscard]] TunerSettings tuner_settings() const;
   /// Runs the tuner, or waits for another thread that runs it for the same problem; once for each.
-  /// Releases the lock, so that problems that need no tuner go on meanwhile. Whether there may be
-  /// results that were not there before.
+  /// Releases the lock, so that problems that need no tuner go on meanwhile. Returns whether there
+  /// may be results that were not there before.
   [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem, Lock& lock);
   /// Without the lock. One tuner at a time: another problem's waits.
   void run_tuner(const Gemm& gemm, const Problem& problem);
@@ -125,7 +125,7 @@ class LibraryState {
   KernelBuilder builder_;
   std::map<std::string, bool> tunings_;  ///< by problem: whether the tuner has ended
   std::condition_variable tuning_ended_;
-  std::set<std::string> compiling_;  ///< names of code that some thread compiles
+  std::set<std::string> compiling_;  ///< names of code being compiled by some thread
   std::condition_variable compiled_;
   std::atomic<std::uint64_t> database_reads_{0};
 };

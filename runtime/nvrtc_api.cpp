@@ -69,8 +69,8 @@ NvrtcApi NvrtcApi::load(const std::vector<std::string>& files) {
                             kOldestMajor, kOldestMinor, fmt::join(tried, "; ")));
   }
   api.folder = library->directory();
-  // NVRTC opens this companion by name at its first use; opened here from beside it, it is found
-  // wherever the two lie.
+  // NVRTC opens this companion by name at its first use; opening it here from beside NVRTC makes it
+  // available wherever the two are.
   std::string ignored;
   static_cast<void>(SharedObject::open(
       fmt::format("{}/libnvrtc-builtins.so.{}.{}", api.folder, api.major, api.minor), ignored));

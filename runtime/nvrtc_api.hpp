@@ -32,13 +32,13 @@ struct NvrtcApi {
 
   int major = 0;
   int minor = 0;
-  std::string folder;      ///< where the library lies
-  std::string unshielded;  ///< why it may change signals' actions; "" where it cannot
+  std::string folder;      ///< where the library is
+  std::string unshielded;  ///< why it may change signals' actions; "" if it cannot
 
   /// Loads NVRTC 12.8 or newer from where Kiln looks for CUDA. Throws Error(compiler) that lists
-  /// what it tried, why each would not do, and what to install.
+  /// what it tried, why each was unsuitable, and what to install.
   [[nodiscard]] static NvrtcApi load();
-  /// The same from the first of `files` that will do.
+  /// The same from the first suitable one of `files`.
   [[nodiscard]] static NvrtcApi load(const std::vector<std::string>& files);
 };
 

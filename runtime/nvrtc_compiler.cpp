@@ -34,8 +34,8 @@ class ScopedProgram {
   NvrtcApi::Program program_ = nullptr;
 };
 
-/// Of NVRTC's front end, for what has nothing to do with the text: it says "Catastrophic error" or
-/// "1 catastrophic error detected".
+/// From NVRTC's front end, for failures that have nothing to do with the source: it prints
+/// "Catastrophic error" or "1 catastrophic error detected".
 constexpr const char* kCatastrophe = "atastrophic error";
 
 /// The emulated GPU names source lines in what it reports.
@@ -57,7 +57,7 @@ std::string nvrtc_options_text(const CompileRequest& request) {
   for (const std::string& option : key_options(request)) {
     text += (text.empty() ? "" : " ") + option;
   }
-  // No option of NVRTC, which always makes both: which of them was kept, with a register_note().
+  // Not an option of NVRTC, which always makes both: which one was kept, with a register_note().
   if (request.code == CodeKind::ptx) text += " ptx noted by kernel";
   return text;
 }
@@ -72,7 +72,7 @@ NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_fold
   if (api_.unshielded.empty() || !warn_) return;
   warn_(fmt::format(
       "NVRTC cannot be kept from this process's signals ({}): SIGINT and SIGTERM end the process "
-      "while it compiles its first kernel, and handlers that were there before may be spoilt. "
+      "while it compiles its first kernel, and existing handlers may be broken. "
       "Next: set handlers after the first kernel, or fill the cubin store with `kiln` beforehand",
       api_.unshielded));
 }
@@ -111,7 +111,7 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request,
   for (const std::string& folder : include_folders_) options.push_back("-I" + folder);
   // Verbose for registers and spills, which only the log tells.
   options.emplace_back("--ptxas-options=-v");
-  // NVRTC keeps a cache of its own from 12.9 on: compile times must be those of compiling.
+  // From 12.9 on NVRTC has a cache of its own: compile times must be those of real compilations.
   if (at_least(12, 9)) options.emplace_back("--no-cache");
   if (precompile) {
     // Without its messages, so that a kernel's log does not depend on which one came first.
@@ -128,7 +128,7 @@ CompileResult NvrtcCompiler::compile(const CompileRequest& request) {
   const NvrtcTemporaries temporaries(headers_ ? headers_->path().c_str() : nullptr);
   const bool precompile = precompiles_;
   compile_into(result, request, precompile);
-  // A full disk, or a folder that somebody removed, is no fault of the kernel.
+  // A full disk, or a folder that was removed, is not the kernel's fault.
   if (precompile && !result.ok && result.log.find(kCatastrophe) != std::string::npos) {
     CompileResult again;
     compile_into(again, request, false);
@@ -194,7 +194,7 @@ void NvrtcCompiler::collect(NvrtcApi::Program program, const CompileRequest& req
   CompilerLog log = parse_compiler_log(result.log);
   result.resources = log.resources;
   if (ptx) {
-    if (!result.cubin.empty()) result.cubin.pop_back();  // the text counts the zero at its end
+    if (!result.cubin.empty()) result.cubin.pop_back();  // the size includes the terminating zero
     const std::string note = register_note(log.registers);
     const auto* const added = reinterpret_cast<const std::byte*>(note.data());
     result.cubin.insert(result.cubin.end(), added, added + note.size());
@@ -208,7 +208,7 @@ std::string NvrtcCompiler::log_of(NvrtcApi::Program program) const {
   if (api_.get_program_log_size(program, &bytes) != 0 || bytes <= 1) return {};
   std::string log(bytes, '\0');
   if (api_.get_program_log(program, log.data()) != 0) return {};
-  log.resize(log.find('\0'));  // the size counts the end, sometimes twice
+  log.resize(log.find('\0'));  // the size includes the terminator, sometimes twice
   return log;
 }
 

@@ -15,17 +15,17 @@
 namespace kiln {
 
 /// The options that decide the bytes of a cubin, in canonical order: part of the key of the cubin
-/// store, known without loading NVRTC. Include folders are not among them: they say where headers
-/// lie. Which headers those are follows from the compiler's version, or is chosen_headers().
+/// store, known without loading NVRTC. Include folders are not among them: they only locate
+/// headers. Which headers those are follows from the compiler's version, or is chosen_headers().
 [[nodiscard]] std::string nvrtc_options_text(const CompileRequest& request);
 
-/// Turns source into machine code with NVRTC. Threads compile side by side: each has a program of
-/// its own, and NVRTC allows that.
+/// Turns source into machine code with NVRTC. Threads compile in parallel: each has a program of
+/// its own, which NVRTC allows.
 class NvrtcCompiler : public Compiler {
  public:
   using Warn = std::function<void(const std::string&)>;
-  /// Headers are precompiled where there is a folder for them. `warn` may be empty; it is called
-  /// once, from any thread that compiles, when that turns out not to work, and at once when `api`
+  /// Headers are precompiled if there is a folder for them. `warn` may be empty; it is called
+  /// once, from any thread that compiles, if that turns out not to work, and at once if `api`
   /// is unshielded.
   NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
                 std::unique_ptr<PrivateFolder> headers, Warn warn);

@@ -16,7 +16,7 @@ using Handler = void (*)(int);
 
 thread_local const char* temporary_folder = nullptr;
 
-/// In place of sigaction(): answers, and changes nothing.
+/// In place of sigaction(): reports, and changes nothing.
 int keep_action(int number, const struct sigaction*, struct sigaction* current) {
   return current == nullptr ? 0 : ::sigaction(number, nullptr, current);
 }

@@ -6,15 +6,15 @@
 
 namespace kiln {
 
-/// Keeps NVRTC away from what belongs to the whole process. By itself the first compilation of a
-/// process replaces the handlers of SIGINT and SIGTERM by one that calls exit() wherever the signal
-/// finds a thread, ignores SIGXFSZ, and puts back with signal() what it had found, which spoils
+/// Keeps NVRTC away from process-wide state. By itself the first compilation of a
+/// process replaces the handlers of SIGINT and SIGTERM by one that calls exit() in whatever thread
+/// gets the signal, ignores SIGXFSZ, and restores what it had found with signal(), which breaks
 /// handlers that were set with sigaction(). From here on it changes no signal's action. Takes the
 /// handle of the loaded library; returns "", or why it cannot be done. Thread-safe.
 [[nodiscard]] std::string shield_process_from_nvrtc(void* handle);
 
-/// While it lives, compilations of this thread make their temporary files in `folder` instead of
-/// $TMPDIR, where anybody could guess their names. The text must live as long; null changes
+/// While it lives, compilations of this thread create their temporary files in `folder` instead of
+/// $TMPDIR, where anyone could guess their names. The text must live as long; null changes
 /// nothing.
 class NvrtcTemporaries {
  public:

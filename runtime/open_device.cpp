@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kEmulatedPrefix = "emulated:";
-/// Of one launch. A whole problem of an application takes its time; a tuning run has time-outs of
+/// For one launch. A whole problem of an application may take long; a tuning run has time-outs of
 /// its own.
 constexpr double kEmulatedLaunchSeconds = 3600.0;
 
@@ -32,7 +32,7 @@ std::unique_ptr<Device> open_device(const std::string& spec) {
   if (!ordinal) {
     throw Error(ErrorKind::usage,
                 fmt::format("device '{}' is not understood: write cuda:0 or 0, or emulated:h200 "
-                            "for a GPU that is emulated on this machine's processors",
+                            "for a GPU emulated on this machine's CPU",
                             spec));
   }
   return std::make_unique<CudaDevice>(*ordinal);

@@ -9,7 +9,7 @@
 
 namespace kiln::detail {
 
-/// A hash table for many readers that take no lock, and writers that exclude each other by other
+/// A hash table for many readers that take no lock, and writers made mutually exclusive by other
 /// means. Entry has a member `key`; Key has == and `hash()`. Entries never change once published
 /// and live as long as the table. So do outgrown arrays, which a reader may still be walking: each
 /// is half as large as its successor, so together they cost as much as the last one.

@@ -8,14 +8,14 @@
 
 namespace kiln {
 
-/// Registers of a thread, for each kernel by its symbol.
+/// Registers per thread, for each kernel by its symbol.
 using KernelRegisters = std::map<std::string, int, std::less<>>;
 
-/// Comments at the end of PTX text that keep what only assembling it could tell: the registers of
-/// each kernel, of which an emulated GPU would otherwise not know how many blocks fit.
+/// Comments at the end of PTX text that record what only assembling it could tell: the registers of
+/// each kernel, without which an emulated GPU would not know how many blocks fit.
 [[nodiscard]] std::string register_note(const KernelRegisters& kernels);
 
-/// What the notes in a PTX text say; what is no such note is passed over.
+/// What the notes in a PTX text say; anything else is skipped.
 [[nodiscard]] KernelRegisters noted_registers(std::string_view ptx);
 
 }  // namespace kiln

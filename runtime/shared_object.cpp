@@ -33,7 +33,7 @@ std::optional<SharedObject> SharedObject::open_first(const std::vector<std::stri
     std::string why;
     auto object = open(name, why);
     if (object && (!fit || fit(*object, why))) return object;
-    // The loader's text begins with the name as a rule.
+    // The loader's text usually begins with the name.
     tried.push_back(why.starts_with(name) ? why : fmt::format("{}: {}", name, why));
   }
   return std::nullopt;

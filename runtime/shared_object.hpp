@@ -13,25 +13,25 @@ namespace kiln {
 /// that do not survive being unmapped.
 class SharedObject {
  public:
-  /// Nothing when it cannot be opened; `why` then receives the loader's text.
+  /// Nothing if it cannot be opened; `why` then receives the loader's text.
   [[nodiscard]] static std::optional<SharedObject> open(const std::string& name, std::string& why);
-  /// Whether a library that opened will do; when it won't, `why` receives what is wrong with it.
+  /// Whether an opened library is suitable; if not, `why` receives what is wrong with it.
   using Fit = std::function<bool(const SharedObject& library, std::string& why)>;
-  /// The first of `names` that opens and is fit; `tried` receives one line for each that is not.
+  /// The first of `names` that opens and is suitable; `tried` gets one line for each other one.
   [[nodiscard]] static std::optional<SharedObject> open_first(const std::vector<std::string>& names,
                                                               std::vector<std::string>& tried,
                                                               const Fit& fit = nullptr);
 
-  /// Sets `function` to the symbol; false when the library lacks it.
+  /// Sets `function` to the symbol; false if the library lacks it.
   template <class Function>
   [[nodiscard]] bool resolve(const char* symbol, Function*& function) const {
     function = reinterpret_cast<Function*>(find(symbol));
     return function != nullptr;
   }
-  /// As it was opened; `directory` is where the loader found it.
+  /// The name it was opened by; `directory` is where the loader found it.
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& directory() const { return directory_; }
-  /// What dlopen() gave.
+  /// What dlopen() returned.
   [[nodiscard]] void* handle() const { return handle_; }
 
  private:

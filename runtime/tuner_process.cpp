@@ -27,13 +27,13 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kKeptBytes = 2000;
 
-/// What a child has of the application: nothing but its environment and folder.
+/// What a child inherits from the application: only its environment and working folder.
 class SpawnSettings {
  public:
   explicit SpawnSettings(const std::array<int, 2>& error_pipe) {
     posix_spawn_file_actions_init(&actions_);
-    // The pipe first: where the application was started without standard streams, it may have one
-    // of their numbers.
+    // The pipe first: if the application was started without standard streams, the pipe may have
+    // one of their numbers.
     posix_spawn_file_actions_adddup2(&actions_, error_pipe[1], STDERR_FILENO);
     posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions_, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
@@ -117,7 +117,7 @@ std::vector<std::string> tuner_command(const std::string& program, const Gemm& g
   if (gemm.reads_c) {
     add("--ldc", std::to_string(gemm.ldc));
     add("--align-c", std::to_string(gemm.alignment_c));
-    // Any beta but zero asks for kernels that read C.
+    // Any beta but zero requests kernels that read C.
     add("--beta", "1");
   }
   const auto add_given = [&add](const char* flag, const std::string& value) {
@@ -134,12 +134,12 @@ std::vector<std::string> tuner_command(const std::string& program, const Gemm& g
 
 std::string find_tuner(const std::string& library_folder, const std::string& program_folder) {
   const fs::path library = library_folder;
-  // On Debian libraries lie one folder deeper, in lib/<machine>.
+  // On Debian, libraries are one folder deeper, in lib/<machine>.
   for (const fs::path& candidate :
        {library / "kiln", library.parent_path() / "bin/kiln",
         library.parent_path().parent_path() / "bin/kiln", fs::path(program_folder) / "kiln"}) {
     std::error_code error;
-    // Where a folder is unknown, nothing is looked for in the working folder instead.
+    // If a folder is unknown, the working folder is not searched instead.
     if (candidate.is_absolute() && fs::is_regular_file(candidate, error) &&
         ::access(candidate.c_str(), X_OK) == 0) {
       return candidate.string();
@@ -152,7 +152,7 @@ std::string find_tuner() {
   std::error_code error;
   fs::path program = fs::read_symlink("/proc/self/exe", error).parent_path();
   const std::string found = find_tuner(own_folder(), program.string());
-  // There PATH is somebody else's.
+  // There PATH is under another user's control.
   if (found == "kiln" && ::getauxval(AT_SECURE) != 0) return ("/" / program / found).string();
   return found;
 }
@@ -164,7 +164,7 @@ std::string run_program(const std::vector<std::string>& command) {
   arguments.push_back(nullptr);
 
   std::array<int, 2> error_pipe{-1, -1};
-  // Close-on-exec: a child that some other thread starts at this moment must not keep it open.
+  // Close-on-exec: a child that another thread starts at this moment must not keep it open.
   if (::pipe2(error_pipe.data(), O_CLOEXEC) != 0) return std::strerror(errno);
   pid_t child = -1;
   const SpawnSettings settings(error_pipe);
@@ -180,8 +180,8 @@ std::string run_program(const std::vector<std::string>& command) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
     if (errno == EINTR) continue;
-    // An application that ignores SIGCHLD never learns how its children end. A quiet program that
-    // had nothing to say has done its work.
+    // An application that ignores SIGCHLD never learns how its children end. A program that printed
+    // nothing is taken to have done its work.
     return last_words;
   }
   return status == 0 ? std::string() : describe(status, last_words);

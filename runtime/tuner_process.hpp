@@ -23,17 +23,17 @@ struct TunerSettings {
                                                      const TunerSettings& settings);
 
 /// The program `kiln` of this copy of Kiln: beside the library (`library_folder`), in the bin
-/// folder of the same installation, or beside the running program; "kiln", for PATH, where it is in
+/// folder of the same installation, or beside the running program; "kiln", for PATH, if it is in
 /// none of them.
 [[nodiscard]] std::string find_tuner(const std::string& library_folder,
                                      const std::string& program_folder);
-/// The same for this library and this process. PATH is not asked in set-user-id programs.
+/// The same for this library and this process. PATH is not used in set-user-id programs.
 [[nodiscard]] std::string find_tuner();
 
 /// Runs a program (searched on PATH unless it has a slash) and waits for it. It gets no descriptor
-/// of the application's, none of its ignored and blocked signals, and its standard output is
-/// discarded: the application's belongs to the application. Returns "" on success, else what
-/// happened, with the end of what the program wrote to its standard error. Where the application
+/// of the application's, none of its ignored and blocked signals, and its stdout is discarded:
+/// the application's belongs to the application. Returns "" on success, else what
+/// happened, with the end of what the program wrote to its stderr. If the application
 /// ignores SIGCHLD, only what it wrote is known, and silence counts as success.
 [[nodiscard]] std::string run_program(const std::vector<std::string>& command);
 

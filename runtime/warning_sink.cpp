@@ -26,7 +26,7 @@ WarningSink::WarningSink(Receiver receiver, std::string_view level)
 void WarningSink::warn(const std::string& cause, const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (!causes_.insert(cause).second) return;
-  // Most receivers print what they get.
+  // Most callbacks print what they get.
   const std::string shown = printable(text);
   if (receiver_) {
     receiver_(shown);

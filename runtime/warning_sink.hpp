@@ -10,8 +10,8 @@
 
 namespace kiln::detail {
 
-/// Where a library's remarks go: to the application's function, else to standard error when
-/// KILN_LOG asks for it, else nowhere. They arrive as printable() makes them, since they quote
+/// Where a library's diagnostics go: to the application's function, else to stderr if
+/// KILN_LOG asks for it, else nowhere. They are made printable by printable(), since they quote
 /// files. Thread-safe: the application's function is called by one thread at a time.
 class WarningSink {
  public:
@@ -19,9 +19,9 @@ class WarningSink {
   /// `level` is the value of KILN_LOG: "warning", "info" or anything else for silence.
   WarningSink(Receiver receiver, std::string_view level);
 
-  /// Once per cause; `cause` is what a repetition has in common, `text` what the reader sees.
+  /// Once per cause; `cause` identifies repetitions, `text` is what the reader sees.
   void warn(const std::string& cause, const std::string& text);
-  /// Good news, only for standard error.
+  /// Good news, only for stderr.
   void inform(const std::string& text);
 
  private:

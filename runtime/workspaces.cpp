@@ -7,7 +7,7 @@
 namespace kiln::detail {
 namespace {
 
-/// cudaStreamPerThread: one handle, but another stream in every thread.
+/// cudaStreamPerThread: one handle, but a different stream in every thread.
 constexpr std::uintptr_t kPerThreadStream = 2;
 
 }  // namespace
@@ -23,7 +23,7 @@ std::size_t Workspaces::Key::hash() const noexcept {
 
 Workspaces::Key Workspaces::key_of(void* stream) noexcept {
   const auto handle = reinterpret_cast<std::uintptr_t>(stream);
-  // An address of its own for each thread, which no stream handle can be.
+  // An address unique to each thread, which cannot be a stream handle.
   static thread_local const char thread_mark = 0;
   return {handle == kPerThreadStream ? reinterpret_cast<std::uintptr_t>(&thread_mark) : handle};
 }
@@ -41,7 +41,7 @@ const Workspaces::Entry& Workspaces::grow(Key key, std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
   const Entry* present = table_.find(key);
   if (present != nullptr && present->bytes >= bytes) return *present;
-  // Doubling bounds what outgrown buffers cost to as much as the last one.
+  // Doubling bounds the cost of outgrown buffers to that of the last one.
   const std::int64_t wanted = std::max(bytes, present != nullptr ? 2 * present->bytes : bytes);
   buffers_.reserve(buffers_.size() + 1);
   const DevicePtr memory = device_.allocate(wanted);

@@ -11,7 +11,7 @@
 
 namespace kiln::detail {
 
-/// Scratch memory of kernels that need some: one buffer per stream. Work on one stream runs in
+/// Scratch memory for kernels that need some: one buffer per stream. Work on one stream runs in
 /// order, so the launches on it can share a buffer; launches on two streams never do.
 ///
 /// The first launch that needs more than its stream has allocates, with a lock; all others find
@@ -19,11 +19,11 @@ namespace kiln::detail {
 /// that stream is captured into a graph, and such a graph must be replayed on that stream.
 /// Outgrown buffers live on with the library, since work in flight may use them.
 ///
-/// A handle that CUDA gives out again finds the buffer of its former stream, which is free by then:
+/// A handle that CUDA reuses finds the buffer of its former stream, which is free by then:
 /// CUDA releases what belongs to a destroyed stream when its work has completed. The per-thread
-/// stream has no handle of its own and goes by the thread; so a thread must wait for its launches
-/// there before it ends, or a later thread in its place shares the buffer with them. A buffer for
-/// every thread that ever was would be worse: some applications make a thread for each request.
+/// stream has no handle of its own and is identified by the thread; so a thread must wait for its
+/// launches there before it ends, or a later thread in its place shares the buffer with them. A
+/// buffer for every thread that ever was would be worse: some applications start one per request.
 class Workspaces {
  public:
   explicit Workspaces(Device& device) : device_(device) {}

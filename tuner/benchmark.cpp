@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-/// What timing one candidate may take, so that a slow one does not eat the session's budget.
+/// The most time that timing one candidate may take, so that a slow one does not use up the budget.
 constexpr double kMostNs = 0.5e9;
 constexpr int kFewestSamples = 3;
 
@@ -27,7 +27,7 @@ TimedCandidate::TimedCandidate(Device& device, const RotatingSets& sets,
                                const MeasurementPolicy& policy, TimedRun run)
     : device_(device), sets_(sets), policy_(policy), run_(std::move(run)) {
   if (!calibrate()) return;
-  // One recording per stretch of operand sets, as far as samples will reach them.
+  // One recording per stretch of operand sets, as far as samples will get.
   const int stretches = (sets_.count() + runs_ - 1) / runs_;
   const int wanted = std::min(stretches, affordable_samples(batch_ns(), policy_.samples));
   for (int i = static_cast<int>(batches_.size()); i < wanted; ++i) {
@@ -42,9 +42,9 @@ std::unique_ptr<TimedBatch> TimedCandidate::record(int first, int runs) {
                         runs, status_);
 }
 
-// Short batches overestimate a run (the events and the graph's start are in it), so the length is
-// approached from below in a few steps. The first replay of all warms up and does not count unless
-// it is long.
+// Short batches overestimate a run (events and the graph's start are included), so the length is
+// approached from below in a few steps. The very first replay only warms up and does not count,
+// unless it is long.
 bool TimedCandidate::calibrate() {
   const double target_ns = policy_.batch_ms * 1e6;
   for (;;) {
@@ -84,7 +84,7 @@ Benchmarked benchmark(Device& device, const RotatingSets& sets, const Measuremen
   int samples = affordable_samples(candidate.batch_ns(), policy.samples);
   if (best_ns > 0.0 && candidate.estimate_ns() > hopeless_ns &&
       kFewestSamples * candidate.batch_ns() > kMostNs) {
-    samples = 1;  // even a few more would cost more than knowing them is worth
+    samples = 1;  // even a few more would cost more than they are worth
   }
   double fastest_ns = 0.0;
   for (int i = 0; i < samples; ++i) {

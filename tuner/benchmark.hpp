@@ -17,11 +17,11 @@ namespace kiln {
 using TimedRun = std::function<DeviceStatus(const OperandSet& operands, void* stream)>;
 
 /// Runs of one candidate, recorded so that one replay takes about the policy's batch length.
-/// Consecutive replays walk through all operand sets, even when a batch holds fewer runs than there
+/// Consecutive replays cycle through all operand sets, even if a batch has fewer runs than there
 /// are sets.
 class TimedCandidate {
  public:
-  /// Records and calibrates. Look at status() before anything else.
+  /// Records and calibrates. Check status() before anything else.
   TimedCandidate(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
                  TimedRun run);
   [[nodiscard]] const DeviceStatus& status() const { return status_; }
@@ -59,7 +59,7 @@ struct Benchmarked {
                                     const MeasurementPolicy& policy, const TimedRun& run,
                                     double best_ns);
 
-/// Adds clock, power and temperature of this moment.
+/// Adds the current clock, power and temperature.
 void add_telemetry(Timing& timing, Device& device);
 
 }  // namespace kiln

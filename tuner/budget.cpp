@@ -37,7 +37,7 @@ double BudgetClock::search_left_s() const {
 }
 
 double finalists_share_s(const Budget& budget, int finalists) {
-  // One finalist has nobody to be compared with.
+  // A single finalist has nothing to be compared with.
   if (budget.seconds <= 0 || finalists < 2) return 0.0;
   return std::min(kFinalistsShare * budget.seconds, kFinalistsMostSeconds);
 }

@@ -17,8 +17,8 @@ struct Budget {
   [[nodiscard]] std::string canonical() const;
 };
 
-/// The time side of a budget. Runs from its construction, so set-up counts. Part of the time is
-/// kept back from the search for what must follow it.
+/// The time limit of a budget. Runs from its construction, so set-up counts. Part of the time is
+/// reserved for what must follow the search.
 class BudgetClock {
  public:
   explicit BudgetClock(const Budget& budget, double reserved_s = 0.0);

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-/// What the device gives every allocation anyway; workspaces are cut into parts of any type.
+/// The alignment of every device allocation anyway; workspaces are cut into parts of any type.
 constexpr int kWorkspaceAlignment = 256;
 
 }  // namespace
@@ -53,10 +53,10 @@ DeviceStatus LoadedCandidate::load() {
     for (const auto& launches : job_.geometry) {
       if (launches.empty()) continue;
       if (launches.size() != functions.size()) {
-        return {DeviceStatus::Code::launch_failed,
-                fmt::format("{} launches are planned for {} kernels", launches.size(),
-                            functions.size()),
-                false};
+        return {
+            DeviceStatus::Code::launch_failed,
+            fmt::format("{} launches planned for {} kernels", launches.size(), functions.size()),
+            false};
       }
       smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
     }
@@ -68,17 +68,18 @@ DeviceStatus LoadedCandidate::load() {
 
 std::unique_ptr<GuardedBuffer> LoadedCandidate::reserve(MemoryLedger& ledger, std::int64_t bytes) {
   if (GuardedBuffer::footprint_bytes(bytes, kWorkspaceAlignment) > ledger.left_bytes()) {
-    status_ = {DeviceStatus::Code::out_of_resources,
-               fmt::format("needs {} bytes of workspace, {} bytes of device memory are left for it",
-                           bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
-               false};
+    status_ = {
+        DeviceStatus::Code::out_of_resources,
+        fmt::format("needs {} bytes of workspace, but only {} bytes of device memory are left",
+                    bytes, std::max<std::int64_t>(ledger.left_bytes(), 0)),
+        false};
     return nullptr;
   }
   return std::make_unique<GuardedBuffer>(ledger, bytes, kWorkspaceAlignment,
                                          "the workspace of " + job_.label);
 }
 
-/// Cases run one after another, so the largest workspace does for all, unless the device can tell
+/// Cases run one after another, so the largest workspace serves all, unless the device can enforce
 /// where each should end.
 void LoadedCandidate::reserve_workspaces(MemoryLedger& ledger) {
   std::vector<std::int64_t> wanted(job_.geometry.size(), 0);

@@ -17,10 +17,10 @@ namespace kiln {
 [[nodiscard]] Outcome outcome_of(const DeviceStatus& status);
 
 /// An evaluation job on the device: loaded, prepared, with its workspace. Not movable: subject()
-/// and whoever holds it refer to it.
+/// and its holders refer to it.
 class LoadedCandidate {
  public:
-  /// Look at status() before anything else. The job must outlive this object.
+  /// Check status() before anything else. The job must outlive this object.
   LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job);
   LoadedCandidate(const LoadedCandidate&) = delete;
   LoadedCandidate& operator=(const LoadedCandidate&) = delete;
@@ -43,8 +43,8 @@ class LoadedCandidate {
   Device& device_;
   const EvaluationJob& job_;
   std::unique_ptr<LoadedModule> module_;
-  /// One for all cases, or on a device with exact memory one for each (null: it needs none), whose
-  /// end is then that case's.
+  /// One for all cases, or, on a device with exact memory, one for each (null: it needs none),
+  /// which ends where that case's workspace ends.
   std::vector<std::unique_ptr<GuardedBuffer>> workspaces_;
   DeviceStatus status_;
 };

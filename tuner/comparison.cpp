@@ -32,7 +32,7 @@ std::vector<Runner> calibrate(Device& device, const RotatingSets& sets,
     auto timed = std::make_unique<TimedCandidate>(device, sets, policy, std::move(competitor.run));
     if (!timed->status().ok()) {
       disqualify(*competitor.row, timed->status());
-      // Nothing can be timed any more, so nothing of what the rows hold would be comparable.
+      // Nothing more can be timed, so nothing in the rows would be comparable.
       if (timed->status().sticky) return {};
       continue;
     }
@@ -50,7 +50,7 @@ int affordable_rounds(const std::vector<Runner>& runners, const InterleavePlan& 
   return std::min(plan.rounds, std::max(3, static_cast<int>(affordable)));
 }
 
-/// One batch of each. A runner that fails leaves; false when the device is lost.
+/// One batch of each. A runner that fails drops out; false if the device is lost.
 bool run_round(std::vector<Runner>& runners, std::size_t start) {
   std::vector<std::size_t> failed;
   for (std::size_t i = 0; i < runners.size(); ++i) {
@@ -100,7 +100,7 @@ void time_interleaved(Device& device, const RotatingSets& sets, const Measuremen
   }
   const ComparisonRow* reference = find_reference(runners, plan);
   if (!reference) return;
-  // Ratios are formed within each round: what the clocks do from round to round cancels out.
+  // Ratios are formed within each round: clock changes from round to round cancel out.
   for (Runner& runner : runners) {
     std::vector<double> ratios;
     const std::vector<double>& samples = runner.row->timing.samples_ns;

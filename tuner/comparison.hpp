@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-/// A vendor library's ways to compute the tuned problem.
+/// A vendor library's algorithms for the tuned problem.
 struct Baselines {
   struct Algorithm {
     std::string label;
@@ -23,17 +23,17 @@ struct Baselines {
   std::vector<Algorithm> algorithms;
   std::string note;  ///< why there is none
 };
-/// `operands` are those of the tuned case; what runs needs beside them comes from the ledger.
+/// `operands` are those of the tuned case; whatever else a run needs comes from the ledger.
 using BaselineSource = std::function<Baselines(MemoryLedger& ledger, const OperandSet& operands,
                                                std::int64_t workspace_bytes)>;
 
-/// One that takes part in the timing: `row` receives what is found.
+/// A participant in the timing: `row` receives its results.
 struct Competitor {
   ComparisonRow* row = nullptr;
   TimedRun run;
 };
 
-/// How long and against whom.
+/// How long, and against what.
 struct InterleavePlan {
   int rounds = 15;
   double most_seconds = 30.0;       ///< rounds are cut to fit, but never below three
@@ -41,8 +41,8 @@ struct InterleavePlan {
   std::size_t reference_count = 1;  ///< of so many
 };
 
-/// Times the competitors in turns, so that all see the same clocks: in each round every one
-/// replays one batch, in an order that moves on by one from round to round. Fills timing, ratio and
+/// Times the competitors interleaved, so that all see the same clocks: in each round every one
+/// replays one batch, in an order that rotates by one from round to round. Fills timing, ratio and
 /// ratio_spread of the rows, and the outcome of one that fails.
 void time_interleaved(Device& device, const RotatingSets& sets, const MeasurementPolicy& policy,
                       std::vector<Competitor> competitors, const InterleavePlan& plan);

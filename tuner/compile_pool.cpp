@@ -12,7 +12,7 @@ struct CompilePool::Slot {
   Task task;
   PreparedCandidate result;
   std::exception_ptr error;
-  bool done = false;  ///< guarded; result and error belong to the owner once it is set
+  bool done = false;  ///< guarded; once it is set, result and error belong to the owner
 };
 
 CompilePool::CompilePool(int threads) {

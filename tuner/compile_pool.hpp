@@ -24,18 +24,18 @@ class CompilePool {
   using Task = std::function<PreparedCandidate()>;
 
   explicit CompilePool(int threads);
-  /// Closes and waits for what runs: a compilation cannot be broken off.
+  /// Closes and waits for running tasks: a compilation cannot be cancelled.
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  /// Forgets what no thread has begun. Nothing may be submitted or taken after it.
+  /// Discards what no thread has started. Nothing may be submitted or taken afterwards.
   void close();
 
   void submit(Task task);
   /// Submitted and not yet taken.
   [[nodiscard]] std::size_t pending() const { return order_.size(); }
-  /// Waits until the oldest pending result is there, or for the given time; whether it is there.
+  /// Waits for the oldest pending result, or for the given time; returns whether it is there.
   [[nodiscard]] bool wait_for_next(std::chrono::milliseconds at_most);
   /// The oldest result; waits for it. Throws what its task threw. Precondition: pending() > 0.
   [[nodiscard]] PreparedCandidate take();
@@ -47,7 +47,7 @@ class CompilePool {
   std::mutex mutex_;
   std::condition_variable work_there_;
   std::condition_variable result_there_;
-  std::deque<std::shared_ptr<Slot>> order_;      ///< of submission; touched by the owner alone
+  std::deque<std::shared_ptr<Slot>> order_;      ///< of submission; touched only by the owner
   std::deque<std::shared_ptr<Slot>> unstarted_;  ///< guarded
   bool closing_ = false;                         ///< guarded
   std::vector<std::thread> threads_;

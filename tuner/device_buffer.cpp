@@ -11,18 +11,18 @@
 namespace kiln {
 namespace {
 
-/// Devices align allocations to this, whatever is asked for.
+/// Devices align all allocations to this.
 constexpr std::int64_t kDeviceAlignment = 256;
 
-/// Long enough that a tile written one row or one tile too far lands in it: a row of a large matrix
+/// Long enough that a tile written one row or one tile too far is in it: a row of a large matrix
 /// takes more than 4 KiB.
 std::int64_t zone_bytes(std::int64_t bytes) {
   constexpr std::int64_t kLarge = 16LL << 20;
   return bytes >= kLarge ? (1LL << 20) : (4LL << 10);
 }
 
-/// Room to move the start to where its alignment is exactly what was promised, or more than the
-/// device gives by itself.
+/// Room to move the start to where its alignment is exactly what was promised, or larger than the
+/// device provides by itself.
 std::int64_t slack_bytes(int alignment) {
   return alignment > kDeviceAlignment ? alignment : kDeviceAlignment;
 }
@@ -33,7 +33,7 @@ void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
                                 const std::string& purpose) {
   if (bytes <= ledger.left_bytes()) return;
   throw Error(ErrorKind::usage,
-              fmt::format("{} needs {:.1f} MiB of device memory, but {:.1f} of the {:.1f} MiB "
+              fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} of the {:.1f} MiB "
                           "that tuning may use are left; use a smaller problem, or free memory "
                           "on the device",
                           purpose, static_cast<double>(bytes) / (1 << 20),

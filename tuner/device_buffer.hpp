@@ -30,10 +30,10 @@ class MemoryLedger {
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
-  /// `purpose` names the buffer in errors ("operand B of m=.."). Throws Error(usage) when the
+  /// `purpose` names the buffer in errors ("operand B of m=.."). Throws Error(usage) if the
   /// ledger's limit does not allow it.
   DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose);
-  /// Memory that ends where it says, see Device::allocate_exact(); empty (address 0) on a device
+  /// Memory with exact bounds, see Device::allocate_exact(); empty (address 0) on a device
   /// that has none.
   [[nodiscard]] static DeviceBuffer exact(MemoryLedger& ledger, std::int64_t bytes, int alignment,
                                           const std::string& purpose);
@@ -54,24 +54,24 @@ class DeviceBuffer {
   std::int64_t bytes_ = 0;
 };
 
-/// Device memory that a kernel cannot leave unseen. On a device with exact allocations every access
-/// outside is a fault, and poisoned memory counts as unwritten. Elsewhere it lies between two red
-/// zones, so that a write outside is found afterwards. The zones' byte is a NaN or an enormous
+/// Device memory that a kernel cannot leave unnoticed. On a device with exact allocations every
+/// access outside is a fault, and poisoned memory counts as unwritten. Elsewhere it is between two
+/// red zones, so that a write outside is found afterwards. The zones' byte is a NaN or an enormous
 /// number in every floating-point type, so that a read outside that reaches the result is found as
 /// well. It differs from the poison that outputs are filled with.
 class GuardedBuffer {
  public:
   static constexpr int kPattern = 0x7F;
   static constexpr int kPoison = 0xFF;
-  /// For the second of two runs that must agree: what neither of them writes then differs.
+  /// For the second of two runs that must agree: then what neither of them writes differs.
   static constexpr int kSecondPoison = 0xfd;
 
   GuardedBuffer() = default;
-  /// The data starts at an address that is a multiple of `alignment` (a power of two), and of no
-  /// more than that when it is below 256. Paints the zones.
+  /// The data starts at an address that is a multiple of `alignment` (a power of two) and, below
+  /// 256, of no larger one. Paints the zones.
   GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
                 const std::string& purpose);
-  /// What the constructor will take from the ledger, at most.
+  /// The most that the constructor will take from the ledger.
   [[nodiscard]] static std::int64_t footprint_bytes(std::int64_t bytes, int alignment);
 
   [[nodiscard]] DevicePtr data() const { return memory_.address() + offset_; }
@@ -84,7 +84,7 @@ class GuardedBuffer {
   [[nodiscard]] DevicePtr back() const { return data() + bytes_; }
 
   void paint_zones();
-  /// Fills the data with a byte that shows, and notes that nobody has written it.
+  /// Fills the data with a conspicuous byte and marks it as unwritten.
   void poison(int pattern = kPoison) {
     memory_.device().fill(data(), static_cast<std::uint8_t>(pattern), bytes_);
     memory_.device().forget_writes(data(), bytes_);

@@ -23,7 +23,7 @@ double accumulation_roundoff(const Gemm& gemm) {
   return std::ldexp(1.0, -23);
 }
 
-/// Integers up to here in magnitude are exact while they are summed up.
+/// Integers up to this magnitude stay exact while they are summed.
 double largest_exact_sum(const Gemm& gemm) {
   if (is_fp8(gemm.a) || is_fp8(gemm.b)) return std::ldexp(1.0, 13);
   switch (gemm.acc) {
@@ -59,7 +59,7 @@ double largest_finite(DType type) {
   }
 }
 
-/// What |A B| stays below: the worst case, or ten standard deviations where the operands are of
+/// What |A B| stays below: the worst case, or ten standard deviations if the operands are of
 /// both signs, which no element of any matrix that fits a device exceeds.
 double sum_limit(const Gemm& gemm, int range) {
   const auto k = static_cast<double>(gemm.k);

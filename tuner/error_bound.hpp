@@ -9,7 +9,7 @@ namespace kiln {
 /// Half the distance from 1 to the next number of that type; 0 for integers.
 [[nodiscard]] double unit_roundoff(DType type);
 
-/// The bound that a correct kernel keeps on every element of D:
+/// The bound that a correct kernel meets for every element of D:
 ///
 ///     |D - ref| <= u_out |ref| + c sqrt(K) u_acc (|alpha| |A||B| + |beta| |C|)
 ///
@@ -20,8 +20,8 @@ namespace kiln {
 /// on the same sum of absolute products fails with probability below 2 exp(-lambda^2 / 2) per
 /// element even if every partial sum were as large as the last; with operands of both signs partial
 /// sums are smaller by about sqrt(K), so a correct kernel stays far inside.
-/// It is still tight enough to see one lost product up to about K = 2^14: that is 1/K of the
-/// absolute sum. For longer sums the exact comparison of integers sees it.
+/// It is still tight enough to reveal one lost product up to about K = 2^14: that is 1/K of the
+/// absolute sum. For longer sums the exact comparison of integers reveals it.
 ///
 /// Operands enter the reference as converted (tf32 rounded, fp8 exact), so they add no error.
 struct ErrorBound {
@@ -30,8 +30,8 @@ struct ErrorBound {
 };
 [[nodiscard]] ErrorBound error_bound(const Gemm& gemm);
 
-/// How small integers must be chosen so that every partial sum is exact, whatever the order of
-/// summation, and D holds or correctly rounds the result.
+/// How small integers must be so that every partial sum is exact, whatever the order of
+/// summation, and D represents or correctly rounds the result.
 struct ExactPlan {
   bool possible = false;
   int range = 0;  ///< operands from [-range, range], unsigned ones from [0, range]

@@ -31,8 +31,8 @@ struct GemmCase {
   double beta = 0.0;
 };
 
-/// What an evaluator needs before the first candidate: all of it is data, so that a worker process
-/// can be told it again after a restart.
+/// What an evaluator needs before the first candidate: all of it is data, so that it can be sent
+/// to a worker process again after a restart.
 struct EvaluationSetup {
   std::vector<GemmCase> cases;  ///< [0] is the tuned problem; see verification_cases()
   CompiledUnit support;         ///< templates/kernels/support/verify.cu
@@ -87,23 +87,23 @@ struct Comparison {
   std::string note;                      ///< why there is no baseline, when asked for and absent
 };
 
-/// Asked several times a second while something is waited for; an empty one never gives up.
+/// Polled several times a second during a wait; an empty one never gives up.
 using GiveUp = std::function<bool()>;
 
-/// Runs candidates. Implementations: in this process on a Device, or in a worker process that dies
-/// in its place. Used by one thread.
+/// Runs candidates. Implementations: in this process on a Device, or in a worker process that takes
+/// the crash of a bad one. Used by one thread.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
-  /// What is to be evaluated from now on. Must precede the others. Like them it throws
+  /// Sets what is evaluated from now on. Must precede the others. Like them it throws
   /// Error(device) when the device cannot do it.
   virtual void set_up(const EvaluationSetup& setup) = 0;
-  /// Waits until evaluate() or compare() can begin at once: a worker has to start and to make its
-  /// data, after set_up() and after each restart. False when `give_up` said so first.
+  /// Waits until evaluate() or compare() can begin at once: a worker has to start and to compute
+  /// its data, after set_up() and after each restart. False if `give_up` returned true first.
   [[nodiscard]] virtual bool make_ready(const GiveUp& give_up) = 0;
-  /// These make ready by themselves. Nothing when `give_up` said so first: a worker is killed then,
-  /// and the candidate has no outcome. What runs in this process cannot be broken off.
+  /// These get ready by themselves. Nothing if `give_up` returned true first: then a worker is
+  /// killed and the candidate has no outcome. What runs in this process cannot be aborted.
   [[nodiscard]] virtual std::optional<Evaluation> evaluate(const EvaluationJob& job,
                                                            const GiveUp& give_up) = 0;
   [[nodiscard]] virtual std::optional<Comparison> compare(const ComparisonRequest& request,
@@ -120,9 +120,9 @@ class Evaluator {
 
 /// In a child process: `command` (argv) is started and speaks the protocol of worker_main on its
 /// standard input and output. It is killed (whole process group) at a time-out and started again,
-/// and set up again, after a time-out or a fault. When somebody else killed it (the system, short
-/// of memory, say) the request gets one second try. Throws Error(device) when it cannot start, or
-/// dies again on its own right after a restart.
+/// and set up again, after a time-out or a fault. If it was killed from outside (by the system,
+/// short of memory, say) the request gets one second try. Throws Error(device) if it cannot start,
+/// or dies again by itself right after a restart.
 [[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command);
 
 /// The child's side: serves requests on the descriptors until end of file. Returns an exit code.

@@ -21,7 +21,7 @@ std::int64_t memory_limit(Device& device, const EvaluationSetup& setup) {
   return device.free_memory_bytes() / 4;
 }
 
-/// Predictions neither vary nor depend on what a run before left in a cache.
+/// Predictions neither vary nor depend on what an earlier run left in a cache.
 MeasurementPolicy policy_for(const Device& device, MeasurementPolicy policy) {
   if (device.info().provenance != Provenance::modelled) return policy;
   policy.cold = false;
@@ -96,7 +96,7 @@ std::optional<Evaluation> LocalEvaluator::evaluate(const EvaluationJob& job, con
   try {
     evaluate_on(*bench_, job, evaluation);
   } catch (const Error& error) {
-    // With a candidate on the device, a call that fails unexpectedly is its doing.
+    // With a candidate on the device, an unexpected failure is the candidate's fault.
     if (error.kind() != ErrorKind::device) throw;
     lost_ = true;
     evaluation.outcome = Outcome::crashed;
@@ -118,7 +118,7 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.judged) {
     outcome = Outcome::rejected;
     message = fmt::format(
-        "cannot be verified on {}: no size that is small enough to check there "
+        "cannot be verified on {}: no size small enough to check there "
         "meets its requirements",
         device_->info().spec);
     return false;
@@ -153,7 +153,7 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
     evaluation.timing = std::move(benchmarked.timing);
   } else {
     evaluation.outcome = outcome_of(benchmarked.status);
-    evaluation.message = fmt::format("while it was timed: {}", benchmarked.status.message);
+    evaluation.message = fmt::format("during timing: {}", benchmarked.status.message);
   }
 }
 
@@ -174,7 +174,7 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
   comparison.baselines.resize(baselines.algorithms.size());
 
   std::vector<Competitor> competitors;
-  std::deque<LoadedCandidate> candidates;  // a deque, because none of them may move
+  std::deque<LoadedCandidate> candidates;  // a deque, because they must not move
   for (std::size_t i = 0; i < request.jobs.size(); ++i) {
     ComparisonRow& row = comparison.jobs[i];
     row.label = request.jobs[i].label;
@@ -207,7 +207,7 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
       return algorithm.run(args, stream);
     };
     subject.cases = {0};
-    // A library's algorithm that breaks our bound is reported, and still what users would get.
+    // A library's algorithm that breaks our bound is reported, but is still what users would get.
     Verification verification;
     const bool right = judge(subject, row.outcome, row.message, verification);
     if (lost_) return comparison;
@@ -216,7 +216,7 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
     }
   }
   time_interleaved(*device_, bench.sets, bench.policy, std::move(competitors), plan);
-  // A fault while timing is sticky, too: whoever asked must not go on with this device.
+  // A fault during timing is sticky too: the caller must not go on with this device.
   note(device_->synchronize());
   std::stable_sort(comparison.baselines.begin(), comparison.baselines.end(),
                    [](const ComparisonRow& x, const ComparisonRow& y) {

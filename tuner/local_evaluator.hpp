@@ -37,7 +37,7 @@ class LocalEvaluator : public Evaluator {
  private:
   struct Workbench;
   void require_ready() const;
-  /// Judges; true when the subject may be timed. Otherwise outcome and message are filled.
+  /// Verifies; true if the subject may be timed. Otherwise outcome and message are filled.
   [[nodiscard]] bool judge(const Subject& subject, Outcome& outcome, std::string& message,
                            Verification& verification);
   void evaluate_on(Workbench& bench, const EvaluationJob& job, Evaluation& evaluation);

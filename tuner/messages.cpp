@@ -38,8 +38,8 @@ template <class T, class Of>
 concept Either = std::same_as<std::remove_const_t<T>, Of>;
 
 /// One description per struct serves both directions. It names every member in order: the
-/// structured binding takes exactly as many as there are, so a member that is added to the struct
-/// stops the build until it travels as well.
+/// structured binding takes exactly as many as there are, so a member added to the struct breaks
+/// the build until it is transmitted as well.
 #define KILN_WIRE_FIELDS(Struct, ...)        \
   template <class Archive, Either<Struct> T> \
   void fields(Archive& archive, T& value) {  \

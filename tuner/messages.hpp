@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-/// An Error of the worker, to be thrown again by the session.
+/// An Error of the worker, to be rethrown by the session.
 struct ErrorMessage {
   ErrorKind kind = ErrorKind::internal;
   std::string text;
@@ -31,7 +31,7 @@ struct ComparisonReply {
 /// EvaluationReply, ComparisonReply, ErrorMessage.
 template <class Message>
 [[nodiscard]] std::string encode_message(const Message& message);
-/// Nothing when the bytes are no such message.
+/// Nothing if the bytes are not such a message.
 template <class Message>
 [[nodiscard]] std::optional<Message> decode_message(std::string_view payload);
 

@@ -12,7 +12,7 @@ struct MeasurementPolicy {
   double l2_multiple = 3.0;
   int samples = 15;          ///< replays of the batch per candidate
   double batch_ms = 2.0;     ///< target length of one batch
-  double drop_factor = 1.5;  ///< racing: after the first samples, give up on a candidate slower
+  double drop_factor = 1.5;  ///< racing: after the first samples, abandon a candidate slower
                              ///< than this times the best so far (its samples are kept, marked few)
   int finalists = 8;         ///< re-measured interleaved at the end
   int finalist_rounds = 15;

@@ -50,7 +50,7 @@ std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind) {
       std::clamp<std::int64_t>(static_cast<std::int64_t>(affordable) / kBlockRows, 2, kMostBlocks);
   const std::int64_t stride = gemm.m / blocks;
   if (stride <= kBlockRows) return {{0, gemm.m}};
-  // Integers look at the start of each stretch, normal numbers at its end, where the last rows are.
+  // Integers check the start of each stretch, normal numbers its end, where the last rows are.
   const std::int64_t offset = kind == DataKind::integer ? 0 : stride - kBlockRows;
   std::vector<RowBlock> result;
   for (std::int64_t i = 0; i < blocks; ++i) {

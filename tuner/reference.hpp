@@ -20,21 +20,21 @@ struct RowBlock {
 };
 
 /// Rows of D that are checked against the reference: all, unless the reference would take more than
-/// about 2^36 multiply-adds. Then blocks of 16 rows, evenly spread, so that every tile of a usual
-/// height has checked rows; the two kinds of data look at different rows.
+/// about 2^36 multiply-adds. Then blocks of 16 rows, evenly spaced, so that every tile of a usual
+/// height has checked rows; the two kinds of data check different rows.
 [[nodiscard]] std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind);
 
 /// Results in float64, on the device: row i of the buffers is the i-th checked row.
 struct Reference {
   std::vector<RowBlock> blocks;
   DeviceBuffer value;     ///< alpha A B + beta C
-  DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|; empty when not asked for
+  DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|; empty unless requested
 };
 
-/// The plain kernel with a float64 accumulator that every candidate is judged by.
+/// The plain kernel with a float64 accumulator against which every candidate is judged.
 class ReferenceKernel {
  public:
-  /// Throws Error(device) when the device refuses the kernel.
+  /// Throws Error(device) if the device refuses the kernel.
   ReferenceKernel(Device& device, const CompiledUnit& unit);
 
   /// `geometry` is the one for the whole problem. With `with_absolute` the inputs in `operands` are

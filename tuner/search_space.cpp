@@ -18,7 +18,7 @@ namespace {
 
 using Choices = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
 
-/// Which of the choices some template could honour: a misspelt name or value must not pass
+/// Rejects choices that no template could honour: a misspelt name or value must not pass
 /// silently.
 class ChoiceUse {
  public:
@@ -55,8 +55,8 @@ class ChoiceUse {
   std::map<std::string, bool> names_;
 };
 
-/// The choices as far as `space` lists them; nothing when one of them leaves a tunable without a
-/// value, which is then named in `why`.
+/// The choices as far as `space` lists them; nothing if one of them leaves a tunable without a
+/// value, which `why` then names.
 std::optional<Choices> applicable(const ParamSpace& space, const Choices& choices, ChoiceUse& use,
                                   std::string& why) {
   Choices result;

@@ -33,7 +33,7 @@ struct SearchSpace {
   std::vector<std::string> unsupported;
   /// Sum over the parts, saturating.
   [[nodiscard]] std::uint64_t count() const;
-  /// The part of that template; nullptr when it does not take part.
+  /// The part of that template; nullptr if it does not take part.
   [[nodiscard]] const Part* find(std::string_view template_name) const;
 };
 

@@ -20,10 +20,10 @@
 namespace kiln {
 namespace {
 
-/// A template whose best candidate takes this many times as long as the best of all is given up:
+/// A template whose best candidate takes this many times as long as the overall best is abandoned:
 /// no tile size makes up for a factor that large, and its tries would cost the others theirs.
 constexpr double kHopelessFactor = 20.0;
-/// What stands for the measurement policy of predictions: they change with the model.
+/// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
 
 /// One tuning run on a device.
@@ -70,14 +70,14 @@ class DeviceSession {
   SessionLedger ledger_;
   Finalists finalists_;
   std::set<std::string> given_up_;
-  std::uint64_t elsewhere_ = 0;  ///< candidates that another session measures
+  std::uint64_t elsewhere_ = 0;  ///< candidates measured by another session
   CandidateSearch search_;       ///< last: its threads use what is above
 };
 
 TuneResult DeviceSession::run() {
   take_over();
   ledger_.enter("preparing");
-  // Candidates compile while the evaluator makes its data.
+  // Candidates compile while the evaluator computes its data.
   search_.fill();
   std::string state = "complete";
   if (search_.has_work()) {
@@ -107,7 +107,7 @@ TuneResult DeviceSession::run() {
   return result;
 }
 
-/// False when the session is to end before the evaluator is ready for the next candidate.
+/// False if the session is to end before the evaluator is ready for the next candidate.
 bool DeviceSession::make_ready() {
   return evaluator_.make_ready([this] { return context_.stop || clock_.search_left_s() <= 0.0; });
 }
@@ -142,7 +142,7 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
 
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
   Trial trial = prepared_trial(context_, prepared);
-  // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
+  // Before the attempt is noted: a failure to get ready is not this candidate's fault.
   if (trial.outcome == Outcome::ok) {
     if (!make_ready()) return false;
     if (!claim(trial.key)) {
@@ -159,7 +159,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   return true;
 }
 
-/// Notes the attempt; false when the candidate is another session's, which shares the database.
+/// Notes the attempt; false if another session that shares the database has the candidate.
 bool DeviceSession::claim(const CandidateKey& key) {
   TuningStore& store = context_.store;
   if (request_.again) {
@@ -171,7 +171,7 @@ bool DeviceSession::claim(const CandidateKey& key) {
   });
 }
 
-/// False when it was broken off, because the run was stopped.
+/// False if it was aborted because the run was stopped.
 bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
   if (proposal.origin == Proposal::Origin::unfinished) {
     context_.store.record(unfinished_trial(context_, proposal.candidate));
@@ -188,7 +188,7 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   trial.outcome = evaluation->outcome;
   trial.message = std::move(evaluation->message);
   trial.timing = std::move(evaluation->timing);
-  // With any other outcome the verifier did not come to a verdict.
+  // With any other outcome the verifier reached no verdict.
   if (trial.outcome == Outcome::ok || trial.outcome == Outcome::wrong_result) {
     trial.verification = std::move(evaluation->verification);
   }
@@ -203,8 +203,8 @@ void DeviceSession::give_up_hopeless() {
     if (own_ns <= kHopelessFactor * best_ns || !given_up_.insert(name).second) continue;
     ledger_.leave_out(name, part.space.count());
     search_.abandon(name);
-    context_.observer.on_note(fmt::format("{} is {:.0f} times slower than the best and is given up",
-                                          name, own_ns / best_ns));
+    context_.observer.on_note(fmt::format(
+        "{} is {:.0f} times slower than the best and is abandoned", name, own_ns / best_ns));
   }
 }
 
@@ -216,7 +216,7 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
   const DeviceInfo& device = evaluator.info();
   const bool modelled = device.provenance == Provenance::modelled;
   TuneRequest wanted = request;
-  // Predictions do not drift: the first is as good as one taken in turns with others.
+  // Predictions do not drift: the first is as good as one interleaved with others.
   if (modelled) wanted.policy.finalists = 0;
   if (modelled) wanted.thoroughness = Thoroughness::brief;
   const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();

@@ -22,7 +22,7 @@
 
 namespace kiln {
 
-/// On how many ragged sizes candidates are verified.
+/// How many ragged sizes candidates are verified on.
 enum class Thoroughness : std::uint8_t {
   full,
   brief,  ///< one large one instead of two: on an emulated device they are most of the work
@@ -45,14 +45,14 @@ struct TuneRequest {
   Thoroughness thoroughness = Thoroughness::full;
 };
 
-/// Where a session stands; given to the observer after each candidate.
+/// A session's progress; passed to the observer after each candidate.
 struct Progress {
   std::uint64_t done = 0;     ///< candidates that got an outcome
   std::uint64_t known = 0;    ///< taken over from earlier sessions
   std::uint64_t space = 0;    ///< valid candidates
   std::uint64_t planned = 0;  ///< how many can be reached: budget or space
   std::map<Outcome, std::uint64_t> by_outcome;
-  std::uint64_t dropped = 0;   ///< ok, but given up on early as hopeless
+  std::uint64_t dropped = 0;   ///< ok, but abandoned early as hopeless
   std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
   std::optional<Trial> best;
   double elapsed_s = 0.0;
@@ -81,9 +81,9 @@ struct TuneResult {
 };
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
-/// Every outcome is stored when it is known. Candidates that the database already holds an outcome
-/// for (same key) are not run again unless `again`. Setting `stop` ends the run cleanly: the
-/// candidate in flight has another half second, then it is broken off and gets no outcome. Sessions
+/// Every outcome is stored as soon as it is known. Candidates that already have an outcome in the
+/// database (same key) are not run again unless `again`. Setting `stop` ends the run cleanly: the
+/// candidate in flight gets another half second, then it is aborted and gets no outcome. Sessions
 /// may share a database; none measures what another one is measuring. Throws Error for a broken
 /// environment; a failing candidate never throws.
 [[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
@@ -113,24 +113,24 @@ struct TuneResult {
                                        const std::vector<GemmCase>& cases);
 
 /// Thin problems of the same kind whose K takes a ring of tiles round several times, which the
-/// ragged sizes do not: what goes wrong when a stage is used again shows only there. Smallest
-/// first, each with a ragged K and then a round one; one of them is enough. None if the problem is
-/// as deep itself. No more than `most_products` multiply-adds each (0: any number).
+/// ragged sizes do not: a fault in reusing a stage shows only there. Smallest first, each with a
+/// ragged K and then a round one; one of them is enough. None if the problem itself is
+/// as deep. No more than `most_products` multiply-adds each (0: any number).
 [[nodiscard]] std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
                                                std::int64_t most_products);
 
-/// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log when the
+/// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log if the
 /// support kernels don't compile.
 [[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, const Catalog& catalog,
                                          Compiler& compiler, const DeviceInfo& device);
 
-/// What prepare_candidate lets through.
+/// What prepare_candidate accepts.
 enum class Admission : std::uint8_t {
   runnable,     ///< whatever compiles and fits the device
   competitive,  ///< also: no spilled registers, no instruction that ptxas serialised or ignored
 };
 
-/// A compiled candidate ready for the evaluator: renders, compiles, plans every case. When it
+/// A compiled candidate ready for the evaluator: renders, compiles, plans every case. If it
 /// fails, `outcome` and `message` say why and the job is empty.
 struct PreparedCandidate {
   Candidate candidate;

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// From a candidate to something that can be run: render, plan, compile, and turn away what cannot
+// From a candidate to something that can be run: render, plan, compile, and reject what cannot
 // run or cannot win before the device spends time on it.
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace kiln {
 namespace {
 
 /// With these ptxas says that it serialised, or ignored part of, an asynchronous instruction: the
-/// kernel is right, but the instruction is not worth its name.
+/// kernel is right, but the instruction does not do its job.
 constexpr std::array<std::string_view, 9> kSerialisedCodes{
     "C7508", "C7509", "C7510", "C7511", "C7512", "C7513", "C7514", "C7515", "C7602"};
 
@@ -28,7 +28,7 @@ bool is_serialised(std::string_view warning) {
                      [&](std::string_view code) { return warning.substr(0, code.size()) == code; });
 }
 
-/// Registers are given to warps in units of 256, so a block can need more than threads * registers.
+/// Warps get registers in units of 256, so a block may need more than threads * registers.
 std::int64_t registers_of_block(std::int64_t threads, int registers, const DeviceLimits& limits) {
   constexpr std::int64_t kUnit = 256;
   const std::int64_t warps = (threads + limits.warp_size - 1) / limits.warp_size;
@@ -37,9 +37,9 @@ std::int64_t registers_of_block(std::int64_t threads, int registers, const Devic
   return warps * per_warp;
 }
 
-/// What the kernels need beyond the device's limits. The compiler's facts are maxima over the
-/// kernels of a candidate; where it has several launches the smallest stands for all, so that none
-/// is refused that might fit.
+/// What the kernels need beyond the device's limits. The compiler's figures are maxima over the
+/// kernels of a candidate; if it has several launches the smallest represents all, so that no
+/// candidate is refused that might fit.
 std::string why_too_big(const std::vector<LaunchGeometry>& launches,
                         const KernelResources& resources, const DeviceLimits& limits) {
   std::int64_t threads = std::numeric_limits<std::int64_t>::max();
@@ -62,7 +62,7 @@ std::string why_too_big(const std::vector<LaunchGeometry>& launches,
   return {};
 }
 
-/// Why a kernel that would run is not worth running; empty when it is.
+/// Why a kernel that would run is not worth running; empty if it is.
 std::string why_not_competitive(const CompileResult& compiled) {
   const KernelResources& resources = compiled.resources;
   if (resources.spill_store_bytes > 0 || resources.spill_load_bytes > 0) {

@@ -14,17 +14,17 @@
 namespace kiln {
 namespace {
 
-/// A comparison of fewer rounds says no more than the times that are known already.
+/// A comparison of fewer rounds says no more than the times already known.
 constexpr int kFewestRounds = 3;
 /// Part of the time that the batches may take; loading, recording and warming up take the rest.
 constexpr double kBatchShare = 0.6;
-/// Beyond the seconds that it may plan for, a comparison that hangs is cut off after as much again.
+/// A comparison that hangs is cut off at twice the seconds that it may plan for.
 constexpr double kHangFactor = 2.0;
 constexpr double kLeastTimeoutSeconds = 1.0;
 
 /// A finalist's time by the clock of the first finalist: clocks drift by more from round to round
 /// than finalists differ, but within a round all drift alike. So the median is the first one's
-/// divided by the paired ratio, and the spread is that of the ratio alone.
+/// divided by the paired ratio, and the spread is the ratio's.
 Timing common_clock_timing(const ComparisonRow& row, const ComparisonRow& first) {
   Timing timing = row.timing;
   timing.interleaved = true;
@@ -57,14 +57,15 @@ void Finalists::keep(const Candidate& candidate, const EvaluationJob& job) {
 
 std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
                                       const std::vector<GemmCase>& cases, double seconds) {
-  // Without a new result the comparison of an earlier session still stands.
+  // Without a new result the comparison of an earlier session is still valid.
   if (!ledger_.found_any()) return {};
   const auto finalists = ledger_.leaders(wanted());
   if (finalists.size() < 2) return {};
   ComparisonRequest request;
   request.rounds = affordable_rounds(finalists, seconds);
   if (request.rounds < kFewestRounds) {
-    context_.observer.on_note("too little time is left to compare the best candidates in turns");
+    context_.observer.on_note(
+        "too little time is left to compare the best candidates by interleaved timing");
     return {};
   }
   request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
@@ -73,7 +74,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     const Candidate candidate = candidate_of(trial);
     auto job = jobs_.find(candidate);
     if (job == jobs_.end()) {
-      // Known from an earlier session. It compiled then; where it no longer does it has no place.
+      // Known from an earlier session. It compiled then; if it no longer does, it is left out.
       auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
                                         cases, Admission::runnable, context_.code);
       if (prepared.outcome != Outcome::ok) continue;
@@ -94,14 +95,14 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   if (!compared_in_turns) return {};
   const Comparison& comparison = *compared_in_turns;
   if (!comparison.note.empty()) {
-    // The worker ended; nobody knows by whose fault, so nothing is said against any finalist.
+    // The worker ended, and which finalist is at fault is unknown, so none is blamed.
     context_.observer.on_note("the best candidates could not be compared: " + comparison.note);
     return {};
   }
   std::vector<Trial> result;
   for (std::size_t i = 0; i < compared.size() && i < comparison.jobs.size(); ++i) {
     const ComparisonRow& row = comparison.jobs[i];
-    if (row.outcome == Outcome::ok && row.timing.median_ns <= 0.0) continue;  // never had its turn
+    if (row.outcome == Outcome::ok && row.timing.median_ns <= 0.0) continue;  // was never timed
     Trial trial = compared[i];
     trial.id.clear();
     trial.session_id = context_.session_id;
@@ -112,7 +113,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     if (row.outcome == Outcome::ok) {
       trial.timing = common_clock_timing(row, comparison.jobs.front());
     } else {
-      // The verdict of the search says nothing about this run.
+      // The search's verdict says nothing about this run.
       trial.verification.reset();
     }
     trial = ledger_.record_again(std::move(trial));

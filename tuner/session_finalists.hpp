@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-/// The last phase: the best few candidates run in turns, so that what the clocks do meets all of
+/// The last phase: the best few candidates run interleaved, so that clock changes affect all of
 /// them alike, and each gets a further trial with its new time.
 class Finalists {
  public:
@@ -21,7 +21,7 @@ class Finalists {
   void keep(const Candidate& candidate, const EvaluationJob& job);
 
   /// Compares as many as the policy says within `seconds`. Returns their new trials, best first;
-  /// none when fewer than two candidates came out well or too little time is left.
+  /// none if fewer than two candidates succeeded or too little time is left.
   [[nodiscard]] std::vector<Trial> compare(Evaluator& evaluator, Compiler& compiler,
                                            const std::vector<GemmCase>& cases, double seconds);
 

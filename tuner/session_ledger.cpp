@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-/// Whether racing cut the measurement short: few samples are also taken of what is slow in itself.
+/// Whether racing cut the measurement short: candidates that are simply slow get few samples too.
 bool was_dropped(const Trial& trial, const MeasurementPolicy& policy, double best_ns) {
   return trial.outcome == Outcome::ok && trial.timing && best_ns > 0 &&
          trial.timing->samples_ns.size() < static_cast<std::size_t>(policy.samples) &&
@@ -41,7 +41,7 @@ SessionLedger::~SessionLedger() {
   try {
     close("failed");
   } catch (const Error&) {
-    // The database is what failed; the next run marks this one as interrupted.
+    // It was the database that failed; the next run marks this one as interrupted.
   }
 }
 
@@ -82,7 +82,7 @@ void SessionLedger::close(const std::string& state) {
 TuneResult SessionLedger::conclude(const SearchSpace& space, const std::string& state) {
   close(state);
   TuneResult result;
-  // The last word: the database may know better than the trials made here.
+  // The final answer: the database may have a better one than the trials made here.
   result.best = best_in_space(context_, space);
   progress_.best = result.best;
   enter("done");

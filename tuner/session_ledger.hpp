@@ -14,25 +14,25 @@
 
 namespace kiln {
 
-/// The books of one session: its row in the database, its trials, and where it stands.
+/// The records of one session: its row in the database, its trials, and its progress.
 class SessionLedger {
  public:
   /// Opens the session's row.
   SessionLedger(const SessionContext& context, const SearchSpace& space,
                 const std::string& strategy, const BudgetClock& clock);
-  /// Closes the row as `failed` when nobody called close(): the session ended by an exception.
+  /// Closes the row as `failed` if close() was not called: the session ended by an exception.
   ~SessionLedger();
   SessionLedger(const SessionLedger&) = delete;
   SessionLedger& operator=(const SessionLedger&) = delete;
 
-  /// A candidate that an earlier session decided.
+  /// A candidate decided by an earlier session.
   void take_over(Trial trial);
-  /// Stores the candidate's outcome, then tells the observer. Returns the trial with its id.
+  /// Stores the candidate's outcome, then notifies the observer. Returns the trial with its id.
   const Trial& record(Trial trial);
-  /// Stores a further trial of a candidate that has an outcome already.
+  /// Stores a further trial of a candidate that already has an outcome.
   Trial record_again(Trial trial);
   void close(const std::string& state);
-  /// Closes the session's row and says what it came to.
+  /// Closes the session's row and returns its result.
   [[nodiscard]] TuneResult conclude(const SearchSpace& space, const std::string& state);
 
   /// Those of the template's `count` candidates that have no outcome yet will not be tried.
@@ -43,9 +43,9 @@ class SessionLedger {
   [[nodiscard]] std::uint64_t done() const { return progress_.done; }
   [[nodiscard]] const Progress& progress() const { return progress_; }
   [[nodiscard]] const SessionRecord& session() const { return session_; }
-  /// Time of the fastest candidate so far, of one template or ("") of all; 0 when there is none.
+  /// Time of the fastest candidate so far, of one template or ("") of all; 0 if there is none.
   [[nodiscard]] double best_ns(const std::string& template_name = "") const;
-  /// Whether a candidate tried here, not one known before, came out well.
+  /// Whether a candidate tried here, not one known before, succeeded.
   [[nodiscard]] bool found_any() const { return found_any_; }
   /// The best eligible trials, best first.
   [[nodiscard]] std::vector<Trial> leaders(std::size_t count) const;

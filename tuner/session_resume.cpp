@@ -32,8 +32,8 @@ bool belongs(const SessionContext& context, const SearchSpace& space, const Cand
          part->space.contains(key.config);
 }
 
-/// What another model predicted, or the same with another profile, does not count. A measured time
-/// stays one, whatever the driver.
+/// What another model predicted, or the same one with another profile, does not count. A measured
+/// time counts, whatever the driver.
 bool counts_here(const SessionContext& context, const Trial& trial) {
   if (trial.provenance != context.provenance) return false;
   return trial.provenance == Provenance::measured ||
@@ -52,7 +52,7 @@ Inheritance inherit(const SessionContext& context, const SearchSpace& space) {
     settled.insert({trial.key.template_name, trial.key.config});
     if (!context.request.again) result.known.push_back(std::move(trial));
   }
-  // What a session has on the device that runs beside this one is no remains.
+  // What a session running beside this one has on the device is not left over.
   const auto is_dead = [&](const std::string& session) {
     return !session_is_alive(context.store.path(), session);
   };

@@ -17,13 +17,13 @@ struct Inheritance {
   std::vector<Candidate> unfinished;
 };
 
-/// Marks sessions that were killed as interrupted and collects what they left. A candidate is part
-/// of it only while its template is unchanged.
+/// Marks sessions that were killed as interrupted and collects what they left. A candidate is
+/// included only while its template is unchanged.
 ///
-/// An unfinished candidate may have killed its run (with the whole machine, even) or merely have
-/// been there when it was killed. It gets one more try, and just before it a trial with outcome
-/// `crashed` (unfinished_trial): if that try ends in silence as well, this trial stays its last
-/// word, and no later session touches it.
+/// An unfinished candidate may have killed its run (even with the whole machine) or merely have
+/// been running when it was killed. It gets one more try, and just before it a trial with outcome
+/// `crashed` (unfinished_trial): if that try ends without an outcome as well, this trial stays its
+/// last one, and no later session touches it.
 [[nodiscard]] Inheritance inherit(const SessionContext& context, const SearchSpace& space);
 
 [[nodiscard]] Trial unfinished_trial(const SessionContext& context, const Candidate& candidate);

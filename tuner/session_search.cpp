@@ -31,7 +31,7 @@ ProposalQueue::ProposalQueue(const SearchSpace& space, Strategy& strategy) : str
     return left->space.count() > right->space.count();
   });
   for (const auto* part : parts) {
-    // A template that prefers nothing here has time: the strategy comes to it.
+    // A template that prefers nothing here can wait: the strategy gets to it.
     const bool is_wanted =
         !part->space.has_preferences() || part->space.preferred().default_config();
     if (!is_wanted) continue;
@@ -46,7 +46,7 @@ void ProposalQueue::exclude(const Candidate& candidate) {
 }
 
 void ProposalQueue::add_unfinished(const Candidate& candidate) {
-  // It may be a default: then it is tried as what it is, an unfinished one.
+  // It may be a default: it is tried as an unfinished one nevertheless.
   std::erase_if(first_, [&](const Proposal& other) { return other.candidate == candidate; });
   first_.push_back({candidate, Proposal::Origin::unfinished});
 }
@@ -95,7 +95,7 @@ void CandidateSearch::fill() {
 
 std::string CandidateSearch::run(const Consume& consume) {
   const std::string state = consume_all(consume);
-  // What is still in the pool would only take the processor from the phases to come.
+  // What is still in the pool would only take CPU time from the phases to come.
   pool_.close();
   return state;
 }

@@ -45,18 +45,18 @@ class ProposalQueue {
   std::set<std::string> abandoned_;
 };
 
-/// Moves candidates through the compile pool to the one who judges them, in the order in which they
-/// were proposed.
+/// Moves candidates through the compile pool to the caller that evaluates them, in the order in
+/// which they were proposed.
 class CandidateSearch {
  public:
   using Prepare = std::function<PreparedCandidate(const Proposal&)>;
-  /// Decides the candidate and records its outcome; false when the session's end came first.
+  /// Decides the candidate and records its outcome; false if the session's end came first.
   using Consume = std::function<bool(const Proposal&, const PreparedCandidate&)>;
 
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
                   ProposalQueue& proposals, Prepare prepare);
 
-  /// Gives the pool as much as it may hold. run() does it too; earlier, it fills idle time.
+  /// Fills the pool. run() does it too; calling it earlier uses idle time.
   void fill();
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What a session gives the evaluator before the first candidate: the problem instances, the
+// What a session passes to the evaluator before the first candidate: the problem instances, the
 // verification kernels and the reference.
 
 #include <fmt/format.h>
@@ -33,10 +33,10 @@ struct Sizes {
 constexpr std::array<Sizes, 4> kRaggedSizes{
     {{1, 1, 1}, {77, 141, 53}, {130, 257, 129}, {296, 72, 200}}};
 
-/// What the brief set does without: the odd sizes before it show the same on fewer tiles.
+/// Omitted from the brief set: the odd sizes before it cover the same on fewer tiles.
 constexpr std::size_t kLargeOdd = 2;
 
-/// Few rows and columns, one tile of usual ones; then more, and rounder, for templates that insist
+/// Few rows and columns, one usual tile; then more, and rounder ones, for templates that insist
 /// on that.
 struct ThinSizes {
   std::int64_t m, n;
@@ -46,13 +46,13 @@ constexpr std::array<ThinSizes, 4> kThinSizes{{{24, 40}, {64, 64}, {128, 128}, {
 /// Bytes of a row of K: sixteen tiles of 64 halves twice over, so that rings of four stages go
 /// round eight times and one that fills a multiprocessor's shared memory still twice.
 constexpr std::int64_t kDeepRowBytes = 4096;
-/// What is added to that for a last tile that is partly empty: whole vectors, and no more.
+/// Added to that for a last tile that is partly empty: whole vectors, and no more.
 constexpr std::int64_t kDeepTail = 40;
 /// Less is not worth a case.
 constexpr std::int64_t kLeastDeepK = 256;
 
 /// The smallest leading dimension above `row_length` that gives the operand the wanted alignment.
-/// Always above: padding shows a kernel that takes a width for a leading dimension, or reads it.
+/// Always above: padding reveals kernels that take a width for a leading dimension, or read it.
 void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_t row_length,
          std::int64_t alignment) {
   // The alignment depends on the leading dimension modulo 16 elements.
@@ -149,7 +149,7 @@ std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
   };
   const std::int64_t k = kDeepRowBytes / std::max(size_bytes(gemm.a), size_bytes(gemm.b));
   std::vector<GemmCase> cases;
-  // A problem that is as deep itself, and will be run, shows the same.
+  // A problem that is as deep itself, and will be run, covers the same.
   if (gemm.k >= k && is_affordable({gemm.m, gemm.n, gemm.k})) return cases;
   for (const ThinSizes& thin : kThinSizes) {
     std::int64_t whole = k;

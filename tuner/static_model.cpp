@@ -21,15 +21,15 @@ constexpr const char* kUsualProfile = "h200";
 /// Each owns a quarter of most units; a warp belongs to one.
 constexpr double kQuarters = kSubPartitions;
 /// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
-/// trips that work should hide, these shares count all the same. They also tell configurations
-/// apart that share their bottleneck. Both fit the catalog's kernels on an H200.
+/// trips that work should hide, these shares still count. They also distinguish configurations
+/// that share their bottleneck. Both fit the catalog's kernels on an H200.
 constexpr double kUnitOverhead = 0.05;
 constexpr double kWaitOverhead = 0.2;
-/// Where a template does not say.
+/// For templates that state none.
 constexpr double kUsualRegisters = 32.0;
 constexpr double kMostRegisters = 1e6;  // more than any thread can have, and still a number
 
-/// What one block keeps busy, in clocks of the multiprocessor.
+/// A block's use of the units, in clocks of the multiprocessor.
 struct BlockClocks {
   double divided = 0.0;  ///< of the busiest unit that exists once for each scheduler
   double shared = 0.0;   ///< of the busiest that warps share: memory, the second level
@@ -155,7 +155,7 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
   try {
     launches = kernel_template.geometry(config, problem, profile.limits);
   } catch (const Error& error) {
-    // Such a candidate ends as out_of_resources when it is its turn, like any other.
+    // Such a candidate ends as out_of_resources when it is tried, like any other.
     if (error.kind() != ErrorKind::template_) throw;
     return std::numeric_limits<double>::infinity();
   }

@@ -10,24 +10,24 @@
 
 namespace kiln {
 
-/// About how long a configuration takes, in ns, from its template's cost lines alone: nothing is
-/// rendered, compiled or run. Good for putting configurations in order, not for their times.
+/// Roughly how long a configuration takes, in ns, from only its template's cost lines: nothing is
+/// rendered, compiled or run. Good for ordering configurations, not for their times.
 ///
 /// As many blocks as fit on a multiprocessor (threads, shared memory, stated registers) make a
-/// round. A round lasts as long as the busiest unit needs for all of them, or as one block needs by
-/// itself where that is longer: its work on its own share of the units and its waits one after
-/// another, or its trips to memory if nothing else held it up; small shares of what
-/// overlaps are added. Rounds follow each other, the last
-/// with what is left; no launch beats the DRAM traffic of its operands.
+/// wave. A wave lasts as long as the busiest unit needs for all of them, or as one block needs by
+/// itself if that is longer: its work on its own share of the units and its waits one after
+/// another, or its trips to memory if nothing else held it up; small shares of what overlaps are
+/// added. Waves follow each other, the last with what is left over; no launch beats the DRAM
+/// traffic of its operands.
 ///
-/// Nothing when the template states no costs; infinity for a launch that the device cannot do.
-/// Throws Error(template_) when a cost is undefined. Precondition: `config` is valid.
+/// Nothing if the template states no costs; infinity for a launch that the device cannot do.
+/// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.
 [[nodiscard]] std::optional<double> static_time_ns(const KernelTemplate& kernel_template,
                                                    const Config& config, const Problem& problem,
                                                    const DeviceProfile& profile);
 
 /// The rates to estimate with for a device: those of the built-in profile of its class, else the
-/// H200's, which are in proportion on its relatives; always with the device's own limits.
+/// H200's, which are in proportion on related GPUs; always with the device's own limits.
 [[nodiscard]] DeviceProfile profile_for(const DeviceLimits& limits, const DeviceClass& device);
 
 }  // namespace kiln

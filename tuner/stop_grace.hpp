@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-/// Says when to give up on a candidate that runs while a session is told to stop: most end within
-/// the grace, and their outcome is kept; one that does not is not waited for, because on an
+/// Decides when to give up on a running candidate once a session is stopped: most end within
+/// the grace period, and their outcome is kept; one that does not is not waited for, because on an
 /// emulated device it may take minutes. For one wait, on one thread.
 class StopGrace {
  public:

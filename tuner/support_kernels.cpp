@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-/// The comparison's result lies behind the counts.
+/// The comparison's result follows the counts.
 constexpr std::int64_t kCompareOffset = 64 * static_cast<std::int64_t>(sizeof(CountResult));
 
 [[noreturn]] void throw_support_failure(const std::string& what) {

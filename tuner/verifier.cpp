@@ -21,7 +21,7 @@ std::string_view describe(DataKind kind) {
   return kind == DataKind::integer ? "integers" : "normal data";
 }
 
-/// A ratio that a database and JSON can hold.
+/// A ratio that a database and JSON can represent.
 double finite_ratio(float ratio) {
   return std::isfinite(ratio) ? static_cast<double>(ratio) : 1e30;
 }
@@ -42,7 +42,7 @@ bool is_checkable(const DeviceInfo& device, const Gemm& gemm) {
          static_cast<double>(device.most_products);
 }
 
-/// One problem to be solved, with everything that is known about its answer.
+/// One problem to be solved, with everything known about its answer.
 struct Verifier::Case {
   Case(MemoryLedger& ledger, const GemmCase& from, std::uint64_t seed_of_case)
       : gemm(normalised(from.gemm)),
@@ -78,13 +78,13 @@ struct Verifier::Case {
   Reference integer, normal;
 };
 
-/// Device-side counts that must all be zero, with the words for when one is not.
+/// Device-side counts that must all be zero, with the message for each that is not.
 class Verifier::Checks {
  public:
   explicit Checks(SupportKernels& kernels) : kernels_(kernels) {}
 
   void zones(const GuardedBuffer& buffer, const std::string& name) {
-    if (buffer.front_bytes() == 0) return;  // outside is a fault
+    if (buffer.front_bytes() == 0) return;  // an access outside is a fault
     bytes_are(buffer.front(), buffer.front_bytes(), GuardedBuffer::kPattern,
               [name, length = buffer.front_bytes()](const CountResult& found) {
                 return fmt::format("wrote {} bytes before {}, {} bytes ahead of its start",
@@ -93,17 +93,17 @@ class Verifier::Checks {
               });
     bytes_are(buffer.back(), buffer.back_bytes(), GuardedBuffer::kPattern,
               [name](const CountResult& found) {
-                return fmt::format("wrote {} bytes behind {}, {} bytes past its end", found.count,
+                return fmt::format("wrote {} bytes after {}, {} bytes past its end", found.count,
                                    name, found.first);
               });
   }
 
-  /// The workspace was poisoned; what lies behind `used` must still be so.
+  /// The workspace was poisoned; what comes after `used` must still be.
   void unused_workspace(const GuardedBuffer& workspace, std::int64_t used) {
     if (used == workspace.bytes()) return;
     bytes_are(workspace.data() + static_cast<DevicePtr>(used), workspace.bytes() - used,
               GuardedBuffer::kPoison, [](const CountResult& found) {
-                return fmt::format("wrote {} bytes behind the workspace, {} bytes past its end",
+                return fmt::format("wrote {} bytes after the workspace, {} bytes past its end",
                                    found.count, found.first);
               });
   }
@@ -131,13 +131,13 @@ class Verifier::Checks {
   void same(const MatrixShape& shape, DevicePtr x, DevicePtr y, const std::string& complaint) {
     difference(shape, shape.rows, shape.cols, shape.cols, x, y, complaint);
   }
-  /// So is what lies between the rows.
+  /// So is what is between the rows.
   void same_with_padding(const MatrixShape& shape, DevicePtr x, DevicePtr y,
                          const std::string& complaint) {
     difference(shape, 1, shape.elements(), shape.ld, x, y, complaint);
   }
 
-  /// Words for the first check that failed.
+  /// The message for the first check that failed.
   [[nodiscard]] std::optional<std::string> first_complaint() {
     const std::vector<CountResult> counts = kernels_.take_counts();
     for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -160,7 +160,7 @@ class Verifier::Checks {
     words_.push_back(std::move(words));
   }
 
-  /// Compares rows of `length` elements; place i of them lies at row i / pitch.
+  /// Compares rows of `length` elements; element i is in row i / pitch.
   void difference(const MatrixShape& shape, std::int64_t rows, std::int64_t length,
                   std::int64_t pitch, DevicePtr x, DevicePtr y, const std::string& complaint) {
     DifferenceArgs args{};
@@ -233,8 +233,8 @@ Verdict Verifier::judge(const Subject& subject) {
   return verdict;
 }
 
-// The order of the checks is the order of how much they explain: a wrong element, then damage,
-// which may well make the second run differ from the first, then that.
+// The checks are ordered by how much they explain: a wrong element, then damage, which may
+// well make the second run differ from the first, then such a difference.
 bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind kind,
                           Verdict& verdict) {
   Case& problem = *cases_[index];
@@ -268,7 +268,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     return false;
   }
 
-  // The second run finds the first one's leavings in the workspace, as runs in an application do.
+  // The second run finds the first one's leftovers in the workspace, as runs in an application do.
   args.d = reinterpret_cast<void*>(problem.second_d.data());
   verdict.status = run(subject, index, args);
   if (!verdict.status.ok()) return false;

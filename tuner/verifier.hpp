@@ -23,7 +23,7 @@ namespace kiln {
 struct Subject {
   /// Enqueues one run of case `index` on `stream`.
   std::function<DeviceStatus(std::size_t index, const GemmArgs& args, void* stream)> run;
-  /// Cases that it is to be judged by.
+  /// Cases that it is judged by.
   std::vector<std::size_t> cases;
   /// Device memory for `args.workspace` of each case (by index; null: none), which may be the same
   /// for several, and how much of it the case may use. Empty: no case has any.
@@ -34,29 +34,29 @@ struct Subject {
 /// Whether the device can check a case of that size (DeviceInfo::most_products).
 [[nodiscard]] bool is_checkable(const DeviceInfo& device, const Gemm& gemm);
 
-/// What came of judging one.
+/// The result of judging one.
 struct Verdict {
-  bool judged = false;  ///< false: none of the subject's cases is checkable, nothing was run
+  bool judged = false;  ///< false: none of the subject's cases can be checked, nothing was run
   DeviceStatus status;  ///< not ok: a launch failed or faulted; then nothing else is known
   std::string place;    ///< of that failure: the case
   Verification verification;
 };
 
-/// Judges candidates. Holds the operands of every case and their references on the device.
+/// Judges candidates. Keeps the operands of every case and their references on the device.
 ///
 /// For each case: small integers, result exact; then normal random numbers, result within the
 /// bound of error_bound.hpp and the same bits in a second run. After each: the padding of D, the
 /// inputs and the red zones of all buffers are as they were.
 class Verifier {
  public:
-  /// Computes the references. Throws Error(usage) when memory does not suffice for that. Cases that
-  /// are not checkable on the device are not judged by.
+  /// Computes the references. Throws Error(usage) if memory does not suffice for that. Cases that
+  /// cannot be checked on the device are skipped.
   Verifier(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup);
   ~Verifier();
 
   [[nodiscard]] Verdict judge(const Subject& subject);
-  /// Operands of the tuned case; after a passed judgement they hold normal random numbers, unless
-  /// that case is not judged by: then nothing is ever written to them.
+  /// Operands of the tuned case; after a passed judgement they contain normal random numbers,
+  /// unless that case is skipped: then nothing is ever written to them.
   [[nodiscard]] OperandSet& tuned_operands();
 
  private:

@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x4E4C494B;  // "KILN"
-/// Longer than any message; a length beyond it is a torn stream, not a request for memory.
+/// Longer than any message; a larger length means a corrupt stream, not a request for memory.
 constexpr std::uint64_t kMostPayload = 1ULL << 30;
 
 struct Header {
@@ -61,7 +61,7 @@ std::optional<Frame> FrameAssembler::take() {
   frame.type = header.type;
   frame.payload = buffer_.substr(sizeof(header), header.length);
   if (digest_hex(frame.payload) != std::string_view(header.digest, sizeof(header.digest))) {
-    broken_ = "a frame whose digest does not fit its content";
+    broken_ = "a frame whose digest does not match its content";
     return std::nullopt;
   }
   buffer_.erase(0, sizeof(header) + header.length);

@@ -31,14 +31,14 @@ struct Frame {
   std::string payload;
 };
 
-/// Changes whenever the layout of a message does; both ends refuse another one's frames.
+/// Changes whenever the layout of a message does; both ends refuse frames of another version.
 inline constexpr std::uint16_t kWireVersion = 2;
 
 /// Header (magic, version, type, length, digest of the payload), then the payload.
 [[nodiscard]] std::string encode_frame(FrameType type, std::string_view payload);
 
-/// Puts frames together from bytes as they arrive. After a malformed frame it stays broken: where
-/// the next frame would start is unknown then.
+/// Assembles frames from bytes as they arrive. After a malformed frame it stays broken, because
+/// where the next frame would start is then unknown.
 class FrameAssembler {
  public:
   void feed(std::string_view bytes) { buffer_.append(bytes); }
@@ -96,7 +96,7 @@ class WireReader {
   bool ok_ = true;
 };
 
-/// The last enumerator of each enum that travels, so that a reader can refuse what lies beyond.
+/// The last enumerator of each transmitted enum, so that a reader can refuse larger values.
 template <class Enum>
 struct LastEnumerator;
 
@@ -115,8 +115,8 @@ template <class T>
 struct IsOptional<std::optional<T>> : std::true_type {};
 }  // namespace wire_detail
 
-/// A struct travels as its fields; `fields(archive, value)`, found by argument-dependent look-up,
-/// names them once for both directions.
+/// A struct is transmitted as its fields; `fields(archive, value)`, found by argument-dependent
+/// look-up, names them once for both directions.
 template <class T>
 void WireWriter::put(const T& value) {
   using namespace wire_detail;

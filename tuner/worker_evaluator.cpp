@@ -23,7 +23,7 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
           std::move(give_up)};
 }
 
-/// Throws what the worker could not do.
+/// Throws the error that the worker reported.
 [[noreturn]] void throw_as_told(const std::string& payload) {
   const auto error = decode_message<ErrorMessage>(payload);
   if (!error) throw Error(ErrorKind::internal, "the worker process sent a malformed error");
@@ -39,14 +39,14 @@ WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command)
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
   setup_frame_ = encode_frame(FrameType::set_up, encode_message(setup));
-  told_ = false;
+  set_up_done_ = false;
 }
 
-/// Called before every request. A new child may meet a device that is still being cleaned up after
-/// the last one, so it gets a second chance; one that fails twice in a row has met a broken device.
+/// Called before every request. A new child may find a device that is still being cleaned up after
+/// the last one, so it gets a second chance; two failures in a row mean a broken device.
 bool WorkerEvaluator::make_ready(const GiveUp& give_up) {
   if (setup_frame_.empty()) throw Error(ErrorKind::internal, "the evaluator has not been set up");
-  if (process_ && greeted_ && told_) return true;
+  if (process_ && greeted_ && set_up_done_) return true;
   if (process_ && !greeted_) {
     try {
       if (!await_hello(give_up)) return false;
@@ -88,7 +88,7 @@ bool WorkerEvaluator::tell_set_up(const GiveUp& give_up) {
         ErrorKind::device,
         fmt::format("the worker process ended while it prepared the problem: {}", ready.message));
   }
-  told_ = true;
+  set_up_done_ = true;
   return true;
 }
 
@@ -111,7 +111,7 @@ WorkerEvaluator::Exchange WorkerEvaluator::expect(FrameType answer,
   return result;
 }
 
-/// Buries the child and says what it died of.
+/// Reaps the child and reports what it died of.
 WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
   Exchange exchange;
   const bool timed_out = result == WorkerProcess::Result::timed_out;
@@ -119,7 +119,7 @@ WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
   exchange.outcome = timed_out ? Outcome::timed_out : Outcome::crashed;
   const std::unique_ptr<WorkerProcess> process = std::move(process_);
   greeted_ = false;
-  told_ = false;
+  set_up_done_ = false;
   const WorkerProcess::Ending ending = process->end();
   exchange.from_outside = ending.from_outside && result == WorkerProcess::Result::died;
   exchange.message = timed_out ? "the worker process was killed at the time limit"
@@ -127,16 +127,16 @@ WorkerEvaluator::Exchange WorkerEvaluator::ended(WorkerProcess::Result result) {
   return exchange;
 }
 
-/// Starts the next child without waiting for it: it opens the device while the session goes on.
+/// Starts the next child without waiting for it: it opens the device while the session continues.
 void WorkerEvaluator::replace() {
   ++restarts_;
   greeted_ = false;
-  told_ = false;
+  set_up_done_ = false;
   process_.reset();
   try {
     process_ = std::make_unique<WorkerProcess>(command_);
   } catch (const Error&) {
-    // The outcome of the candidate at hand must not be lost; the next request tries again.
+    // The outcome of the current candidate must not be lost; the next request tries again.
   }
 }
 
@@ -154,10 +154,10 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
     if (result.given_up || result.outcome == Outcome::ok) return result;
     replace();
     if (!result.from_outside) break;
-    // Most were merely there when memory became short, so one time says nothing against it.
+    // Most were merely running when memory ran short, so one time does not count against it.
     if (last) {
       result.message += fmt::format(
-          ", as the one before it; nothing that it does raises that signal. If memory was short, "
+          ", like the one before it; nothing that it does raises that signal. If memory was short, "
           "`dmesg` says so");
     }
   }
@@ -192,7 +192,7 @@ std::optional<Comparison> WorkerEvaluator::compare(const ComparisonRequest& requ
     if (reply->device_lost) replace();
     return std::move(reply->comparison);
   }
-  // Which of them ended the child is unknown, so all share its fate.
+  // Which of them ended the child is unknown, so all share the outcome.
   Comparison comparison;
   for (const EvaluationJob& job : request.jobs) {
     ComparisonRow& row = comparison.jobs.emplace_back();

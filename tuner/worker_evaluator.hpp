@@ -12,9 +12,9 @@
 
 namespace kiln {
 
-/// Runs candidates in a child process. The set-up is kept as the bytes of its frame and told to
-/// every new child, whose references then have to be computed again: proof that the device still
-/// works after whatever ended the one before.
+/// Runs candidates in a child process. The set-up is kept as the bytes of its frame and sent to
+/// every new child, which then has to compute the references again: proof that the device still
+/// works after whatever ended the previous child.
 class WorkerEvaluator : public Evaluator {
  public:
   explicit WorkerEvaluator(std::vector<std::string> command);
@@ -39,7 +39,7 @@ class WorkerEvaluator : public Evaluator {
     std::string message;  ///< why there is no answer
     std::string payload;  ///< of the answer
     bool given_up = false;
-    bool from_outside = false;  ///< something else killed the child
+    bool from_outside = false;  ///< the child was killed from outside
   };
 
   [[nodiscard]] bool await_hello(const GiveUp& give_up);
@@ -54,8 +54,8 @@ class WorkerEvaluator : public Evaluator {
 
   std::vector<std::string> command_;
   std::unique_ptr<WorkerProcess> process_;
-  bool greeted_ = false;  ///< the present child has said hello
-  bool told_ = false;     ///< and has been set up
+  bool greeted_ = false;      ///< the current child has sent its hello
+  bool set_up_done_ = false;  ///< and answered the set-up
   std::string setup_frame_;
   DeviceInfo info_;
   int restarts_ = 0;

@@ -23,20 +23,20 @@
 namespace kiln {
 namespace {
 
-/// Exit codes, for whoever starts the worker by hand.
+/// Exit codes, for a worker started by hand.
 enum ExitCode : int { kFinished = 0, kBadStream = 1, kNoDevice = 2, kDeviceLost = 3 };
 
-/// For a process that exists for this alone. While it waits for a kernel that hangs it does not see
-/// the end of its input, so it asks to die with its parent; and a process that is made to be
-/// crashed need not leave core files of the size of a CUDA context.
+/// For a process whose only purpose this is. While it waits for a kernel that hangs it does not see
+/// the end of its input, so it asks to die with its parent; and a process that is expected to
+/// crash need not leave core files of the size of a CUDA context.
 void become_disposable() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
 }
 
-/// Keeps the protocol to itself: kernels that print, and libraries, write to standard output, so
-/// that becomes another name for standard error while frames travel on a private descriptor.
+/// Keeps the protocol to itself: kernels that print, and libraries, write to stdout, so
+/// that is redirected to stderr while frames travel on a private descriptor.
 int private_output(int out_fd) {
   if (out_fd != STDOUT_FILENO) return out_fd;
   const int moved = fcntl(out_fd, F_DUPFD_CLOEXEC, 3);

@@ -26,11 +26,11 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// How much of what the child prints is worth keeping: the end, where the reason is.
+/// How much of the child's output to keep: the end, where the reason is.
 constexpr std::size_t kMostPrinted = 4096;
-/// How often a wait asks whether to give up.
+/// How often a wait polls whether to give up.
 constexpr int kAskEveryMs = 50;
-/// How long a child that has hung up may take to be gone.
+/// How long a child that has hung up may take to exit.
 constexpr seconds kFarewell{1};
 constexpr int kReadsAtOnce = 16;  // of 4096 bytes: 64 KiB
 
@@ -49,8 +49,8 @@ struct Descriptor {
   ~Descriptor() {
     if (fd >= 0) close(fd);
   }
-  /// Away from 0, 1 and 2, which a program may have been started without, and which the child's
-  /// descriptors are about to be copied over.
+  /// Away from 0, 1 and 2, which a program may have been started without, and over which the
+  /// child's descriptors are about to be copied.
   void lift() {
     if (fd < 0 || fd > STDERR_FILENO) return;
     const int lifted = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -95,7 +95,7 @@ int milliseconds_until(WorkerProcess::Clock::time_point deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 1 << 30));
 }
 
-/// Signals that come from something that wants a process gone, not from what it does.
+/// Signals sent by something that wants a process gone, not raised by what it does.
 bool is_from_outside(int status) {
   if (!WIFSIGNALED(status)) return false;
   const int signal_number = WTERMSIG(status);
@@ -144,7 +144,7 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
     shutdown(socket_, SHUT_RDWR);
-    // Long enough for a CUDA context to be torn down.
+    // Long enough to tear down a CUDA context.
     if (!wait_exited(seconds(2))) kill(-pid_, SIGKILL);
     if (wait_exited(seconds(10))) waitpid(pid_, nullptr, 0);
   }
@@ -160,7 +160,7 @@ void WorkerProcess::close_descriptors() {
 
 WorkerProcess::Result WorkerProcess::wait_for(short events, const Patience& patience) {
   for (;;) {
-    // A negative descriptor is one that poll() leaves out.
+    // poll() skips negative descriptors.
     std::array<pollfd, 2> watched{{{socket_, events, 0}, {errors_, POLLIN, 0}}};
     int wait_ms = milliseconds_until(patience.deadline);
     if (patience.give_up) wait_ms = std::min(wait_ms, kAskEveryMs);
@@ -168,7 +168,7 @@ WorkerProcess::Result WorkerProcess::wait_for(short events, const Patience& pati
     if (ready < 0 && errno != EINTR) return Result::died;
     if (ready > 0 && watched[1].revents != 0) drain_errors();
     if (ready > 0 && watched[0].revents != 0) return Result::ok;
-    // Also when there was something to read: a child that prints without end is no better than one
+    // Even if there was something to read: a child that prints without end is no better than one
     // that hangs.
     if (Clock::now() >= patience.deadline) return Result::timed_out;
     if (patience.give_up && patience.give_up()) return Result::given_up;
@@ -177,7 +177,7 @@ WorkerProcess::Result WorkerProcess::wait_for(short events, const Patience& pati
 
 WorkerProcess::Result WorkerProcess::send(std::string_view frame, const Patience& patience) {
   while (!frame.empty()) {
-    // A child that is gone must be a result here, not a SIGPIPE.
+    // A dead child must be a result here, not a SIGPIPE.
     const ssize_t sent = ::send(socket_, frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent > 0) {
       frame.remove_prefix(static_cast<std::size_t>(sent));
@@ -217,7 +217,7 @@ WorkerProcess::Result WorkerProcess::receive(Frame& frame, const Patience& patie
   }
 }
 
-/// Not more than a pipe holds: a child that prints faster than this reads would keep it here.
+/// No more than a pipe's capacity: a child that prints faster than this reads would keep it here.
 void WorkerProcess::drain_errors() {
   std::array<char, 4096> bytes{};
   for (int reads = 0; reads < kReadsAtOnce; ++reads) {
@@ -234,7 +234,7 @@ void WorkerProcess::drain_errors() {
   }
 }
 
-/// Looks without reaping, so that the process group's number stays taken until all of it is killed.
+/// Checks without reaping, so that the process group id stays taken until all of it is killed.
 bool WorkerProcess::wait_exited(Clock::duration patience) const {
   const auto deadline = Clock::now() + patience;
   for (;;) {
@@ -249,7 +249,7 @@ bool WorkerProcess::wait_exited(Clock::duration patience) const {
 }
 
 WorkerProcess::Ending WorkerProcess::end() {
-  // What has hung up is on its way out, and should not be killed before it has said of what.
+  // A child that has hung up is exiting, and should not be killed before it has reported why.
   const bool by_itself = wait_exited(hung_up_ ? kFarewell : milliseconds(0));
   kill(-pid_, SIGKILL);
   if (!wait_exited(seconds(30))) {
@@ -259,7 +259,7 @@ WorkerProcess::Ending WorkerProcess::end() {
                             pid_));
   }
   int status = 0;
-  // Where SIGCHLD is ignored, children go without a word.
+  // If SIGCHLD is ignored, no exit status is available.
   const bool seen = waitpid(pid_, &status, 0) == pid_;
   pid_ = -1;
   if (errors_ >= 0) drain_errors();

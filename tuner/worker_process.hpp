@@ -16,7 +16,7 @@ namespace kiln {
 
 /// A child process that speaks frames on its standard input and output (one socket), in a process
 /// group of its own, so that Ctrl-C on the terminal does not reach it in the middle of a
-/// measurement and so that it dies with all it started. Its standard error is kept, not shown.
+/// measurement and so that it dies with all it started. Its stderr is kept, not shown.
 class WorkerProcess {
  public:
   using Clock = std::chrono::steady_clock;
@@ -24,29 +24,29 @@ class WorkerProcess {
   /// How the child ended.
   struct Ending {
     std::string text;  ///< "was killed by signal 11 (Segmentation fault)", "exited with code 3"
-    /// It was killed by a signal that no fault of its own raises, and not by this object: a
-    /// person did, or the system, when memory is short.
+    /// It was killed by a signal that no fault of its own raises, and not by this object: by a
+    /// person, or by the system when memory is short.
     bool from_outside = false;
   };
   /// How long to wait for the child.
   struct Patience {
     Clock::time_point deadline;
-    std::function<bool()> give_up = {};  ///< asked several times a second, unless empty
+    std::function<bool()> give_up = {};  ///< polled several times a second, unless empty
   };
 
   /// Starts it. Throws Error(device) when the program cannot be run.
   explicit WorkerProcess(const std::vector<std::string>& command);
-  /// Closes its input, and kills it when it does not end at once.
+  /// Closes its input, and kills it if it does not end at once.
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  /// Sends one frame, then waits for one. `died` includes a child that sends what is no frame.
+  /// Sends one frame, then waits for one. `died` includes a child that sends no valid frame.
   [[nodiscard]] Result send(std::string_view frame, const Patience& patience);
   [[nodiscard]] Result receive(Frame& frame, const Patience& patience);
 
-  /// Ends it with SIGKILL, whole group, and returns how it ended, with the last of what it printed.
-  /// A child that died by itself is reported as that. Throws Error(device) when it does not go
+  /// Ends it with SIGKILL, whole group, and returns how it ended, with the last of its output.
+  /// A child that died by itself is reported as that. Throws Error(device) if it does not go
   /// away.
   [[nodiscard]] Ending end();
 
@@ -60,7 +60,7 @@ class WorkerProcess {
 
   pid_t pid_ = -1;
   int socket_ = -1;
-  int errors_ = -1;       ///< its standard error
+  int errors_ = -1;       ///< its stderr
   bool hung_up_ = false;  ///< it has closed its end, or is gone
   std::string printed_;
   FrameAssembler assembler_;

@@ -8,7 +8,7 @@ namespace kiln {
 namespace {
 
 /// An address that promises 16 bytes or more gets what allocators give; anything less is met
-/// exactly, so that a kernel which counts on more is found out and timed as it will run.
+/// exactly, so that a kernel that relies on more is caught, and is timed as it will run.
 int real_alignment(int promised, DType type) {
   const int least = std::max(promised, size_bytes(type));
   return least >= 16 ? std::max(least, 256) : least;

@@ -13,8 +13,8 @@
 
 namespace kiln {
 
-/// A matrix as it lies in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
-/// ends with the last element that counts, as that of an application may.
+/// A matrix in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
+/// ends with the last element that counts, as an application's may.
 struct MatrixShape {
   std::int64_t rows = 0;
   std::int64_t cols = 0;
@@ -31,7 +31,7 @@ struct GemmShapes {
 };
 [[nodiscard]] GemmShapes shapes_of(const Gemm& gemm);
 
-/// What inputs are filled with.
+/// The data that inputs are filled with.
 enum class DataKind : std::uint8_t { integer, normal };
 
 /// How operands are filled: equal recipes give equal bytes.
@@ -57,7 +57,7 @@ class Matrix {
   GuardedBuffer buffer_;
 };
 
-/// Device memory for one run of a problem. C is absent when the problem never reads it.
+/// Device memory for one run of a problem. C is absent if the problem never reads it.
 class OperandSet {
  public:
   OperandSet() = default;

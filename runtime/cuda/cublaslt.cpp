@@ -60,7 +60,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
   }
   const bool eight_bit_float = size_bytes(gemm.a) == 1 && gemm.acc == DType::f32;
   if (eight_bit_float && (gemm.storage_a != Storage::n || gemm.storage_b != Storage::t)) {
-    why = "cuBLASLt multiplies 8-bit floats in layout nt only";
+    why = "cuBLASLt multiplies 8-bit floats only in layout nt";
     return std::nullopt;
   }
   switch (gemm.acc) {
@@ -108,8 +108,8 @@ std::uint32_t alignment_of(const void* address) {
 
 }  // namespace
 
-/// Everything is seen through transposition: a row-major D is a column-major D^T = op(B)^T op(A)^T,
-/// so cuBLASLt's first operand ("left") is our B and its second ("right") our A, neither of which
+/// Everything is transposed: a row-major D is a column-major D^T = op(B)^T op(A)^T, so cuBLASLt's
+/// first operand ("left") is our B and its second ("right") our A, neither of which
 /// moves in memory.
 struct CublasLtMatmul::Impl {
   ~Impl() {
@@ -238,7 +238,7 @@ DeviceStatus CublasLtMatmul::run(int algorithm, const GemmOperands& operands, De
       c, impl_->c, operands.d, impl_->d, &choice.algorithm, reinterpret_cast<void*>(workspace),
       impl_->workspace, static_cast<cudaStream_t>(stream));
   if (status == Api::kSuccess) return {};
-  // A fault of CUDA is behind some of these, and says more.
+  // Some of these stem from a CUDA error, which says more.
   if (DeviceStatus cuda = to_status(cudaPeekAtLastError()); !cuda.ok()) return cuda;
   return {DeviceStatus::Code::launch_failed, "cuBLASLt: " + Api::status_text(status), false};
 }

@@ -19,8 +19,8 @@ namespace kiln {
 class CublasLtMatmul {
  public:
   /// Asks for up to 32 algorithms that need at most `workspace_bytes`. The addresses in `operands`
-  /// tell the alignments; runs must not use less aligned ones. Null and the reason, for a person,
-  /// when cuBLASLt is not installed, does not compute this problem, or offers nothing.
+  /// determine the alignments; runs must not use less aligned ones. Null and the reason, for a
+  /// person, if cuBLASLt is not installed, does not compute this problem, or offers nothing.
   [[nodiscard]] static std::unique_ptr<CublasLtMatmul> plan(const Gemm& gemm,
                                                             const GemmOperands& operands,
                                                             std::int64_t workspace_bytes,
@@ -35,7 +35,7 @@ class CublasLtMatmul {
   [[nodiscard]] std::string label(int algorithm) const;
   [[nodiscard]] std::int64_t workspace_bytes(int algorithm) const;
 
-  /// Enqueues one run on `stream`. `workspace` holds as many bytes as plan() was told.
+  /// Enqueues one run on `stream`. `workspace` has as many bytes as were passed to plan().
   [[nodiscard]] DeviceStatus run(int algorithm, const GemmOperands& operands, DevicePtr workspace,
                                  void* stream) const;
 

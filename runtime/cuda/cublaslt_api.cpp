@@ -33,7 +33,7 @@ bool resolve_all(const SharedObject& library, CublasLtApi& api) {
 
 bool CublasLtApi::load(std::string& why) {
   std::vector<std::string> tried;
-  // The loader's path comes first: whoever set it wants to be compared with that library.
+  // The loader's path comes first: anyone who sets it wants a comparison with that library.
   const auto library = SharedObject::open_first(
       cuda_library_files("cublas", {"libcublasLt.so.13", "libcublasLt.so.12"}, true), tried,
       [this](const SharedObject& found, std::string& gap) {

@@ -13,7 +13,7 @@
 namespace kiln {
 
 /// The part of cuBLASLt's binary interface that Kiln calls, found at run time. It is declared here,
-/// because the header is in none of the packages that the build needs; the interface has been
+/// because none of the packages that the build needs contains the header; the interface has been
 /// stable since CUDA 11, within which types are opaque and enumerators keep their numbers. Each
 /// constant has the name that NVIDIA's documentation gives it.
 struct CublasLtApi {
@@ -72,7 +72,7 @@ struct CublasLtApi {
                    const Algorithm* algorithm, void* workspace, std::size_t workspace_bytes,
                    cudaStream_t stream) = nullptr;
 
-  /// Loads the library; false and the reason when it is not there or not whole.
+  /// Loads the library; false and the reason if it is missing or incomplete.
   [[nodiscard]] bool load(std::string& why);
   /// "not supported", "invalid value" and so on.
   [[nodiscard]] static std::string status_text(Status status);

@@ -23,7 +23,7 @@ int checked(int ordinal) {
 CudaDevice::CudaDevice(int ordinal)
     : context_(checked(ordinal)), info_(query_device_info(ordinal)) {
   const CurrentDevice current(context_);
-  // Non-blocking: work of the application on the legacy default stream must not creep into
+  // Non-blocking: the application's work on the legacy default stream must not creep into
   // measurements, nor wait for them.
   check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
              fmt::format("opening {}", info_.spec).c_str());
@@ -101,7 +101,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
   if (error == cudaErrorInvalidValue) {
     status.code = DeviceStatus::Code::out_of_resources;
     status.message =
-        fmt::format("{} bytes of shared memory are more than a block can get here", smem_bytes);
+        fmt::format("{} bytes of shared memory are more than a block can have here", smem_bytes);
   }
   return status;
 }

@@ -14,7 +14,7 @@
 namespace kiln {
 
 /// A GPU through the CUDA runtime, in the device's primary context, which it shares with the
-/// application. The device that is current for a thread stays what it was.
+/// application. A thread's current device is left unchanged.
 class CudaDevice : public Device {
  public:
   /// Throws Error(device) when there is no such device or its context cannot be made.

@@ -34,7 +34,7 @@ DeviceStatus CudaModule::add(const std::string& name, const DeviceLimits& limits
   // Asking for the attributes also loads the code now, and not in the first launch.
   if (error == cudaSuccess) error = cudaFuncGetAttributes(&attributes, kernel);
   if (error == cudaSuccess && limits.sm >= 90) {
-    // A mere permission: what the launch asks for is in its geometry.
+    // Only a permission: what a launch requests is in its geometry.
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   }
   DeviceStatus status = to_status(error);

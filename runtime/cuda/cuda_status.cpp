@@ -41,7 +41,7 @@ DeviceStatus to_status(cudaError_t error) {
   if (error == cudaSuccess) return {};
   std::string message = fmt::format("{} ({})", cudaGetErrorString(error), cudaGetErrorName(error));
   if (loses_context(error)) return {Code::faulted, std::move(message), true};
-  // The last error of the thread is the application's to see, and this one has been reported.
+  // The thread's last error belongs to the application, and this one has been reported.
   static_cast<void>(cudaGetLastError());
   switch (error) {
     case cudaErrorLaunchOutOfResources:

@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-/// The verdict that a CUDA error is about a candidate.
+/// What a CUDA error means for a candidate.
 [[nodiscard]] DeviceStatus to_status(cudaError_t error);
 
 /// Throws Error(device) "what: text of CUDA" unless `error` is success.

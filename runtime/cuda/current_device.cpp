@@ -37,7 +37,7 @@ void check_driver(CUresult result, const char* call, int ordinal) {
 }  // namespace
 
 PrimaryContext::PrimaryContext(int ordinal) : ordinal_(ordinal) {
-  // Says in words what may be wrong, and makes nothing current.
+  // Reports in words what may be wrong, and makes nothing current.
   check_cuda(cudaInitDevice(ordinal, 0, 0), fmt::format("opening cuda:{}", ordinal).c_str());
   push_ = find_in_driver<decltype(push_)>("cuCtxPushCurrent");
   pop_ = find_in_driver<decltype(pop_)>("cuCtxPopCurrent");
@@ -63,7 +63,7 @@ void PrimaryContext::pop() const noexcept {
 }
 
 CurrentDevice::CurrentDevice(const PrimaryContext& context) noexcept : context_(context) {
-  // As a rule the application works on the library's device, and the runtime's own way will do.
+  // Usually the application works on the library's device, and the runtime's own mechanism will do.
   int current = -1;
   if (cudaGetDevice(&current) == cudaSuccess && current == context.ordinal()) return;
   pushed_ = context.push();

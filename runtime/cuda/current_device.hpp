@@ -9,7 +9,7 @@ namespace kiln {
 /// The context of a device that the CUDA runtime uses, kept alive as long as this object.
 class PrimaryContext {
  public:
-  /// Makes the context where there is none yet. Throws Error(device).
+  /// Creates the context if there is none yet. Throws Error(device).
   explicit PrimaryContext(int ordinal);
   ~PrimaryContext();
   PrimaryContext(const PrimaryContext&) = delete;
@@ -30,9 +30,9 @@ class PrimaryContext {
   decltype(&cuDevicePrimaryCtxRelease) release_ = nullptr;
 };
 
-/// Makes a device current for the calling thread and puts the former state back. Which device is
-/// current belongs to the application, so no call of ours may change it. Nor may it make a context
-/// on the application's device, as cudaSetDevice would in order to go back there: a context takes
+/// Makes a device current for the calling thread and restores the former state. Which device is
+/// current is the application's choice, so no call of ours may change it. Nor may it create a
+/// context on the application's device, as cudaSetDevice would on the way back: a context takes
 /// hundreds of megabytes, and the application may never use the device that is current by default.
 class CurrentDevice {
  public:

@@ -51,9 +51,9 @@ std::string module_version() {
   return version;
 }
 
-/// A machine without a GPU is no dead end.
+/// A machine without a GPU is not a dead end.
 constexpr const char* kWithoutGpu =
-    ". Without a GPU take the emulated one: --device emulated:h200, or KILN_DEVICE=emulated:h200";
+    ". Without a GPU use the emulated one: --device emulated:h200, or KILN_DEVICE=emulated:h200";
 
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";
@@ -137,7 +137,7 @@ void require_device(int ordinal) {
   check_cuda(error, "counting CUDA devices");
   if (ordinal >= count) {
     throw Error(ErrorKind::device,
-                fmt::format("there is no device cuda:{}: this machine shows {} (cuda:0{})", ordinal,
+                fmt::format("there is no device cuda:{}: this machine has {} (cuda:0{})", ordinal,
                             count, count > 1 ? fmt::format(" to cuda:{}", count - 1) : ""));
   }
 }

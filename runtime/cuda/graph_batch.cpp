@@ -21,13 +21,13 @@ std::unique_ptr<TimedBatch> GraphBatch::record(
     }
     throw;
   }
-  // The capture must end even when a launch was refused; the refusal is the better message.
+  // The capture must end even if a launch was refused; the refusal is the better message.
   const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
   if (status.ok()) status = to_status(ended);
   auto batch = std::make_unique<GraphBatch>(context, stream);
   if (status.ok()) status = to_status(batch->instantiate(graph));
   if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-  // A refused launch leaves its error behind for the thread's next caller to stumble over.
+  // A refused launch leaves its error behind, for the thread's next CUDA call to pick up.
   if (!status.ok()) {
     static_cast<void>(cudaGetLastError());
     return nullptr;
@@ -54,7 +54,7 @@ cudaError_t GraphBatch::instantiate(cudaGraph_t graph) {
 DeviceStatus GraphBatch::replay(double& total_ns) {
   const CurrentDevice current(context_);
   if (!warm_) {
-    // The first replay pays for instruction caches and lazy set-up that no later one pays for.
+    // The first replay pays for cold instruction caches and lazy set-up, which no later one does.
     double ignored_ns = 0.0;
     if (const DeviceStatus status = to_status(run(ignored_ns)); !status.ok()) return status;
     warm_ = true;

@@ -10,7 +10,7 @@
 namespace kiln {
 
 /// A batch of launches captured into one CUDA graph, so that the time between two launches is the
-/// GPU's own and not that of the host. It must not outlive the device object that recorded it.
+/// GPU's and not the host's. It must not outlive the device object that recorded it.
 class GraphBatch : public TimedBatch {
  public:
   [[nodiscard]] static std::unique_ptr<TimedBatch> record(

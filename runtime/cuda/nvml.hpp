@@ -27,16 +27,16 @@ class Nvml {
   std::unique_ptr<Api> api_;
 };
 
-/// What others do with a device; zeros when unknown.
+/// Other processes' use of a device; zeros when unknown.
 struct DeviceLoad {
   int busy_percent = 0;  ///< of about the last second
   int processes = 0;     ///< that have it open to compute
   friend bool operator==(const DeviceLoad&, const DeviceLoad&) = default;
 };
 
-/// Asked while one process of the caller's (itself or a worker) has the device open, which is not
-/// counted, and has launched nothing. When the device is busy this takes a second longer and looks
-/// again: the driver averages, and a run that has just ended is no matter. `uuid` as "GPU-...".
+/// Called while one process of the caller's (itself or a worker) has the device open, which is not
+/// counted, and has launched nothing. If the device is busy this takes a second longer and checks
+/// again: the driver averages, and a run that has just ended does not matter. `uuid` as "GPU-...".
 [[nodiscard]] DeviceLoad lasting_load_of_others(const std::string& uuid,
                                                 const std::string& library = kNvmlLibrary);
 

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-/// Every candidate once, template by template, in the order in which a space enumerates itself;
+/// Every candidate once, template by template, in the enumeration order of a space;
 /// first what the templates prefer.
 class ExhaustiveStrategy : public Strategy {
  public:
@@ -26,8 +26,8 @@ class ExhaustiveStrategy : public Strategy {
  private:
   const SearchSpace& space_;
   std::vector<Stretch> stretches_;
-  std::size_t stretch_ = 0;  ///< being enumerated
-  std::uint64_t next_ = 0;   ///< its configuration to propose next
+  std::size_t stretch_ = 0;  ///< the stretch being enumerated
+  std::uint64_t next_ = 0;   ///< its next configuration to propose
   std::unordered_set<std::string> observed_;
   std::set<std::string> abandoned_;
 };

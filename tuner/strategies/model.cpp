@@ -15,11 +15,11 @@ namespace {
 /// Timing that many takes a second or two.
 constexpr std::uint64_t kMostTimed = 50000;
 constexpr std::uint64_t kDrawEvery = 4;
-/// Of candidates with the same time, by which a tunable did not matter, each counts as that much
-/// slower for every doubling of their number: others get their turn in a short session too.
+/// Of candidates with the same time, because a tunable did not matter, each counts as that much
+/// slower for every doubling of their number: so others get tried in a short session too.
 constexpr double kLookAlike = 0.05;
 
-/// The parts whose candidates cannot all be put in order.
+/// The parts whose candidates cannot all be ordered.
 SearchSpace untimed(const SearchSpace& space) {
   SearchSpace result;
   for (const auto& part : space.parts) {

@@ -19,11 +19,11 @@ namespace kiln {
 /// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
 /// together, what they prefer before the rest; those whose time is the same are spread a little.
 /// Templates that state no costs have no such time: every fourth proposal is drawn from them at
-/// random, as long as there are any. Of a very large space only an evenly spread sample is timed;
+/// random, as long as there are any. Of a very large space only an evenly spaced sample is timed;
 /// the rest of it is drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
-  /// Times the candidates: up to 50,000 of each template. Throws Error(template_) when a cost is
+  /// Times the candidates: up to 50,000 of each template. Throws Error(template_) if a cost is
   /// undefined.
   ModelStrategy(const SearchSpace& space, const Problem& problem, const DeviceProfile& profile,
                 std::uint64_t seed);
@@ -50,7 +50,7 @@ class ModelStrategy : public Strategy {
   std::uint64_t seed_;
   std::vector<Timed> timed_;  ///< preferred ones first, then shortest first
   std::size_t next_ = 0;
-  SearchSpace untimed_space_;  ///< parts that are not in timed_, or not wholly
+  SearchSpace untimed_space_;  ///< parts that are not, or not completely, in timed_
   RandomStrategy drawn_;
   std::uint64_t proposals_ = 0;
   std::unordered_set<std::string> gone_;  ///< proposed or observed

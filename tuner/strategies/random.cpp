@@ -12,7 +12,7 @@ std::uint64_t LazyShuffle::draw(std::mt19937_64& random) {
   --remaining_;
   const auto place = std::uniform_int_distribution<std::uint64_t>(0, remaining_)(random);
   const std::uint64_t drawn = value_at(place);
-  // The last number takes the drawn one's place; its own place is out of play from now on.
+  // The last number replaces the drawn one; its own slot is out of play from now on.
   const std::uint64_t last = value_at(remaining_);
   moved_.erase(remaining_);
   if (place != remaining_) moved_[place] = last;
@@ -37,7 +37,7 @@ std::optional<Candidate> RandomStrategy::propose() {
 }
 
 std::optional<Candidate> RandomStrategy::draw(Level& level) {
-  // Counted when it is their turn: what nobody prefers may take long to count.
+  // Counted only when reached: counting what no template prefers may take long.
   if (level.shuffles.empty()) {
     for (const auto& stretch : level.stretches) {
       const bool is_out = abandoned_.contains(stretch.part);

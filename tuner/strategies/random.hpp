@@ -15,8 +15,8 @@
 
 namespace kiln {
 
-/// The numbers 0 to n-1 in random order, each once, in memory for those already drawn alone: a
-/// Fisher-Yates shuffle that stores only what it has moved.
+/// The numbers 0 to n-1 in random order, each once, in memory proportional to those already drawn:
+/// a Fisher-Yates shuffle that stores only what it has moved.
 class LazyShuffle {
  public:
   explicit LazyShuffle(std::uint64_t count) : remaining_(count) {}
@@ -50,7 +50,7 @@ class RandomStrategy : public Strategy {
   };
   [[nodiscard]] std::optional<Candidate> draw(Level& level);
   std::vector<Level> levels_;
-  std::size_t level_ = 0;            ///< that is drawn from
+  std::size_t level_ = 0;            ///< being drawn from
   std::set<std::size_t> abandoned_;  ///< parts
   std::unordered_set<std::string> observed_;
 };

@@ -19,19 +19,19 @@ namespace kiln {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  /// The next candidate, never one proposed before; nothing when the strategy is done. The
+  /// The next candidate, never one proposed before; nothing if the strategy is done. The
   /// defaults of all templates come first whatever the strategy, proposed by the session.
   [[nodiscard]] virtual std::optional<Candidate> propose() = 0;
   /// The result of a candidate, proposed here or known from an earlier session; it is not proposed
-  /// after that. `time_ns` is meaningful when the outcome is ok.
+  /// after that. `time_ns` is meaningful if the outcome is ok.
   virtual void observe(const Candidate& candidate, Outcome outcome, double time_ns) = 0;
-  /// From now on no candidate of that template: it is far behind the others.
+  /// Proposes no more candidates of that template, which is far behind the others.
   virtual void abandon(const std::string& template_name) = 0;
   /// "random seed=7".
   [[nodiscard]] virtual std::string canonical() const = 0;
 };
 
-/// What a strategy may look at. The space must outlive it.
+/// What a strategy may use. The space must outlive it.
 struct StrategyInput {
   const SearchSpace& space;
   const Problem& problem;
@@ -40,11 +40,11 @@ struct StrategyInput {
   std::uint64_t seed = 1;
 };
 
-/// A stretch of a search space that is tried before those behind it.
+/// A stretch of a search space that is tried before the ones after it.
 struct Stretch {
   std::size_t part = 0;  ///< of the search space
   ParamSpace space;
-  std::optional<ParamSpace> done;  ///< what an earlier stretch has of it
+  std::optional<ParamSpace> done;  ///< what an earlier stretch covers of it
 
   [[nodiscard]] bool is_done(const Config& config) const { return done && done->contains(config); }
 };

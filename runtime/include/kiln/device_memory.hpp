@@ -14,20 +14,20 @@ class Device;
 class Library;
 
 /// A piece of memory of a library's device, real or emulated, from Library::allocate(). It frees
-/// itself, and keeps the device alive as long as it needs it. For programs that shall run on either
-/// kind of device: memory of cudaMalloc serves a CUDA device as well, an emulated one takes no
-/// other memory than this.
+/// itself, and keeps the device alive as long as it needs it. For programs that should run on
+/// either kind of device: memory from cudaMalloc works on a CUDA device as well, but an emulated
+/// one takes only this.
 ///
-/// Copies happen at once: they wait for everything that was launched on the device before, whatever
-/// the stream, and have finished when they return. So none may be made while a stream is being
-/// captured; and a pipeline of streams is better served by cudaMemcpyAsync on get().
+/// Copies are synchronous: they wait for everything launched on the device before, whatever the
+/// stream, and have finished when they return. So none may be made while a stream is being
+/// captured; for a pipeline of streams, cudaMemcpyAsync on get() is the better choice.
 ///
 /// Copies of one object from several threads are safe as long as they touch different bytes;
-/// everything else that changes an object needs it alone. Copies throw Error(usage) when they reach
-/// outside the memory, Error(device) when the device fails: also for a kernel that faulted before.
+/// everything else that changes an object needs exclusive access. Copies throw Error(usage) if they
+/// reach outside the memory, Error(device) if the device fails or an earlier kernel faulted.
 class KILN_API DeviceMemory {
  public:
-  /// Holds nothing: get() is null, bytes() is 0.
+  /// Empty: get() is null, bytes() is 0.
   DeviceMemory() noexcept = default;
   DeviceMemory(DeviceMemory&& other) noexcept;
   DeviceMemory& operator=(DeviceMemory&& other) noexcept;
@@ -35,7 +35,7 @@ class KILN_API DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
   ~DeviceMemory();
 
-  /// The device's address: an operand, aligned to 256 bytes. No host code may follow it.
+  /// The device's address: an operand, aligned to 256 bytes. Host code must not dereference it.
   [[nodiscard]] void* get() const noexcept { return address_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
@@ -49,7 +49,7 @@ class KILN_API DeviceMemory {
   DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes);
 
   std::shared_ptr<Device> device_;
-  std::uint32_t process_ = 0;  ///< the process that it belongs to, which a fork() does not copy
+  std::uint32_t process_ = 0;  ///< the process that it belongs to; a fork()'s child is another
   void* address_ = nullptr;
   std::size_t bytes_ = 0;
 };

@@ -17,7 +17,7 @@ enum class ErrorKind {
   compiler,   ///< NVRTC or its headers are missing or unusable (not: a candidate failed to compile)
   database,   ///< the tuning database cannot be used as asked
   not_found,  ///< nothing in the database or catalog answers, and the mode forbids a fallback
-  internal,   ///< a promise inside Kiln was broken
+  internal,   ///< an invariant inside Kiln was broken
 };
 
 /// A broken environment or a misuse. Expected results (a candidate that fails, a look-up that

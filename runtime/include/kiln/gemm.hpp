@@ -11,7 +11,7 @@ namespace kiln {
 
 /// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n].
 ///
-/// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it lies in memory as
+/// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it is stored as
 /// written (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). B
 /// likewise: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in
 /// elements; 0 means tight. An `alignment_*` is a promise, in bytes, about the address of that
@@ -27,7 +27,7 @@ struct Gemm {
   /// and kernels tuned without reading C are preferred.
   bool reads_c = false;
 
-  /// The short form: `type` for the operands and the output with the accumulator that belongs to it
+  /// The short form: `type` for the operands and the output with the matching accumulator
   /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; s8, u8: s32). Outputs of tf32 are f32, of
   /// s8/u8 are s32, and of e4m3/e5m2 are bf16.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,

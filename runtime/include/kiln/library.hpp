@@ -39,17 +39,17 @@ struct LibraryOptions {
   std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
   std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
   std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
-  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: where cuda_fp16.h lies
+  std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::string mode;  ///< KILN_MODE: use | tune_on_miss | require | default_only
-  std::string log;   ///< KILN_LOG: warning | info, to standard error; nothing
+  std::string log;   ///< KILN_LOG: warning | info, to stderr; nothing
   /// For tune_on_miss; `kiln` of the same installation, beside the running program, or on PATH.
   std::string tuner_program;
   /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back, a problem that is being tuned), fit to be printed: control characters of what it
+  /// fall back, a problem that is being tuned), safe to print: control characters of what it
   /// quotes are escaped, as in Error::what(). It is called while the library works, by one thread
   /// at a time, in prepare() also by threads of the library; so it must not call the library.
-  /// Without one they go where `log` says.
+  /// Without one, warnings go where `log` says.
   std::function<void(std::string_view)> on_warning;
 };
 
@@ -57,7 +57,7 @@ struct LibraryOptions {
 struct LibraryCounters {
   std::uint64_t compiles = 0;        ///< NVRTC compilations
   std::uint64_t cubin_hits = 0;      ///< kernels loaded from the cubin store
-  std::uint64_t database_reads = 0;  ///< look-ups that asked the database
+  std::uint64_t database_reads = 0;  ///< look-ups that queried the database
 };
 
 namespace detail {
@@ -70,13 +70,13 @@ class LibraryState;
 class KILN_API Kernel {
  public:
   /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
-  /// allocates, but for the first launch on a stream of a kernel with workspace_bytes(): make it
+  /// allocates, except for the first launch on a stream of a kernel with workspace_bytes(): make it
   /// before the stream is captured into a graph, and replay that graph on the same stream; and wait
   /// for such launches on the per-thread stream before the thread ends.
-  /// Throws Error(usage) when an operand breaks a promise of the problem (null, rows less aligned
-  /// than its alignment and leading dimension say, beta where reads_c is false) or when alpha or
-  /// beta is none that the accumulator's type holds (1e300 for f32, 0.5 for s32); Error(device)
-  /// when CUDA refuses the launch, or a kernel faults on the emulated device.
+  /// Throws Error(usage) if an operand breaks a promise of the problem (null, rows less aligned
+  /// than its alignment and leading dimension say, beta where reads_c is false) or if alpha or
+  /// beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32); Error(device)
+  /// if CUDA refuses the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
   [[nodiscard]] Match match() const noexcept;
@@ -85,7 +85,7 @@ class KILN_API Kernel {
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
-  /// Device memory that each launch needs beside the operands; the library owns it per stream.
+  /// Device memory that each launch needs besides the operands; the library owns it per stream.
   [[nodiscard]] std::size_t workspace_bytes() const noexcept;
 
  private:
@@ -96,40 +96,40 @@ class KILN_API Kernel {
   std::int64_t lda_, ldb_, ldc_, ldd_;
 };
 
-/// The door to tuned kernels. Thread-safe. One per device and process is enough. In a child of
-/// fork() the parent's Library, its kernels and its memory only describe themselves: all that works
-/// with the device or with files throws Error(usage), and their destructors do nothing. The child
+/// The entry point to tuned kernels. Thread-safe. One per device and process is enough. In a child
+/// of fork() the parent's Library, its kernels and its memory only describe themselves: whatever
+/// uses the device or files throws Error(usage), and their destructors do nothing. The child
 /// may open a Library of its own, unless another thread was opening one, closing one or getting a
-/// new kernel at the time of the fork(): Error(usage), too.
+/// new kernel at the time of the fork(): that too is Error(usage).
 class KILN_API Library {
  public:
   /// Opens with the given options. A database that cannot be used is a warning, not an error;
-  /// throws Error(device) when there is no usable GPU, Error(usage) for a bad option.
+  /// throws Error(device) if there is no usable GPU, Error(usage) for a bad option.
   [[nodiscard]] static Library open(const LibraryOptions& options = {});
 
-  /// The kernel for `problem`. The first request for a problem asks the database and loads (or
+  /// The kernel for `problem`. The first request for a problem queries the database and loads (or
   /// compiles) the kernel; other threads wait for a compilation, or for the tuner, only if they
   /// want the same kernel. Later requests neither lock nor allocate. Throws Error(usage) for an
-  /// impossible problem, Error(not_found) when no template computes it or the mode requires a tuned
+  /// impossible problem, Error(not_found) if no template computes it or the mode requires a tuned
   /// kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
-  /// Makes get() of all of these quick: asks the database and loads or compiles their kernels, on
-  /// as many threads as there are cores. When some cannot be served, the others are ready all the
-  /// same, and the Error of the first in the list is thrown.
+  /// Makes get() of all of these fast: queries the database and loads or compiles their kernels, on
+  /// as many threads as there are cores. If some cannot be served, the others are still ready, and
+  /// the Error of the first in the list is thrown.
   void prepare(const std::vector<Gemm>& problems) const;
 
-  /// `bytes` of the device's memory, with whatever was in it. Thread-safe. Throws Error(device)
+  /// `bytes` of the device's memory, uninitialised. Thread-safe. Throws Error(device)
   /// when memory is short.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
   /// Waits for everything that this process launched on the device, whatever the stream. Throws
-  /// Error(device) when a kernel faulted.
+  /// Error(device) if a kernel faulted.
   void synchronize() const;
 
   /// "NVIDIA H200, sm_90a, 132 SMs", "emulated NVIDIA H200, ...".
   [[nodiscard]] std::string device_description() const;
-  /// Whether kernels run on this machine's processors instead of a GPU: right, but slowly, and how
-  /// long they take says nothing.
+  /// Whether kernels run on this machine's CPU instead of a GPU: results are right, but execution
+  /// is slow, and how long it takes means nothing.
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 

@@ -11,14 +11,14 @@
 namespace kiln {
 
 namespace detail {
-/// The entry of an enumerator, or `otherwise` for a value that is none: a cast can make one.
+/// The entry of an enumerator, or `otherwise` for an invalid value, which a cast can make.
 template <class Table, class Enum>
 [[nodiscard]] constexpr typename Table::value_type entry_of(const Table& table, Enum value,
                                                             typename Table::value_type otherwise) {
   const auto index = static_cast<std::size_t>(value);
   return index < table.size() ? table[index] : otherwise;
 }
-/// What to_string() says of such a value.
+/// What to_string() returns for such a value.
 inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
@@ -30,11 +30,11 @@ inline constexpr std::array<std::string_view, 10> kDTypeNames{"f16",  "bf16", "t
                                                               "e4m3", "e5m2", "s8",   "u8",  "s32"};
 inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4};
 
-/// The name of the type; "invalid" for a value that is none of them.
+/// The name of the type; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// Bytes that one element takes in memory; 0 for a value that is none of the types.
+/// Bytes that one element takes in memory; 0 for a value that is not a type.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
 }
@@ -46,10 +46,10 @@ inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1
   return std::nullopt;
 }
 
-/// How an operand's matrix lies in memory: `n` as written, row-major; `t` stored transposed.
+/// How an operand's matrix is stored: `n` as written, row-major; `t` stored transposed.
 enum class Storage : std::uint8_t { n, t };
 
-/// Why a look-up answered as it did, best first.
+/// How well the answer of a look-up fits, best first.
 enum class Match : std::uint8_t {
   exact,              ///< this problem, this device class, this driver and toolkit
   same_device_class,  ///< this problem and device class, under another driver or toolkit, or on its
@@ -60,14 +60,14 @@ enum class Match : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 5> kMatchNames{
     "exact", "same_device_class", "nearest_problem", "default_config", "none"};
-/// The enumerator's name; "invalid" for a value that is none.
+/// The enumerator's name; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);
 }
 
-/// What the runtime does when the database knows no kernel that was tuned for the problem.
+/// What the runtime does if the database has no kernel tuned for the problem.
 enum class Mode : std::uint8_t {
-  use,           ///< take the best that is known, fall back to defaults; never tunes (the default)
+  use,           ///< take the best known kernel, fall back to defaults; never tunes (the default)
   tune_on_miss,  ///< unless it is exact or same_device_class, run `kiln` to tune the problem first
   require,       ///< throw Error(not_found) unless the match is exact or same_device_class; for
                  ///< this and the above a prediction counts only on an emulated device
@@ -75,7 +75,7 @@ enum class Mode : std::uint8_t {
 };
 inline constexpr std::array<std::string_view, 4> kModeNames{"use", "tune_on_miss", "require",
                                                             "default_only"};
-/// The enumerator's name; "invalid" for a value that is none.
+/// The enumerator's name; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(Mode mode) {
   return detail::entry_of(kModeNames, mode, detail::kNoEnumerator);
 }

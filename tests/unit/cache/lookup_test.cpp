@@ -253,8 +253,8 @@ TEST_F(LookUp, ABetterKernelWithoutItsTemplateIsNamed) {
   EXPECT_EQ(answer.trial->timing->median_ns, 1000);
   EXPECT_EQ(answer.reason,
             "tuned for this problem on this device class, driver and toolkit; the best known "
-            "kernel, gemm_dot, is not available: there is no template of that name; name the "
-            "directory that has it with --template-path or KILN_TEMPLATE_PATH");
+            "kernel, gemm_dot, is not available: there is no template of that name; pass its "
+            "directory with --template-path or KILN_TEMPLATE_PATH");
   ASSERT_EQ(answer.warnings.size(), 1U);
   EXPECT_EQ(answer.warnings[0].cause, "template gemm_dot");
 

@@ -203,7 +203,7 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
-            "x.jsonl is not whole: 1 rows, where its last line counts 2 trials and 0 sessions");
+            "x.jsonl is incomplete: 1 rows, but its last line counts 2 trials and 0 sessions");
   // What follows the end is nobody's.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");

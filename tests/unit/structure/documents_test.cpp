@@ -129,7 +129,7 @@ TEST(Documents, TheSuiteOfTheResultsHasAsManyLinesAsTheySay) {
     EXPECT_TRUE(std::regex_match(line, problem)) << line;
     ++problems;
   }
-  EXPECT_NE(text_of(kRoot / "README.md").find(fmt::format("All {} lines", problems)),
+  EXPECT_NE(text_of(kRoot / "README.md").find(fmt::format("All {} problems", problems)),
             std::string::npos)
       << problems;
 }

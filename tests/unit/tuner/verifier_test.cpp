@@ -116,7 +116,7 @@ TEST_F(VerifierTest, WorkspaceEndsWhereTheTemplateSaid) {
   // The kernel writes m + 1 bytes: one too many for the ragged case's 17.
   const Verification overrun = judge("overruns_workspace", 17);
   EXPECT_FALSE(overrun.passed);
-  EXPECT_THAT(overrun.evidence, HasSubstr("behind the workspace, 0 bytes past its end"));
+  EXPECT_THAT(overrun.evidence, HasSubstr("after the workspace, 0 bytes past its end"));
   EXPECT_TRUE(judge("overruns_workspace", 25).passed);
 }
 
