@@ -15,6 +15,9 @@ install(TARGETS kiln RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS kiln_shared EXPORT kilnTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# Opened by libkiln when an emulated device is asked for; nothing links it.
+install(TARGETS kiln_emulator_library
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} NAMELINK_SKIP)
 if(TARGET kiln_static)
   install(FILES ${PROJECT_BINARY_DIR}/runtime/libkiln.a DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
@@ -22,7 +25,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 # Symbols serve debuggers only, and the build folder keeps them in every other build type.
-foreach(target IN ITEMS kiln kiln_shared)
+foreach(target IN ITEMS kiln kiln_shared kiln_emulator_library)
   target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
 endforeach()
 

@@ -6,15 +6,12 @@
 #include "runtime/cuda/cuda_device.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/device/emulated_device.hpp"
+#include "runtime/emulator_library.hpp"
 
 namespace kiln {
 namespace {
 
 constexpr std::string_view kEmulatedPrefix = "emulated:";
-/// For one launch. A whole problem of an application may take long; a tuning run has time-outs of
-/// its own.
-constexpr double kEmulatedLaunchSeconds = 3600.0;
 
 }  // namespace
 
@@ -24,9 +21,7 @@ bool names_emulated_device(std::string_view spec) {
 
 std::unique_ptr<Device> open_device(const std::string& spec) {
   if (names_emulated_device(spec)) {
-    EmulationOptions options;
-    options.timeout_s = kEmulatedLaunchSeconds;
-    return std::make_unique<EmulatedDevice>(spec.substr(kEmulatedPrefix.size()), options);
+    return open_emulated_device(spec.substr(kEmulatedPrefix.size()));
   }
   const auto ordinal = parse_device_spec(spec);
   if (!ordinal) {

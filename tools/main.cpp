@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <csignal>
 
+#include "runtime/emulated/device/make_device.hpp"
 #include "tools/program.hpp"
 
 int main(int argc, char** argv) {
@@ -10,5 +11,6 @@ int main(int argc, char** argv) {
   std::signal(SIGCHLD, SIG_DFL);
   // A limit on file sizes is then an error of the write, with a text, and not the end.
   std::signal(SIGXFSZ, SIG_IGN);
+  kiln::emulated::register_emulator();
   return kiln::tools::Program().run(argc, argv);
 }

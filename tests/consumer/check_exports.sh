@@ -4,9 +4,10 @@
 # libkiln.so shows the public interface and nothing of the libraries inside it: an application may
 # have another SQLite or {fmt}. And neither file needs a library that a machine with a GPU and no
 # developer's tools might lack.
-# usage: check_exports.sh LIBRARY PROGRAM
+# usage: check_exports.sh LIBDIR PROGRAM
 set -eu
-library=$1 program=$2
+library=$1/libkiln.so program=$2
+emulator=$(echo "$1"/libkiln_emulator.so.*.*.*)
 failed=0
 
 # Type information of the standard library is weak and shared by design.
@@ -30,8 +31,14 @@ for wanted in 'kiln::Library::open' 'kiln::Library::get' 'kiln::Kernel::launch' 
   }
 done
 
+shown=$(nm -DC --defined-only "$emulator" | sed 's/.* //' | sort | tr '\n' ' ')
+if [ "$shown" != "kiln_emulator_open kiln_emulator_version " ]; then
+  echo "$emulator shows: $shown"
+  failed=1
+fi
+
 allowed='libstdc\+\+|libm|libgcc_s|libc|libpthread|libdl|librt|ld-linux.*'
-for file in "$library" "$program"; do
+for file in "$library" "$emulator" "$program"; do
   needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
     grep -vE "^($allowed)\.so" || true)
   if [ -n "$needed" ]; then

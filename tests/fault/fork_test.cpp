@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "kiln/library.hpp"
+#include "runtime/emulated/device/make_device.hpp"
 #include "runtime/nvrtc_api.hpp"
 #include "tests/fault/child_process.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
@@ -25,6 +26,7 @@ using test::ChildProcess;
 class ForkTest : public ::testing::Test {
  protected:
   void SetUp() override {
+    emulated::register_emulator();
     try {
       (void)NvrtcApi::load();
     } catch (const Error&) {

@@ -102,6 +102,17 @@ TEST(Rooms, ThatFormACycleAreNamedWithTheLinesThatDo) {
             "c includes b (runtime/emulated/c/three.hpp:1)\n");
 }
 
+// It is a library of its own, which the runtime opens when it is asked for.
+TEST(Rooms, AreNotKnownToTheRuntime) {
+  for (const SourceFile& file : source_files()) {
+    if (!file.path.starts_with("runtime/") || room_of(file.path) || !file.is_cpp()) continue;
+    for (std::size_t i = 0; i < file.lines.size(); ++i) {
+      EXPECT_EQ(file.lines[i].find("#include \"runtime/emulated/"), std::string::npos)
+          << file.path << ":" << i + 1 << ": " << file.lines[i];
+    }
+  }
+}
+
 // A test lies in the room of what it tests.
 TEST(Rooms, OfTheTestsAreThoseOfTheEmulator) {
   const Graph graph = graph_of(source_files());
