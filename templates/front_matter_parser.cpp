@@ -278,7 +278,7 @@ class FrontMatterParser {
     const auto [name, part] = definition(line);
     if (std::find(kCostNames.begin(), kCostNames.end(), name) == kCostNames.end()) {
       const std::vector<std::string> known(kCostNames.begin(), kCostNames.end());
-      line.fail(0, fmt::format("unknown cost \"{}\"{}; known are: {}", name,
+      line.fail(0, fmt::format("unknown cost \"{}\"{}; the costs are: {}", name,
                                did_you_mean(name, known), fmt::join(known, " ")));
     }
     for (const auto& other : result_.costs_) {

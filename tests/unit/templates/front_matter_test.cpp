@@ -118,9 +118,9 @@ TEST(FrontMatterError, Costs) {
   const auto with = [](const std::string& text) {
     return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
   };
-  EXPECT_THAT(with("isues = k"),
-              AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
-                    HasSubstr("did you mean \"issues\"?"), HasSubstr("there are: tensor fp32")));
+  EXPECT_THAT(with("isues = k"), AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
+                                       HasSubstr("did you mean \"issues\"?"),
+                                       HasSubstr("the costs are: tensor fp32")));
   EXPECT_THAT(with("fp32 = m"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
   EXPECT_THAT(with("waits = tile_q"),
