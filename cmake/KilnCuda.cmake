@@ -19,7 +19,7 @@ if(problem)
   message(FATAL_ERROR
     "Kiln needs CUDA ${KILN_CUDA_MINIMUM} or newer (headers and libcudart_static.a; not nvcc).\n"
     "Looked in:\n${problem}"
-    "Install a toolkit and say -DKILN_CUDA_ROOT=<its folder>, or run tools/cuda-from-wheels, which "
+    "Install a toolkit and pass -DKILN_CUDA_ROOT=<its folder>, or run tools/cuda-from-wheels, which "
     "takes what is needed from NVIDIA's Python packages into build/cuda.")
 endif()
 set(KILN_CUDA_INCLUDE_DIR ${found_include})
@@ -27,7 +27,7 @@ set(KILN_CUDART_LIBRARY ${found_cudart})
 set(KILN_NVRTC_DIR "${found_nvrtc_dir}")
 message(STATUS "CUDA ${found_version}: ${KILN_CUDA_INCLUDE_DIR}")
 if(NOT KILN_NVRTC_DIR)
-  message(STATUS "No NVRTC beside it: Kiln will look for one when it runs")
+  message(STATUS "No NVRTC beside it: Kiln will look for one at run time")
 endif()
 
 add_library(kiln_cudart INTERFACE)

@@ -9,10 +9,10 @@ find_package(nlohmann_json REQUIRED)
 find_library(KILN_SQLITE_LIBRARY NAMES libsqlite3.a REQUIRED)
 find_library(KILN_SQLITECPP_LIBRARY NAMES libSQLiteCpp.a REQUIRED)
 find_library(KILN_XXHASH_LIBRARY NAMES libxxhash.a REQUIRED)
-# Headers alone, so that nothing of it is needed where the program runs.
+# Headers only, so that nothing of it is needed at run time.
 find_path(KILN_TOML_INCLUDE NAMES toml++/toml.h REQUIRED)
 
-# Debian has {fmt} as a shared library only, and its header-only form costs 1.5 to 2.5 s in each
+# Debian has {fmt} only as a shared library, and its header-only form costs 1.5 to 2.5 s in each
 # file. So its implementation is compiled here, once, from its own header.
 if(fmt_VERSION VERSION_GREATER_EQUAL 9 AND fmt_VERSION VERSION_LESS 10)
   get_target_property(KILN_FMT_INCLUDE fmt::fmt-header-only INTERFACE_INCLUDE_DIRECTORIES)

@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # Where CUDA is. Only commands that also work in a script, so that `cmake -P` on this file tells
-# tools/quickstart, before anything is configured, whether the build will find a toolkit.
+# tools/quickstart, before configuring, whether the build will find a toolkit.
 
 set(KILN_CUDA_MINIMUM 12.8)
 
 # kiln_probe_cuda(root): sets found_include, found_cudart, found_nvrtc_dir (may be empty),
-# found_version, and `problem`, which is empty when all that the build needs is there.
+# found_version, and `problem`, which is empty if all that the build needs is there.
 function(kiln_probe_cuda root)
   # A toolkit, a toolkit's per-target folders, unpacked wheels, a distribution's package.
   file(GLOB headers ${root}/include/cuda_runtime_api.h
@@ -49,7 +49,7 @@ function(kiln_probe_cuda root)
   set(found_nvrtc_dir "${nvrtc_dir}" PARENT_SCOPE)
 endfunction()
 
-# kiln_find_cuda(place...): the first place that will do (as kiln_probe_cuda, in the caller's
+# kiln_find_cuda(place...): the first suitable place (as kiln_probe_cuda, in the caller's
 # scope), or `problem` with a line for each place.
 function(kiln_find_cuda)
   set(report "")
@@ -90,7 +90,7 @@ if(CMAKE_SCRIPT_MODE_FILE STREQUAL CMAKE_CURRENT_LIST_FILE)
   kiln_toolkit_places(places)
   kiln_find_cuda(${places})
   if(problem)
-    message(FATAL_ERROR "No CUDA toolkit that is new enough:\n${problem}")
+    message(FATAL_ERROR "No recent enough CUDA toolkit:\n${problem}")
   endif()
   message(STATUS "CUDA ${found_version}: ${found_include}")
 endif()

@@ -1,11 +1,11 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, the CMake package, the pkg-config file, and the packages that cpack makes.
+# What is installed, the CMake package, the pkg-config file, and the packages that cpack builds.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-# libkiln.so speaks C++, and until 1.0 a minor version may change its interface.
+# libkiln.so has a C++ interface, and until 1.0 a minor version may change its interface.
 set_target_properties(kiln_shared PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
@@ -24,13 +24,13 @@ endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/runtime/include/kiln
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
-# Symbols serve debuggers only, and the build folder keeps them in every other build type.
+# Symbols serve only debuggers, and the build folder keeps them in every other build type.
 foreach(target IN ITEMS kiln kiln_shared kiln_emulator_library)
   target_link_options(${target} PRIVATE $<$<CONFIG:Release>:-s>)
 endforeach()
 
-# What is linked into program and library wants its licence beside them. The texts are those that
-# the packages brought.
+# Code that is linked into program and library wants its licence beside them. The texts are those
+# from the packages.
 foreach(package IN ITEMS libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-json3-dev
                          libcli11-dev libtomlplusplus-dev libxxhash-dev)
   set(text /usr/share/doc/${package}/copyright)
@@ -38,11 +38,11 @@ foreach(package IN ITEMS libfmt-dev libsqlitecpp-dev libsqlite3-dev nlohmann-jso
     install(FILES ${text} RENAME ${package}.txt
             DESTINATION ${CMAKE_INSTALL_DOCDIR}/licences)
   else()
-    message(STATUS "No licence text of ${package} here: put it beside what you give to others")
+    message(STATUS "No licence text of ${package} here: add it to what you distribute")
   endif()
 endforeach()
 
-# The program carries its templates; these are for people who write their own.
+# The program contains its templates; these are for people who write their own.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/kernels/
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln/templates)
 install(FILES ${PROJECT_SOURCE_DIR}/tools/completions/kiln.bash RENAME kiln

@@ -28,8 +28,8 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(kiln_flags INTERFACE)
-# GCC 12 reports two things falsely when it optimises: -Wrestrict for "text" + std::string, and
-# -Wmaybe-uninitialized for a std::optional that holds a container.
+# GCC 12 has two false positives when it optimises: -Wrestrict for "text" + std::string, and
+# -Wmaybe-uninitialized for a std::optional that contains a container.
 target_compile_options(kiln_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict> $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
@@ -59,15 +59,15 @@ function(kiln_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
 endfunction()
 
-# kiln_precompile(target header ...): what every file of a target reads first, read once. A compiler
-# cache does better without.
+# kiln_precompile(target header ...): headers that every file of a target includes, parsed once. With
+# a compiler cache it is faster not to.
 function(kiln_precompile name)
   if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
     target_precompile_headers(${name} PRIVATE ${ARGN})
   endif()
 endfunction()
 
-# kiln_test_options(name): what a test program is compiled with.
+# kiln_test_options(name): the options that a test program is compiled with.
 function(kiln_test_options name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE kiln_flags GTest::gtest_main GTest::gmock)
@@ -85,8 +85,8 @@ function(kiln_test name)
   kiln_test_options(${name})
   if(TARGET kiln_test_headers)
     target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
-    # GCC 12 forgets what of a precompiled header is the library's own, and then warns falsely of
-    # what its strings do.
+  # With a precompiled header GCC 12 forgets which parts are the library's own, and then has false
+  # warnings about its strings.
     if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
       target_compile_options(${name} PRIVATE -Wno-array-bounds -Wno-stringop-overflow
                                              -Wno-stringop-overread)
@@ -112,8 +112,8 @@ function(kiln_test name)
     set_tests_properties(${name} PROPERTIES TIMEOUT ${ARG_TIMEOUT} SKIP_RETURN_CODE 77
                                             LABELS "${ARG_LABELS}" ${lock})
   else()
-    # Two levels of generated scripts come between here and the property, each of which would
-    # split a list.
+  # Two levels of generated scripts come between here and the property, each of which would
+  # split a list.
     string(REPLACE ";" "\\\\;" labels "${ARG_LABELS}")
     gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                          NO_PRETTY_VALUES

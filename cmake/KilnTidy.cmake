@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# The target `tidy`: clang-tidy over the product's sources. Not a part of the build or of the
+# The target `tidy`: clang-tidy over the product's sources. Not part of the build or of the
 # default tests, because it takes longer than both.
 
 find_program(KILN_RUN_CLANG_TIDY run-clang-tidy-14)

@@ -10,7 +10,7 @@ foreach(file IN LISTS FILES)
   if(text MATCHES "\\)kiln_embed\"")
     message(FATAL_ERROR "${file}: contains the mark that ends an embedded text: )kiln_embed\"")
   endif()
-  # A compiler need not take string literals above 65536 characters, so long texts come in pieces.
+  # A compiler need not take string literals above 65536 characters, so long texts are split.
   string(LENGTH "${text}" length)
   set(pieces "")
   set(at 0)

@@ -21,21 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Part of every template digest. Raise it when the renderer changes what it makes of a template.
+/// Part of every template digest. Increment it when the renderer's output for a template changes.
 constexpr std::string_view kRendererVersion = "renderer 2";
 
-/// Of a template directory. Whoever names a home folder by mistake should hear of it soon.
+/// Limits of a template directory, so that naming a home folder by mistake fails soon.
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
 
 [[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
   throw Error(ErrorKind::usage,
-              fmt::format("template directory \"{}\": {}; give a readable directory with "
+              fmt::format("template directory \"{}\": {}; pass a readable directory with "
                           "--template-path or KILN_TEMPLATE_PATH",
                           directory, why));
 }
 
-/// No more than one byte beyond the limit is read, whatever the file is.
+/// Reads no more than one byte beyond the limit, whatever the file is.
 std::string read_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
   std::string text(kMostFileBytes + 1, '\0');
@@ -71,7 +71,7 @@ FileSet read_directory(const std::string& directory) {
       files.emplace(path, std::move(text));
       if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
         fail_directory(directory,
-                       fmt::format("it holds more than {} kernel files or {} MiB of them",
+                       fmt::format("it contains more than {} kernel files or {} MiB of them",
                                    kMostFiles, kMostDirectoryBytes >> 20));
       }
     }
@@ -86,7 +86,7 @@ bool is_header(std::string_view path) {
   return path.ends_with(".cuh");
 }
 
-/// Over the sources that rendering reads, and nothing else of the folder.
+/// Over the sources that rendering reads, and nothing else in the folder.
 std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
                       const FileSet& headers) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
@@ -128,7 +128,7 @@ void Catalog::add_directory(const std::string& directory) {
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
   }
-  // Replacing is for other directories; within one, the same name twice is a slip.
+  // Other directories may replace a template; within one, the same name twice is a mistake.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
     if (is_header(path) || !has_front_matter(text)) continue;
@@ -142,7 +142,7 @@ void Catalog::add_directory(const std::string& directory) {
     try {
       add(std::move(parsed), path, headers);
     } catch (const Error& error) {
-      // Include paths are relative; say which directory's template this is about.
+      // Include paths are relative; name the template's directory.
       throw Error(error.kind(), fmt::format("{}\n  in the template {}", error.what(), file));
     }
   }
@@ -155,7 +155,7 @@ void Catalog::add(KernelTemplate kernel_template, std::string path,
       std::find_if(templates_.begin(), templates_.end(),
                    [&](const KernelTemplate& t) { return t.name() == kernel_template.name(); });
   origins_.insert_or_assign(kernel_template.name(), std::move(origin));
-  // In place, so that the order in which templates are shown does not depend on the replacement.
+  // In place, so that the order of templates does not depend on the replacement.
   if (known != templates_.end()) {
     *known = std::move(kernel_template);
   } else {

@@ -19,7 +19,7 @@ using FileSet = std::map<std::string, std::string, std::less<>>;
 [[nodiscard]] const FileSet& embedded_files();
 
 /// The templates that can be generated: the built-in ones, then those of the user's directories. A
-/// user's template of a built-in name replaces it. Immutable after construction.
+/// user's template with a built-in name replaces it. Immutable after construction.
 class Catalog {
  public:
   /// Built-ins only.
@@ -31,10 +31,10 @@ class Catalog {
 
   [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
   [[nodiscard]] const KernelTemplate* find(std::string_view name) const;
-  /// Like find, but throws Error(usage) that lists what there is, nearest name first.
+  /// Like find, but throws Error(usage) that lists the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
-  /// Digest over the template and every project header that it reaches. What measurements are
-  /// keyed by: it changes whenever the generated code could.
+  /// Digest over the template and every project header that it reaches. Measurements are
+  /// keyed by it: it changes whenever the generated code could.
   [[nodiscard]] const std::string& digest(std::string_view name) const;
   /// The built-in headers, by include path.
   [[nodiscard]] const FileSet& headers() const { return *headers_; }

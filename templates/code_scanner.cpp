@@ -20,7 +20,7 @@ bool is_word(char c) {
 }
 
 /// The end of what begins at `at` and has no tokens: a comment, a literal or a directive; `at`
-/// itself when it is none of them.
+/// itself if it is none of them.
 std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_line) {
   const auto behind = [&](std::string_view mark, std::size_t from) {
     const auto found = source.find(mark, from);
@@ -29,7 +29,7 @@ std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_li
   if (source.substr(at, 2) == "/*") return behind("*/", at + 2);
   if (source.substr(at, 2) == "//" || (source[at] == '#' && begins_line)) {
     std::size_t end = behind("\n", at);
-    // A backslash before the line's end goes on with it.
+    // A backslash at the end of the line continues it.
     while (end < source.size() && source.substr(0, end).ends_with("\\\n")) end = behind("\n", end);
     return end;
   }
@@ -68,7 +68,7 @@ std::vector<Token> tokens_of(std::string_view source) {
   return tokens;
 }
 
-/// The index behind the bracket that closes the one at `at`.
+/// The index after the bracket that closes the one at `at`.
 std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
   constexpr std::string_view kOpening = "({[";
   constexpr std::string_view kClosing = ")}]";
@@ -81,7 +81,7 @@ std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
   return at;
 }
 
-/// A member's declarators: `int a = 1, b` has two. Empty for what is no data member.
+/// A member's declarators: `int a = 1, b` has two. Empty for anything but a data member.
 std::vector<std::string> declared(const std::vector<Token>& member) {
   constexpr std::array<std::string_view, 7> kNoData{"static", "using", "typedef", "friend",
                                                     "struct", "enum",  "template"};
@@ -109,7 +109,7 @@ std::vector<std::string> declared(const std::vector<Token>& member) {
   return names;
 }
 
-/// What stands between `template <` and its `>`.
+/// What is between `template <` and its `>`.
 ScannedKernel template_head(const std::vector<Token>& tokens, std::size_t& at) {
   ScannedKernel head;
   int depth = 1;
@@ -169,7 +169,7 @@ std::optional<ScannedStruct> find_struct(std::string_view source, std::string_vi
 std::vector<ScannedKernel> find_kernels(std::string_view source) {
   const auto tokens = tokens_of(source);
   std::vector<ScannedKernel> kernels;
-  ScannedKernel head;  // of the declaration at hand
+  ScannedKernel head;  // of the current declaration
   for (std::size_t i = 0; i < tokens.size();) {
     const std::string_view text = tokens[i].text;
     if (text == ";" || text == "{" || text == "}") head = {};

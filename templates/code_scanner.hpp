@@ -10,13 +10,13 @@
 
 namespace kiln {
 
-/// A struct of a template's code.
+/// A struct in a template's code.
 struct ScannedStruct {
   int line = 0;
   std::vector<std::string> fields;  ///< data members, in the order of their declaration
 };
 
-/// A __global__ function of a template's code.
+/// A __global__ function in a template's code.
 struct ScannedKernel {
   std::string name;  ///< without its namespaces
   int line = 0;
@@ -25,8 +25,8 @@ struct ScannedKernel {
   bool is_variadic = false;
 };
 
-/// What can be said of CUDA C++ without a compiler: enough to point at the line that an error of
-/// the compiler is about, and never a reason to refuse anything. Macros are not expanded.
+/// What can be found out about CUDA C++ without a compiler: enough to point at the line that a
+/// compiler error is about, and never a reason to refuse anything. Macros are not expanded.
 [[nodiscard]] std::optional<ScannedStruct> find_struct(std::string_view source,
                                                        std::string_view name);
 [[nodiscard]] std::vector<ScannedKernel> find_kernels(std::string_view source);

@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-/// NVRTC reads kernels' names, which Kiln makes of the front matter, in a file of this name.
+/// NVRTC reads kernels' names, which Kiln forms from the front matter, in a file of this name.
 constexpr std::string_view kNameFile = "__nv_name_map";
 
 /// The last part of a name that may have namespaces.
@@ -62,14 +62,14 @@ std::string explain_names(const KernelTemplate& kernel_template) {
     if (auto text = explain_launch(kernel_template, launch); !text.empty()) return text;
   }
   return fmt::format(
-      "{}: the compiler does not find the kernel under the name that the front matter makes for it "
+      "{}: the compiler does not find the kernel under the name that the front matter gives it "
       "(launch NAME, the config struct, types). Next: compare it with the code; a "
-      "kernel in a namespace is launched with it (launch mine::kernel), the config struct lies "
-      "outside of all.",
+      "kernel in a namespace is launched with it (launch mine::kernel), the config struct must be "
+      "outside of all namespaces.",
       kernel_template.file());
 }
 
-/// The header that the log says is not there; "".
+/// The header that the log reports as missing; else "".
 std::string_view missing_header(std::string_view log) {
   constexpr std::string_view kComplaint = "cannot open source file \"";
   const auto at = log.find(kComplaint);
@@ -98,7 +98,7 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
       is_of_the_standard_library
           ? fmt::format("include <cuda/std/{}> and write cuda::std::, or use built-in types",
                         header)
-          : "put what you need of it beside the template, and include that in quotes");
+          : "put what you need from it beside the template, and include that in quotes");
 }
 
 /// Whether the GemmArgs at `at` of a mangled function is its first parameter, by value:
@@ -148,7 +148,7 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
     }
     return fmt::format(
         "{}:{}: the kernel {} does not take one kiln::GemmArgs{} by value; a reference or a "
-        "pointer would be an address of the host, and other parameters get nothing. Next: write "
+        "pointer would be a host address, and other parameters get no value. Next: write "
         "{}(const kiln::GemmArgs args{}).",
         kernel_template.file(), line, name,
         at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch), name,

@@ -74,7 +74,7 @@ Config Config::parse(std::string_view text) {
     if (!is_name(name)) reject(pair, "has a name that is not letters, digits and underscores");
     std::int64_t value = 0;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (status == std::errc::result_out_of_range) reject(pair, "is outside of 64-bit integers");
+    if (status == std::errc::result_out_of_range) reject(pair, "exceeds 64 bits");
     if (status != std::errc{} || end != digits.data() + digits.size()) {
       reject(pair, "has no integer after '='");
     }

@@ -12,7 +12,7 @@
 namespace kiln {
 
 /// One choice for every tunable of a template: names to integers, ordered by name, so that equal
-/// configurations have equal text wherever they come from.
+/// configurations have equal text.
 class Config {
  public:
   Config() = default;
@@ -21,14 +21,14 @@ class Config {
 
   void set(std::string name, std::int64_t value) { values_[std::move(name)] = value; }
   [[nodiscard]] std::optional<std::int64_t> find(std::string_view name) const;
-  /// Throws Error(usage) when the name is unknown.
+  /// Throws Error(usage) if the name is unknown.
   [[nodiscard]] std::int64_t at(std::string_view name) const;
   [[nodiscard]] const std::map<std::string, std::int64_t, std::less<>>& values() const {
     return values_;
   }
   [[nodiscard]] bool empty() const { return values_.empty(); }
 
-  /// "stages=3 tile_k=32 tile_m=128": sorted by name, one space between.
+  /// "stages=3 tile_k=32 tile_m=128": sorted by name, separated by one space.
   [[nodiscard]] std::string canonical() const;
   /// Reads canonical text, with spaces or commas between the pairs. Throws Error(usage) that names
   /// the faulty pair (no '=', empty or repeated name, not an integer or out of range).

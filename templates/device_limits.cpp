@@ -38,7 +38,7 @@ constexpr std::array<ArchRow, 12> kArchs{{
     {121, 48, 24, 100, 1536, 24},    // GB10
 }};
 
-/// "a" targets have the features of one generation alone, from Hopper on; "f" those of its family,
+/// "a" targets have the features of only one generation, from Hopper on; "f" those of its family,
 /// from the generation after.
 constexpr int kFirstSpecific = 90;
 constexpr int kFirstFamily = 100;
@@ -55,7 +55,7 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t unit) {
 int blocks_by_registers(const DeviceLimits& limits, int warps, int registers) {
   if (registers > limits.regs_per_thread) return 0;
   const auto per_warp = round_up(std::int64_t{registers} * limits.warp_size, kRegisterUnit);
-  // A block's warps are dealt out to all sub-partitions, and the launch check counts them as even.
+  // A block's warps spread over all sub-partitions, and the launch check assumes evenly.
   if (per_warp * round_up(warps, kSubPartitions) > limits.regs_per_block) return 0;
   const auto warps_per_partition = limits.regs_per_sm / kSubPartitions / per_warp;
   return static_cast<int>(warps_per_partition * kSubPartitions / warps);
@@ -116,7 +116,7 @@ Occupancy occupancy(const DeviceLimits& limits, int threads, int registers,
     by_smem = per_block == 0 ? limits.max_blocks_per_sm
                              : static_cast<int>(limits.smem_per_sm / per_block);
   }
-  // Ties name what a kernel's author can change most easily.
+  // Ties name the limit that a kernel's author can change most easily.
   struct Bound {
     const char* name;
     int blocks;

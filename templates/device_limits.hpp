@@ -11,18 +11,18 @@
 namespace kiln {
 
 /// Quarters of a multiprocessor: each has its own scheduler, register file and arithmetic units,
-/// and owns every fourth warp. So in every generation since sm_70.
+/// and owns every fourth warp. True of every generation since sm_70.
 inline constexpr int kSubPartitions = 4;
 
-/// The numbers of a device that templates may mention (as `device.smem_optin` and so on) and that
+/// The figures of a device that templates may mention (as `device.smem_optin` and so on) and that
 /// prune candidates before they are compiled. Bytes, counts.
 struct DeviceLimits {
   std::string arch;  ///< compile target, "sm_90a"
   int sm = 0;        ///< compute capability as a number: 90, 120
   int sm_count = 0;
   std::int64_t l2_bytes = 0;
-  int smem_static = 49152;  ///< shared memory a block gets without opting in
-  int smem_optin = 0;       ///< shared memory one block can get at most
+  int smem_static = 49152;  ///< shared memory of a block without opting in
+  int smem_optin = 0;       ///< the most shared memory one block can have
   int smem_per_sm = 0;
   int smem_reserved = 1024;  ///< what the driver takes of it per block
   int regs_per_block = 65536;
@@ -36,8 +36,8 @@ struct DeviceLimits {
 
 /// Limits of a compile target from NVIDIA's published tables, with a typical part's SM count and
 /// L2: every generation from sm_75 to sm_121, plain, from sm_90 on with "a" (features of that
-/// generation alone), from sm_100 on with "f" (features of its family). "90a", "sm_90a" and
-/// "compute_90a" are the same. Nothing when the target is unknown.
+/// generation only), from sm_100 on with "f" (features of its family). "90a", "sm_90a" and
+/// "compute_90a" are the same. Nothing if the target is unknown.
 [[nodiscard]] std::optional<DeviceLimits> limits_of_arch(std::string_view arch);
 /// The names that limits_of_arch knows, in order.
 [[nodiscard]] std::vector<std::string> known_archs();

@@ -9,7 +9,7 @@
 namespace kiln {
 
 /// 128-bit XXH3 of the bytes, as 32 lower-case hexadecimal digits. Detects change and corruption;
-/// it is no protection against an attacker.
+/// it does not protect against an attacker.
 [[nodiscard]] std::string digest_hex(std::string_view bytes);
 
 /// Collects fields so that ("ab","c") and ("a","bc") differ: each is preceded by its length.

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-/// ", then GemmTiledLaunch{.group_m = 8}": what a kernel gets behind its first argument.
+/// ", then GemmTiledLaunch{.group_m = 8}": what a kernel gets after its first argument.
 std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
   if (values.count == 0) return "";
   std::vector<std::string> fields;

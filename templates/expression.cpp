@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-// Each returns false when the result is undefined, and then leaves `out` alone.
+// Each returns false if the result is undefined, and then leaves `out` unchanged.
 
 bool add(std::int64_t a, std::int64_t b, std::int64_t& out) {
   if (b > 0 ? a > kMax - b : a < kMin - b) return false;
@@ -152,7 +152,7 @@ std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> v
       case Code::jump:
         at = static_cast<std::size_t>(op.operand) - 1;
         break;
-      default: {  // the operators of two operands
+      default: {  // the binary operators
         const std::int64_t right = last;
         std::int64_t& left = stack[--top - 1];
         switch (op.code) {

@@ -20,7 +20,7 @@ struct SourcePlace {
   int column = 1;              ///< of the first character of the text
   std::string line_text = {};  ///< the whole line, shown above the caret; empty: only the text
 
-  /// Text that goes over several lines: where what begins at `offset` of it stands.
+  /// Text that spans several lines: the place of what begins at `offset` in it.
   struct Continuation {
     std::size_t offset = 0;
     int line = 1;

@@ -37,7 +37,7 @@ struct Expression::Op {
     abs,
     and_jump,      // top is 0: stay 0 and go to `operand`; else pop
     or_jump,       // top is not 0: become 1 and go to `operand`; else pop
-    jump_if_zero,  // pop; go to `operand` when it was 0
+    jump_if_zero,  // pop; go to `operand` if it was 0
     jump,          // go to `operand`
   };
 

@@ -23,8 +23,9 @@ class ExpressionParser {
     skip_space();
     if (at_ == text_.size()) fail(at_, "an expression is missing here");
     if (text_.size() > kMaxLength) {
-      fail(at_, fmt::format("the expression has more than {} characters; lets can hold parts of it",
-                            kMaxLength));
+      fail(at_,
+           fmt::format("the expression has more than {} characters; move parts of it into lets",
+                       kMaxLength));
     }
     conditional();
     if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
@@ -80,7 +81,7 @@ class ExpressionParser {
   static constexpr std::string_view kSpace = " \t";
   /// Bounds the recursion, whatever the input.
   static constexpr int kMaxNesting = 100;
-  /// Bounds what one evaluation costs, of which a space takes many.
+  /// Bounds the cost of one evaluation, of which a space needs many.
   static constexpr std::size_t kMaxLength = 65536;
 
   [[noreturn]] void fail(std::size_t offset, std::string_view message) const {
@@ -107,7 +108,7 @@ class ExpressionParser {
     if (!accept(c)) fail(at_, fmt::format("'{}' is expected here, {}", c, what));
   }
 
-  /// Appends an operation; `change` is what it does to the number of pending values.
+  /// Appends an operation; `change` is its effect on the number of pending values.
   std::size_t emit(Op op, int change) {
     pending_ += change;
     if (pending_ > kMaxExpressionStack) fail(at_, "the expression nests too deeply");
@@ -115,7 +116,7 @@ class ExpressionParser {
     return code_.size() - 1;
   }
 
-  /// Makes an earlier jump go to what is emitted next.
+  /// Points an earlier jump at what is emitted next.
   void land(std::size_t jump) { code_[jump].operand = static_cast<std::int32_t>(code_.size()); }
 
   /// Counts the recursion while it lives.
@@ -141,7 +142,7 @@ class ExpressionParser {
     const auto to_else = emit({Code::jump_if_zero}, -1);
     conditional();
     expect(':', "between the two results of '?'");
-    const auto to_end = emit({Code::jump}, -1);  // only one of the two results is ever there
+    const auto to_end = emit({Code::jump}, -1);  // only one of the two results ever exists
     land(to_else);
     conditional();
     land(to_end);
@@ -162,7 +163,7 @@ class ExpressionParser {
       const Binary* const op = peek_binary();
       if (op == nullptr) {
         if (peek() == '&' || peek() == '|' || peek() == '=') {
-          fail(at_, fmt::format("'{}' is no operator; '{}{}' is", peek(), peek(), peek()));
+          fail(at_, fmt::format("'{}' is not an operator; '{}{}' is", peek(), peek(), peek()));
         }
         return;
       }
@@ -174,7 +175,7 @@ class ExpressionParser {
       compared = comparison ? op->precedence : 0;
       at_ += op->symbol.size();
       skip_space();
-      // The jump keeps 0 or 1 when the left side decides; else the right side is the value.
+      // The jump keeps 0 or 1 if the left side decides; else the right side is the value.
       if (op->code == Code::and_jump || op->code == Code::or_jump) {
         const auto jump = emit({op->code}, -1);
         binary(op->precedence + 1);

@@ -62,7 +62,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     auto digits = word;
     if (tunable.values.size() == kMostValues) {
       line.fail(offset, fmt::format("more than {} values for one tunable; a let can compute what "
-                                    "lies between them",
+                                    "is between them",
                                     kMostValues));
     }
     const bool is_default = digits.ends_with('*');
@@ -71,7 +71,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     std::int32_t value = 0;
     const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
     if (status != std::errc{} || end != digits.data() + digits.size()) {
-      line.fail(offset, fmt::format("\"{}\" is no 32-bit integer", word));
+      line.fail(offset, fmt::format("\"{}\" is not a 32-bit integer", word));
     }
     if (is_flag && value != 0 && value != 1) {
       line.fail(offset, fmt::format("{} is a bool: its values are 0 and 1", tunable.name));
@@ -79,7 +79,8 @@ Tunable parse_tunable(const FrontMatterLine& line) {
     if (std::find(tunable.values.begin(), tunable.values.end(), value) != tunable.values.end()) {
       line.fail(offset, fmt::format("{} is listed twice", value));
     }
-    if (is_default && starred) line.fail(offset, "a second default (*); one value can have it");
+    if (is_default && starred)
+      line.fail(offset, "a second default (*); only one value can have it");
     if (is_default || tunable.values.empty()) tunable.default_value = value;
     starred = starred || is_default;
     tunable.values.push_back(value);
@@ -87,7 +88,7 @@ Tunable parse_tunable(const FrontMatterLine& line) {
   return tunable;
 }
 
-// Three checks: each word, then that no slot is missing, then that the row says anything at all.
+// Three checks: each word, then that no slot is missing, then that the row names any type at all.
 TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) {
   const auto& slots = operation.type_slots;
   const auto is_slot = [&](std::string_view name) {
@@ -128,7 +129,7 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
       line.fail(line.text.size(), fmt::format("the type of \"{}\" is missing", name));
     }
   }
-  // Slots that only refer to each other would accept anything; grow the set of the others.
+  // Slots that only refer to each other would accept anything, so grow the set of the others.
   std::vector<std::string> grounded;
   const auto is_grounded = [&](const std::string& name) {
     return std::find(grounded.begin(), grounded.end(), name) != grounded.end();

@@ -25,7 +25,7 @@ struct TextPart {
 
 /// The words between spaces.
 [[nodiscard]] std::vector<TextPart> split_words(std::string_view text);
-/// The parts between commas that no parenthesis encloses, without the spaces around them.
+/// The parts between commas that are not inside parentheses, without the spaces around them.
 [[nodiscard]] std::vector<TextPart> split_arguments(std::string_view text);
 
 /// `a=f16|bf16 b=a c=d d=a|f32 acc=f32`: every slot of the operation once, each with element types

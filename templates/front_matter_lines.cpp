@@ -41,7 +41,7 @@ void for_each_line(std::string_view source, const Visit& visit) {
   }
 }
 
-/// Text and comment; the text lies within `body` even where it is empty.
+/// Text and comment; the text points into `body` even if it is empty.
 std::pair<std::string_view, std::string_view> split_comment(std::string_view body) {
   const auto slashes = body.find("//");
   if (slashes == std::string_view::npos) return {body, {}};
@@ -49,8 +49,8 @@ std::pair<std::string_view, std::string_view> split_comment(std::string_view bod
   return {text.empty() ? body.substr(0, 0) : text, trimmed(body.substr(slashes + 2))};
 }
 
-/// Whether what follows must still belong to the statement. The star of a tunable's default is no
-/// operator.
+/// Whether what follows must still belong to the statement. The star of a tunable's default is not
+/// an operator.
 bool is_incomplete(const FrontMatterLine& line) {
   if (line.key == "purpose" || line.key == "tune" || line.text.empty()) return false;
   constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,!(";
@@ -59,8 +59,8 @@ bool is_incomplete(const FrontMatterLine& line) {
   return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
 }
 
-/// `require -x < 3` begins a statement, `block * 2` goes on with one: behind a key stands an
-/// operand, behind a name an operator.
+/// `require -x < 3` begins a statement, `block * 2` continues one: a key is followed by an operand,
+/// a name by an operator.
 bool begins_statement(std::string_view body) {
   const auto word = first_word(body);
   if (!is_key(word)) return false;
@@ -112,13 +112,13 @@ class Reader {
     lines_.push_back(take_apart(line, body, number));
   }
 
-  /// `struct Name {` or `int name;` with a mark behind it.
+  /// `struct Name {` or `int name;` followed by a mark.
   void read_declaration(std::string_view line, std::size_t mark, std::string_view code,
                         int number) {
     const auto body = trimmed(line.substr(mark + kMark.size()));
     const auto key = first_word(body);
     const bool is_of_field = key == "tune" || key == "let";
-    // Any other is some other use of the mark, in a string for instance.
+    // Anything else is some other use of the mark, in a string for instance.
     if (!is_of_field && body != "config" && body != "at launch") return;
     count(line, body, number);
     FrontMatterLine statement = take_apart(line, body, number);
@@ -126,10 +126,10 @@ class Reader {
     if (!declaration) {
       statement.fail_at_key(
           is_of_field
-              ? fmt::format("\"{0}\" stands behind the declaration of one field: int name;  "
+              ? fmt::format("\"{0}\" goes after the declaration of one field: int name;  "
                             "//@ {0} ...",
                             key)
-              : fmt::format("\"{0}\" stands behind the first line of a struct: struct Name {{  "
+              : fmt::format("\"{0}\" goes after the first line of a struct: struct Name {{  "
                             "//@ {0}",
                             body));
     }
@@ -189,7 +189,7 @@ class Reader {
     const auto key = first_word(body);
     auto rest = trimmed(body.substr(key.size()));
     if (rest.empty()) rest = line.substr(offset_in(line, body) + body.size(), 0);
-    // A purpose is prose and may hold anything, an address for instance.
+    // A purpose is prose and may contain anything, a URL for instance.
     const auto [text, comment] =
         key == "purpose" ? std::pair(rest, std::string_view()) : split_comment(rest);
     return {std::string(key), std::string(text), std::string(comment), place(line, key, number),

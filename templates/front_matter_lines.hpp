@@ -11,20 +11,20 @@
 
 namespace kiln {
 
-/// What a template may have at most: far more than any tuned kernel needs, and little enough that
-/// reading it and counting its space stay a matter of milliseconds.
+/// Limits of a template: far more than any tuned kernel needs, and little enough that reading it
+/// and counting its space take milliseconds.
 inline constexpr std::size_t kMostFrontMatterLines = 1024;
 
-/// What stands in front of the mark of a line that belongs to a declaration:
+/// What precedes the mark on the line of a declaration:
 /// `struct TinyConfig {  //@ config` or `int tile_m;  //@ tune 32 64*`.
 struct Declaration {
-  std::string type;   ///< "struct", "int", "bool"; "" where the line begins with the mark
+  std::string type;   ///< "struct", "int", "bool"; "" if the line begins with the mark
   std::string name;   ///< of the struct or the field
-  std::string owner;  ///< the marked struct that a field lies in; "": none
+  std::string owner;  ///< the marked struct that contains a field; "": none
   SourcePlace place;  ///< of the name
 };
 
-/// One statement `//@ key text // comment`, taken apart. It may go over several lines; text and
+/// One statement `//@ key text // comment`, taken apart. It may span several lines; text and
 /// comment are then joined with spaces.
 struct FrontMatterLine {
   std::string key;
@@ -40,17 +40,17 @@ struct FrontMatterLine {
   [[noreturn]] void fail(std::size_t offset, std::string_view message) const;
 };
 
-/// The words that a statement can begin with.
+/// The keys that a statement can begin with.
 [[nodiscard]] const std::vector<std::string>& front_matter_keys();
 /// Whether any line begins with `//@`.
 [[nodiscard]] bool has_front_matter(std::string_view source);
 /// The statements of a file, in order: lines that begin with `//@`, declarations of a marked struct
-/// that end with one, and lines of such a struct that hold nothing else. A statement goes on with
-/// the line below
-///   - where it is incomplete: a parenthesis is open, or it ends with an operator or a comma;
-///   - where that line begins with what begins no statement: an operator, a number, `slot=`.
+/// that end with one, and lines of such a struct that contain nothing else. A statement continues
+/// on the line below
+///   - if it is incomplete: a parenthesis is open, or it ends with an operator or a comma;
+///   - if that line begins with what cannot begin a statement: an operator, a number, `slot=`.
 /// Throws Error(template_) at the first line that is too many, and at a mark of a declaration that
-/// stands behind something else.
+/// comes after something else.
 [[nodiscard]] std::vector<FrontMatterLine> read_front_matter(const std::string& file,
                                                              std::string_view source);
 

@@ -34,7 +34,7 @@ bool is_qualified_name(std::string_view text) {
   }
 }
 
-/// Where `name` stands in an expression that mentions it.
+/// The offset of `name` in an expression that mentions it.
 std::size_t offset_of_name(std::string_view text, std::string_view name) {
   for (auto at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
     const auto joins = [](char c) {
@@ -60,7 +60,7 @@ class FrontMatterParser {
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
     check_keys();
     read_head();
-    // Tunables may be mentioned anywhere, a `let` by lets below it and by all that is no let.
+    // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
     for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
     for (const auto& line : lines_) read_line(line);
@@ -118,8 +118,8 @@ class FrontMatterParser {
     }
   }
 
-  /// Whether the statement stands behind a declaration exactly if it says something about one. What
-  /// stands by itself is shown as it should be written.
+  /// Whether the statement follows a declaration exactly if it is about one. One on a line of its
+  /// own is shown as it should be written.
   static void check_declaration(const FrontMatterLine& line) {
     const bool is_of_struct = line.key == "config" || line.key == "at";
     const bool is_of_field = line.key == "tune" || line.key == "let";
@@ -136,15 +136,14 @@ class FrontMatterParser {
     }
     if (is_of_field && line.declaration.owner.empty()) {
       throw_at(line.declaration.place, line.declaration.name, 0,
-               fmt::format("\"{}\" lies in no marked struct; write \"struct Name {{  //@ config\" "
+               fmt::format("\"{}\" is not in a marked struct; write \"struct Name {{  //@ config\" "
                            "where it begins",
                            line.declaration.name));
     }
   }
 
   static std::string how_to_mark(const FrontMatterLine& line) {
-    if (line.key == "at")
-      return "\"at launch\" stands behind a struct: struct Name {  //@ at launch";
+    if (line.key == "at") return "\"at launch\" goes after a struct: struct Name {  //@ at launch";
     return fmt::format(
         "the config struct is marked where it is declared; write \"struct {} {{  "
         "//@ config\" there, and remove this line",
@@ -156,9 +155,8 @@ class FrontMatterParser {
     const auto equals = text.find('=');
     const auto name = trimmed(text.substr(0, equals));
     if (equals == std::string_view::npos || !is_identifier(name)) {
-      return fmt::format(
-          "\"{0}\" stands behind the declaration of one field: int name;  //@ {0} {1}", line.key,
-          line.text);
+      return fmt::format("\"{0}\" goes after the declaration of one field: int name;  //@ {0} {1}",
+                         line.key, line.text);
     }
     return fmt::format(
         "\"{0}\" is written on the field of the config struct; write \"int {1};  "
@@ -166,7 +164,7 @@ class FrontMatterParser {
         line.key, name, trimmed(text.substr(equals + 1)));
   }
 
-  /// The lines that all others depend on, wherever they stand.
+  /// The lines that all others depend on, wherever they are.
   void read_head() {
     const auto& name = need("template");
     if (!is_identifier(name.text)) {
@@ -191,8 +189,8 @@ class FrontMatterParser {
       result_.launch_type_ = line.declaration.name;
       if (line.declaration.name == result_.config_type_) {
         line.fail_at_key(
-            "the config struct is compiled into the kernel; what is known at launch "
-            "only lies in a struct of its own");
+            "the config struct is compiled into the kernel; what is known only at launch "
+            "goes into a struct of its own");
       }
     });
     need("types");
@@ -239,7 +237,7 @@ class FrontMatterParser {
 
   /// Lines whose meaning may depend on those above them, in the order of the file.
   void read_line(const FrontMatterLine& line) {
-    // Without a problem at hand an architecture is judged by the device alone.
+    // Without a problem, an architecture is judged by the device only.
     if (line.key == "arch") {
       result_.arch_ = Expression::parse(line.text, device_names(), line.text_place);
     } else if (line.key == "types") {
@@ -266,7 +264,7 @@ class FrontMatterParser {
     }
   }
 
-  /// `name = expression`, as the name and the part behind '='.
+  /// `name = expression`, as the name and the part after '='.
   static std::pair<std::string_view, TextPart> definition(const FrontMatterLine& line) {
     const std::string_view text = line.text;
     const auto equals = text.find('=');
@@ -284,7 +282,7 @@ class FrontMatterParser {
     const auto [name, part] = definition(line);
     if (std::find(kCostNames.begin(), kCostNames.end(), name) == kCostNames.end()) {
       const std::vector<std::string> known(kCostNames.begin(), kCostNames.end());
-      line.fail(0, fmt::format("unknown cost \"{}\"{}; there are: {}", name,
+      line.fail(0, fmt::format("unknown cost \"{}\"{}; the costs are: {}", name,
                                did_you_mean(name, known), fmt::join(known, " ")));
     }
     for (const auto& other : result_.costs_) {
@@ -310,7 +308,7 @@ class FrontMatterParser {
   }
 
   /// One cubin serves many sizes and launches; a let of the config is compiled in, and so must not
-  /// depend on them. Lets above do not either, so looking at the names themselves is enough.
+  /// depend on them. Lets above it do not either, so checking the names it mentions is enough.
   void check_compiled(const FrontMatterLine& line, const Expression& value) const {
     for (const int slot : value.names_used()) {
       const auto& used = result_.names_.name(slot);
@@ -325,7 +323,7 @@ class FrontMatterParser {
       }
       if (is_used(at_launch_)) {
         line.fail(offset_of_name(line.text, used),
-                  fmt::format("a let cannot depend on \"{}\", which is known at launch only: it is "
+                  fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
                               "compiled into the kernel",
                               used));
       }
@@ -357,7 +355,7 @@ class FrontMatterParser {
     check_struct("at", result_.launch_fields_);
     if (result_.launch_fields_.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
-          fmt::format("more than {} fields, which is all that a launch takes", kMostLaunchValues));
+          fmt::format("more than {} fields, the most that a launch takes", kMostLaunchValues));
     }
   }
 
@@ -374,7 +372,7 @@ class FrontMatterParser {
       if (known == fields_.end()) {
         throw_at(line->declaration.place, line->declaration.name, 0,
                  fmt::format("the field \"{0}\" of {1} has no value; write \"int {0};  //@ tune "
-                             "...\" or \"//@ let ...\" behind it, or make it static constexpr",
+                             "...\" or \"//@ let ...\" after it, or make it static constexpr",
                              name, line->declaration.name));
       }
       fields.push_back({name, known->second});

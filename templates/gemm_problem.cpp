@@ -17,22 +17,22 @@ namespace {
 
 constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr int kMaxAlignment = 4096;
-/// The widest access of a thread; a larger alignment changes nothing.
+/// A thread's widest access; a larger alignment changes nothing.
 constexpr std::int64_t kWidestAccessBytes = 16;
 
 void check_size(std::string_view name, std::int64_t value) {
   if (value < 1 || value > kMaxSize) {
     throw Error(ErrorKind::usage,
-                fmt::format("gemm: {} = {} is outside of 1 to {}", name, value, kMaxSize));
+                fmt::format("gemm: {} = {} is not in the range 1 to {}", name, value, kMaxSize));
   }
 }
 
-/// An enumerator may be anything that its underlying type holds, when a cast or a file made it.
+/// An enumerator from a cast or a file may be any value of its underlying type.
 void check_type(std::string_view name, DType type) {
   const auto number = static_cast<std::size_t>(type);
   if (number >= kDTypeNames.size()) {
     throw Error(ErrorKind::usage,
-                fmt::format("gemm: {} = DType({}) is no element type", name, number));
+                fmt::format("gemm: {} = DType({}) is not an element type", name, number));
   }
 }
 
@@ -43,7 +43,7 @@ void check_storage(std::string_view name, Storage storage) {
   }
 }
 
-/// Checks (and fills) the leading dimension of a matrix that lies in memory as `rows` rows.
+/// Checks (and fills) the leading dimension of a matrix stored as `rows` rows.
 void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int64_t rows,
                               std::int64_t row_length, DType type) {
   if (ld == 0) ld = row_length;
@@ -59,12 +59,12 @@ void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int6
   }
 }
 
-/// Elements lie at least on a multiple of their own size, whatever was promised.
+/// Elements are at least aligned to their own size, whatever was promised.
 void settle_alignment(std::string_view name, int& alignment, DType type) {
   if (alignment < 1 || alignment > kMaxAlignment ||
       !std::has_single_bit(static_cast<unsigned>(alignment))) {
-    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is no power of two from 1 to {}", name,
-                                              alignment, kMaxAlignment));
+    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is not a power of two from 1 to {}",
+                                              name, alignment, kMaxAlignment));
   }
   alignment = std::max(alignment, size_bytes(type));
 }
@@ -103,7 +103,7 @@ Gemm normalised(const Gemm& gemm) {
     settle_leading_dimension("ldc", g.ldc, g.m, g.n, g.c);
     settle_alignment("alignment_c", g.alignment_c, g.c);
   } else {
-    // C plays no part, so it must not tell problems apart.
+    // C plays no part, so it must not distinguish problems.
     g.c = g.d;
     g.ldc = g.ldd;
     g.alignment_c = g.alignment_d;
@@ -118,7 +118,7 @@ double largest_scalar(DType accumulator) {
     case DType::s32:
       return std::numeric_limits<std::int32_t>::max();
     default:
-      // Shorter floating-point accumulators take their factors in f32 as well.
+      // Narrower floating-point accumulators take their factors in f32 as well.
       return static_cast<double>(std::numeric_limits<float>::max());
   }
 }

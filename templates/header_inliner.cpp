@@ -13,7 +13,7 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kSpace = " \t\r";
-/// As compilers have it.
+/// The limit of compilers.
 constexpr std::size_t kMostNested = 200;
 
 std::string_view trimmed(std::string_view text) {
@@ -24,7 +24,7 @@ std::string_view trimmed(std::string_view text) {
 
 /// A preprocessor line: "#  include <x>" is {"include", "<x>"}.
 struct Directive {
-  std::string_view name;  // empty: the line is none
+  std::string_view name;  // empty: not a directive
   std::string_view rest;
 };
 
@@ -66,7 +66,7 @@ class HeaderInliner::FileScanner {
   void read(std::string_view line) {
     const bool in_comment = in_comment_;
     follow_comments(line);
-    // A line whose beginning lies in a comment is no directive, whatever follows.
+    // A line that begins inside a comment is not a directive, whatever follows.
     const Directive directive = in_comment ? Directive{} : directive_of(line);
     if (!(is_conditional(directive) ? read_conditional(directive) : read_other(directive, line))) {
       line = {};
@@ -92,7 +92,7 @@ class HeaderInliner::FileScanner {
       count(conditions_.back(), 1);
       return kept;
     }
-    if (conditions_.empty()) return true;  // the compiler will tell
+    if (conditions_.empty()) return true;  // the compiler will report it
     Condition& innermost = conditions_.back();
     const bool own = innermost.rendered_test;
     count(innermost, -1);
@@ -105,7 +105,7 @@ class HeaderInliner::FileScanner {
     return !own && !dropping();
   }
 
-  /// Keeps the two sums, so that no line has to look through all that are open.
+  /// Maintains the two sums, so that no line has to go through all open conditions.
   void count(const Condition& condition, int change) {
     if (condition.drops) dropping_ += change;
     if (!condition.rendered_test) undecided_ += change;
@@ -136,7 +136,7 @@ class HeaderInliner::FileScanner {
 
   [[nodiscard]] bool dropping() const { return dropping_ > 0; }
 
-  /// Keeps track of /* */, so that a directive inside one is no directive.
+  /// Keeps track of /* */, so that a directive inside one is ignored.
   void follow_comments(std::string_view line) {
     bool in_string = false;
     for (std::size_t i = 0; i < line.size(); ++i) {
@@ -168,7 +168,7 @@ class HeaderInliner::FileScanner {
   int number_ = 0;
   bool in_comment_ = false;
   std::vector<Condition> conditions_;
-  int dropping_ = 0;   // how many of them drop what they hold
+  int dropping_ = 0;   // how many of them drop their content
   int undecided_ = 0;  // how many the compiler will decide
 };
 

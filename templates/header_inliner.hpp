@@ -18,14 +18,14 @@ namespace kiln {
 class HeaderInliner {
  public:
   enum class Mode {
-    rendered,     ///< what stands under `#if !defined(KILN_RENDERED)` is left out
+    rendered,     ///< what is under `#if !defined(KILN_RENDERED)` is left out
     as_it_stands  ///< kept
   };
 
   HeaderInliner(const FileSet& headers, Mode mode) : headers_(headers), mode_(mode) {}
 
-  /// Appends `source`, which lies at include path `path`, to the text. Throws Error(template_) with
-  /// file:line:column for a header that is not there, a cycle, or a project header under a
+  /// Appends `source`, with include path `path`, to the text. Throws Error(template_) with
+  /// file:line:column for a header that does not exist, a cycle, or a project header under a
   /// condition (which could not be inlined once for all).
   void add(std::string_view path, std::string_view source);
 

@@ -79,7 +79,7 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
     return fmt::format("{} needs {}, this is {}", name_, arch_->text(),
                        limits.arch.empty() ? fmt::format("sm_{}", limits.sm) : limits.arch);
   }
-  // Of several rows the one that comes closest explains best.
+  // Of several rows the closest one explains best.
   std::size_t fewest = std::numeric_limits<std::size_t>::max();
   std::string reason;
   for (const auto& row : type_rows_) {
@@ -91,7 +91,7 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
     }
   }
   if (fewest > 0) return fmt::format("{} does not take {}", name_, reason);
-  // Such a requirement is about the problem, however it is configured.
+  // Such a requirement concerns the problem, whatever the configuration.
   if (const auto failure = space(problem, limits).why_impossible()) {
     return fmt::format("{}: {}", name_, *failure);
   }
@@ -111,7 +111,7 @@ ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& lim
                     fmt::format("{}:1:1: the template {}", file_, name_));
 }
 
-// Without a ParamSpace: a candidate that was found valid is bound many times.
+// Without a ParamSpace: a valid candidate is bound many times.
 std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) const {
   auto values = fixed_values(problem, limits);
@@ -129,7 +129,7 @@ std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Probl
   return values;
 }
 
-// Tunables were held to their type when the file was read; lets can outgrow it.
+// Tunables were checked against their type when the file was read; lets can outgrow it.
 std::int32_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const {
   const auto value = values[static_cast<std::size_t>(names_.find(field.name))];

@@ -40,16 +40,16 @@ struct LaunchSpec {
 };
 
 /// What a block of the first launch does, as the template states it (`cost`), for an estimate of
-/// its time before anything is compiled: tuner/static_model.hpp says what becomes of each.
+/// its time before anything is compiled: tuner/static_model.hpp says how each is used.
 ///
 ///     tensor     multiply-adds on matrix units
 ///     fp32 fp64  lane operations of that pipe; a multiply-add is one
 ///     issues     warp instructions of every kind
-///     memory     wavefronts of shared memory and passes of the first-level cache, one a clock
-///     l2_bytes   what it asks of the second-level cache
+///     memory     wavefronts of shared memory and passes of the L1 cache, one a clock
+///     l2_bytes   bytes it requests from L2
 ///     waits      round trips to memory during which the block computes nothing
-///     trips      round trips that follow one another, computed meanwhile or not
-///     registers  of a thread
+///     trips      consecutive round trips, computing meanwhile or not
+///     registers  per thread
 inline constexpr std::array<std::string_view, 9> kCostNames{
     "tensor", "fp32", "fp64", "issues", "memory", "l2_bytes", "waits", "trips", "registers"};
 
@@ -67,7 +67,7 @@ struct ConfigField {
 };
 
 /// The fields of a template's struct at launch, in the order of their declaration: what a kernel
-/// gets by value behind its first argument. Of fixed size, because launches copy it.
+/// gets by value after its first argument. Of fixed size, because launches copy it.
 inline constexpr std::size_t kMostLaunchValues = 16;
 struct LaunchValues {
   std::array<std::int32_t, kMostLaunchValues> items{};
@@ -75,7 +75,7 @@ struct LaunchValues {
   friend bool operator==(const LaunchValues&, const LaunchValues&) = default;
 };
 
-/// What one launch looks like for a given problem, ready for the device.
+/// The geometry of one launch for a given problem, ready for the device.
 struct LaunchGeometry {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
@@ -118,12 +118,12 @@ struct LaunchGeometry {
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
 /// (types in the order of the operation's slots) and takes one `GemmArgs` by value, then one
-/// `GemmTiledLaunch` if there is such a struct. Both structs lie at global scope (nvcc's host pass
+/// `GemmTiledLaunch` if there is such a struct. Both structs are at global scope (nvcc's host pass
 /// cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
 /// `device.<limit>` for the numbers of DeviceLimits. The config must not depend on sizes or on what
-/// is known at launch only (one cubin serves many shapes): a `let` of it that mentions one is an
+/// is known only at launch (one cubin serves many shapes): a `let` of it that mentions one is an
 /// error; lets at launch, grids, requirements, workspace and costs may.
 class KernelTemplate {
  public:
@@ -134,10 +134,10 @@ class KernelTemplate {
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& operation() const { return operation_; }
   [[nodiscard]] const std::string& config_type() const { return config_type_; }
-  /// The struct at launch; "" where there is none.
+  /// The struct at launch; "" if there is none.
   [[nodiscard]] const std::string& launch_type() const { return launch_type_; }
   [[nodiscard]] const std::vector<ConfigField>& launch_fields() const { return launch_fields_; }
-  /// Whether the tunable or derived value is known at launch only, and so in no compiled code.
+  /// Whether the tunable or derived value is known only at launch, and so not compiled in.
   [[nodiscard]] bool is_at_launch(std::string_view name) const;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& source() const { return source_; }
@@ -149,33 +149,33 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
   [[nodiscard]] const std::vector<CostLine>& cost_lines() const { return costs_; }
   [[nodiscard]] const std::string& arch_text() const;
-  /// The text of `priority`; "0" where there is none.
+  /// The text of `priority`; "0" if there is none.
   [[nodiscard]] const std::string& priority_text() const;
-  /// The family's rank as long as nothing was measured; higher ones come first. 0 where the
+  /// The family's rank as long as nothing has been measured; higher ones come first. 0 if the
   /// template says nothing, or nothing that is defined for that problem.
   [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 
-  /// Nothing when the template can compute the problem on that device, else the reason in words
+  /// Nothing if the template can compute the problem on that device, else the reason in words
   /// ("gemm_wmma does not take a=f64", "needs sm >= 80, this is sm_75").
   [[nodiscard]] std::optional<std::string> why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const;
   /// The configurations for that problem and device. Precondition: supported.
   [[nodiscard]] ParamSpace space(const Problem& problem, const DeviceLimits& limits) const;
   /// Geometry of every launch, with its values at launch. `config` must be valid. Throws
-  /// Error(template_) when a grid, block or shared-memory expression is undefined or out of CUDA's
+  /// Error(template_) if a grid, block or shared-memory expression is undefined or out of CUDA's
   /// range.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
                                              const DeviceLimits& limits) const;
-  /// Every stated cost of a block of the first launch, in the order of the front matter; empty when
-  /// the template states none. `config` must be valid. Throws Error(template_) when one is
+  /// Every stated cost of a block of the first launch, in the order of the front matter; empty if
+  /// the template states none. `config` must be valid. Throws Error(template_) if one is
   /// undefined or negative.
   [[nodiscard]] std::vector<NamedValue> costs(const Config& config, const Problem& problem,
                                               const DeviceLimits& limits) const;
-  /// The fields of the config struct with their values, in the order in which it declares them: all
+  /// The fields of the config struct with their values, in the order of declaration: the part
   /// of a configuration that is compiled in.
-  /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is no int.
+  /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is not an int.
   [[nodiscard]] std::vector<NamedValue> config_fields(const Config& config, const Problem& problem,
                                                       const DeviceLimits& limits) const;
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Launch geometry and costs of a template: expressions evaluated, and held to what CUDA allows.
+// Launch geometry and costs of a template: expressions evaluated and checked against CUDA's limits.
 
 #include <fmt/format.h>
 
@@ -17,11 +17,11 @@ constexpr std::array<std::int64_t, 3> kMaxGrid{std::numeric_limits<std::int32_t>
                                                65535};
 constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
 constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
-/// Sixteen blocks need the kernel's consent; eight work everywhere from Hopper on.
+/// Sixteen blocks need a kernel attribute; eight work everywhere from Hopper on.
 constexpr std::int64_t kMaxClusterBlocks = 16;
 constexpr int kFirstClusterSm = 90;
 
-/// Evaluates the expressions of one launch, or of what belongs to all; errors name it.
+/// Evaluates the expressions of one launch, or of what is common to all; errors name it.
 class LaunchEvaluator {
  public:
   LaunchEvaluator(std::string where, std::span<const std::int64_t> values)
@@ -39,8 +39,8 @@ class LaunchEvaluator {
                        expression.text()));
     }
     if (*result < least || *result > most) {
-      fail(fmt::format("{} \"{}\" is {}, outside of {} to {}", what, expression.text(), *result,
-                       least, most));
+      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", what, expression.text(), *result, least,
+                       most));
     }
     return *result;
   }
@@ -101,7 +101,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
       }
       for (std::size_t i = 0; i < 3; ++i) {
         if (geometry.grid[i] % geometry.cluster[i] != 0) {
-          evaluator.fail(fmt::format("grid.{} = {} is no multiple of the cluster's {}", "xyz"[i],
+          evaluator.fail(fmt::format("grid.{} = {} is not a multiple of the cluster's {}", "xyz"[i],
                                      geometry.grid[i], geometry.cluster[i]));
         }
       }

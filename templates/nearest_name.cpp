@@ -30,7 +30,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
-  // A third of the letters wrong is still a slip of the fingers; more is another word.
+  // A third of the letters wrong is still a typo; more is another word.
   constexpr std::size_t kLongestName = 64;
   if (name.size() > kLongestName) return {};
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;

@@ -26,7 +26,7 @@ struct Operation {
 };
 
 [[nodiscard]] const std::vector<Operation>& operations();
-/// nullptr when there is none of that name.
+/// nullptr if there is none of that name.
 [[nodiscard]] const Operation* find_operation(std::string_view name);
 
 }  // namespace kiln

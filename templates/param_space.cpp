@@ -17,7 +17,7 @@
 namespace kiln {
 
 // The parts: SpaceProgram knows what can be tested when, SpaceDiagram how many completions each
-// partial configuration has. This file turns both into the operations of the public class.
+// partial configuration has. This file builds the operations of the public class from both.
 
 class ParamSpace::Impl {
  public:
@@ -29,14 +29,14 @@ class ParamSpace::Impl {
         preferences(std::move(preferred)),
         origin(std::move(of)) {}
 
-  /// Built when first needed: rendering one candidate needs the program alone.
+  /// Built when first needed: rendering one candidate needs only the program.
   const SpaceDiagram& diagram() const {
     std::call_once(once_, [this] { diagram_.emplace(program, origin); });
     return *diagram_;
   }
 
   /// The values of a configuration that has every tunable, each with a value of its list, and
-  /// nothing else; the reason in `why` when it is not so.
+  /// nothing else; otherwise `why` gets the reason.
   std::optional<std::vector<std::int64_t>> tunable_values(const Config& config,
                                                           std::string& why) const;
 
@@ -65,8 +65,8 @@ std::vector<std::string> names_of(const std::vector<Tunable>& tunables) {
 /// The message for a name that no tunable has.
 std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_view name) {
   const auto known = names_of(tunables);
-  return fmt::format("\"{}\" is no tunable here{}; there are {}", name, did_you_mean(name, known),
-                     fmt::join(known, " "));
+  return fmt::format("\"{}\" is not a tunable here{}; there are {}", name,
+                     did_you_mean(name, known), fmt::join(known, " "));
 }
 
 std::string no_such_value(const Tunable& tunable, std::int64_t value) {
@@ -91,7 +91,7 @@ std::vector<std::int64_t> defaults_of(const SpaceProgram& program) {
   return values;
 }
 
-/// Visits valid completions in declared order until `visit` returns false; returns that, too.
+/// Visits valid completions in declared order until `visit` returns false; also returns that.
 bool walk(const SpaceProgram& program, const SpaceDiagram& diagram, std::size_t level,
           std::span<std::int64_t> values, const std::function<bool(const Config&)>& visit) {
   if (level == program.depth()) return visit(config_of(program, values));
@@ -231,7 +231,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
     auto values = defaults_of(of);
     return of.first_failure(values);
   };
-  // First no requirement at all: a derived value can be undefined everywhere.
+  // First without any requirement: a derived value can be undefined everywhere.
   std::vector<std::vector<Requirement>> single{{}};
   for (const auto& requirement : program.requirements()) single.push_back({requirement});
   try {
@@ -243,7 +243,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
                          at_defaults(space.impl_->program).value_or("nothing is valid"));
     }
   } catch (const Error&) {
-    // A requirement may take too long to count where no other one narrows the space before it.
+    // A requirement may take too long to count if no other one narrows the space before it.
   }
   return fmt::format("{} (with the defaults; all other values break this or another requirement)",
                      at_defaults(program).value_or("nothing is valid"));
@@ -251,7 +251,7 @@ std::optional<std::string> ParamSpace::why_empty() const {
 
 void ParamSpace::for_each(const std::function<bool(const Config&)>& visit) const {
   auto values = impl_->program.start();
-  // What mentions no tunable belongs to no level, so walk() would not notice that it fails.
+  // A step that mentions no tunable belongs to no level, so walk() would not notice its failure.
   if (impl_->diagram().node(0, values).count == 0) return;
   walk(impl_->program, impl_->diagram(), 0, values, visit);
 }
@@ -287,7 +287,7 @@ std::optional<Config> ParamSpace::default_config() const {
     if (auto config = preferred().default_config()) return config;
   }
   const auto& program = impl_->program;
-  // Mostly they are, and then nothing needs to be counted.
+  // Usually they are, and then nothing needs to be counted.
   if (auto defaults = defaults_of(program); program.holds(defaults)) {
     return config_of(program, defaults);
   }
@@ -342,7 +342,7 @@ ParamSpace ParamSpace::narrowed(
     }
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }
-  // The diagram of the whole space does not fit the narrower one, which counts anew.
+  // The diagram of the whole space does not fit the narrower one, which is counted again.
   return {program.names(),    std::move(narrow), program.derived(), program.requirements(),
           impl_->preferences, program.start(),   impl_->origin};
 }

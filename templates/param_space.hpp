@@ -46,7 +46,7 @@ class ParamSpace {
  public:
   /// `fixed` are the values of all names that are not tunables (problem, device), by slot of
   /// `names`; slots of tunables and derived values are ignored. A derived value that is undefined
-  /// makes the configuration invalid. `origin` says in errors what the space is of. A space whose
+  /// makes the configuration invalid. `origin` names the space in errors. A space whose
   /// completions take too long to count (see SpaceDiagram) throws Error(template_) from whatever
   /// needs the count: count, at, for_each, sample, why_empty, and default_config where the defaults
   /// themselves are not valid.
@@ -56,46 +56,46 @@ class ParamSpace {
              std::string origin = "");
 
   /// The configurations that also meet every preference, as a space without any; the same space
-  /// when there is no preference.
+  /// if there is no preference.
   [[nodiscard]] ParamSpace preferred() const;
   [[nodiscard]] bool has_preferences() const;
 
   [[nodiscard]] const std::vector<Tunable>& tunables() const;
   /// Size of the raw product, saturating at 2^64-1.
   [[nodiscard]] std::uint64_t raw_size() const;
-  /// Number of valid configurations, saturating at 2^64-1; counted once, then remembered.
+  /// Number of valid configurations, saturating at 2^64-1; counted once, then cached.
   [[nodiscard]] std::uint64_t count() const;
   /// The valid configuration number `index` (below count()) in the order of for_each. Costs about
   /// as many evaluations as the tunables have values, whatever the size of the space.
   [[nodiscard]] Config at(std::uint64_t index) const;
   [[nodiscard]] bool contains(const Config& config) const;
-  /// The first requirement that `config` breaks, as text for a person; nothing when valid.
+  /// The first requirement that `config` violates, as text for a person; nothing if valid.
   [[nodiscard]] std::optional<std::string> why_invalid(const Config& config) const;
   /// The first requirement that fails whatever the configuration, because it mentions no tunable;
-  /// nothing when there is none (the space may be empty all the same).
+  /// nothing if there is none (the space may still be empty).
   [[nodiscard]] std::optional<std::string> why_impossible() const;
 
   /// Why no configuration is valid, as text for a person: the requirement that none of them meets,
-  /// else what the defaults break. Nothing when one is valid.
+  /// else what the defaults violate. Nothing if one is valid.
   [[nodiscard]] std::optional<std::string> why_empty() const;
 
   /// Calls `visit` with each valid configuration in a fixed order (tunables as declared, the last
   /// fastest) until it returns false. Lazy: nothing is stored.
   void for_each(const std::function<bool(const Config&)>& visit) const;
   /// A valid configuration, each with exactly equal probability (`at` of a uniform index); nothing
-  /// when the space is empty.
+  /// if the space is empty.
   [[nodiscard]] std::optional<Config> sample(std::mt19937_64& random) const;
   /// Valid configurations that differ from `config` in exactly one tunable, in declared order.
   [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
   /// The default of every tunable if that is valid, else the valid configuration that differs from
   /// it in the fewest tunables (ties: declared order); one that is preferred if there is any.
-  /// Nothing when the space is empty.
+  /// Nothing if the space is empty.
   [[nodiscard]] std::optional<Config> default_config() const;
   /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
   /// The same space with some tunables narrowed to the given values (a default that is not among
-  /// them gives way to the first of them). Throws Error(usage) for a name that is no tunable or a
-  /// value that the template does not list.
+  /// them gives way to the first of them). Throws Error(usage) for a name that is not a tunable or
+  /// a value that the template does not list.
   [[nodiscard]] ParamSpace narrowed(
       const std::vector<std::pair<std::string, std::vector<std::int64_t>>>& choices) const;
 

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-/// One character of UTF-8; `bytes` is 0 where the text is malformed.
+/// One character of UTF-8; `bytes` is 0 if the text is malformed.
 struct Character {
   std::uint32_t code = 0;
   std::size_t bytes = 0;
@@ -22,7 +22,7 @@ std::uint32_t byte_at(std::string_view text, std::size_t i) {
   return static_cast<unsigned char>(text[i]);
 }
 
-/// Refuses what a decoder must: overlong forms, surrogates, beyond U+10FFFF, and what ends early.
+/// Refuses what a decoder must: overlong forms, surrogates, beyond U+10FFFF, truncated ones.
 Character first_character(std::string_view text) {
   const std::uint32_t lead = byte_at(text, 0);
   if (lead < 0x80) return {lead, 1};
@@ -39,7 +39,7 @@ Character first_character(std::string_view text) {
   return {code, bytes};
 }
 
-/// Whether a terminal does anything else with it than to show it in its place.
+/// Whether a terminal does anything with it but display it in its place.
 bool is_control(std::uint32_t code) {
   const auto within = [code](std::uint32_t first, std::uint32_t last) {
     return code >= first && code <= last;
@@ -51,7 +51,7 @@ bool is_control(std::uint32_t code) {
 }  // namespace
 
 std::string printable(std::string_view text, LineBreaks breaks) {
-  // Most text has nothing of the kind, and kernels are long.
+  // Most text contains nothing of the kind, and kernels are long.
   const auto plain = [&](char c) {
     return (c >= ' ' && c <= '~') || (breaks == LineBreaks::keep && (c == '\n' || c == '\t'));
   };

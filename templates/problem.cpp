@@ -19,8 +19,8 @@ constexpr std::string_view kKindEnd = " | ";
   throw Error(ErrorKind::usage, fmt::format("problem text: \"{}\" {}", field, why));
 }
 
-/// Appends "name=value" for each entry, a space between. Keys and digests are made of these texts,
-/// thousands for a list, so it does without formatting.
+/// Appends "name=value" for each entry, separated by spaces. Keys and digests are made of these
+/// texts, thousands for a list, so it does without formatting.
 template <class Entry>
 void append_fields(std::string& text, const std::vector<Entry>& entries) {
   for (const auto& entry : entries) {
@@ -33,7 +33,7 @@ void append_fields(std::string& text, const std::vector<Entry>& entries) {
   }
 }
 
-/// Problems have a handful of fields; a search beats any index.
+/// Problems have a handful of fields; a linear search beats any index.
 std::optional<std::int64_t> find_value(const std::vector<NamedValue>& values,
                                        std::string_view name) {
   const auto found = std::find_if(values.begin(), values.end(),
@@ -120,14 +120,14 @@ Problem Problem::parse(std::string_view canonical) {
   bool first = true;
   for (const auto word : split_words(canonical.substr(0, kind_end))) {
     if (first) {
-      if (word.find('=') != std::string_view::npos) reject(word, "is no name of an operation");
+      if (word.find('=') != std::string_view::npos) reject(word, "is not the name of an operation");
       problem.operation = word;
       first = false;
       continue;
     }
     const auto [name, value] = split_field(word);
     if (problem.type(name) || problem.trait(name)) reject(word, "repeats a name");
-    // No element type's name is an integer, so the value tells what kind of field it is.
+    // No element type's name is an integer, so the value shows what kind of field it is.
     if (const auto type = parse_dtype(value)) {
       if (!problem.traits.empty()) reject(word, "is an element type after the traits");
       problem.types.push_back({std::string(name), *type});

@@ -25,7 +25,7 @@ struct NamedType {
   friend bool operator==(const NamedType&, const NamedType&) = default;
 };
 
-/// One instance of an operation, as templates, database and tuner see it. `sizes` may differ in a
+/// One instance of an operation, as seen by templates, database and tuner. `sizes` may differ in a
 /// nearest match, `types` and `traits` never. For gemm:
 ///   sizes  m n k
 ///   types  a b c d acc
@@ -55,20 +55,20 @@ struct Problem {
 };
 
 /// Checks sizes (1 to 2^31-1), leading dimensions (0 or at least the row length, product with the
-/// rows below 2^63 bytes), alignments (powers of two, 1 to 4096; raised to the element's size, on
-/// which elements lie anyway) and fills tight leading dimensions. When C is not read, what
-/// describes it becomes what describes D. Throws Error(usage) that names the field.
+/// rows below 2^63 bytes), alignments (powers of two, 1 to 4096; raised to the element's size, to
+/// which elements are aligned anyway) and fills tight leading dimensions. If C is not read, its
+/// description is replaced by D's. Throws Error(usage) that names the field.
 [[nodiscard]] Gemm normalised(const Gemm& gemm);
 
-/// The problem of a (normalised or not) Gemm. Leading dimensions enter it through the alignment
-/// traits alone: they don't change which kernel is right.
+/// The problem of a (normalised or not) Gemm. Leading dimensions enter it only through the
+/// alignment traits: they don't change which kernel is right.
 [[nodiscard]] Problem to_problem(const Gemm& gemm);
 
-/// The largest alpha or beta that a kernel with that accumulator computes with; s32 takes whole
-/// numbers alone.
+/// The largest alpha or beta that a kernel with that accumulator computes with; s32 takes only
+/// whole numbers.
 [[nodiscard]] double largest_scalar(DType accumulator);
 
-/// "nt" and the like to storage of A and B; nothing when malformed.
+/// "nt" and the like to storage of A and B; nothing if malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);
 [[nodiscard]] std::string layout_text(Storage a, Storage b);
 

@@ -20,7 +20,7 @@ namespace kiln {
 namespace {
 
 /// What an element type needs beyond the language: a CUDA header and the macro that tells our own
-/// headers that it is there.
+/// headers that it is included.
 struct TypeSupport {
   std::string_view device_name;
   std::string_view include;
@@ -63,7 +63,7 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   return names;
 }
 
-/// Without what is known at launch only: configurations that differ in nothing else have the same
+/// Without what is known only at launch: configurations that differ in nothing else have the same
 /// text, and so the same cubin.
 Config compiled_part(const KernelTemplate& kernel_template, const Config& config) {
   Config compiled;
@@ -94,7 +94,7 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
   return text;
 }
 
-/// NVRTC has no headers of the host. These are asked for often and hold little: the types of
+/// NVRTC has no host headers. These are included often and contain little: the types of
 /// <cuda/std/cstdint>, without its libcu++.
 constexpr std::array<std::string_view, 4> kHostHeaders{"<cstddef>", "<cstdint>", "<stddef.h>",
                                                        "<stdint.h>"};
@@ -119,7 +119,7 @@ std::string fixed_width_types() {
   return text + "}\n";
 }
 
-/// The top of the text: macros first, because project headers ask for them.
+/// The top of the text: macros first, because project headers test them.
 std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
   std::set<std::string_view> macros;
   std::set<std::string_view> includes(own_includes.begin(), own_includes.end());
@@ -141,7 +141,7 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
     text += fmt::format("#if defined(__CUDACC_RTC__)\n{}#else\n{}#endif\n", fixed_width_types(),
                         of_host);
   }
-  // What stands above is the same for every configuration: where a precompiled header may end.
+  // Everything above is the same for every configuration: a precompiled header may end here.
   text += "#if defined(__CUDACC_RTC__)\n#pragma nv_hdrstop\n#endif\n";
   return text;
 }

@@ -21,13 +21,13 @@ struct RenderedKernel {
 };
 
 /// Assembles provenance header, CUDA includes, project headers inlined with #line, and the
-/// template. Throws Error(usage) when `config` is invalid for the problem and device (saying which
-/// requirement it breaks), Error(template_) for a header that cannot be found or an include cycle.
+/// template. Throws Error(usage) if `config` is invalid for the problem and device (saying which
+/// requirement it violates), Error(template_) for a header that is not found or an include cycle.
 [[nodiscard]] RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_template,
                                     const Config& config, const Problem& problem,
                                     const DeviceLimits& limits);
 
-/// Inlines the project headers of one embedded file that is no template (the support kernels).
+/// Inlines the project headers of one embedded file that is not a template (the support kernels).
 [[nodiscard]] std::string inline_headers(const FileSet& headers, std::string_view path,
                                          std::string_view source);
 

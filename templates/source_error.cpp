@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-/// Characters of a line that an error shows, and how many of them before the place at most.
+/// Characters of a line that an error shows, and the most of them before the place.
 constexpr std::size_t kShown = 160;
 constexpr std::size_t kShownBefore = 120;
 
@@ -42,10 +42,10 @@ void throw_at(const SourcePlace& place, std::string_view text, std::size_t offse
   const bool whole_line = !at.line_text.empty();
   std::string shown(whole_line ? std::string_view(at.line_text) : text);
   const std::size_t caret = whole_line ? static_cast<std::size_t>(at.column) - 1 : offset;
-  // Of a long line what surrounds the place says enough.
+  // For a long line, what surrounds the place is enough.
   const std::size_t cut = caret > kShownBefore ? caret - kShownBefore : 0;
   shown = shown.substr(std::min(cut, shown.size()), kShown);
-  // A tab, or a stray control character, would part the caret from its column.
+  // A tab, or a stray control character, would displace the caret from its column.
   for (char& c : shown) {
     if (static_cast<unsigned char>(c) < 0x20) c = ' ';
   }

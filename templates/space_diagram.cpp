@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-/// Memory bound: beyond it nodes are counted anew each time they are asked for.
+/// Memory bound: beyond it nodes are recounted each time they are needed.
 constexpr std::size_t kMaxStoredValues = std::size_t{16} << 20;
 
 /// Hash of `width` values, the i-th of which is `value(i)`.
@@ -78,7 +78,7 @@ SpaceDiagram::SpaceDiagram(const SpaceProgram& program, const std::string& origi
 }
 
 bool SpaceDiagram::stored(std::size_t level) const {
-  // A node of the last level is cheaper to count than to keep; level 0 has but one.
+  // A node of the last level is cheaper to count than to keep; level 0 has only one.
   return level == 0 || level + 1 < program_.depth();
 }
 
@@ -124,7 +124,7 @@ SpaceDiagram::Node SpaceDiagram::build(std::size_t level, std::span<std::int64_t
   if (const Node* known = levels_[level].find(values)) return *known;
   count_work(level);
   const Node result = combine(level, values, descend);
-  // Beside its key a node takes about as much as four values: itself and its table entries.
+  // Besides its key a node takes about as much as four values: itself and its table entries.
   const std::size_t cost = program_.live(level).size() + 4;
   if (stored_values_ + cost <= kMaxStoredValues) {
     stored_values_ += cost;

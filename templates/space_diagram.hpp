@@ -15,7 +15,7 @@ namespace kiln {
 /// How many valid completions each partial configuration has. Partial configurations of one level
 /// that agree on the values still needed (SpaceProgram::live) share one node, so the cost is the
 /// number of distinct nodes times the values of a tunable, not the size of the space. It is small
-/// when tunables that a requirement ties together are declared near each other, and in the worst
+/// if tunables that a requirement ties together are declared near each other, and in the worst
 /// case (one requirement over everything) that of enumerating once; the work has a limit.
 class SpaceDiagram {
  public:
@@ -27,7 +27,7 @@ class SpaceDiagram {
   /// Operations that counting may take: about a second's work, for spaces that take milliseconds.
   static constexpr std::uint64_t kMostWork = std::uint64_t{1} << 27;
 
-  /// Throws Error(template_), beginning with `origin`, when counting takes more work than that.
+  /// Throws Error(template_), beginning with `origin`, if counting takes more work than that.
   SpaceDiagram(const SpaceProgram& program, const std::string& origin);
 
   /// The node reached when tunables 0 to level-1 are bound in `values`. Values of later levels are

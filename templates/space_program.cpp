@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-/// As expressions are written; their length says what evaluating them costs.
+/// In an expression as written: its length estimates the cost of evaluating it.
 constexpr std::size_t kCharactersOfAnOperation = 8;
 
 /// A name that the caller promised to have put into the table.
@@ -36,7 +36,7 @@ SpaceProgram::SpaceProgram(const NameTable& names, std::vector<Tunable> tunables
       derived_(std::move(derived)),
       requirements_(std::move(requirements)),
       start_(std::move(fixed)) {
-  // Slots of tunables and derived values may lie beyond those that the caller filled.
+  // Slots of tunables and derived values may be beyond those that the caller filled.
   start_.resize(static_cast<std::size_t>(names_.size()), 0);
   find_levels();
   find_live_slots();
@@ -58,7 +58,7 @@ void SpaceProgram::find_levels() {
     (level == kFixed ? fixed_steps_ : steps_[static_cast<std::size_t>(level)]).push_back(step);
     return level;
   };
-  // Derived values first: in declared order each finds what it mentions already placed.
+  // Derived values first: in declared order, whatever each mentions has already been placed.
   for (std::size_t i = 0; i < derived_.size(); ++i) {
     derived_slots_.push_back(known_slot(names_, derived_[i].name));
     level_of_slot_[static_cast<std::size_t>(derived_slots_[i])] = place({true, i});
@@ -75,7 +75,7 @@ void SpaceProgram::find_live_slots() {
       work_.back() += expression(step).text().size() / kCharactersOfAnOperation;
     }
   }
-  // Backwards, because what the last level mentions stays of interest to all before it.
+  // Backwards, because what the last level mentions stays live for all before it.
   for (std::size_t level = tunables_.size(); level-- > 0;) {
     for (const Step& step : steps_[level]) {
       const auto& used = expression(step).names_used();
@@ -117,7 +117,7 @@ bool SpaceProgram::bind(std::size_t level, std::int64_t value,
   return run(steps_[level], values);
 }
 
-// Shows the values of the names involved, because a person seldom knows what a let comes to.
+// Shows the values of the names involved, because a person seldom knows the value of a let.
 std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t> values) const {
   const Expression& broken = expression(step);
   std::string with;

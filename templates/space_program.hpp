@@ -32,12 +32,12 @@ class SpaceProgram {
   /// Values by slot before any tunable is bound.
   [[nodiscard]] const std::vector<std::int64_t>& start() const { return start_; }
 
-  /// Whether what mentions no tunable holds.
+  /// Whether the steps that mention no tunable hold.
   [[nodiscard]] bool possible() const { return possible_; }
-  /// Binds the tunable of `level` and runs its steps. False when one of them fails.
+  /// Binds the tunable of `level` and runs its steps. False if one of them fails.
   [[nodiscard]] bool bind(std::size_t level, std::int64_t value,
                           std::span<std::int64_t> values) const;
-  /// Operations that one bind() at that level takes at most, roughly.
+  /// Roughly the most operations that one bind() at that level takes.
   [[nodiscard]] std::size_t work(std::size_t level) const { return work_[level]; }
   /// Slots bound before `level` that steps from `level` on mention: two bindings that agree on them
   /// have the same completions.
@@ -72,7 +72,7 @@ class SpaceProgram {
   std::vector<std::int64_t> start_;
   std::vector<int> tunable_slots_;
   std::vector<int> derived_slots_;
-  std::vector<int> level_of_slot_;        // kFixed for what is no tunable and depends on none
+  std::vector<int> level_of_slot_;        // kFixed for anything that depends on no tunable
   std::vector<Step> fixed_steps_;         // depend on no tunable
   std::vector<std::vector<Step>> steps_;  // by level
   std::vector<std::vector<int>> live_;    // by level, ascending

@@ -16,7 +16,7 @@ struct DeviceName {
   std::int64_t (*value)(const DeviceLimits&);
 };
 
-/// One table for names and values, so that their order cannot part.
+/// One table for names and values, so that their orders cannot diverge.
 constexpr std::array<DeviceName, 15> kDeviceNames{{
     {"device.sm", [](const DeviceLimits& d) -> std::int64_t { return d.sm; }},
     {"sm", [](const DeviceLimits& d) -> std::int64_t { return d.sm; }},
@@ -39,7 +39,7 @@ constexpr std::array<DeviceName, 15> kDeviceNames{{
     {"device.warp_size", [](const DeviceLimits& d) -> std::int64_t { return d.warp_size; }},
 }};
 
-/// A problem of the operation must carry all of its names.
+/// A problem of the operation must have all of its names.
 [[noreturn]] void missing(const Problem& problem, std::string_view what, std::string_view name) {
   throw Error(ErrorKind::usage,
               fmt::format("the problem \"{}\" has no {} \"{}\"", problem.canonical(), what, name));

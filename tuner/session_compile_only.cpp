@@ -21,7 +21,7 @@ namespace {
 DeviceLimits limits_or_throw(const std::string& arch, const Compiler& compiler) {
   const auto limits = limits_of_arch(arch);
   if (!limits) {
-    throw Error(ErrorKind::usage, fmt::format("unknown architecture '{}'; known are: {}", arch,
+    throw Error(ErrorKind::usage, fmt::format("unknown architecture '{}'; known ones are: {}", arch,
                                               fmt::join(known_archs(), ", ")));
   }
   const auto supported = compiler.supported_archs();

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// D = A B in single precision with the best kernel that is known for this device, real or
+/// D = A B in single precision with the best kernel known for this device, real or
 /// emulated (KILN_DEVICE=emulated:h200). Tune the problem with `kiln tune gemm --m 512 --n 512
 /// --k 512 --dtype f32` and run this again.
 /// usage: gemm [SIZE]
@@ -19,7 +19,7 @@ int main(int argc, char** argv) try {
   const kiln::Library library = kiln::Library::open();
   const kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f32, size, size, size));
 
-  // A program for CUDA alone may as well pass memory of cudaMalloc, and a stream of its own.
+  // A program only for CUDA may just as well pass memory from cudaMalloc, and its own stream.
   std::vector<float> host(static_cast<std::size_t>(size * size), 0.5F);
   const std::size_t bytes = host.size() * sizeof(float);
   kiln::DeviceMemory a = library.allocate(bytes);

@@ -118,9 +118,9 @@ TEST(FrontMatterError, Costs) {
   const auto with = [](const std::string& text) {
     return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
   };
-  EXPECT_THAT(with("isues = k"),
-              AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
-                    HasSubstr("did you mean \"issues\"?"), HasSubstr("there are: tensor fp32")));
+  EXPECT_THAT(with("isues = k"), AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
+                                       HasSubstr("did you mean \"issues\"?"),
+                                       HasSubstr("the costs are: tensor fp32")));
   EXPECT_THAT(with("fp32 = m"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
   EXPECT_THAT(with("waits = tile_q"),
@@ -190,7 +190,8 @@ TEST(FrontMatterError, Tunables) {
               AllOf(StartsWith("tiny.cu:12:33:"), HasSubstr("a second default")));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 32,64"), HasSubstr("\"32,64\""));
   EXPECT_THAT(broken("tune 32 64* 128", "tune 4294967296"), HasSubstr("32-bit"));
-  EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"), HasSubstr("\"tile_m\" is no 32-bit"));
+  EXPECT_THAT(broken("tune 32 64* 128", "tune tile_m = 32"),
+              HasSubstr("\"tile_m\" is not a 32-bit"));
   EXPECT_THAT(broken("int tile_n;", "int tile_m;"),
               AllOf(StartsWith("tiny.cu:13:7:"), HasSubstr("already means something")));
   EXPECT_THAT(broken("int tile_n;", "int trans_a;"), HasSubstr("already means something"));
@@ -298,13 +299,13 @@ TEST(FrontMatterError, StructAtLaunch) {
                      "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
                      "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
               AllOf(StartsWith("tiny.cu:15:27:"),
-                    HasSubstr("cannot depend on \"splits\", which is known at launch only")));
+                    HasSubstr("cannot depend on \"splits\", which is known only at launch")));
 }
 
 TEST(FrontMatterError, Structs) {
   EXPECT_THAT(
       broken("struct TinyConfig {  //@ config", "struct TinyConfig {"),
-      HasSubstr("\"tile_m\" lies in no marked struct; write \"struct Name {  //@ config\""));
+      HasSubstr("\"tile_m\" is not in a marked struct; write \"struct Name {  //@ config\""));
   EXPECT_THAT(broken("  int tile_n; ", "  int tile_n, other; "),
               AllOf(StartsWith("tiny.cu:13:"), HasSubstr("declaration of one field: int name;")));
   EXPECT_THAT(broken("  int tile_n; ", "  float tile_n; "), HasSubstr("declaration of one field"));
@@ -330,7 +331,7 @@ TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ config     TinyConfig"),
               HasSubstr("write \"struct TinyConfig {  //@ config\" there, and remove this line"));
   EXPECT_THAT(broken("//@ arch       sm >= 75", "//@ tune 8 16"),
-              HasSubstr("behind the declaration of one field: int name;  //@ tune 8 16"));
+              HasSubstr("after the declaration of one field: int name;  //@ tune 8 16"));
 }
 
 TEST(FrontMatter, PreferencesAndPriority) {

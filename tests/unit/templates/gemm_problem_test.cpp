@@ -64,7 +64,7 @@ TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
     auto gemm = good;
     gemm.reads_c = true;
     gemm.*slot = DType(10);
-    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(10) is no element type"));
+    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(10) is not an element type"));
   }
   auto gemm = good;
   gemm.c = DType(200);

@@ -174,7 +174,7 @@ TEST(LaunchGeometry, OutOfRange) {
   };
   EXPECT_EQ(why("//@ grid 1, 65536\n//@ block 32\n"),
             "tiny.cu:21: launch of tiny with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64: "
-            "grid.y \"65536\" is 65536, outside of 1 to 65535");
+            "grid.y \"65536\" is 65536, outside 1 to 65535");
   EXPECT_THAT(why("//@ grid m - 100\n//@ block 32\n"), HasSubstr("\"m - 100\" is 0"));
   EXPECT_THAT(why("//@ grid 1 / (m - 100)\n//@ block 32\n"), HasSubstr("undefined"));
   EXPECT_THAT(why("//@ grid 2147483648\n//@ block 32\n"), HasSubstr("grid.x"));

@@ -99,7 +99,7 @@ TEST_F(Limits, SizeOfADirectory) {
   }
   EXPECT_THAT(
       error_text(ErrorKind::usage, [&] { (void)Catalog::with_directories({folder.path()}); }),
-      HasSubstr("it holds more than 4096 kernel files or 64 MiB"));
+      HasSubstr("it contains more than 4096 kernel files or 64 MiB"));
 }
 
 std::string inlined(const FileSet& headers, std::string_view source) {
