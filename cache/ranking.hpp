@@ -39,8 +39,8 @@ inline constexpr double kTieWindow = 1.0 / 64.0;
 [[nodiscard]] bool speaks_against(const Trial& trial);
 
 /// The eligible ones, in the order of better(), but without those that something speaks against,
-/// among trials of one problem and device: a candidate that ever gave a wrong result, and what was
-/// measured before its candidate crashed or hung.
+/// among trials of one problem and device: a candidate or code that ever gave a wrong result, and
+/// what was measured before its candidate crashed or hung.
 [[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials);
 
 /// Which trials decide: the first by better(), and the one preferred among those that tie with it,
