@@ -140,6 +140,7 @@ struct PreparedCandidate {
   Outcome outcome = Outcome::ok;  ///< rejected, compile_failed, out_of_resources or ok
   std::string message;
   EvaluationJob job;
+  std::string code_digest;  ///< run_digest() of the job; "" when there is none
 };
 
 /// `cases[0]` is the problem that the candidate is for. Thread-safe as far as `compiler` is.
