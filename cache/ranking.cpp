@@ -67,6 +67,7 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   // crash or a hang may have been the machine's doing; what came well afterwards makes up for it.
   // And an emulated GPU, which takes its time, says nothing about hanging on a real one.
   std::set<Key> wrong;
+  std::set<std::string> wrong_codes;
   std::map<std::pair<Key, Provenance>, Moment> last_fault;
   const auto candidate = [](const Trial& trial) {
     return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical()};
@@ -75,6 +76,7 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
     if (!speaks_against(trial)) continue;
     if (trial.outcome == Outcome::wrong_result) {
       wrong.insert(candidate(trial));
+      if (!trial.code_digest.empty()) wrong_codes.insert(trial.code_digest);
     } else {
       Moment& last = last_fault[{candidate(trial), trial.provenance}];
       last = std::max(last, Moment{trial.created_unix_ms, trial.id});
@@ -83,7 +85,7 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   const auto able = [&](const Trial& trial) {
     if (!eligible(trial)) return false;
     const Key key = candidate(trial);
-    if (wrong.contains(key)) return false;
+    if (wrong.contains(key) || wrong_codes.contains(trial.code_digest)) return false;
     const Moment moment{trial.created_unix_ms, trial.id};
     const auto begin = last_fault.lower_bound({key, Provenance::measured});
     const auto end = last_fault.upper_bound({key, trial.provenance});

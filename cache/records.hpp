@@ -130,6 +130,13 @@ struct Trial {
   double compile_seconds = 0.0;
   std::string session_id;
   std::int64_t created_unix_ms = 0;  ///< next_unix_ms(); filled by the store when 0
+  /// Digest of what runs: machine code and launches. Candidates of one problem and device in which
+  /// it is equal do the same. "" when it is not known; the trial then stands for its candidate
+  /// only.
+  std::string code_digest;
+  /// Id of the trial whose outcome, verification and timing these are: the code is the same, and
+  /// nothing ran for this one. "" when the candidate ran, or never got that far.
+  std::string shared_from;
   friend bool operator==(const Trial&, const Trial&) = default;
 };
 

@@ -77,7 +77,9 @@ std::string row_digest(const Trial& trial) {
   fields.add(trial.resources).add(trial.verification).add(trial.timing);
   fields.text(trial.rendered_digest).real(trial.compile_seconds).text(trial.session_id);
   fields.integer(trial.created_unix_ms);
-  if (trial.timing && trial.timing->interleaved) fields.text("interleaved");  // since schema 2
+  if (trial.timing && trial.timing->interleaved) fields.text("interleaved");      // since schema 2
+  if (!trial.code_digest.empty()) fields.text("code").text(trial.code_digest);    // since schema 7
+  if (!trial.shared_from.empty()) fields.text("shared").text(trial.shared_from);  // likewise
   return fields.hex();
 }
 

@@ -41,10 +41,10 @@ struct Migration {
   int to = 0;
   const char* file = nullptr;
 };
-constexpr std::array kMigrations{Migration{2, "migrate_1_to_2.sql"},
-                                 Migration{3, "migrate_2_to_3.sql"},
-                                 Migration{5, "migrate_4_to_5.sql"}, Migration{5, "shortlists.sql"},
-                                 Migration{6, "migrate_5_to_6.sql"}};
+constexpr std::array kMigrations{
+    Migration{2, "migrate_1_to_2.sql"}, Migration{3, "migrate_2_to_3.sql"},
+    Migration{5, "migrate_4_to_5.sql"}, Migration{5, "shortlists.sql"},
+    Migration{6, "migrate_5_to_6.sql"}, Migration{7, "migrate_6_to_7.sql"}};
 
 void migrate_tables(sqlite::Connection& connection, int from, int to) {
   for (const Migration& migration : kMigrations) {

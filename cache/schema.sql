@@ -102,6 +102,8 @@ CREATE TABLE trials (
   created_unix_ms    INTEGER NOT NULL,
   digest             TEXT NOT NULL,
   interleaved        INTEGER NOT NULL DEFAULT 0,
+  code_digest        TEXT NOT NULL DEFAULT '',
+  shared_from        TEXT NOT NULL DEFAULT '',
   -- The order of "best", spelled out once for queries and views; ranking.cpp is its twin.
   provenance_rank INTEGER GENERATED ALWAYS AS
     (CASE provenance WHEN 'measured' THEN 0 WHEN 'modelled' THEN 1 ELSE 2 END) VIRTUAL,
@@ -117,3 +119,4 @@ CREATE TABLE trials (
 
 CREATE INDEX trials_by_candidate ON trials (problem_id, device_id, template_id, config);
 CREATE INDEX trials_by_session ON trials (session_id);
+CREATE INDEX trials_by_code ON trials (problem_id, device_id, code_digest) WHERE code_digest <> '';

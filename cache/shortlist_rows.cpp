@@ -58,7 +58,12 @@ void put_shortlist(const sqlite::Connection& connection, Pair pair, const Subjec
   put_family(connection, kind, pair.device_id, subject.device, family);
 }
 
-/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate.
+/// The index of codes holds only trials whose code is known.
+constexpr const char* kSameCode =
+    "t.problem_id = ? AND t.device_id = ? AND t.code_digest = ? AND t.code_digest <> ''";
+
+/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate or
+/// its code.
 std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair pair,
                                     const Trial& trial) {
   std::set<std::string> ignored;
@@ -69,11 +74,24 @@ std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair p
       "t.config = ? AND t.outcome IN ('wrong_result', 'crashed', 'timed_out')");
   rows.bind(pair.problem_id, pair.device_id, trial.key.template_name, trial.key.template_digest,
             trial.key.config.canonical());
+  sqlite::Statement of_code = connection.prepare(
+      fmt::format("{} WHERE {} AND t.outcome = 'wrong_result'", select_trials(), kSameCode));
+  of_code.bind(pair.problem_id, pair.device_id, trial.code_digest);
   std::vector<Trial> trials{trial};
-  while (rows.step()) {
-    if (auto fault = reader.read(rows)) trials.push_back(std::move(*fault));
+  for (sqlite::Statement* faults : {&rows, &of_code}) {
+    while (faults->step()) {
+      if (auto fault = reader.read(*faults)) trials.push_back(std::move(*fault));
+    }
   }
   return trials;
+}
+
+/// Whether the trial says of its code, which others have, too, that it is wrong.
+bool discredits_others(const sqlite::Connection& connection, Pair pair, const Trial& trial) {
+  if (trial.outcome != Outcome::wrong_result || trial.code_digest.empty()) return false;
+  sqlite::Statement others = connection.prepare(
+      fmt::format("SELECT 1 FROM trials t WHERE {} AND t.eligible = 1", kSameCode));
+  return others.bind(pair.problem_id, pair.device_id, trial.code_digest).step();
 }
 
 /// Whether the trial's candidate is among the contenders.
@@ -247,7 +265,8 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
   // A trial that a listed candidate kept off the list may belong on it when that one fails.
   const bool one_fails =
       known && std::any_of(trials.begin(), trials.end(), [&](const Trial& trial) {
-        return speaks_against(trial) && lists(*known, trial);
+        return (speaks_against(trial) && lists(*known, trial)) ||
+               discredits_others(connection, pair, trial);
       });
   if (!known || one_fails) {
     rebuild_shortlist(connection, pair);

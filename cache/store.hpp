@@ -65,6 +65,16 @@ struct BestQuery {
   std::optional<Provenance> provenance;  ///< only this one
 };
 
+/// Asks for trials by what ran, whichever candidate it belonged to.
+struct CodeQuery {
+  Problem problem;
+  DeviceClass device;
+  Environment environment;  ///< all of it
+  Provenance provenance = Provenance::measured;
+  std::string code_digest;
+  std::string session_id;  ///< only of that session; "": of any
+};
+
 /// The outcome of storing rows.
 struct RecordCount {
   std::uint64_t written = 0;
@@ -140,6 +150,9 @@ class TuningStore {
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
                                                  const DeviceClass& device) const;
 
+  /// What is known of that code: a wrong result if it ever gave one, else the latest trial.
+  [[nodiscard]] std::optional<Trial> trial_of_code(const CodeQuery& query) const;
+
   /// Deletes trials older than the age (0: any) but keeps, for each problem and device, the best
   /// `keep_best` and the newest session's. Returns how many were deleted; with `dry_run`, how many
   /// would be, and changes nothing.
@@ -175,9 +188,10 @@ class TuningStore {
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
-/// gave a wrong result is never best; for one that crashed or hung only later trials count, though
-/// what happened on an emulated device does not count against a measured trial. "Overlaps" is not
-/// transitive, so this is a property of the whole set, not of pairs.
+/// gave a wrong result is never best, nor is one whose code did so in another candidate; for one that
+/// crashed or hung only later trials count, though what happened on an emulated device does not count
+/// against a measured trial. "Overlaps" is not transitive, so this is a property of the whole set,
+/// not of pairs.
 [[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

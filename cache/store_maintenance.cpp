@@ -45,17 +45,26 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   std::set<std::string> kept;
   keep_leaders(trials, keep_best, kept);
   const std::string& newest_session = trials.back().session_id;
-  std::set<Candidate> living;
   for (const Trial& trial : trials) {
     if (trial.session_id == newest_session || trial.created_unix_ms > before_unix_ms) {
       kept.insert(trial.id);
     }
-    if (kept.contains(trial.id)) living.insert(candidate_of(trial));
   }
+  std::set<Candidate> living;
+  std::set<std::string> living_codes;
+  std::set<std::string> sources;
+  for (const Trial& trial : trials) {
+    if (!kept.contains(trial.id)) continue;
+    living.insert(candidate_of(trial));
+    if (!trial.code_digest.empty()) living_codes.insert(trial.code_digest);
+    sources.insert(trial.shared_from);
+  }
+  kept.merge(sources);
   std::vector<std::string> ids;
   for (const Trial& trial : trials) {
-    // Evidence against a candidate stays as long as any evidence for it.
-    const bool evidence = speaks_against(trial) && living.contains(candidate_of(trial));
+    // Evidence against a candidate or its code stays as long as any evidence for it.
+    const bool evidence = speaks_against(trial) && (living.contains(candidate_of(trial)) ||
+                                                    living_codes.contains(trial.code_digest));
     if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
   }
   return ids;

@@ -62,6 +62,30 @@ std::vector<Trial> TuningStore::trials(const TrialFilter& filter) const {
   return trials;
 }
 
+std::optional<Trial> TuningStore::trial_of_code(const CodeQuery& query) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
+  const auto problem = find_problem(impl_->connection, query.problem);
+  const auto device = find_device(impl_->connection, query.device);
+  if (!problem || !device || query.code_digest.empty()) return std::nullopt;
+  WhereClause where;
+  where.add("t.problem_id = ? AND t.device_id = ? AND t.code_digest = ? AND t.code_digest <> ''",
+            {*problem, *device, query.code_digest});
+  where.add("t.provenance = ?", {std::string(to_string(query.provenance))});
+  const Environment& environment = query.environment;
+  where.add("e.driver = ? AND e.toolkit = ? AND e.policy = ?",
+            {environment.driver, environment.toolkit, environment.policy});
+  if (!query.session_id.empty()) where.add("t.session_id = ?", {query.session_id});
+  sqlite::Statement rows = impl_->connection.prepare(
+      select_trials() + where.text() +
+      " ORDER BY t.outcome = 'wrong_result' DESC, t.created_unix_ms DESC, t.trial_id DESC");
+  where.bind_to(rows);
+  TrialReader reader(impl_->corrupt);
+  while (rows.step()) {
+    if (auto trial = reader.read(rows)) return trial;
+  }
+  return std::nullopt;
+}
+
 std::vector<Trial> latest_of(const std::vector<Trial>& trials) {
   // Keeping the last of each candidate means keeping the first of each from the back.
   std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;

@@ -120,6 +120,16 @@ void check_resources(KernelResources& used) {
   used.occupancy = checked_number("occupancy", used.occupancy);
 }
 
+void check_sharing(const Trial& trial) {
+  if (!trial.code_digest.empty() && !is_id(trial.code_digest)) {
+    refuse("code_digest", "is not 32 hexadecimal digits");
+  }
+  if (trial.shared_from.empty()) return;
+  if (!is_id(trial.shared_from)) refuse("shared_from", "is no trial id");
+  if (trial.shared_from == trial.id) refuse("shared_from", "names the trial itself");
+  if (trial.code_digest.empty()) refuse("shared_from", "is there without a code_digest");
+}
+
 void check_timing(Timing& timing) {
   timing.median_ns = checked_number("median_ns", timing.median_ns);
   timing.spread_ns = checked_number("spread_ns", timing.spread_ns);
@@ -161,6 +171,7 @@ Trial checked(Trial trial) {
   check_environment(trial.environment);
   check_name("rendered_digest", trial.rendered_digest, true);
   check_name("session_id", trial.session_id, true);
+  check_sharing(trial);
   trial.message = clean_text(trial.message);
   if (trial.resources) check_resources(*trial.resources);
   if (trial.verification) {

@@ -211,6 +211,9 @@ Trial decode_trial(const Json& json) {
   trial.compile_seconds = json.at("compile_seconds").get<double>();
   trial.session_id = json.at("session").get<std::string>();
   trial.created_unix_ms = read_integer<std::int64_t>(json, "created_unix_ms");
+  // Since export schema 3.
+  trial.code_digest = json.value("code_digest", "");
+  trial.shared_from = json.value("shared_from", "");
   return trial;
 }
 
@@ -258,6 +261,8 @@ std::string trial_to_json(const Trial& trial) {
   json["compile_seconds"] = trial.compile_seconds;
   json["session"] = trial.session_id;
   json["created_unix_ms"] = trial.created_unix_ms;
+  if (!trial.code_digest.empty()) json["code_digest"] = trial.code_digest;
+  if (!trial.shared_from.empty()) json["shared_from"] = trial.shared_from;
   return line_of(json);
 }
 

@@ -43,6 +43,8 @@ enum Column : int {
   kPower,
   kTemperature,
   kInterleaved,
+  kCode,
+  kSharedFrom,
   kRenderedDigest,
   kCompileSeconds,
   kSession,
@@ -53,8 +55,8 @@ enum Column : int {
 constexpr const char* kPayloadColumns =
     "provenance, outcome, message, registers, spill_store_bytes, spill_load_bytes, stack_bytes, "
     "smem_static_bytes, smem_dynamic_bytes, occupancy, verified, worst_ratio, evidence, median_ns, "
-    "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, rendered_digest, "
-    "compile_seconds, session_id, created_unix_ms, digest";
+    "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, code_digest, "
+    "shared_from, rendered_digest, compile_seconds, session_id, created_unix_ms, digest";
 
 std::string joined_trials() {
   std::string payload = kPayloadColumns;
@@ -131,7 +133,7 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
   static const std::string sql = fmt::format(
       "INSERT INTO trials (trial_id, problem_id, device_id, template_id, config, environment_id, "
       "{}) "
-      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT (trial_id) DO NOTHING",
       kPayloadColumns);
   const std::int64_t problem = intern_problem(connection, trial.key.problem);
@@ -159,6 +161,7 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
               samples, part(trial.timing, &Timing::sm_clock_mhz),
               part(trial.timing, &Timing::power_w), part(trial.timing, &Timing::temperature_c),
               trial.timing && trial.timing->interleaved);
+  insert.bind(trial.code_digest, trial.shared_from);
   insert.bind(trial.rendered_digest, trial.compile_seconds, trial.session_id, trial.created_unix_ms,
               row_digest(trial));
   insert.run();
@@ -200,6 +203,8 @@ Trial TrialReader::decode(const sqlite::Statement& row) {
   trial.resources = read_resources(row);
   trial.verification = read_verification(row);
   trial.timing = read_timing(row);
+  trial.code_digest = row.text(kCode);
+  trial.shared_from = row.text(kSharedFrom);
   trial.rendered_digest = row.text(kRenderedDigest);
   trial.compile_seconds = row.real(kCompileSeconds);
   trial.session_id = row.text(kSession);

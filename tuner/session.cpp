@@ -14,6 +14,7 @@
 #include "tuner/session_ledger.hpp"
 #include "tuner/session_resume.hpp"
 #include "tuner/session_search.hpp"
+#include "tuner/session_sharing.hpp"
 #include "tuner/stop_grace.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -142,19 +143,25 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
 
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
   Trial trial = prepared_trial(context_, prepared);
-  // Before the attempt is noted: a failure to get ready is not this candidate's fault.
   if (trial.outcome == Outcome::ok) {
-    if (!make_ready()) return false;
+    const auto same = trial_of_same_code(context_, trial.code_digest);
+    // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
+    if (!same && !make_ready()) return false;
     if (!claim(trial.key)) {
       ++elsewhere_;
       return true;
     }
-    if (!evaluate(proposal, prepared.job, trial)) return false;
+    if (same) {
+      share_outcome(trial, *same);
+    } else if (!evaluate(proposal, prepared.job, trial)) {
+      return false;
+    }
+    ledger_.count_code(same.has_value());
   }
   const Trial& recorded = ledger_.record(std::move(trial));
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
-  if (eligible(recorded)) finalists_.keep(proposal.candidate, prepared.job);
+  if (eligible(recorded)) finalists_.keep(prepared);
   give_up_hopeless();
   return true;
 }
@@ -174,7 +181,9 @@ bool DeviceSession::claim(const CandidateKey& key) {
 /// False if it was aborted because the run was stopped.
 bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
   if (proposal.origin == Proposal::Origin::unfinished) {
-    context_.store.record(unfinished_trial(context_, proposal.candidate));
+    Trial unfinished = unfinished_trial(context_, proposal.candidate);
+    unfinished.code_digest = trial.code_digest;
+    context_.store.record(unfinished);
     context_.store.record_attempt(trial.key, context_.session_id);
   }
   EvaluationJob job = planned;

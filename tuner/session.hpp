@@ -47,10 +47,13 @@ struct TuneRequest {
 
 /// A session's progress; passed to the observer after each candidate.
 struct Progress {
-  std::uint64_t done = 0;     ///< candidates that got an outcome
-  std::uint64_t known = 0;    ///< taken over from earlier sessions
-  std::uint64_t space = 0;    ///< valid candidates
-  std::uint64_t planned = 0;  ///< how many can be reached: budget or space
+  std::uint64_t done = 0;      ///< candidates that got an outcome
+  std::uint64_t known = 0;     ///< taken over from earlier sessions
+  std::uint64_t space = 0;     ///< valid candidates
+  std::uint64_t planned = 0;   ///< how many can be reached: budget or space
+  std::uint64_t compiled = 0;  ///< of `done`, those that compiled
+  std::uint64_t codes = 0;     ///< different machine codes, with their launches, among these
+  std::uint64_t shared = 0;    ///< candidates that nothing ran for: their code had an outcome
   std::map<Outcome, std::uint64_t> by_outcome;
   std::uint64_t dropped = 0;   ///< ok, but abandoned early as hopeless
   std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
@@ -82,10 +85,11 @@ struct TuneResult {
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.
 /// Every outcome is stored as soon as it is known. Candidates that already have an outcome in the
-/// database (same key) are not run again unless `again`. Setting `stop` ends the run cleanly: the
-/// candidate in flight gets another half second, then it is aborted and gets no outcome. Sessions
-/// may share a database; none measures what another one is measuring. Throws Error for a broken
-/// environment; a failing candidate never throws.
+/// database (same key) are not run again unless `again`; those whose machine code and launches
+/// already have one in this environment get a trial that shares it. Setting `stop` ends the run
+/// cleanly: the candidate in flight gets another half second, then it is aborted and gets no
+/// outcome. Sessions may share a database; none measures what another one is measuring. Throws Error
+/// for a broken environment; a failing candidate never throws.
 [[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                               std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
                               TuningStore& store, SessionObserver& observer,
@@ -93,8 +97,7 @@ struct TuneResult {
 
 /// The same without a device: renders and compiles the whole space (or what the budget allows) for
 /// `arch`, stores each outcome with provenance `compiled`, best occupancy first. The device class
-/// is
-/// {"compile-only", arch, limits of the arch}.
+/// is {"compile-only", arch, limits of the arch}. Nothing is shared, but what could be is counted.
 [[nodiscard]] TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch,
                                            const Catalog& catalog,
                                            std::shared_ptr<Compiler> compiler, TuningStore& store,
@@ -140,6 +143,7 @@ struct PreparedCandidate {
   Outcome outcome = Outcome::ok;  ///< rejected, compile_failed, out_of_resources or ok
   std::string message;
   EvaluationJob job;
+  std::string code_digest;  ///< run_digest() of the job; "" when there is none
 };
 
 /// `cases[0]` is the problem that the candidate is for. Thread-safe as far as `compiler` is.

@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/compile_diagnosis.hpp"
+#include "tuner/code_digest.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -175,6 +176,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
   if (prepared.outcome == Outcome::ok) {
     prepared.job.label = candidate_text(candidate);
     prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
+    prepared.code_digest = run_digest(code, prepared.job);
   } else {
     prepared.job = {};
   }

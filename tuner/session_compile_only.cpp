@@ -6,6 +6,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -59,10 +61,12 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       request.strategy, {space, context.problem, limits, context.device, request.seed});
   ProposalQueue proposals(space, *strategy);
   SessionLedger ledger(context, space, strategy->canonical(), clock);
+  std::set<std::string> codes;
   for (auto& trial : inherit(context, space).known) {
     const Candidate candidate{trial.key.template_name, trial.key.config};
     proposals.exclude(candidate);
     strategy->observe(candidate, trial.outcome, 0.0);
+    codes.insert(trial.code_digest);
     ledger.take_over(std::move(trial));
   }
 
@@ -75,6 +79,10 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
   ledger.enter("searching");
   const std::string state =
       search.run([&](const Proposal& proposal, const PreparedCandidate& prepared) {
+        if (prepared.outcome == Outcome::ok) {
+          const std::string& code = prepared.code_digest;
+          ledger.count_code(!code.empty() && !codes.insert(code).second);
+        }
         const Trial& trial = ledger.record(prepared_trial(context, prepared));
         strategy->observe(proposal.candidate, trial.outcome, 0.0);
         return true;

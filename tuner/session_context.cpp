@@ -29,6 +29,7 @@ Trial prepared_trial(const SessionContext& context, const PreparedCandidate& pre
   trial.rendered_digest = prepared.rendered.digest;
   trial.compile_seconds = prepared.compiled.seconds;
   trial.session_id = context.session_id;
+  trial.code_digest = prepared.code_digest;
   return trial;
 }
 

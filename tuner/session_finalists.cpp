@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <utility>
 
+#include "tuner/session_sharing.hpp"
 #include "tuner/stop_grace.hpp"
 
 namespace kiln {
@@ -45,11 +47,11 @@ std::size_t Finalists::wanted() const {
   return static_cast<std::size_t>(std::max(0, context_.request.policy.finalists));
 }
 
-void Finalists::keep(const Candidate& candidate, const EvaluationJob& job) {
-  jobs_[candidate] = job;
+void Finalists::keep(const PreparedCandidate& prepared) {
+  entries_[prepared.candidate] = {prepared.job, prepared.code_digest};
   // Only leaders can become finalists; the rest need not stay in memory.
   const auto leaders = ledger_.leaders(wanted());
-  std::erase_if(jobs_, [&](const auto& entry) {
+  std::erase_if(entries_, [&](const auto& entry) {
     return std::none_of(leaders.begin(), leaders.end(),
                         [&](const Trial& leader) { return candidate_of(leader) == entry.first; });
   });
@@ -59,7 +61,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
                                       const std::vector<GemmCase>& cases, double seconds) {
   // Without a new result the comparison of an earlier session is still valid.
   if (!ledger_.found_any()) return {};
-  const auto finalists = ledger_.leaders(wanted());
+  auto finalists = ledger_.leaders(wanted());
   if (finalists.size() < 2) return {};
   ComparisonRequest request;
   request.rounds = affordable_rounds(finalists, seconds);
@@ -70,18 +72,24 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
   }
   request.timeout_s = std::max(kLeastTimeoutSeconds, std::min(60.0, kHangFactor * seconds));
   std::vector<Trial> compared;
-  for (const auto& trial : finalists) {
+  std::set<std::string> codes;
+  for (auto& trial : finalists) {
     const Candidate candidate = candidate_of(trial);
-    auto job = jobs_.find(candidate);
-    if (job == jobs_.end()) {
+    auto entry = entries_.find(candidate);
+    if (entry == entries_.end()) {
       // Known from an earlier session. It compiled then; if it no longer does, it is left out.
       auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
                                         cases, Admission::runnable, context_.code);
       if (prepared.outcome != Outcome::ok) continue;
-      job = jobs_.emplace(candidate, std::move(prepared.job)).first;
+      entry = entries_.try_emplace(candidate, Entry{std::move(prepared.job), prepared.code_digest})
+                  .first;
     }
-    request.jobs.push_back(job->second);
-    compared.push_back(trial);
+    // Codes of earlier sessions were not always known, or another compiler's.
+    const auto& [job, code_digest] = entry->second;
+    if (!code_digest.empty() && !codes.insert(code_digest).second) continue;
+    request.jobs.push_back(job);
+    trial.code_digest = code_digest;
+    compared.push_back(std::move(trial));
   }
   if (compared.size() < 2) return {};
 
@@ -106,6 +114,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     Trial trial = compared[i];
     trial.id.clear();
     trial.session_id = context_.session_id;
+    trial.shared_from.clear();
     trial.environment = context_.environment;
     trial.outcome = row.outcome;
     trial.message = row.message;
@@ -117,6 +126,12 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
       trial.verification.reset();
     }
     trial = ledger_.record_again(std::move(trial));
+    for (Trial& other : ledger_.with_code_of(trial)) {
+      other.id.clear();
+      other.session_id = context_.session_id;
+      share_outcome(other, trial);
+      (void)ledger_.record_again(std::move(other));
+    }
     if (eligible(trial)) result.push_back(std::move(trial));
   }
   std::sort(result.begin(), result.end(), better);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "tuner/session_ledger.hpp"
@@ -18,20 +19,26 @@ class Finalists {
 
   /// Remembers the job of a candidate that may become a finalist, so that it need not be compiled
   /// again.
-  void keep(const Candidate& candidate, const EvaluationJob& job);
+  void keep(const PreparedCandidate& prepared);
 
   /// Compares as many as the policy says within `seconds`. Returns their new trials, best first;
-  /// none if fewer than two candidates succeeded or too little time is left.
+  /// none if fewer than two codes succeeded or too little time is left. Candidates with the code of
+  /// one of them share its new time.
   [[nodiscard]] std::vector<Trial> compare(Evaluator& evaluator, Compiler& compiler,
                                            const std::vector<GemmCase>& cases, double seconds);
 
  private:
+  /// What runs for a candidate.
+  struct Entry {
+    EvaluationJob job;
+    std::string code_digest;
+  };
   [[nodiscard]] int affordable_rounds(const std::vector<Trial>& trials, double seconds) const;
   [[nodiscard]] std::size_t wanted() const;
 
   const SessionContext& context_;
   SessionLedger& ledger_;
-  std::map<Candidate, EvaluationJob> jobs_;
+  std::map<Candidate, Entry> entries_;
 };
 
 }  // namespace kiln

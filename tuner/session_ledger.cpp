@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -52,13 +53,18 @@ void SessionLedger::take_over(Trial trial) {
   trials_.push_back(std::move(trial));
 }
 
+void SessionLedger::count_code(bool known) {
+  ++(known ? progress_.shared : progress_.codes);
+}
+
 const Trial& SessionLedger::record(Trial trial) {
   if (was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
   store(trial);
   ++progress_.done;
   ++progress_.by_outcome[trial.outcome];
   ++decided_[trial.key.template_name];
-  if (eligible(trial)) found_any_ = true;
+  if (trial.resources) ++progress_.compiled;
+  if (eligible(trial) && trial.shared_from.empty()) found_any_ = true;
   consider(trial);
   context_.observer.on_trial(trial);
   report();
@@ -114,14 +120,35 @@ double SessionLedger::best_ns(const std::string& template_name) const {
 
 std::vector<Trial> SessionLedger::leaders(std::size_t count) const {
   std::vector<const Trial*> fit;
+  std::map<std::string_view, std::size_t> of_code;  // where it is in `fit`
   for (const auto& trial : trials_) {
-    if (eligible(trial)) fit.push_back(&trial);
+    if (!eligible(trial)) continue;
+    const bool has_code = !trial.code_digest.empty();
+    const auto known = has_code ? of_code.find(trial.code_digest) : of_code.end();
+    if (known == of_code.end()) {
+      if (has_code) of_code.emplace(trial.code_digest, fit.size());
+      fit.push_back(&trial);
+    } else if (better(trial, *fit[known->second])) {
+      fit[known->second] = &trial;
+    }
   }
   count = std::min(count, fit.size());
   std::partial_sort(fit.begin(), fit.begin() + static_cast<std::ptrdiff_t>(count), fit.end(),
                     [](const Trial* left, const Trial* right) { return better(*left, *right); });
   std::vector<Trial> result;
   for (std::size_t i = 0; i < count; ++i) result.push_back(*fit[i]);
+  return result;
+}
+
+std::vector<Trial> SessionLedger::with_code_of(const Trial& trial) const {
+  std::vector<Trial> result;
+  if (trial.code_digest.empty()) return result;
+  for (const auto& other : trials_) {
+    if (other.code_digest == trial.code_digest && other.environment == trial.environment &&
+        other.key != trial.key && eligible(other)) {
+      result.push_back(other);
+    }
+  }
   return result;
 }
 

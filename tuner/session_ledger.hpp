@@ -27,6 +27,8 @@ class SessionLedger {
 
   /// A candidate decided by an earlier session.
   void take_over(Trial trial);
+  /// A candidate is there to run: whether its code had an outcome already. Before its record().
+  void count_code(bool known);
   /// Stores the candidate's outcome, then notifies the observer. Returns the trial with its id.
   const Trial& record(Trial trial);
   /// Stores a further trial of a candidate that already has an outcome.
@@ -45,10 +47,12 @@ class SessionLedger {
   [[nodiscard]] const SessionRecord& session() const { return session_; }
   /// Time of the fastest candidate so far, of one template or ("") of all; 0 if there is none.
   [[nodiscard]] double best_ns(const std::string& template_name = "") const;
-  /// Whether a candidate tried here, not one known before, succeeded.
+  /// Whether a candidate that ran here, not one known before, succeeded.
   [[nodiscard]] bool found_any() const { return found_any_; }
-  /// The best eligible trials, best first.
+  /// The best eligible trials, best first; of those with the same code only the best.
   [[nodiscard]] std::vector<Trial> leaders(std::size_t count) const;
+  /// The eligible trials of other candidates that have the code of this one, in its environment.
+  [[nodiscard]] std::vector<Trial> with_code_of(const Trial& trial) const;
 
  private:
   void store(Trial& trial);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "templates/device_limits.hpp"
 
@@ -25,8 +26,13 @@ CompileResult FakeCompiler::compile(const CompileRequest& request) {
   result.lowered_names = request.name_expressions;
   result.lowered_names.insert(result.lowered_names.end(), request.plain_names.begin(),
                               request.plain_names.end());
-  compilation.cubin.names = result.lowered_names;
-  result.cubin = compilation.cubin.bytes();
+  if (compilation.code.empty()) {
+    compilation.cubin.names = result.lowered_names;
+    result.cubin = compilation.cubin.bytes();
+  } else {
+    result.lowered_names = {compilation.symbol};
+    result.cubin = std::move(compilation.code);
+  }
   result.resources = compilation.resources;
   result.warnings = compilation.warnings;
   return result;

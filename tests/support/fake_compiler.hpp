@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,11 +21,14 @@ struct FakeCompilation {
   std::vector<std::string> warnings = {};
   double seconds = 0.001;  ///< reported; no time passes
   FakeCubin cubin = {};    ///< names are filled in by the compiler
+  /// What the compiler gives in its place, unless empty, and the symbol of its kernel.
+  std::vector<std::byte> code = {};
+  std::string symbol = {};
 };
 
 /// Compiles nothing: the cubin is text for FakeDevice whose lowered names are the name expressions
-/// themselves. `decide` chooses what becomes of a request (its name expression holds the whole
-/// configuration). Thread-safe when `decide` is.
+/// themselves, unless `decide` has something else. `decide` chooses what becomes of a request (its
+/// name expression holds the whole configuration). Thread-safe when `decide` is.
 class FakeCompiler : public Compiler {
  public:
   using Decide = std::function<FakeCompilation(const CompileRequest&)>;

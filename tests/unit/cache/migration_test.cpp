@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
@@ -40,15 +43,30 @@ std::string sql_file(const std::string& name) {
   return test::read_file(KILN_SOURCE_DIR "/cache/" + name);
 }
 
-/// A fresh file of schema 2 to 5, which no migration made: its tables are those of today, but for a
-/// factor of schema 2 and the indexes that schemas 5 and 6 dropped.
+/// The text without the lines that have one of the words in them.
+std::string without_lines(const std::string& text, const std::vector<std::string>& words) {
+  std::istringstream lines(text);
+  std::string kept;
+  for (std::string line; std::getline(lines, line);) {
+    const bool has_one = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return line.find(word) != std::string::npos;
+    });
+    if (!has_one) kept += line + "\n";
+  }
+  return kept;
+}
+
+/// A fresh file of schema 2 to 6, which no migration made: its tables are those of today, but for a
+/// factor of schema 2, the indexes that schemas 5 and 6 dropped, and what schema 7 added.
 std::string fresh_schema(int version) {
-  std::string tables = sql_file("schema.sql");
+  std::string tables = without_lines(sql_file("schema.sql"), {"code_digest", "shared_from"});
   if (version == 2) tables.replace(tables.find("1.25"), 4, "1.125");
-  const std::string indexes = sql_file(version < 5 ? "migrate_1_to_2.sql" : "migrate_4_to_5.sql");
-  tables += indexes.substr(indexes.find("CREATE INDEX"));
-  if (version == 5) tables += sql_file("shortlists.sql");
-  return tables + sql_file("views.sql") +
+  if (version < 6) {
+    const std::string indexes = sql_file(version < 5 ? "migrate_1_to_2.sql" : "migrate_4_to_5.sql");
+    tables += indexes.substr(indexes.find("CREATE INDEX"));
+  }
+  if (version >= 5) tables += sql_file("shortlists.sql");
+  return tables + without_lines(sql_file("views.sql"), {"shared_from"}) +
          "PRAGMA application_id = 0x4b494c4e; PRAGMA user_version = " + std::to_string(version);
 }
 
@@ -105,7 +123,7 @@ TEST_F(Migration, AMigratedSchemaHasTheColumnsOfAFreshOne) {
 
 // Whose columns stand in another order than those of a migrated file.
 TEST_F(Migration, FreshFilesOfLaterSchemasAreBroughtUpToDate) {
-  for (const int version : {2, 3, 4, 5}) {
+  for (const int version : {2, 3, 4, 5, 6}) {
     const std::string file = folder.file(std::to_string(version));
     PlainSqlite(file).execute(fresh_schema(version));
     ::chmod(file.c_str(), 0600);

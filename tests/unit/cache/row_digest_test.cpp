@@ -65,6 +65,8 @@ TEST(RowDigest, EveryFieldOfATrialMatters) {
       [](Trial& t) { t.compile_seconds = 1; },
       [](Trial& t) { t.session_id = "s2"; },
       [](Trial& t) { t.created_unix_ms += 1; },
+      [](Trial& t) { t.code_digest = "c1"; },
+      [](Trial& t) { t.shared_from = "c1"; },
   };
   std::set<std::string> digests{row_digest(fixed_trial())};
   for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -33,6 +33,8 @@ TEST_F(Store, ATrialComesBackAsItWent) {
   trial.verification->worst_ratio = INFINITY;
   trial.verification->evidence = "row 17; \"quoted\" 'text'";
   trial.message = "\xc2\xb5";
+  trial.code_digest = std::string(32, 'c');
+  trial.shared_from = std::string(32, 'a');
   trial.id = store.record(trial);
   const std::vector<Trial> trials = store.trials({});
   ASSERT_EQ(trials.size(), 1U);

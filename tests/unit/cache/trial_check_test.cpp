@@ -43,6 +43,18 @@ TEST(TrialCheck, NamesTheFieldThatBreaksARule) {
       {"'samples_ns'", [](Trial& t) { t.timing->samples_ns[0] = NAN; }},
       {"'worst_ratio'", [](Trial& t) { t.verification->worst_ratio = -1; }},
       {"'compile_seconds'", [](Trial& t) { t.compile_seconds = -1; }},
+      {"'code_digest'", [](Trial& t) { t.code_digest = "abc"; }},
+      {"'shared_from'", [](Trial& t) { t.shared_from = std::string(32, 'a'); }},
+      {"'shared_from'",
+       [](Trial& t) {
+         t.code_digest = std::string(32, 'c');
+         t.shared_from = "not an id";
+       }},
+      {"'shared_from'",
+       [](Trial& t) {
+         t.code_digest = std::string(32, 'c');
+         t.id = t.shared_from = std::string(32, 'a');
+       }},
   };
   for (const auto& [field, spoil] : cases) {
     Trial trial = good_trial(10.0);

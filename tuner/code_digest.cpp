@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/code_digest.hpp"
+
+#include <fmt/format.h>
+
+#include "templates/digest.hpp"
+#include "tuner/cubin_digest.hpp"
+#include "tuner/ptx_digest.hpp"
+
+namespace kiln {
+
+std::string code_digest(CodeKind kind, std::span<const std::byte> code,
+                        const std::vector<std::string>& kernels) {
+  if (kind == CodeKind::cubin) return cubin_digest(code, kernels);
+  return ptx_digest({reinterpret_cast<const char*>(code.data()), code.size()}, kernels);
+}
+
+std::string launch_signature(const EvaluationJob& job) {
+  std::string text;
+  for (std::size_t i = 0; i < job.geometry.size(); ++i) {
+    text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
+    for (const LaunchGeometry& launch : job.geometry[i]) {
+      text += fmt::format("launch grid={} block={} cluster={} smem={}\n",
+                          fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
+                          fmt::join(launch.cluster, ","), launch.smem_bytes);
+    }
+  }
+  return text;
+}
+
+std::string run_digest(CodeKind kind, const EvaluationJob& job) {
+  const std::string code = code_digest(kind, job.unit.cubin, job.unit.names);
+  if (code.empty()) return "";
+  return DigestBuilder().add(code).add(launch_signature(job)).hex();
+}
+
+}  // namespace kiln
