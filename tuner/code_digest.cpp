@@ -3,6 +3,10 @@
 #include "tuner/code_digest.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+#include <span>
 
 #include "templates/digest.hpp"
 #include "tuner/cubin_digest.hpp"
@@ -21,9 +25,11 @@ std::string launch_signature(const EvaluationJob& job) {
   for (std::size_t i = 0; i < job.geometry.size(); ++i) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
     for (const LaunchGeometry& launch : job.geometry[i]) {
-      text += fmt::format("launch grid={} block={} cluster={} smem={}\n",
-                          fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
-                          fmt::join(launch.cluster, ","), launch.smem_bytes);
+      const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
+      text +=
+          fmt::format("launch grid={} block={} cluster={} smem={} values={}\n",
+                      fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
+                      fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","));
     }
   }
   return text;

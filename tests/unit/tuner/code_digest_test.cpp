@@ -143,6 +143,11 @@ TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
       [](EvaluationJob& j) { j.geometry[0][0].block[2] = 2; },
       [](EvaluationJob& j) { j.geometry[0][0].cluster[0] = 2; },
       [](EvaluationJob& j) { j.geometry[0][0].smem_bytes = 2048; },
+      [](EvaluationJob& j) { j.geometry[0][0].values.count = 1; },
+      [](EvaluationJob& j) {
+        j.geometry[0][0].values.count = 1;
+        j.geometry[0][0].values.items[0] = 8;
+      },
       [](EvaluationJob& j) { j.geometry[0].push_back(j.geometry[0][0]); },
       [](EvaluationJob& j) { j.geometry[1].push_back(j.geometry[0][0]); },
       [](EvaluationJob& j) { j.workspace_bytes[0] = 8; },
