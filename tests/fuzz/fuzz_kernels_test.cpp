@@ -131,9 +131,9 @@ class KernelMutator {
     for (std::size_t times = 1 + pick(3); times > 0; --times) {
       mutate(lines, places[pick(places.size())], places[pick(places.size())]);
     }
-    std::string spoilt;
-    for (const std::string& line : lines) spoilt += line + "\n";
-    return spoilt;
+    std::string mutated;
+    for (const std::string& line : lines) mutated += line + "\n";
+    return mutated;
   }
 
  private:
