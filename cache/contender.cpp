@@ -17,8 +17,8 @@ bool same_restrictions(const Contender& left, const Contender& right) {
 }
 
 /// Whether `right` can never be the best where `left` is admitted too: `left` precedes it, and
-/// lies within every leader's window and interval in which `right` lies.
-bool stands_before(const Contender& left, const Contender& right) {
+/// is within every leader's window and interval that contains `right`.
+bool dominates(const Contender& left, const Contender& right) {
   return same_restrictions(left, right) && left.rank.cost <= right.rank.cost &&
          left.rank.cost - left.rank.noise <= right.rank.cost - right.rank.noise &&
          preferred_in_tie(left, right);
@@ -73,7 +73,7 @@ std::vector<Contender> shortlist_of(std::vector<Contender> contenders) {
   std::vector<Contender> kept;
   for (Contender& contender : contenders) {
     const bool beaten = std::any_of(kept.begin(), kept.end(), [&](const Contender& other) {
-      return stands_before(other, contender);
+      return dominates(other, contender);
     });
     if (!beaten) kept.push_back(std::move(contender));
   }

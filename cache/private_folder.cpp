@@ -74,9 +74,9 @@ void sweep(const fs::path& parent) {
     if (!folder.filename().string().starts_with(kPrefix)) continue;
     const LockedFile owner((folder / kLockName).string(), 0);
     // Its process died before locking it, or before creating the file.
-    const bool forsaken = owner.is_open() ? owner.lock() : errno == ENOENT;
+    const bool abandoned = owner.is_open() ? owner.lock() : errno == ENOENT;
     std::error_code ignored;
-    if (forsaken) fs::remove_all(folder, ignored);
+    if (abandoned) fs::remove_all(folder, ignored);
   }
 }
 

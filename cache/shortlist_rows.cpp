@@ -290,7 +290,7 @@ bool shortlists_need_mending(const sqlite::Connection& connection) {
   return connection.prepare(kOutOfDate).step() || !shortlists_complete(connection);
 }
 
-void mend_shortlists(const sqlite::Connection& connection) {
+void repair_shortlists(const sqlite::Connection& connection) {
   const bool complete = shortlists_complete(connection);
   sqlite::Statement known = connection.prepare(
       "SELECT 1 FROM shortlists WHERE problem_id = ? AND device_id = ? AND digest <> ''");

@@ -58,7 +58,7 @@ void add_to_shortlist(const sqlite::Connection& connection, Pair pair,
                       const std::vector<Trial>& trials);
 /// Whether any pair's shortlist is missing or out of date, or a family does not match.
 [[nodiscard]] bool shortlists_need_mending(const sqlite::Connection& connection);
-void mend_shortlists(const sqlite::Connection& connection);
+void repair_shortlists(const sqlite::Connection& connection);
 
 /// Every pair that has trials, in order. Prune may leave one that has none any more.
 [[nodiscard]] std::vector<Pair> all_pairs(const sqlite::Connection& connection);

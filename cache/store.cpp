@@ -88,7 +88,7 @@ class ShortlistUpdates {
                     intern_device(connection, trial.key.device)};
     Change& change = changes_[pair];
     change.trials.push_back(trial);
-    change.anew = change.anew || result == InsertResult::mended;
+    change.anew = change.anew || result == InsertResult::repaired;
   }
 
   /// A few trials are added quickly however many there are; with many, rebuilding is faster.
@@ -156,8 +156,8 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   const bool exists = file_guard::exists_and_is_safe(path);
   if (!exists && !write) {
     throw Error(ErrorKind::database,
-                fmt::format("database {} does not exist. Next: `kiln tune` creates it; --db or "
-                            "KILN_DB name another one.",
+                fmt::format("database {} does not exist. Next: create it with `kiln tune`, or "
+                            "name another one with --db or KILN_DB.",
                             path));
   }
   if (write) {
@@ -189,7 +189,7 @@ TuningStore TuningStore::open(const std::string& name, OpenMode mode) {
   connection.ignore_programs_in_schema();
   if (write && need_mending(connection)) {
     sqlite::Transaction transaction(connection);
-    mend_shortlists(connection);
+    repair_shortlists(connection);
     transaction.commit();
   }
   const bool has_shortlists = write || (version == kSchemaVersion && salvage_fault.empty());
@@ -250,7 +250,7 @@ RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {
     updates.add(impl_->connection, row, result);
     switch (result) {
       case InsertResult::written:
-      case InsertResult::mended:
+      case InsertResult::repaired:
         ++count.written;
         break;
       case InsertResult::present:

@@ -233,7 +233,7 @@ InsertResult insert_trial(sqlite::Connection& connection, const Trial& trial) {
   // The stored twin is damaged: this intact copy replaces it.
   connection.prepare("DELETE FROM trials WHERE trial_id = ?").bind(trial.id).run();
   try_insert(connection, trial);
-  return InsertResult::mended;
+  return InsertResult::repaired;
 }
 
 std::string samples_text(const std::vector<double>& samples) {

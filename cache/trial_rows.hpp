@@ -31,7 +31,7 @@ class TrialReader {
 
 enum class InsertResult : std::uint8_t {
   written,
-  mended,  ///< replaced a damaged row
+  repaired,  ///< replaced a damaged row
   present,
   conflict
 };

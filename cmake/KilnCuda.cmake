@@ -19,8 +19,8 @@ if(problem)
   message(FATAL_ERROR
     "Kiln needs CUDA ${KILN_CUDA_MINIMUM} or newer (headers and libcudart_static.a; not nvcc).\n"
     "Looked in:\n${problem}"
-    "Install a toolkit and pass -DKILN_CUDA_ROOT=<its folder>, or run tools/cuda-from-wheels, which "
-    "takes what is needed from NVIDIA's Python packages into build/cuda.")
+    "Install a toolkit and pass -DKILN_CUDA_ROOT=<its folder>, or run tools/cuda-from-wheels, "
+    "which takes what is needed from NVIDIA's Python packages into build/cuda.")
 endif()
 set(KILN_CUDA_INCLUDE_DIR ${found_include})
 set(KILN_CUDART_LIBRARY ${found_cudart})

@@ -59,8 +59,8 @@ function(kiln_library name)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
 endfunction()
 
-# kiln_precompile(target header ...): headers that every file of a target includes, parsed once. With
-# a compiler cache it is faster not to.
+# kiln_precompile(target header ...): headers that every file of a target includes, parsed once. A
+# compiler cache does better without.
 function(kiln_precompile name)
   if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
     target_precompile_headers(${name} PRIVATE ${ARGN})

@@ -70,7 +70,7 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
 
 /// Every operand present and aligned, and the factors representable in the accumulator. `c`
 /// counts if beta makes the kernel read it.
-bool sound(const KernelEntry& entry, const GemmOperands& operands) {
+bool valid(const KernelEntry& entry, const GemmOperands& operands) {
   const std::uintptr_t a = address(operands.a);
   const std::uintptr_t b = address(operands.b);
   const std::uintptr_t d = address(operands.d);
@@ -93,7 +93,7 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   const KernelEntry& entry = *entry_;
   if (entry.process != detail::this_process()) [[unlikely]]
     detail::refuse_parents_object();
-  if (!sound(entry, operands)) [[unlikely]] {
+  if (!valid(entry, operands)) [[unlikely]] {
     refuse(entry, operands);
   }
   GemmArgs args{};

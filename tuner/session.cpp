@@ -91,7 +91,7 @@ TuneResult DeviceSession::run() {
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
         "{} candidates were left to another run that shares the database; `kiln show` has their "
-        "results when it has ended",
+        "results once it has ended",
         elsewhere_));
   }
   std::vector<Trial> finalists;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How fast the emulated GPU is: lane instructions a second on ordinary arithmetic, and a whole
 // matrix multiplication. Counts the processor time of one thread, which other programs on the
-// machine change little, and takes the best of a few turns.
+// machine change little, and takes the best of a few runs.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// The repetitions of a loop body, in full warps that never part.
+/// The repetitions of a loop body, in full warps that never diverge.
 constexpr int kRepetitions = 2000;
 constexpr int kThreads = 256;
 constexpr int kTurns = 5;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How look-ups, lists and the start of a tuning run grow with the database: fills one with trials
 // of many problems, a hundred each, and times what a person and an application wait for. The device
-// is idle and the compiler makes fake code, so that what remains is Kiln's own share.
+// is idle and the compiler makes fake code, so that only Kiln's own share remains.
 #include <fmt/format.h>
 #include <time.h>
 

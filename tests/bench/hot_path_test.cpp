@@ -56,7 +56,7 @@ TEST(HotPath, LookUpAndLaunchNeitherAllocateNorLock) {
   long allocations_before = allocations;
   long locks_before = locks;
   use(problem);
-  EXPECT_GT(allocations, allocations_before) << "the first use loads the kernel, and is seen to";
+  EXPECT_GT(allocations, allocations_before) << "the first use loads the kernel, and is counted";
   EXPECT_GT(locks, locks_before) << "likewise";
 
   allocations_before = allocations;

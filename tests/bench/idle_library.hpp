@@ -11,7 +11,7 @@
 
 namespace kiln::testing {
 
-/// Accepts launches and drops them, so that what remains is the library's own share.
+/// Accepts launches and drops them, so that only the library's own share remains.
 class IdleDevice : public FakeDevice {
  public:
   [[nodiscard]] DeviceStatus launch(const LaunchRequest&, void*) noexcept override { return {}; }

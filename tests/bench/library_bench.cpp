@@ -37,7 +37,7 @@ void launch(benchmark::State& state) {
 }
 BENCHMARK(launch);
 
-/// Counts the look-ups that took longer than is promised.
+/// Counts the look-ups that took longer than promised.
 class Promise : public benchmark::ConsoleReporter {
  public:
   Promise() : ConsoleReporter(OO_Tabular) {}

@@ -31,7 +31,7 @@ namespace {
 const std::vector<std::string> kArchs{"sm_75",  "sm_80",  "sm_86", "sm_89",
                                       "sm_90a", "sm_100", "sm_120"};
 
-/// One thing to compile, and what came of it.
+/// One thing to compile, and the result.
 struct Job {
   std::string label;
   CompileRequest request;
@@ -39,7 +39,7 @@ struct Job {
   CompileResult result;
 };
 
-/// A problem of some tiles and a rest, as the row and the turn say.
+/// A problem of some tiles and a remainder, chosen by the row and the turn.
 Gemm problem_of(const TypeRow& row, std::size_t turn, Storage a, Storage b, int alignment,
                 bool reads_c) {
   Gemm gemm = testing::gemm_of_row(row, turn, a, b, alignment, reads_c);
@@ -61,7 +61,7 @@ Job job_of(const KernelTemplate& kernel, const Config& config, const Problem& pr
   return job;
 }
 
-/// Bytes that a default configuration is known to spill, with NVRTC 13.0; another may spare them.
+/// Bytes that a default configuration is known to spill, with NVRTC 13.0; others may not.
 int known_spill_bytes(std::string_view label) {
   const std::string_view problem = label.substr(0, label.find(" align_a="));
   const bool known =
@@ -150,7 +150,7 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
   ASSERT_FALSE(all_archs.empty());
   std::size_t turn = 0;
   // Types go on by one from layout to layout and from architecture to architecture, so that neither
-  // always meets the same ones.
+  // always gets the same ones.
   std::size_t arch_turn = 0;
   for (const auto& limits : all_archs) {
     for (const auto& kernel : Catalog::builtin().templates()) {
@@ -186,7 +186,7 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
       }
     }
     // Else, whenever the combinations are a multiple of the alignments, each architecture would
-    // meet the same ones.
+    // get the same ones.
     ++turn;
     ++arch_turn;
   }
@@ -226,7 +226,7 @@ TEST_F(CompileKernels, VerificationKernelsForEveryArchitecture) {
   compile_and_check(jobs);
 }
 
-/// A configuration that breaks the kernel's own rules is refused by the kernel in a sentence, also
+/// A configuration that breaks the kernel's own rules is refused by the kernel in a sentence, even
 /// when it does not come through the front matter.
 TEST_F(CompileKernels, StaticAssertionsExplainBadConfigurations) {
   const auto& kernel = Catalog::builtin().at("gemm_wmma");

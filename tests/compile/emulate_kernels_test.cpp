@@ -67,8 +67,8 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
     const Problem problem = to_problem(request.gemm);
     ASSERT_FALSE(kernel.why_unsupported(problem, info.limits)) << problem.kind_text();
     EvaluationSetup setup = make_setup(request, Catalog::builtin(), *compiler_, info);
-    // The last two cases are most of the work, and one of them shows as much as both: it is left to
-    // the default configurations of the first problems.
+    // The last two cases are most of the work, and one of them covers as much as both: the larger
+    // set is left to the default configurations of the first problems.
     const bool has_large_case = turn < kFewestProblems;
     const std::ptrdiff_t left_out = has_large_case ? 1 : 2;
     setup.cases.erase(setup.cases.end() - left_out, setup.cases.end());

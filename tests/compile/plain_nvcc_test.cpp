@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Kernel files are CUDA C++ as they stand: nvcc takes each one, unrendered. Skipped without nvcc.
+// Kernel files are plain CUDA C++: nvcc accepts each one, unrendered. Skipped without nvcc.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the PTX that NVRTC makes of the catalog: each template with all its types, and the
+// Reads the PTX that NVRTC generates from the catalog: each template with all its types, and the
 // verification kernels. Needs NVRTC, but no GPU.
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ class ReadPtx : public ::testing::Test {
     request.code = CodeKind::ptx;
     const CompileResult result = compiler_->compile(request);
     ASSERT_TRUE(result.ok) << request.source_name << "\n" << result.log;
-    // The C string that NVRTC gives may come with its end.
+    // NVRTC's C string may include its terminator.
     std::string_view text(reinterpret_cast<const char*>(result.cubin.data()), result.cubin.size());
     text = text.substr(0, text.find('\0'));
     const ptx::Module module = ptx::read_module(text);

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# libkiln.so shows the public interface and nothing of the libraries inside it: an application may
-# have another SQLite or {fmt}. And neither file needs a library that a machine with a GPU and no
-# developer's tools might lack.
+# libkiln.so exports the public interface and nothing of the libraries inside it: an application may
+# have another SQLite or {fmt}. And neither file needs a library that a machine with a GPU but
+# without developer tools might lack.
 # usage: check_exports.sh LIBDIR PROGRAM
 set -eu
 library=$1/libkiln.so program=$2

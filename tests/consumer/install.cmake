@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
-# Installs into a folder of the build that is empty at first, and looks whether all is there.
+# Installs into an initially empty folder of the build, and checks that everything is there.
 
 file(REMOVE_RECURSE ${PREFIX} ${WORK})
 file(MAKE_DIRECTORY ${WORK})

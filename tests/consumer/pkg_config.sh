@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # Builds and runs a program with what pkg-config says, from a copy of the installed tree elsewhere:
-# kiln.pc must not remember where it was first put.
+# kiln.pc must not depend on where it was first installed.
 # usage: pkg_config.sh PKG_CONFIG COMPILER LIBDIR WORK SOURCE
 set -eu
 pkg_config=$1 compiler=$2 libdir=$3 work=$4 source=$5

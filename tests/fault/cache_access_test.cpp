@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Other users' files and read-only folders. As root the children become user 65534; otherwise the
-// cases that need a second user skip themselves.
+// cases that need a second user are skipped.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -80,7 +80,7 @@ TEST_F(CacheAccess, AForeignOwnerIsRefusedForReadingAndWriting) {
     const std::string text = open_as_nobody(mode);
     EXPECT_NE(text.find("belongs to user 12345"), std::string::npos) << text;
     EXPECT_NE(text.find("`cp "), std::string::npos) << text;
-    EXPECT_THROW((void)TuningStore::open(path, mode), Error) << "root is no exception";
+    EXPECT_THROW((void)TuningStore::open(path, mode), Error) << "root is not an exception";
   }
 }
 

@@ -94,7 +94,7 @@ TEST(CacheDamage, DamagedCubinStoresGiveTheRightCubinOrNone) {
   const std::string path = folder.file("damaged.db");
   int found_count = 0;
   for (int round = 0; round < 500; ++round) {
-    // Only so many are set aside; here each is to be.
+    // Only so many are set aside; here each should be.
     std::filesystem::remove(path + ".damaged");
     test::write_file(path, damaged(bytes, random));
     ::chmod(path.c_str(), 0600);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Writers die at random moments. What they said was stored must be there.
+// Writers die at random moments. What they reported as stored must be there.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ using test::ChildProcess;
 using test::good_trial;
 using test::TempFolder;
 
-/// Records trials until it is killed; says each id once it is stored.
+/// Records trials until it is killed; reports each id once it is stored.
 void write_for_ever(const std::string& path, int writer, int out) {
   TuningStore store = TuningStore::open(path, OpenMode::read_write);
   for (int i = 0;; ++i) {
@@ -71,7 +71,7 @@ TEST(CacheKill, NoAcknowledgedTrialIsLost) {
     for (const std::string& id : acknowledged) {
       EXPECT_TRUE(stored.contains(id)) << id << " was acknowledged and is gone";
     }
-    // A writer dies between storing and saying so at most once.
+    // A writer dies between storing and reporting it at most once.
     EXPECT_LE(stored.size(), acknowledged.size() + static_cast<std::size_t>(round + 1) * kWriters);
   }
   EXPECT_GT(acknowledged.size(), 100U) << "the writers were killed before they wrote";
@@ -108,7 +108,7 @@ TEST(CacheKill, ACreatorThatDiesLeavesNothingUnderTheName) {
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 4'000));
     creator.kill_now();
     (void)creator.wait();
-    // Complete or absent: in both cases the next one gets a sound database.
+    // Complete or absent: in both cases the next one gets an intact database.
     if (std::filesystem::exists(path)) {
       EXPECT_NO_THROW((void)TuningStore::open(path, OpenMode::read_only));
     }
@@ -136,7 +136,7 @@ TEST(CacheKill, ProcessesThatFindTheSameDamageSetItAsideOnce) {
       processes.push_back(std::make_unique<ChildProcess>([&, number](int) {
         CubinStore store(path, 1 << 30, {});
         (void)store.get(key(-1));
-        // What meets a lock, or the old file, is a miss.
+        // Running into a lock, or the old file, is a miss.
         for (int again = 0; again < 200 && !store.get(key(number)); ++again) {
           store.put(key(number), record);
         }

@@ -9,7 +9,7 @@
 
 namespace kiln::test {
 
-/// A forked child that runs `body` with the writing end of a pipe, then exits: 0, or 1 when the
+/// A forked child that runs `body` with the writing end of a pipe, then exits: 0, or 1 if the
 /// body throws (the text goes through the pipe). Fork before any database is open in the parent:
 /// a connection must not cross it.
 class ChildProcess {

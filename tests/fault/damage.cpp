@@ -32,7 +32,7 @@ std::string damaged(std::string bytes, std::mt19937_64& random) {
       bytes[page + random() % 12] = static_cast<char>(random());
       break;
     }
-    case 4:  // cut off
+    case 4:  // truncated
       bytes.resize(anywhere());
       break;
     case 5: {  // a write that went elsewhere

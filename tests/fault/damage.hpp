@@ -7,8 +7,8 @@
 
 namespace kiln::test {
 
-/// The bytes of an SQLite file with one damage of the kinds that disks, copies and people do: a
-/// flipped bit, noise, a page header, a cut, zeroed sectors, a page in another's place.
+/// The bytes of an SQLite file with one damage of the kinds caused by disks, copies and people: a
+/// flipped bit, noise, a page header, truncation, zeroed sectors, a page in another's place.
 [[nodiscard]] std::string damaged(std::string bytes, std::mt19937_64& random);
 
 }  // namespace kiln::test

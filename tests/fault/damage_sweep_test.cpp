@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Damaged databases and cubin stores through everything that reads them: an application's get(),
-// `kiln list`, `kiln merge`. Never a crash, never a hang, and never another answer than the one of
-// the sound file without a warning.
+// `kiln list`, `kiln merge`. Never a crash, never a hang, and never an answer that differs from
+// the intact file's without a warning.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -40,7 +40,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Ends the program when a round does not end: the test has then failed, whatever it waits for.
+/// Ends the program if a round does not end: the test has then failed, whatever it waits for.
 class RoundLimit {
  public:
   RoundLimit() : begin_(cpu_seconds()) { ::alarm(kHangSeconds); }
@@ -119,7 +119,7 @@ class DamageSweep : public LibraryFixture {
     (void)store.record_all(trials);
   }
 
-  /// What a fresh process of an application gets: exact, near, and untuned problems.
+  /// The answers to a fresh process of an application: exact, near, and untuned problems.
   std::vector<Answer> answers() {
     warnings_.clear();
     std::vector<Gemm> questions = tuned();
@@ -152,7 +152,7 @@ class DamageSweep : public LibraryFixture {
     EXPECT_NE(std::string(error.what()).find("Next: "), std::string::npos) << error.what();
   }
 
-  /// The answers that differ from those of the sound file; "" when there are none, or a warning.
+  /// The answers that differ from those of the intact file; "" if there are none, or a warning.
   std::string silent_answers() {
     const std::vector<Answer> now = answers();
     std::string text;
@@ -164,7 +164,7 @@ class DamageSweep : public LibraryFixture {
     return text;
   }
 
-  /// The lines of a list without a warning that are not those of the sound file.
+  /// The lines of a list without a warning that differ from those of the intact file.
   std::string silent_lines() {
     std::string text;
     try {
@@ -202,7 +202,7 @@ class DamageSweep : public LibraryFixture {
     return true;
   }
 
-  /// The database is opened for writing too, which may mend it, but makes nothing up.
+  /// The database is also opened for writing, which may repair it, but invents nothing.
   void open_for_writing() {
     try {
       const TuningStore store = TuningStore::open(database_, OpenMode::read_write);
@@ -232,7 +232,7 @@ TEST_F(DamageSweep, EveryOtherAnswerOfADamagedDatabaseComesWithAWarning) {
   double longest = 0.0;
   int changed = 0;
   std::vector<std::string> silent;
-  const int first = rounds("KILN_SWEEP_FIRST", 0);  // to look at one again
+  const int first = rounds("KILN_SWEEP_FIRST", 0);  // to reproduce a single one
   const int count = rounds("KILN_SWEEP_DATABASES", 200);
   for (int round = 0; round < count; ++round) {
     SCOPED_TRACE(fmt::format("round {}", round));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // fork() of a process that uses the library: the child is answered at once, whatever other threads
-// were at.
+// were doing.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ class ForkTest : public ::testing::Test {
     options.device = "emulated:h200";
     return Library::open(options);
   }
-  /// A child that hangs is ended by SIGALRM, which no status below takes for an answer.
+  /// A child that hangs is ended by SIGALRM, which no check below accepts.
   static void limit_time() { ::alarm(20); }
 
   template <class Call>

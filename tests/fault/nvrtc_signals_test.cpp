@@ -41,7 +41,7 @@ CompileRequest request() {
 }
 
 bool same(const struct sigaction& a, const struct sigaction& b) {
-  // Member by member: what a mask holds beyond the last signal is left to chance.
+  // Member by member: a mask's bits beyond the last signal are unspecified.
   for (int number = 1; number < NSIG; ++number) {
     if (sigismember(&a.sa_mask, number) != sigismember(&b.sa_mask, number)) return false;
   }
@@ -65,7 +65,7 @@ bool unchanged(const Actions& before) {
 }
 
 bool has_nvrtc() {
-  // Asked in a child: here nothing may load NVRTC before a test forks.
+  // Checked in a child: nothing may load NVRTC here before a test forks.
   ChildProcess probe([](int) { (void)make_nvrtc_compiler(); });
   return probe.wait() == 0;
 }
@@ -112,7 +112,7 @@ TEST(NvrtcSignals, HeadersThatCannotBePrecompiledAreParsedWithOneWarning) {
     int warnings = 0;
     const auto compiler =
         make_nvrtc_compiler("", SystemHeaders::precompile, [&](const std::string&) { ++warnings; });
-    const rlimit limit{100'000, RLIM_INFINITY};  // of precompiled headers there are megabytes
+    const rlimit limit{100'000, RLIM_INFINITY};  // precompiled headers take megabytes
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) throw std::runtime_error("setrlimit");
     for (int i = 0; i < 2; ++i) {
       const CompileResult result = compiler->compile(request());

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// An application with handlers of its own for the signals that end programs. It says "ready" when
+/// An application with handlers of its own for the signals that end programs. Prints "ready" when
 /// they are in place, gets a kernel from libkiln, and waits for the one signal that it is sent.
 /// usage: signal_application DATABASE CUBIN_STORE
 /// Exit codes: 0 the handler ran once and there is a kernel, 1 no kernel, 3 the handler did not
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (const int number : std::array{SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
-  // A signal finds any thread that lets it in: one that compiles, or one like this.
+  // A signal goes to any thread that does not block it: one that compiles, or one like this.
   std::jthread other([](const std::stop_token& stop) {
     while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
   });

@@ -36,7 +36,7 @@ using std::chrono::steady_clock;
 
 constexpr std::array<int, 3> kSignals{SIGTERM, SIGINT, SIGHUP};
 constexpr auto kLatest = milliseconds(1200);
-/// A run that is still there so long after its signal hangs.
+/// A run that is still there this long after its signal hangs.
 constexpr auto kPatience = std::chrono::seconds(30);
 
 int wanted_runs(const char* variable, int otherwise) {
@@ -44,7 +44,7 @@ int wanted_runs(const char* variable, int otherwise) {
   return text == nullptr ? otherwise : std::atoi(text);
 }
 
-/// What came of all runs.
+/// The results of all runs.
 struct Tally {
   int clean = 0;
   int killed = 0;  ///< by the signal itself, where no handler was in place yet, or no longer
@@ -129,7 +129,7 @@ bool has_nvrtc() {
   }
 }
 
-/// Moments that are spread evenly, and each with another signal than its neighbours.
+/// Evenly spaced moments, each with a different signal from its neighbours.
 template <class Each>
 void sweep(int runs, const Each& each) {
   std::mt19937 random(12);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C at the program itself: it ends by itself, says so with its exit code, and keeps what it
-// has.
+// Ctrl-C on the program itself: it ends by itself, reports it with its exit code, and keeps what
+// it has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Tunes a make-believe template into FOLDER/tuning.db and says on standard output, trial by trial,
+// Tunes a make-believe template into FOLDER/tuning.db and reports on stdout, trial by trial,
 // what is safely stored: one line "ID TEMPLATE CONFIG" each. Meant to be killed.
 
 #include <fmt/format.h>

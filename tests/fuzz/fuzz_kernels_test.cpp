@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Executes spoilt kernels: whatever a compiler's PTX becomes by other registers, numbers, labels,
-// instructions and guards, it is refused with a reason, ends, or is ended by a finding or a limit.
-// What sanitizers would see besides is the point of the test.
+// Executes corrupted kernels: whatever other registers, numbers, labels, instructions and guards do
+// to a compiler's PTX, it is refused with a reason, ends, or is ended by a finding or a limit.
+// The point of the test is what sanitizers would see besides.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ std::string text_of(const Sample& sample) {
 
 constexpr std::int64_t kBufferBytes = 32 << 10;
 
-/// Runs a text in the place of a sample's. Throws what the reader or the launch throw.
+/// Runs a text in place of a sample's. Throws what the reader or the launch throws.
 LaunchResult run(const Sample& sample, const std::string& text, int host_threads) {
   GlobalMemory memory(std::int64_t{64} << 20);
   std::vector<std::byte> parameters;
@@ -109,7 +109,7 @@ LaunchResult run(const Sample& sample, const std::string& text, int host_threads
   return run_grid(std::move(state), options);
 }
 
-/// Spoils PTX in pieces that the reader takes for whole: most of what comes out is still a module.
+/// Mutates PTX in units that the reader recognises: most results are still modules.
 class KernelMutator {
  public:
   explicit KernelMutator(unsigned seed) : random_(seed) {
@@ -131,9 +131,9 @@ class KernelMutator {
     for (std::size_t times = 1 + pick(3); times > 0; --times) {
       mutate(lines, places[pick(places.size())], places[pick(places.size())]);
     }
-    std::string spoilt;
-    for (const std::string& line : lines) spoilt += line + "\n";
-    return spoilt;
+    std::string mutated;
+    for (const std::string& line : lines) mutated += line + "\n";
+    return mutated;
   }
 
  private:
@@ -151,7 +151,7 @@ class KernelMutator {
     if (line.empty() || line.back() != ';' || line.find(": ") != std::string::npos) return false;
     return line[0] == '@' || std::isalpha(static_cast<unsigned char>(line[0])) != 0;
   }
-  /// Where the opcode of an instruction lies, behind its guard.
+  /// The opcode of an instruction, after its guard.
   static std::pair<std::size_t, std::size_t> opcode_of(const std::string& line) {
     const std::string blanks = " \t";
     std::size_t at = 0;
@@ -196,7 +196,7 @@ class KernelMutator {
         replace_word(line, "0123456789", kNumbers[pick(kNumbers.size())]);
         break;
       default:
-        // A register or label by another of the same kernel.
+        // A register or label replaced by another of the same kernel.
         replace_word(line, "%$", word_of(lines[other], "%$"));
         break;
     }
@@ -206,7 +206,7 @@ class KernelMutator {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '%' || c == '$' ||
            c == '.' || c == '-';
   }
-  /// Where the words of a line lie that begin with one of these characters.
+  /// The words of a line that begin with one of these characters.
   static std::vector<std::pair<std::size_t, std::size_t>> words_of(const std::string& line,
                                                                    const std::string& first) {
     std::vector<std::pair<std::size_t, std::size_t>> words;
@@ -273,7 +273,7 @@ TEST(FuzzKernels, SpoiltOnesEndOneWayOrAnother) {
       }
     }
   }
-  // All three happen, or this would test only one.
+  // All three must happen, or this would test only one.
   const int all = kRounds * static_cast<int>(kSamples.size());
   fmt::print("{} refused, {} ended, {} stopped of {}\n", refused, ended, stopped, all);
   EXPECT_GT(refused, all / 10);

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Whatever the text, the PTX reader gives a module whose indices lead somewhere, or throws an
+// Whatever the text, the PTX reader returns a module whose indices are valid, or throws an
 // Error(device) that points into the text.
 
 #include <gtest/gtest.h>
@@ -106,7 +106,7 @@ const std::vector<std::string> kWords{
     "A",           ".file 1 ", "brx.idx ", "call ",    "<2147483647>",
     "[4294967296]"};
 
-/// Checks what everyone after the reader relies on.
+/// Checks what everything after the reader relies on.
 class ModuleCheck {
  public:
   explicit ModuleCheck(const ptx::Module& module) : module_(module) {}

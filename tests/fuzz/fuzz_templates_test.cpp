@@ -87,7 +87,7 @@ TEST(FuzzFrontMatter, AnswersOrPointsAtTheFault) {
       ++parsed;
       if (made.why_unsupported(problem, limits)) continue;
       const auto config = made.space(problem, limits).default_config();
-      // Values out of range are found here, and say so with the launch's line.
+      // Values out of range are found here, and reported with the launch's line.
       if (config) (void)made.geometry(*config, problem, limits);
     } catch (const Error& error) {
       ASSERT_EQ(error.kind(), ErrorKind::template_) << error.what() << "\ninput: " << text;

@@ -81,16 +81,16 @@ TEST(EndlessKernels, SlowInstructions) {
 }
 
 TEST(EndlessKernels, AtBarriers) {
-  // One warp never comes, but runs.
+  // One warp never arrives, but runs.
   EXPECT_EQ(
       ended_by("setp.lt.u32 %p1, %r1, 32; L: @%p1 bra L; bar.sync 0; ret;", {3, 1, 1}, {128, 1, 1}),
       Finding::timed_out);
-  // All meet again and again.
+  // All warps synchronise over and over.
   EXPECT_EQ(ended_by("L: bar.sync 0; bra L;", {2, 1, 1}, {256, 1, 1}), Finding::timed_out);
   EXPECT_EQ(ended_by("L: barrier.cluster.arrive; barrier.cluster.wait; bra L;", {4, 1, 1},
                      {64, 1, 1}, {2, 1, 1}),
             Finding::timed_out);
-  // An mbarrier that nobody completes.
+  // An mbarrier that never completes.
   EXPECT_EQ(ended_by(R"(
     mov.u32 %r2, barrier; setp.ne.u32 %p1, %r1, 0;
     @!%p1 mbarrier.init.shared.b64 [%r2], 1;
@@ -102,7 +102,7 @@ TEST(EndlessKernels, AtBarriers) {
 }
 
 TEST(EndlessKernels, OnMemory) {
-  // A lock that is never free, a flag that nobody sets.
+  // A lock that is never free, a flag that is never set.
   EXPECT_EQ(ended_by("L: atom.global.cas.b32 %r2, [%rd1], 1, 1; setp.ne.u32 %p1, %r2, 1;\n"
                      "@%p1 bra L; ret;",
                      {300, 1, 1}, {32, 1, 1}),

@@ -16,8 +16,8 @@
 
 namespace kiln::test {
 
-/// Spoils texts, the same way for a seed: bytes change, go or double, words of a dictionary come
-/// in, and tails are swapped between texts.
+/// Corrupts texts, the same way for a seed: bytes change, disappear or double, words of a
+/// dictionary are inserted, and tails are swapped between texts.
 class Mutator {
  public:
   Mutator(std::vector<std::string> corpus, std::vector<std::string> dictionary, unsigned seed)

@@ -67,7 +67,7 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) k(const __grid_constant__ A
   if (t == 0) {
     mbar_init(&bar, 1);
     fence_init();
-    // Of its own 1 KiB from block 0 and, but for block 1, 1 KiB from block 2.
+    // Of its own 1 KiB from block 0 and, except for block 1, 1 KiB from block 2.
     mbar_expect(&bar, rank == 1 ? 1024 : 2048);
   }
   fence_async();

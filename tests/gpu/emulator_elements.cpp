@@ -40,7 +40,7 @@ char constraint(Kind kind) {
   return bytes == 2 ? 'h' : bytes == 4 ? 'r' : 'l';
 }
 
-/// Values at which arithmetic changes its ways.
+/// Values at which arithmetic behaves differently.
 std::vector<std::uint64_t> special_values(Kind kind) {
   switch (kind) {
     case Kind::small:
@@ -123,7 +123,7 @@ std::uint64_t random_value(Kind kind, std::mt19937_64& random) {
   return bits;
 }
 
-/// Three in eight values are special, in other places for each operand.
+/// Three in eight values are special, at different positions for each operand.
 Bytes operand_values(Kind kind, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto specials = special_values(kind);
@@ -165,7 +165,7 @@ double number(Kind kind, std::uint64_t bits) {
   }
 }
 
-/// In the place of an infinity, the power of two from which on numbers are rounded to it: the other
+/// In place of an infinity, the power of two from which on numbers are rounded to it: the other
 /// result may be the largest number, but nothing farther.
 double rounded_from(Kind kind, double value) {
   if (!std::isinf(value) || kind == Kind::f64) return value;

@@ -29,7 +29,7 @@ TEST_F(Floats, FusedMultiplyAdd32) {
            {Kind::f32, Kind::f32, Kind::f32},
            joined({each("fma.{}.f32 %0, %1, %2, %3;", kRoundings),
                    each("fma.{}.f32 %0, %1, %2, %3;", kModified),
-                   // Where a product alone decides what .ftz flushes.
+                   // Where only a product decides what .ftz flushes.
                    each("fma.{}.f32 %0, %1, %2, 0f80000000;", kModified)})});
 }
 

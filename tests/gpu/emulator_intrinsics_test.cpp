@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What CUDA C++ makes of its mathematical functions and intrinsics: long sequences of ordinary
+// What CUDA C++ generates for its mathematical functions and intrinsics: long sequences of ordinary
 // instructions, whose results are the same on both devices, bit by bit, where none of them is an
 // approximation.
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t kThreads = 256;
 
-/// One kernel for all: result `i` of thread `t` lies at out[256 * i + t]. u, v and w are its
+/// One kernel for all: result `i` of thread `t` is at out[256 * i + t]. u, v and w are its
 /// numbers.
 std::string source_of(const std::string& type, const std::vector<std::string>& expressions) {
   std::string source = R"(
@@ -53,7 +53,7 @@ class Intrinsics : public EmulatorPair {
     run.out_bytes = expressions.size() * kThreads * bytes;
     return this->run(run);
   }
-  /// The same bits; of floating-point numbers that are no numbers only that.
+  /// The same bits; for NaNs, only that both are NaN.
   template <class T>
   void expect_same(const std::string& type, const Bytes& in,
                    const std::vector<std::string>& expressions, double bound = 0.0) {

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kWarps = 32;
 
-/// Registers of a fragment, and what lies in them.
+/// Registers of a fragment, and their contents.
 struct Fragment {
   int count;
   Element element;

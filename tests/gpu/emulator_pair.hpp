@@ -53,7 +53,7 @@ struct PairRun {
   std::string name;           ///< name expression; empty: extern "C" `k`
 };
 
-/// What both devices made of it.
+/// The results of both devices.
 struct PairResult {
   Bytes gpu;
   Bytes emulated;
@@ -68,10 +68,10 @@ class EmulatorPair : public ::testing::Test {
  protected:
   void SetUp() override;
 
-  /// Fails the test, and gives nothing, when a device reports anything.
+  /// Fails the test, and returns nothing, if a device reports anything.
   std::optional<PairResult> run(const PairRun& run);
-  /// The same with an argument of another type than PairArgs, which `arguments(buffers, out)` makes
-  /// of the buffers' addresses.
+  /// The same with an argument of a type other than PairArgs, which `arguments(buffers, out)` makes
+  /// from the buffers' addresses.
   std::optional<PairResult> run(
       const PairRun& run,
       const std::function<Bytes(const std::vector<DevicePtr>&, DevicePtr)>& arguments);

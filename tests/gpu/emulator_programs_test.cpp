@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Whole kernels as people write them, the same on both devices: sorting, sums, tables, loops that
+// Whole kernels of everyday kinds, the same on both devices: sorting, sums, tables, loops that
 // end at different times, locks. Each works in place on 64 KiB of random bits.
 #include "tests/gpu/emulator_fragments.hpp"
 

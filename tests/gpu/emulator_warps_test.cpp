@@ -109,7 +109,7 @@ extern "C" __global__ void k(const __grid_constant__ Args args) {
 }
 
 TEST_F(Warps, GlobalAtomics) {
-  // Zeros, but where that is the least that the instruction can give.
+  // Zeros, except where that is the least that the instruction can produce.
   std::vector<std::uint32_t> out(192, 0);
   std::fill_n(out.begin() + 8, 8, 0xffffffffU);   // minima
   std::fill_n(out.begin() + 24, 8, 0xffffffffU);  // ANDs

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Single candidates on a GPU: right ones of every type pass, planted ones fail as what they are.
+// Single candidates on a GPU: right ones of every type pass, planted faults get the right outcome.
 #include <gmock/gmock.h>
 
 #include <chrono>
@@ -167,7 +167,7 @@ TEST_F(GpuEvaluatorTest, SampledConfigurationsOfEveryTemplateAreRight) {
     if (kernel.name() == "gemm_naive") continue;  // the test above is about it
     int verified = 0;
     for (const TypeRow& row : kernel.type_rows()) {
-      // Twice each, so that neighbours in the rotation of types meet the same storage.
+      // Twice each, so that neighbours in the rotation of types get the same storage.
       for (const char* layout : {"nn", "nn", "nt", "nt", "tn", "tn", "tt", "tt"}) {
         const auto [a, b] = parse_layout(layout).value();
         request_.gemm = gemm_of_row(row, turn, a, b, 1 << turn % 5, true);

@@ -4,7 +4,7 @@
 /// \file
 /// A process whose kernel was compiled by another one. Prints the time from opening the library to
 /// the end of its first launch, beyond the creation of the CUDA context. Fails if it compiled, or,
-/// as an optimised build, took longer than is promised. usage: first_launch DATABASE CUBIN_STORE [M
+/// as an optimised build, took longer than promised. usage: first_launch DATABASE CUBIN_STORE [M
 /// N K]
 
 #include <cuda_runtime_api.h>

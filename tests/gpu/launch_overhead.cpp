@@ -3,8 +3,8 @@
 
 /// \file
 /// Host time of a look-up, of Kernel::launch, and of the bare CUDA call with the same kernel, as
-/// medians over batches in turns. Prints nanoseconds; an optimised build fails when they are more
-/// than is promised. Figures are those of a release build.
+/// medians over interleaved batches. Prints nanoseconds; an optimised build fails if they exceed
+/// what is promised. Figures are those of a release build.
 
 #include <cuda_runtime_api.h>
 
@@ -50,7 +50,7 @@ double median(std::vector<double> values) {
   return values[kBatches / 2];
 }
 
-/// The very kernel that the library launches, loaded once more, so that the bare call differs from
+/// The same kernel that the library launches, loaded once more, so that the bare call differs from
 /// Kernel::launch in nothing but the library.
 struct SameKernel {
   SameKernel(kiln::Device& device, const kiln::Kernel& kernel, const kiln::Gemm& gemm) {

@@ -6,7 +6,7 @@
 /// measured GEMM candidate of a tuning database, with a run on the emulated GPU and from the
 /// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
-/// model's first 16 is slower than the best of all. -s leaves out the runs, which take all the
+/// model's first 16 is slower than the best of all. -s skips the runs, which take all the
 /// time;
 /// --templates names a folder whose templates replace built-in ones.
 ///
@@ -132,7 +132,7 @@ void print(const std::string& name, const std::vector<Row>& rows, Forecast forec
   std::vector<double> measured, predicted, ratios;
   for (const Row& row : rows) {
     if (row.*forecast <= 0.0) return;
-    // Over several problems the rates are compared: sizes alone would rank times well.
+    // Over several problems the rates are compared: sizes by themselves would rank times well.
     const double scale = one_problem ? 1.0 : 1.0 / row.flops;
     measured.push_back(row.measured_ns * scale);
     predicted.push_back(row.*forecast * scale);
@@ -160,7 +160,7 @@ class Runs {
         compiler_(make_nvrtc_compiler("", SystemHeaders::precompile), cubins_),
         device_(model) {}
 
-  /// Nothing, said on the standard error stream, when it cannot be run.
+  /// Nothing, with a note on stderr, if it cannot be run.
   [[nodiscard]] std::optional<double> time_ns(const Candidate& candidate, const Gemm& gemm) {
     const PreparedCandidate prepared =
         prepare_candidate(candidate, catalog_, compiler_, device_.info().limits, {{gemm, 1.0, 0.0}},

@@ -5,7 +5,7 @@
 /// Shared-memory wavefronts and global sectors, as ncu counts them on a GPU and as the emulated GPU
 /// does. tests/gpu/compare-with-ncu runs both steps:
 ///
-///     ncu_compare metrics          the metrics that it wants, for ncu --metrics
+///     ncu_compare metrics          the metrics that it needs, for ncu --metrics
 ///     ncu_compare gpu              launches every kernel once, for ncu to count
 ///     ncu_compare compare FILE     a table, FILE being what `ncu --csv --page raw` printed
 
@@ -110,7 +110,7 @@ Counts emulated_counts(EmulatedDevice& device, Compiler& compiler, const Counted
   Counts counts{};
   for (std::size_t i = 0; i < sheet.instructions.size(); ++i) {
     const std::string_view opcode = sheet.program->opcodes[i];
-    // Atomics have counters of their own, whose wavefronts are not of this kind.
+    // Atomics have counters of their own, whose wavefronts are different.
     if (opcode.starts_with("atom") || opcode.starts_with("red")) continue;
     const auto& facts = sheet.instructions[i];
     const bool copies = opcode.starts_with("cp.async");
@@ -182,7 +182,7 @@ void print_list(const char* title, const std::vector<std::string>& labels) {
   for (const std::string& label : labels) fmt::print("  {}\n", label);
 }
 
-/// 0 when every kernel's counts are as near as its tolerance says.
+/// 0 if every kernel's counts are within its tolerance.
 int compare(Compiler& compiler, const std::string& path) {
   const std::vector<Counts> measured = ncu_counts(path);
   EmulatedDevice device("h200");
@@ -217,7 +217,7 @@ int compare(Compiler& compiler, const std::string& path) {
 
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() == 1 && arguments[0] == "metrics") {
-    // The first is compared with nothing: asked for counters of instructions alone, ncu 2025.3
+    // The first is compared with nothing: when only instruction counters are requested, ncu 2025.3
     // crashes.
     std::string all = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
     for (const Quantity& quantity : quantities()) {

@@ -19,14 +19,14 @@ struct CatalogCase {
   DType type;
   Storage a, b;
   int alignment;
-  std::vector<NamedValue> set;  ///< other than the default's
+  std::vector<NamedValue> set;  ///< that differ from the default's
   Tolerance tolerance{};
 };
 
-/// ptxas turns cp.async with a number of bytes in a register into different instructions, by what
-/// it can prove of that number.
+/// ptxas turns cp.async with the number of bytes in a register into different instructions,
+/// depending on what it can prove about that number.
 constexpr Tolerance kUnknownBytes{"shared cp", 0.06};
-/// ptxas joins stores of the PTX.
+/// ptxas merges stores of the PTX.
 constexpr Tolerance kJoinedStores{"shared st", 0.15};
 
 CountedKernel from_catalog(const CatalogCase& test, const DeviceLimits& limits) {
@@ -90,7 +90,7 @@ extern "C" __global__ void k(const Args args) {{
   return counted;
 }
 
-/// Registers of an access of 4, 8 or 16 bytes: its suffix, and what stands in its braces.
+/// Registers of an access of 4, 8 or 16 bytes: its suffix, and what is in its braces.
 struct Width {
   const char* suffix;
   const char* loaded;

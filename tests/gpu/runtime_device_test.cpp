@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// The CUDA device on a real GPU: what it is, memory, loading, launching, timing, refusals.
+// The CUDA device on a real GPU: properties, memory, loading, launching, timing, refusals.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
@@ -198,7 +198,7 @@ TEST_F(RuntimeDeviceTest, ARecordingThatThrowsLeavesTheStreamUsable) {
   device_->free(memory);
 }
 
-/// Whether the process has made the primary context of a device.
+/// Whether the process has created the primary context of a device.
 bool has_context(int ordinal) {
   void* get_state = nullptr;
   cudaDriverEntryPointQueryResult result{};
@@ -212,7 +212,7 @@ bool has_context(int ordinal) {
   return active != 0;
 }
 
-/// Not of the fixture, which opens the first device.
+/// Not in the fixture, which opens the first device.
 TEST(RuntimeSecondDeviceTest, LeavesTheCurrentDeviceAsItIsAndWithoutAContext) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2) GTEST_SKIP() << "needs two GPUs";

@@ -12,7 +12,7 @@
 
 namespace kiln::testing {
 
-/// Opens the first GPU, or skips the test and says why there is none. Whatever else goes wrong is
+/// Opens the first GPU, or skips the test and says why there is none. Any other problem is
 /// a failure.
 class GpuTest : public ::testing::Test {
  protected:

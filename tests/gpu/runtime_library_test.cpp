@@ -18,7 +18,7 @@
 namespace kiln::testing {
 namespace {
 
-/// A matrix in host memory: `rows` rows of `ld` elements as they lie in memory.
+/// A matrix in host memory: `rows` rows of `ld` elements as stored.
 struct Matrix {
   DType type;
   std::int64_t rows, ld;
@@ -91,7 +91,7 @@ class RuntimeLibraryTest : public GpuTest {
     std::vector<double> rows_a(static_cast<std::size_t>(gemm.k));
     for (std::int64_t i = 0; i < gemm.m; ++i) {
       for (std::int64_t l = 0; l < gemm.k; ++l) rows_a[l] = a_n ? a.at(i, l) : a.at(l, i);
-      // Every row, and of long ones about forty columns: decoding is slow, rows are cheap.
+      // Every row, and about forty columns of long ones: decoding is slow, rows are cheap.
       const std::int64_t step = std::max<std::int64_t>(1, gemm.n / 40);
       for (std::int64_t j = i % step; j < gemm.n; j += step) {
         double sum = 0.0, absolute = 0.0;

@@ -17,7 +17,7 @@
 namespace kiln::testing {
 namespace {
 
-/// A right and plain kernel that misbehaves as its one tunable says.
+/// A right and plain kernel that misbehaves as its only tunable says.
 constexpr const char* kPlanted = R"(//@ template   planted
 //@ purpose    A plain kernel that misbehaves on request.
 //@ operation  gemm
@@ -110,7 +110,7 @@ TEST_F(GpuSessionTest, KeepsItsTimeAndGoesOnWhereItStopped) {
   const auto start = std::chrono::steady_clock::now();
   const auto first = run(Catalog::builtin());
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  // The one candidate by which it may overrun.
+  // The single candidate by which it may overrun.
   EXPECT_LT(took.count(), request.budget.seconds + 3.0);
   ASSERT_TRUE(first.best);
   EXPECT_TRUE(first.best->verification && first.best->verification->passed);

@@ -13,7 +13,7 @@
 
 namespace kiln::testing {
 
-/// What a fake compilation of one request gives.
+/// The result of a fake compilation of one request.
 struct FakeCompilation {
   bool ok = true;
   std::string log = {};
@@ -27,8 +27,8 @@ struct FakeCompilation {
 };
 
 /// Compiles nothing: the cubin is text for FakeDevice whose lowered names are the name expressions
-/// themselves, unless `decide` has something else. `decide` chooses what becomes of a request (its
-/// name expression holds the whole configuration). Thread-safe when `decide` is.
+/// themselves, unless `decide` has something else. `decide` chooses the result of a request (its name
+/// expression has the whole configuration). Thread-safe if `decide` is.
 class FakeCompiler : public Compiler {
  public:
   using Decide = std::function<FakeCompilation(const CompileRequest&)>;

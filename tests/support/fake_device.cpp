@@ -93,7 +93,7 @@ std::int64_t FakeDevice::free_memory_bytes() {
 }
 
 void* FakeDevice::own_stream() const noexcept {
-  // Any address that is neither null nor another device's will do.
+  // Any address that is neither null nor another device's works.
   return const_cast<FakeDevice*>(this);
 }
 
@@ -109,7 +109,7 @@ DevicePtr FakeDevice::allocate(std::int64_t bytes) {
                               ~static_cast<std::size_t>(255);
   void* memory = std::aligned_alloc(256, rounded);
   if (memory == nullptr) throw Error(ErrorKind::device, "the host is out of memory");
-  // Whoever reads what nobody wrote shall get an odd value.
+  // Reads of unwritten memory get an odd value.
   std::memset(memory, 0xA5, rounded);
   const auto address = reinterpret_cast<DevicePtr>(memory);
   allocations_[address] = bytes;

@@ -18,7 +18,7 @@
 
 namespace kiln::testing {
 
-/// What the first line of a fake cubin may ask for. Faults appear where a GPU shows them: refusals
+/// What the first line of a fake cubin may request. Faults appear where a GPU shows them: refusals
 /// at launch(), faults and hangs at the next call that waits.
 inline constexpr std::string_view kBehaveOk = "ok";
 inline constexpr std::string_view kBehaveLoadFailed = "load_failed";
@@ -39,7 +39,7 @@ struct FakeCubin {
   std::vector<std::string> names;
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::vector<std::byte> bytes() const;
-  /// Nothing when the bytes are no fake cubin.
+  /// Nothing if the bytes are not a fake cubin.
   [[nodiscard]] static std::optional<FakeCubin> parse(std::span<const std::byte> bytes);
 };
 
@@ -68,7 +68,7 @@ struct FakeDeviceOptions {
   double noise = 0.0;  ///< relative deviation of a replay's time, from the seed below
   std::uint64_t seed = 1;
   double hang_s = 3600.0;
-  /// Asked before every launch.
+  /// Called before every launch.
   std::function<std::optional<FakeFault>(const FakeLaunch&)> fault;
   bool with_standard_kernels = true;  ///< gemm of any template, and the verification kernels
 };

@@ -43,7 +43,7 @@ GemmTypes types_of(std::string_view name) {
   return {types[0], types[1], types[2], types[3]};
 }
 
-/// A plain rows x cols array of a matrix in memory, transposed when it lies so.
+/// A plain rows x cols array of a matrix in memory, transposed if stored so.
 std::vector<double> gather(DType type, const void* data, std::int64_t rows, std::int64_t cols,
                            std::int64_t ld, bool transposed) {
   std::vector<double> out(static_cast<std::size_t>(rows * cols));
@@ -78,7 +78,7 @@ void host_gemm(const FakeLaunch& launch) {
       if (args.beta != 0.0) value += args.beta * load_element(types.c, args.c, i * args.ldc + j);
       const bool middle = i == m / 2 && j == n / 2;
       if (middle && launch.behaviour == kBehaveWrongResult) value += 1.0 + std::fabs(value);
-      // One unit in the last place of a float, on inexact values alone: what a race in the order of
+      // One unit in the last place of a float, only for inexact values: what a race in the order of
       // additions looks like, and integers do not show.
       const bool odd_run = launch.index % 2 == 1;
       if (launch.behaviour == kBehaveUnstable && odd_run && value != std::nearbyint(value)) {

@@ -7,7 +7,7 @@
 
 namespace kiln::testing {
 
-/// The command of plain nvcc; "" where there is none.
+/// The command of plain nvcc; "" if there is none.
 [[nodiscard]] inline std::string find_nvcc() {
   for (const char* command : {"nvcc", "/usr/local/cuda/bin/nvcc"}) {
     if (std::system((std::string(command) + " --version >/dev/null 2>&1").c_str()) == 0) {

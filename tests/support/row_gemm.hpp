@@ -15,7 +15,7 @@ namespace kiln::testing {
 
 /// A problem of a template's row of element types, the sizes left open. As `turn` grows the types
 /// rotate through what the row allows: every second slot backwards, and one further in each round,
-/// so that slots with the same choices meet in all combinations.
+/// so that slots with the same choices occur in all combinations.
 [[nodiscard]] inline Gemm gemm_of_row(const TypeRow& row, std::size_t turn, Storage a, Storage b,
                                       int alignment, bool reads_c) {
   std::map<std::string, DType> types;
@@ -49,7 +49,7 @@ struct TypeChoice {
   std::size_t turn;
 };
 
-/// As few as let every type of every slot of every row occur.
+/// The fewest for which every type of every slot of every row occurs.
 [[nodiscard]] inline std::vector<TypeChoice> type_choices(const KernelTemplate& kernel) {
   std::vector<TypeChoice> choices;
   for (const TypeRow& row : kernel.type_rows()) {

@@ -16,7 +16,7 @@
 
 namespace kiln::testing {
 
-/// An evaluation that ended well, with as many samples as asked for.
+/// A successful evaluation, with as many samples as requested.
 [[nodiscard]] inline Evaluation passed_in(double time_ns, int samples = 15) {
   Evaluation evaluation;
   evaluation.verification = {true, 0.5, ""};
@@ -36,7 +36,7 @@ namespace kiln::testing {
   return evaluation;
 }
 
-/// Runs nothing: a script says what becomes of each candidate. Keeps count of what it was asked.
+/// Runs nothing: a script decides the outcome of each candidate. Counts its requests.
 class ScriptedEvaluator : public Evaluator {
  public:
   using Script = std::function<Evaluation(const EvaluationJob&)>;
@@ -44,7 +44,7 @@ class ScriptedEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override { setups_.push_back(setup); }
-  /// Ready when `ready` says so, which is asked again and again; at once when it is empty.
+  /// Ready when `ready` says so, which is polled; at once if it is empty.
   [[nodiscard]] bool make_ready(const GiveUp& give_up) override {
     while (ready && !ready()) {
       if (give_up()) return false;
@@ -87,14 +87,14 @@ class ScriptedEvaluator : public Evaluator {
   [[nodiscard]] const std::vector<EvaluationSetup>& setups() const { return setups_; }
   /// Labels in the order of evaluation.
   [[nodiscard]] const std::vector<std::string>& evaluated() const { return evaluated_; }
-  /// The best time that each job was told.
+  /// The best time that was passed with each job.
   [[nodiscard]] const std::vector<double>& best_ns() const { return best_ns_; }
   [[nodiscard]] const std::vector<ComparisonRequest>& comparisons() const { return comparisons_; }
 
-  Script compare_script;     ///< for compare(); the script of evaluate() when empty
+  Script compare_script;     ///< for compare(); the script of evaluate() if empty
   std::string compare_note;  ///< what compare() notes
   std::function<bool()> ready;
-  std::function<bool(const EvaluationJob&)> hangs;  ///< these run until they are given up
+  std::function<bool(const EvaluationJob&)> hangs;  ///< these run until they are abandoned
   DeviceInfo info_ = fake_device_info();
 
  private:

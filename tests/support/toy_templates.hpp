@@ -16,7 +16,7 @@
 
 namespace kiln::testing {
 
-/// A folder that goes with its owner.
+/// A folder that is removed with its owner.
 class TempFolder {
  public:
   TempFolder() {

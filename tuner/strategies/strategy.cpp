@@ -26,7 +26,7 @@ std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategyI
     return std::make_unique<ModelStrategy>(input.space, input.problem,
                                            profile_for(input.limits, input.device), input.seed);
   }
-  throw Error(ErrorKind::usage, fmt::format("unknown strategy '{}'; there are: {}", name,
+  throw Error(ErrorKind::usage, fmt::format("unknown strategy '{}'; the strategies are: {}", name,
                                             fmt::join(strategy_names(), ", ")));
 }
 

@@ -165,7 +165,7 @@ TEST_F(BlockMutants, Transposition) {
       });
 }
 
-// ---- a sum over all blocks: the last one to come adds up ----
+// ---- a sum over all blocks: the last one to arrive adds up ----
 
 const char* const kTotal = R"(
 extern "C" __global__ void total(const float* values, float* parts, float* total,

@@ -51,7 +51,7 @@ class CatalogSpecimen : public Specimen {
 
  private:
   using At = int (*)(int, int);
-  /// A matrix as it lies in memory, transposed or not.
+  /// A matrix as stored in memory, transposed or not.
   DevicePtr matrix(Bench& bench, DType type, int rows, int cols, Storage storage, At at) const {
     const int bytes = size_bytes(type);
     std::vector<std::byte> values(static_cast<std::size_t>(rows * cols * bytes));

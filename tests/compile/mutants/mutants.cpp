@@ -23,7 +23,7 @@ std::string replaced_once(const std::string& text, const std::string& from, cons
 }
 
 /// "kernel.cu:37" of the one line that contains `marker`; #line directives are followed, and
-/// folders left out. "" when there is no such line, or more than one.
+/// without folders. "" when there is no such line, or more than one.
 std::string place_of(const std::string& source, const std::string& marker) {
   std::istringstream lines(source);
   std::string file = "kernel.cu";

@@ -28,7 +28,7 @@ struct Region {
   int end_col = 1 << 30;
 };
 
-/// What came of running a kernel.
+/// The result of running a kernel.
 struct Observed {
   std::vector<emulated::Report> reports;
   std::string wrong;  ///< the first wrong element in words; "" when right, or nothing was compared
@@ -41,7 +41,7 @@ class Specimen {
  public:
   virtual ~Specimen() = default;
   [[nodiscard]] virtual const std::string& source() const = 0;
-  /// Compiles and runs a text in the place of source(), small and with all checks on. A text that
+  /// Compiles and runs a text in place of source(), small and with all checks on. A text that
   /// does not compile is a failure of the test, but not a fatal one.
   [[nodiscard]] virtual Observed run(const std::string& source) = 0;
 };
@@ -49,12 +49,12 @@ class Specimen {
 struct Mutant {
   std::string name;
   std::string from;  ///< occurs once in the specimen's source
-  std::string to;    ///< and this takes its place
+  std::string to;    ///< and is replaced by this
   /// A report of this kind must come; none: no report is asked for, but a wrong result.
   std::optional<Finding> kind;
   /// The report's line in the mutated source contains this, and no other line does.
   std::string line;
-  /// Where the first wrong element lies.
+  /// Where the first wrong element is.
   Region region;
 };
 
@@ -67,13 +67,13 @@ struct Mutant {
   return {std::move(name), std::move(from), std::move(to), {}, {}, region};
 }
 
-/// Expects nothing of the specimen as it is but a right result, and of each mutant what it says.
+/// Expects a right result and no report from the specimen, and from each mutant what it states.
 void examine(Specimen& specimen, const std::vector<Mutant>& mutants);
 
 /// NVRTC, loaded once; null where there is none.
 [[nodiscard]] Compiler* nvrtc();
 
-/// A test that skips itself where there is no NVRTC.
+/// A test that is skipped where there is no NVRTC.
 class NvrtcTest : public ::testing::Test {
  protected:
   void SetUp() override {

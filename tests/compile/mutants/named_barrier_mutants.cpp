@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Warps that produce and warps that consume, which hand two buffers to each other through named
+// Warps that produce and warps that consume, which pass two buffers to each other through named
 // barriers.
 #include <gtest/gtest.h>
 

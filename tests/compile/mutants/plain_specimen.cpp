@@ -9,7 +9,7 @@
 namespace kiln::testing {
 namespace {
 
-/// Blocks in turn on one host thread, so that each run finds the same.
+/// Blocks one after another on one host thread, so that each run finds the same.
 EmulationOptions checked() {
   EmulationOptions options;
   options.checks = true;

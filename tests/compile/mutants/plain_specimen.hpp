@@ -26,7 +26,7 @@ class Bench {
     device_.copy_to_device(at, values.data(), static_cast<std::int64_t>(values.size() * sizeof(T)));
     return at;
   }
-  /// Memory that nobody wrote.
+  /// Unwritten memory.
   [[nodiscard]] DevicePtr fresh(std::int64_t bytes) { return device_.allocate(bytes); }
   template <class T>
   [[nodiscard]] std::vector<T> download(DevicePtr from, std::size_t count) {
@@ -34,7 +34,7 @@ class Bench {
     device_.copy_to_host(values.data(), from, static_cast<std::int64_t>(count * sizeof(T)));
     return values;
   }
-  /// True if it ran to its end. `arguments` holds the kernel's parameters one after another.
+  /// True if it ran to its end. `arguments` are the kernel's parameters, packed.
   template <class Arguments>
   bool launch(std::array<std::uint32_t, 3> grid, std::uint32_t threads, const Arguments& arguments,
               std::uint32_t cluster = 1) {
@@ -70,7 +70,7 @@ class PlainSpecimen : public Specimen {
   Run run_;
 };
 
-/// Notes the first element of a matrix of `cols` columns that is not as expected.
+/// Notes the first element of a matrix of `cols` columns that differs from the expected one.
 template <class T, class Expected>
 void compare(const std::vector<T>& values, int cols, const Expected& expected, Observed& observed) {
   for (std::size_t i = 0; i < values.size(); ++i) {

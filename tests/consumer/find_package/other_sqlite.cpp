@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// Names that libraries inside Kiln have as well. Linking succeeds, and Kiln works, only if Kiln
-/// keeps its own to itself: whoever called these would end here.
+/// Names that libraries inside Kiln also use. Linking succeeds, and Kiln works, only if Kiln
+/// keeps its own to itself: any call to these would end here.
 
 #include <cstdlib>
 

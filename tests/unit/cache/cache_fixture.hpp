@@ -17,7 +17,7 @@ struct sqlite3;
 /// What the tests of the cache share: a private folder, plausible records, plain SQLite.
 namespace kiln::test {
 
-/// A folder of mode 0700 that goes with the object.
+/// A folder of mode 0700 that is removed with the object.
 class TempFolder {
  public:
   TempFolder();
@@ -31,7 +31,7 @@ class TempFolder {
   std::string path_;
 };
 
-/// The database as a person with `sqlite3` sees it: no checks, no hardening.
+/// The database as seen by a person with `sqlite3`: no checks, no hardening.
 class PlainSqlite {
  public:
   explicit PlainSqlite(const std::string& path);
@@ -51,8 +51,8 @@ class PlainSqlite {
                                    DType type = DType::f16);
 [[nodiscard]] DeviceClass h200();
 [[nodiscard]] Environment environment(const std::string& driver = "580.1");
-/// An ok, verified, measured trial of gemm_wmma for 4096^3 with tile_m = `tile`. Only from 36 us on
-/// is its time one that another database takes.
+/// An ok, verified, measured trial of gemm_wmma for 4096^3 with tile_m = `tile`. Another database
+/// accepts its time only from 36 us on.
 [[nodiscard]] Trial good_trial(double median_ns, int tile = 128);
 [[nodiscard]] SessionRecord session(const std::string& id);
 
@@ -63,7 +63,7 @@ class PlainSqlite {
 [[nodiscard]] Trial random_trial(std::mt19937_64& random);
 [[nodiscard]] std::vector<Trial> random_trials(std::mt19937_64& random, std::size_t count);
 
-/// In the order in which a store answers.
+/// In the order of a store's answers.
 [[nodiscard]] std::vector<Trial> oldest_first(std::vector<Trial> trials);
 
 /// The text of the Error that `action` throws, after checking its kind; fails the test if none.

@@ -249,7 +249,7 @@ TEST_F(Cubins, AJournalThatSomebodyStillNeedsStays) {
   PlainSqlite other(path);
   other.execute("CREATE TABLE other (x); INSERT INTO other VALUES (1)");
   damage(path);
-  // It writes to the page that is sound, so it has not noticed.
+  // It writes to the intact page, so it has not noticed.
   other.execute("PRAGMA writable_schema = ON; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   const std::vector<std::string> before = names_in(folder.path());
   ASSERT_EQ(before, (std::vector<std::string>{"cubins.db", "cubins.db-journal"}));
@@ -309,7 +309,7 @@ TEST_F(Cubins, AFolderThatOthersCouldExchangeIsRefused) {
   EXPECT_NE(warnings[0].find(folder.file("shared") + " above it"), std::string::npos)
       << warnings[0];
   ::chmod(folder.file("shared").c_str(), 01777);
-  EXPECT_TRUE(open().usable()) << "nobody else can rename a folder in a sticky one";
+  EXPECT_TRUE(open().usable()) << "no one else can rename a folder in a sticky one";
 }
 
 TEST_F(Cubins, LinksAndForeignDatabasesStayUntouched) {

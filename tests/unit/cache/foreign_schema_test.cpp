@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Databases whose schema says more than Kiln's, or something else: nothing of it is computed.
+// Databases whose schema has more than Kiln's, or something else: none of it is evaluated.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -28,7 +28,7 @@ class ForeignSchema : public testing::Test {
     trials = store.trials({});
   }
 
-  /// Puts `to` for `from` into the text of the schema, which SQLite then believes.
+  /// Replaces `from` by `to` in the text of the schema, which SQLite then believes.
   void edit(const std::string& from, const std::string& to) {
     PlainSqlite plain(path);
     plain.execute("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, '" +
@@ -73,7 +73,7 @@ TEST_F(ForeignSchema, AHugeGeneratedColumnIsNeverComputed) {
 
 TEST_F(ForeignSchema, AnotherOrderOfBestIsRefused) {
   edit("ELSE median_ns * (", "ELSE -median_ns * (");
-  // SQLite sorts the index anew by what the column now says; nothing is damaged to its eyes.
+  // SQLite re-sorts the index by what the column now says; to SQLite nothing is damaged.
   PlainSqlite(path).execute("REINDEX");
   expect_refused("`kiln merge NEW.db " + path + "`");
   expect_rows_can_be_saved();

@@ -155,7 +155,7 @@ TEST_F(LookUp, ANearerProblemOfTheSiteBeatsAFartherOneOfTheUser) {
   site.record(trial_for(gemm_problem(2048, 4096, 4096), 20));
   EXPECT_EQ(ask().trial->timing->median_ns, 20);
   user.record(trial_for(gemm_problem(4096, 2048, 4096), 30));
-  EXPECT_EQ(ask().trial->timing->median_ns, 30) << "at the same distance the user's";
+  EXPECT_EQ(ask().trial->timing->median_ns, 30) << "at the same distance, the user's";
 }
 
 Trial predicted(Trial trial) {

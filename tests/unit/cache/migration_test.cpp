@@ -19,7 +19,7 @@ namespace {
 using test::PlainSqlite;
 using test::TempFolder;
 
-/// What Kiln 1 made beside the tables, and what it stored.
+/// What Kiln 1 created besides the tables, and what it stored.
 constexpr const char* kContent1 = R"sql(
 CREATE VIEW history AS SELECT * FROM trials;
 
@@ -56,7 +56,7 @@ std::string without_lines(const std::string& text, const std::vector<std::string
   return kept;
 }
 
-/// A fresh file of schema 2 to 6, which no migration made: its tables are those of today, but for a
+/// A fresh file of schema 2 to 6, which no migration made: its tables are today's, except for a
 /// factor of schema 2, the indexes that schemas 5 and 6 dropped, and what schema 7 added.
 std::string fresh_schema(int version) {
   std::string tables = without_lines(sql_file("schema.sql"), {"code_digest", "shared_from"});
@@ -121,7 +121,7 @@ TEST_F(Migration, AMigratedSchemaHasTheColumnsOfAFreshOne) {
   }
 }
 
-// Whose columns stand in another order than those of a migrated file.
+// Its columns are in a different order from those of a migrated file.
 TEST_F(Migration, FreshFilesOfLaterSchemasAreBroughtUpToDate) {
   for (const int version : {2, 3, 4, 5, 6}) {
     const std::string file = folder.file(std::to_string(version));
@@ -158,7 +158,7 @@ TEST_F(Migration, TheRowsOfAForeignOldSchemaCanBeSaved) {
 }
 
 TEST_F(Migration, AFailureHalfWayChangesNothing) {
-  // The migration will stumble over a view, which a person may add, with the name of an index.
+  // The migration will hit a view, which a person may add, with the name of an index.
   PlainSqlite(path).execute("CREATE VIEW trials_wrong AS SELECT 1");
   (void)test::error_of(ErrorKind::database,
                        [&] { (void)TuningStore::open(path, OpenMode::read_write); });

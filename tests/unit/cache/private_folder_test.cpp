@@ -45,7 +45,7 @@ class PrivateFolderTest : public ::testing::Test {
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);
   }
-  /// Folders of processes that are there.
+  /// Folders of processes present.
   [[nodiscard]] std::ptrdiff_t count() const {
     return std::count_if(fs::directory_iterator(parent_), fs::directory_iterator(),
                          [](const auto& entry) { return entry.is_directory(); });

@@ -46,7 +46,7 @@ TEST(Ranking, ATieWithinNoiseGoesToFewerRegistersThenToTheSmallerName) {
 }
 
 TEST(Ranking, TiesAreWithTheFastestOnly) {
-  // 1000 ties with 1002 and 1002 with 1004, but 1004 is slower than 1000 beyond doubt.
+  // 1000 ties with 1002 and 1002 with 1004, but 1004 is clearly slower than 1000.
   std::vector<Trial> trials{good_trial(1004, 32), good_trial(1002, 64), good_trial(1000, 128)};
   for (Trial& trial : trials) trial.timing->interleaved = true;
   trials[0].resources->registers = 16;
@@ -55,7 +55,7 @@ TEST(Ranking, TiesAreWithTheFastestOnly) {
 }
 
 TEST(Ranking, NoiseIsNoMerit) {
-  // Its interval reaches below the leader's time, but nobody knows that it is as fast.
+  // Its interval reaches below the leader's time, but that does not show that it is as fast.
   std::vector<Trial> trials{good_trial(1500, 32), good_trial(1000, 64)};
   for (Trial& trial : trials) trial.timing->interleaved = true;
   trials[0].resources->registers = 16;
@@ -79,7 +79,7 @@ TEST(Ranking, OneWrongResultOutweighsEveryRightOne) {
   std::vector<Trial> trials{good_trial(1000, 32), good_trial(900, 64), good_trial(900, 64)};
   trials[2].outcome = Outcome::wrong_result;
   EXPECT_EQ(best_of(trials), &trials[0]);
-  trials[2].key.template_digest = "d2";  // another state of the template says nothing of this one
+  trials[2].key.template_digest = "d2";  // another state of the template does not count
   EXPECT_EQ(best_of(trials), &trials[1]);
 }
 

@@ -76,7 +76,7 @@ TEST(RowDigest, EveryFieldOfATrialMatters) {
   }
 }
 
-// Databases outlive programs: a digest that changes by accident would turn every stored row into a
+// Databases outlive programs: a digest that changed by accident would turn every stored row into a
 // damaged one.
 TEST(RowDigest, IsTheSameInEveryVersion) {
   EXPECT_EQ(row_digest(fixed_trial()), "8a48db9f8693a6ab6e9e3275b6bc5b64");

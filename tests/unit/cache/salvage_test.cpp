@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Damaged databases: what lies on sound pages is saved, by `kiln merge` and `kiln export` alike.
+// Damaged databases: what is on intact pages is saved, by `kiln merge` and `kiln export` alike.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class Salvage : public testing::Test {
     }
     (void)store.adopt_sessions(sessions);
     all = rows_of(store);
-    PlainSqlite(path).execute("VACUUM");  // no page has bytes of rows that lie elsewhere
+    PlainSqlite(path).execute("VACUUM");  // no page has bytes of rows that are elsewhere
   }
 
   void destroy_page(std::size_t page) {
@@ -66,7 +66,7 @@ class Salvage : public testing::Test {
     destroy_page(std::stoul(PlainSqlite(path).value(sql)) - 1);
   }
 
-  /// What both verbs save, which is the same.
+  /// What both verbs save, which must be the same.
   Rows saved() {
     TuningStore merged = TuningStore::open(folder.file(random_id()), OpenMode::read_write);
     TuningStore imported = TuningStore::open(folder.file(random_id()), OpenMode::read_write);

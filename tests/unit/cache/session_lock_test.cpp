@@ -23,12 +23,12 @@ class SessionLocks : public testing::Test {
 
 TEST_F(SessionLocks, ASessionIsAliveWhileItsLockIsHeld) {
   SessionRecord session = test::session(id);
-  EXPECT_EQ(state_now(database, session), "interrupted") << "nobody holds it";
+  EXPECT_EQ(state_now(database, session), "interrupted") << "the lock is free";
   {
     const SessionLock lock(database, id);
     EXPECT_TRUE(session_is_alive(database, id));
     EXPECT_FALSE(session_is_alive(database, random_id()));
-    EXPECT_FALSE(session_is_alive(folder.file("copy.db"), id)) << "a copy of the row runs nothing";
+    EXPECT_FALSE(session_is_alive(folder.file("copy.db"), id)) << "nothing runs in a copy";
     EXPECT_EQ(state_now(database, session), "running");
     session.state = "complete";
     EXPECT_EQ(state_now(database, session), "complete");
@@ -39,7 +39,7 @@ TEST_F(SessionLocks, ASessionIsAliveWhileItsLockIsHeld) {
 
 TEST_F(SessionLocks, WhatAKilledSessionLeftIsDeadAndGoes) {
   test::write_file(lock_file(id), "");
-  test::write_file(lock_file("no-id"), "somebody's");
+  test::write_file(lock_file("no-id"), "someone's");
   EXPECT_FALSE(session_is_alive(database, id));
   const std::string living = random_id();
   const SessionLock lock(database, living);

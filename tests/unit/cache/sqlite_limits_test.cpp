@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// A connection does no more than Kiln ever asks of it, whatever a file or a statement says.
+// A connection does no more than Kiln ever needs, whatever a file or a statement says.
 #include <gtest/gtest.h>
 
 #include "cache/sqlite.hpp"

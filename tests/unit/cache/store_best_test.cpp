@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// "best" has three homes: C++ over a set of trials, the shortlists of TuningStore::best, and the
+// "best" exists three times: C++ over a set of trials, the shortlists of TuningStore::best, and the
 // view for people.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -55,7 +55,7 @@ RC_GTEST_PROP(StoreBest, SqlAndCxxAndTheViewAgree, (std::uint64_t seed)) {
   RC_ASSERT(viewed == expected);
 }
 
-// The row is sound but for its date: whoever can write the file can make its digest fit.
+// The row is intact except for its date: anyone who can write the file can make its digest fit.
 TEST(StoreBest, ARowFromTheEndOfTimeNeitherBansNorIsTheNewest) {
   const TempFolder folder;
   const std::string path = folder.file("t.db");
@@ -218,7 +218,7 @@ RC_GTEST_PROP(StoreBest, ShortlistsAnswerEveryRestrictionHoweverTheTrialsCame,
   }
   (void)store.prune(0, 1);
   RC_ASSERT(store.check().empty());
-  // What is derived may be lost: it is made again, and until then nothing answers otherwise.
+  // Derived rows may be lost: they are rebuilt, and until then the answers stay the same.
   PlainSqlite(path).execute(random() % 2 == 0 ? "DELETE FROM shortlists" : "DELETE FROM families");
   const std::vector<Trial> left = store.trials({});
   const Restriction restriction(random, trials[0]);
@@ -265,7 +265,7 @@ TEST(StoreBest, ADamagedShortlistIsCountedAndTheTrialsAnswer) {
   store.record(good_trial(400, 128));
   const TuningStore again = TuningStore::open(path, OpenMode::read_only);
   EXPECT_EQ(again.best(query)->timing->median_ns, 400);
-  EXPECT_EQ(again.corrupt_rows(), 0U) << "the next trial makes it anew";
+  EXPECT_EQ(again.corrupt_rows(), 0U) << "the next trial rebuilds it";
 }
 
 // Look-ups warn of it and name the doctor, so the doctor must find it.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Opening: what is created, and what is refused with which advice.
+// Opening: what is created, and what is refused, with which advice.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -157,8 +157,8 @@ TEST(StoreOpen, RefusesWhatOthersCanWrite) {
   expect_refused(path, {"its journal"});
 }
 
-// In a sticky folder others cannot replace the database, but they can make what is not there yet: a
-// journal that the next one to open would replay.
+// In a sticky folder others cannot replace the database, but they can create what is missing: a
+// journal that the next process to open would replay.
 TEST(StoreOpen, RefusesAStickyFolderLikeTmp) {
   const TempFolder folder;
   const std::string path = folder.file("t.db");
@@ -177,12 +177,12 @@ TEST(StoreOpen, RefusesAFolderThatOthersCouldExchange) {
   { (void)TuningStore::open(path, OpenMode::read_write); }
   for (const mode_t mode : {0770U, 0707U, 0777U}) {
     ::chmod(shared.c_str(), mode);
-    // A group of the user's own, which nobody else is in, is not others.
+    // A group that only the user is in does not count as others.
     if (mode == 0770U && ::chown(shared.c_str(), static_cast<uid_t>(-1), 12345) != 0) continue;
     expect_refused(path, {"folder " + shared, "exchange", "mkdir -m 700"});
     EXPECT_NE(refusal(shared + "/new/t.db", OpenMode::read_write).find("exchange"),
               std::string::npos);
-    EXPECT_FALSE(fs::exists(shared + "/new")) << "nothing is made where it would not be safe";
+    EXPECT_FALSE(fs::exists(shared + "/new")) << "nothing is created where it would not be safe";
   }
   ::chmod(shared.c_str(), 01777);
   EXPECT_NO_THROW((void)TuningStore::open(path, OpenMode::read_write));

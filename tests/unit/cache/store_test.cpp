@@ -135,7 +135,7 @@ TEST_F(Store, TextFromOutsideNeverBecomesSql) {
 TEST_F(Store, LatestTrialsHaveOnePerCandidate) {
   std::vector<Trial> trials{good_trial(1000, 32), good_trial(2000, 64), good_trial(1500, 32)};
   for (Trial& trial : trials) trial.created_unix_ms = next_unix_ms();
-  // As after a merge: stored in another order than made.
+  // As after a merge: not stored in the order of creation.
   for (const int i : {2, 0, 1}) store.record(trials[static_cast<std::size_t>(i)]);
   const auto latest = store.latest_trials(test::gemm_problem(4096, 4096, 4096), test::h200());
   ASSERT_EQ(latest.size(), 2U);
@@ -242,14 +242,14 @@ TEST_F(Store, AnIndexThatNamesAProblemTwiceHidesNoOther) {
   };
   const std::vector<std::string> before = problems_of(store);
   std::string bytes = test::read_file(path);
-  // The list of cells begins behind the 8 bytes of a leaf's header; each is found by two bytes.
+  // The list of cells begins after the 8 bytes of a leaf's header; each entry has two bytes.
   const std::size_t cells = first_page(path, "sqlite_autoindex_shortlists_1") * kPageBytes + 8;
   bytes.replace(cells, 2, bytes, cells + 2, 2);
   test::write_file(path, bytes);
   EXPECT_EQ(problems_of(TuningStore::open(path, OpenMode::read_only)), before);
 }
 
-/// What someone with another tool could do to a row, or a disk.
+/// What someone with another tool, or a disk, could do to a row.
 void expect_left_out(const std::string& path, TuningStore& store, const std::string& sql) {
   PlainSqlite(path).execute("PRAGMA foreign_keys = OFF; " + sql);
   EXPECT_TRUE(store.trials({}).empty()) << sql;

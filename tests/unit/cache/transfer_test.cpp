@@ -20,7 +20,7 @@ using test::error_of;
 using test::good_trial;
 using test::TempFolder;
 
-/// 137 GFLOP in 1 ms, which a GPU may need.
+/// 137 GFLOP in 1 ms, a time that is possible.
 constexpr double kPlausibleNs = 1e6;
 
 /// The lines of an export of schema 1, which had no last line, and texts for objects.
@@ -160,7 +160,7 @@ TEST_F(Transfer, MergeNamesTrialsOfOneIdAndOtherContent) {
   EXPECT_EQ(target.trials({})[0].resources->registers, 128);
 }
 
-// Whoever can write a file can make digests fit: one such row must not keep out the others.
+// Anyone who can write a file can make digests fit: one such row must not keep out the others.
 TEST_F(Transfer, MergeLeavesOutARowThatBreaksARule) {
   Trial bad = good_trial(kPlausibleNs, 64);
   bad.id = source.record(bad);
@@ -200,12 +200,12 @@ TEST_F(Transfer, AnExportThatWasCutOffIsNoticed) {
   const TransferCount cut = import_text(target, text);
   EXPECT_EQ(cut.written, 2U);
   EXPECT_EQ(cut.broken_off, "x.jsonl is cut off: it has no last line");
-  // A line that was lost on the way.
+  // A line that was lost.
   text = exported(source);
   text.erase(text.find('\n') + 1, text.find('\n', text.find('\n') + 1) - text.find('\n'));
   EXPECT_EQ(import_text(target, text).broken_off,
             "x.jsonl is incomplete: 1 rows, but its last line counts 2 trials and 0 sessions");
-  // What follows the end is nobody's.
+  // What follows the end does not belong to it.
   const TransferCount more =
       import_text(target, exported(source) + trial_to_json(source.trials({})[0]) + "\n");
   EXPECT_EQ(more.refused, 1U);
@@ -243,7 +243,7 @@ TEST_F(Transfer, ObjectsMayComeInAnyOrder) {
 }
 
 TEST_F(Transfer, ExportsOfTheFirstSchemaAreStillRead) {
-  // As Kiln wrote it when texts stood for objects and sessions were left out.
+  // As Kiln wrote it when objects were texts and sessions were left out.
   const std::string line =
       R"({"id":"0123456789abcdef0123456789abcdef","problem":"gemm a=f16 b=f16 c=f16 d=f16 )"
       R"(acc=f32 trans_a=0 trans_b=0 align_a=16 align_b=16 align_c=16 align_d=16 reads_c=0 | )"
@@ -339,7 +339,7 @@ RC_GTEST_PROP(Merge, IsCommutativeAssociativeAndIdempotent, (std::uint64_t seed)
     record.ended_unix_ms = record.state == "running" ? 0 : record.started_unix_ms + 5;
     states.push_back(record);
   }
-  // Another session of the problem, older or newer or of the very same moment.
+  // Another session of the problem, older or newer or of the same moment.
   SessionRecord other = test::session("s2");
   other.state = "budget";
   other.started_unix_ms += static_cast<std::int64_t>(random() % 3) - 1;

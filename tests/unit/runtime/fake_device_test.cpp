@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// The stand-in must fail where a GPU fails, or the tests that rest on it say nothing.
+// The stand-in must fail where a GPU fails, or the tests that rely on it mean nothing.
 #include "tests/support/fake_device.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Stands for libnvidia-ml.so.1. What it reports comes from the environment: KILN_FAKE_BUSY,
-// percents that it gives one after the other ("80,0"), the last for ever, or "unsupported", as on a
-// partition of a GPU; and KILN_FAKE_PROCESSES. Each nvmlInit_v2() begins with the first percent
-// again.
+// Substitute for libnvidia-ml.so.1. What it reports comes from the environment: KILN_FAKE_BUSY,
+// percentages that it returns one after the other ("80,0"), the last for ever, or "unsupported", as
+// on a partition of a GPU; and KILN_FAKE_PROCESSES. Each nvmlInit_v2() starts over with the first
+// percentage.
 #include <cstdlib>
 #include <cstring>
 

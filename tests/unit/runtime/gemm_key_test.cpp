@@ -12,7 +12,7 @@
 namespace kiln::detail {
 namespace {
 
-/// Mostly sound problems whose fields come from few values, so that equal ones are common.
+/// Mostly valid problems whose fields come from few values, so that equal ones are common.
 Gemm some_gemm() {
   const auto size = [] { return *rc::gen::element<std::int64_t>(1, 2, 7, 16, 24, 4096, -1); };
   const auto type = [] {

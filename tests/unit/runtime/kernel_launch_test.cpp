@@ -113,7 +113,7 @@ TEST_F(KernelLaunchTest, RefusesFactorsThatTheAccumulatorCannotHold) {
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("alpha = -1e+300"));
   operands_.alpha = std::numeric_limits<double>::infinity();
   operands_.beta = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(refusal(kernel, operands_), "launched") << "f32 has them";
+  EXPECT_EQ(refusal(kernel, operands_), "launched") << "f32 has such values";
   operands_.beta = 1e39;
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("beta = 1e+39"));
 }

@@ -22,9 +22,9 @@ namespace kiln::testing {
 class LibraryFixture : public ::testing::Test {
  protected:
   /// Opens a library as another process would: everything but the files is new. `device` is the
-  /// latest one's.
+  /// one most recently opened.
   Library open();
-  /// A verified, timed trial for the problem in the user's database, as the tuner leaves it.
+  /// A verified, timed trial for the problem in the user's database, as left by the tuner.
   Trial store_trial(const Gemm& gemm, const std::string& template_name, const Config& config,
                     double time_ns, const std::string& driver = "99.0",
                     Provenance provenance = Provenance::measured);
@@ -35,7 +35,7 @@ class LibraryFixture : public ::testing::Test {
   std::string database_ = folder_.file("tuning.db");
   Mode mode_ = Mode::use;
   std::string tuner_program_ = "/nonexistent/kiln";
-  FakeCompiler::Decide decide_;  ///< what becomes of compilations
+  FakeCompiler::Decide decide_;  ///< the results of compilations
   std::string cuda_include_ = "/the/headers";
   std::string compiler_identity_ = "nvrtc 99.0";
   FakeDeviceOptions device_options_;

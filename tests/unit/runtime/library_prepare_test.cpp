@@ -16,7 +16,7 @@ namespace {
 
 class PrepareTest : public LibraryFixture {};
 
-/// Lets compilations end only when two of them are under way, or after a while.
+/// Lets compilations end only when two of them are in progress, or after a while.
 class Meeting {
  public:
   void attend() {

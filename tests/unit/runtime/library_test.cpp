@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Which kernel a library hands out, and what it does when the best one cannot be had.
+// Which kernel a library hands out, and what it does if the best one is unavailable.
 #include "kiln/library.hpp"
 
 #include <gmock/gmock.h>
@@ -201,7 +201,7 @@ TEST_F(LibraryTest, ABetterKernelWhoseTemplateIsGoneIsNamedOnce) {
     ASSERT_EQ(warnings_.size(), 1U) << "one, however many problems it concerns";
     EXPECT_THAT(warnings_[0], HasSubstr(unavailable));
   }
-  // Also where only the default is left.
+  // Even if only the default is left.
   trial.key.problem = to_problem(Gemm::of(DType::f32, 64, 64, 64));
   trial.id.clear();
   TuningStore::open(database_, OpenMode::read_write).record(trial);
@@ -282,7 +282,7 @@ TEST_F(LibraryTest, AfterEightFailingCandidatesTheDefaultIsTaken) {
 }
 
 TEST_F(LibraryTest, WhatItSaysOfFilesIsFitForATerminal) {
-  // The compiler quotes a template, which speaks to the terminal.
+  // The compiler quotes a template, which contains terminal control characters.
   decide_ = [](const CompileRequest&) {
     return FakeCompilation{.ok = false, .log = "planted \x1b]0;owned\x07 error"};
   };
@@ -510,7 +510,7 @@ TEST_F(LibraryTest, OtherProblemsGoOnWhileOneIsTunedAndTheSameOneWaits) {
   first.join();
   second.join();
   EXPECT_EQ(answered, 2);
-  EXPECT_EQ(std::filesystem::file_size(started), 2U) << "once, with its newline";
+  EXPECT_EQ(std::filesystem::file_size(started), 2U) << "once, including the newline";
 }
 
 TEST_F(LibraryTest, TunersOfOneProcessRunOneAfterTheOther) {

@@ -214,7 +214,7 @@ TEST_F(NvrtcCompilerTest, OneThatCannotBeKeptFromSignalsIsOneWarningAndCompiles)
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
-  // The C library's mathematics opens, and has none of the functions.
+  // The C library's libm opens, and has none of the functions.
   std::vector<std::string> files = cuda_library_files("cuda_nvrtc", {"libnvrtc.so.13"});
   files.insert(files.begin(), "libm.so.6");
   const NvrtcApi api = NvrtcApi::load(files);

@@ -11,7 +11,7 @@ namespace {
 
 struct Key {
   std::size_t number = 0;
-  /// Poor on purpose: chains of collisions.
+  /// Deliberately poor: chains of collisions.
   [[nodiscard]] std::size_t hash() const noexcept { return number / 8; }
   friend bool operator==(const Key&, const Key&) = default;
 };

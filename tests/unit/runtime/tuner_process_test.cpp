@@ -87,7 +87,7 @@ TEST(TunerProcessTest, TheChildGetsNoneOfTheApplicationsSignalsAndFiles) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   const auto signals = [&](const std::string& name) {
     const auto at = text.find(name);
-    // Beyond these are two that the C library keeps for itself.
+    // Beyond these are two that the C library reserves.
     constexpr unsigned long long kFirst31 = 0x7fffffff;
     return at == std::string::npos
                ? ~0ULL
@@ -118,7 +118,7 @@ TEST(TunerProcessTest, TheTunerIsThatOfTheSameInstallationBeforePath) {
   EXPECT_EQ(find("lib"), folder.file("bin/kiln"));
   EXPECT_EQ(find("lib/x86_64-linux-gnu"), folder.file("bin/kiln"));
   EXPECT_EQ(find("application"), beside);
-  // Folders that nobody knows are not the working folder.
+  // Unknown folders are not the working folder.
   const auto before = std::filesystem::current_path();
   std::filesystem::current_path(folder.file(""));
   EXPECT_EQ(find_tuner("", ""), "kiln");

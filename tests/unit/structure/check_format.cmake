@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # Fails on a source file that clang-format 14 would change. Other versions format differently, so
-# without that one the test is skipped.
+# without that version the test is skipped.
 
 if(NOT CLANG_FORMAT)
   message("skipped: clang-format-14 is not installed")

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What people read agrees with the program: links lead somewhere, and the manual, the completion
-/// and the pages name the verbs and flags that there are. The program's own words are the golden
-/// help texts, which the tests of the command line hold it to.
+/// What people read agrees with the program: links are valid, and the manual, the completion
+/// and the pages name the existing verbs and flags. The golden help texts, against which the tests
+/// of the command line check it, stand for the program.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -61,7 +61,7 @@ Words flags_of_the_program() {
   return flags;
 }
 
-/// The manual with its escapes undone.
+/// The manual without its escapes.
 std::string manual() {
   return std::regex_replace(text_of(kRoot / "tools/man/kiln.1"), std::regex(R"(\\-)"), "-");
 }
@@ -113,7 +113,7 @@ TEST(Documents, ManualCompletionAndPagesNameNoFlagThatIsNotThere) {
   EXPECT_THAT(without(flags_in(text_of(kRoot / "tools/completions/kiln.bash")), known),
               testing::IsEmpty());
   for (const SourceFile& page : document_files()) {
-    if (page.path == "docs/design.md") continue;  // which speaks of compilers' flags, too
+    if (page.path == "docs/design.md") continue;  // which also mentions compilers' flags
     std::string text;
     for (const std::string& line : page.lines) text += line + "\n";
     EXPECT_THAT(without(flags_in(text), known), testing::IsEmpty()) << page.path;
@@ -141,7 +141,7 @@ TEST(Documents, TheReferencePageHasEveryVerb) {
   }
 }
 
-/// Names of all tests, and of their suites with a star behind them.
+/// Names of all tests, and of their suites followed by a star.
 Words names_of_tests() {
   const std::regex test(
       "\\n(?:TEST|TEST_F|TEST_P|RC_GTEST_PROP|RC_GTEST_FIXTURE_PROP)\\((\\w+),\\s*(\\w+)");

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kLayers{"templates", "cache", "runtime", "tuner",
                                                   "tools"};
-// Public headers that need the standard library alone: the words that every folder speaks.
+// Public headers that need only the standard library: the vocabulary of every folder.
 constexpr std::array<std::string_view, 5> kVocabulary{
     "kiln/error.hpp", "kiln/export.hpp", "kiln/gemm.hpp", "kiln/types.hpp", "kiln/version.hpp"};
 
@@ -39,7 +39,7 @@ std::optional<std::string> included(std::string_view line) {
   return header;
 }
 
-/// The layer of a folder or of an included header; nothing when it is no layer (tests, CUDA).
+/// The layer of a folder or of an included header; nothing if it is not a layer (tests, CUDA).
 std::optional<std::size_t> layer_of(std::string_view name) {
   if (name.starts_with("kiln/")) name = "runtime";
   const std::string_view folder = name.substr(0, name.find('/'));
@@ -49,7 +49,7 @@ std::optional<std::size_t> layer_of(std::string_view name) {
 }
 
 // Device code is inlined by Kiln's own renderer: its includes are relative to kernels/, and no host
-// folder is in reach.
+// folder is reachable.
 bool is_device_code(const SourceFile& file) {
   return file.path.starts_with("templates/kernels/") && !file.has_ending(".hpp");
 }
@@ -81,7 +81,7 @@ TEST(Includes, OfOurOwnHeadersAreRootedAtTheCheckout) {
       const std::optional<std::string> header = included(file.lines[i]);
       if (!header) continue;
       EXPECT_NE(header->find('/'), header->npos)
-          << file.path << ":" << i + 1 << ": say the folder of " << *header;
+          << file.path << ":" << i + 1 << ": add the folder of " << *header;
       EXPECT_FALSE(header->starts_with(".")) << file.path << ":" << i + 1;
     }
   }
@@ -116,7 +116,7 @@ TEST(Includes, PublicHeadersUseOnlyPublicHeaders) {
   }
 }
 
-// The database library has one home, and searching needs a Device, not CUDA.
+// Only one folder uses the database library, and searching needs a Device, not CUDA.
 TEST(Includes, OfSqliteStayInTheCacheAndOfCudaInTheRuntimeAndTools) {
   for (const SourceFile& file : source_files()) {
     if (!layer_of(file.path) || !file.is_cpp() || is_device_code(file)) continue;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// The rooms of the emulated GPU, runtime/emulated/*: what they include of each other has no cycle.
+/// The rooms of the emulated GPU, runtime/emulated/*: their includes of each other have no cycle.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kHouse = "runtime/emulated/";
 
-/// The room that a path lies in; nothing for one outside the house, "" for one in no room.
+/// The room of a path; nothing for one outside the house, "" for one in no room.
 std::optional<std::string> room_of(std::string_view path) {
   if (!path.starts_with(kHouse)) return std::nullopt;
   path.remove_prefix(kHouse.size());
@@ -87,7 +87,7 @@ TEST(Rooms, OfTheEmulatorIncludeEachOtherWithoutCycles) {
   const Graph graph = graph_of(source_files());
   EXPECT_GE(graph.size(), 10U);
   EXPECT_EQ(cycle_of(graph), "");
-  EXPECT_FALSE(graph.contains("")) << "a file of " << kHouse << " lies in no room";
+  EXPECT_FALSE(graph.contains("")) << "a file of " << kHouse << " is in no room";
 }
 
 TEST(Rooms, ThatFormACycleAreNamedWithTheLinesThatDo) {
@@ -102,7 +102,7 @@ TEST(Rooms, ThatFormACycleAreNamedWithTheLinesThatDo) {
             "c includes b (runtime/emulated/c/three.hpp:1)\n");
 }
 
-// It is a library of its own, which the runtime opens when it is asked for.
+// It is a library of its own, which the runtime opens on request.
 TEST(Rooms, AreNotKnownToTheRuntime) {
   for (const SourceFile& file : source_files()) {
     if (!file.path.starts_with("runtime/") || room_of(file.path) || !file.is_cpp()) continue;
@@ -113,7 +113,7 @@ TEST(Rooms, AreNotKnownToTheRuntime) {
   }
 }
 
-// A test lies in the room of what it tests.
+// A test is in the room of what it tests.
 TEST(Rooms, OfTheTestsAreThoseOfTheEmulator) {
   const Graph graph = graph_of(source_files());
   constexpr std::string_view kTests = "tests/unit/emulated/";

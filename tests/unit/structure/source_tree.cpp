@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr std::array<std::string_view, 10> kFolders{
     ".ci", "cache", "cmake", "examples", "docs", "tests", "tools", "templates", "runtime", "tuner"};
 
-// Scripts have no ending; they are told by their first line.
+// Scripts have no ending; they are recognised by their first line.
 bool is_script(const std::vector<std::string>& lines) {
   return !lines.empty() && lines.front().starts_with("#!");
 }

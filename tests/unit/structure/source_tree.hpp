@@ -20,7 +20,7 @@ struct SourceFile {
   [[nodiscard]] bool is_cpp() const;
 };
 
-/// Everything in the checkout that people wrote as code: C++, CUDA, CMake, SQL, shell. Data that
+/// All hand-written code in the checkout: C++, CUDA, CMake, SQL, shell. Data that
 /// tests expect byte for byte, and build folders, are left out. Read once.
 [[nodiscard]] const std::vector<SourceFile>& source_files();
 

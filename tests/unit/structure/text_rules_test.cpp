@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// \file
-/// What every source file looks like: short, marked with its licence, plain ASCII, finished.
+/// The form of every source file: short, marked with its licence, plain ASCII, finished.
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ constexpr std::size_t kMaxColumns = 100;
 TEST(TextRules, NoFileIsLong) {
   std::vector<std::size_t> lengths;
   for (const SourceFile& file : source_files()) {
-    EXPECT_LE(file.lines.size(), kMaxLines) << file.path << " holds more than one idea";
+    EXPECT_LE(file.lines.size(), kMaxLines) << file.path << " has more than one idea";
     if (file.is_cpp()) lengths.push_back(file.lines.size());
   }
   std::sort(lengths.begin(), lengths.end());

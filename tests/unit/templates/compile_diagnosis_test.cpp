@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Code that does not fit its front matter, as NVRTC complains of it.
+// Code that does not match its front matter, as reported by NVRTC.
 #include "templates/compile_diagnosis.hpp"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-/// What the compiler says of any name that it cannot read.
+/// What the compiler reports for any name that it cannot parse.
 constexpr const char* kNameLog =
     "__nv_name_map(2): error: out-of-order initializers are nonstandard in C++\n";
 
@@ -47,7 +47,7 @@ TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
                        "with 6: the config and the types of a b c d acc"),
             HasSubstr("template <TinyConfig C, class A, class B, class CIn, class D, class "
                       "Acc>")));
-  // A default, or a pack, takes what comes.
+  // A default, or a pack, accepts anything.
   EXPECT_THAT(explain_compile_log(tiny("class Acc>", "class Acc, int kMore = 1>"), kNameLog),
               StartsWith("tiny.cu: the compiler does not find the kernel"));
 }
@@ -87,7 +87,7 @@ TEST(CompileDiagnosis, KernelsTakeTheirArgumentsByValue) {
                       HasSubstr("Next: write tiny(const kiln::GemmArgs args).")))
         << wrong;
   }
-  // Behind it the struct at launch, exactly if the template has one.
+  // After it the struct at launch, exactly if the template has one.
   const auto with_launch = tiny("//@ require    threads",
                                 "struct TinyLaunch {  //@ at launch\n};\n//@ require    threads");
   EXPECT_EQ(why_wrong_parameters(with_launch, {head + "N4kiln8GemmArgsE10TinyLaunch"}), "");

@@ -78,7 +78,7 @@ TEST(Occupancy, KnownValues) {
   got = occupancy(h200, 128, 32, 100 * 1024);
   EXPECT_EQ(got.blocks_per_sm, 2);
   EXPECT_EQ(got.limiter, "shared memory");
-  // The driver's kilobyte is what keeps a third block of 75 KiB off the SM's 228 KiB... at 76.
+  // Because of the driver's kilobyte, a third block of 76 KiB (unlike 75) exceeds the SM's 228 KiB.
   EXPECT_EQ(occupancy(h200, 128, 32, 75 * 1024).blocks_per_sm, 3);
   EXPECT_EQ(occupancy(h200, 128, 32, 75 * 1024 + 1).blocks_per_sm, 2);
 }

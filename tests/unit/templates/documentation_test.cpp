@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// docs/writing-templates.md, held to what it says.
+// docs/writing-templates.md must be true.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -57,7 +57,7 @@ TEST(WritingTemplatesPage, NamesEveryNameAndFunction) {
   const auto names = problem_names(*find_operation("gemm"));
   for (int slot = 0; slot < names.size(); ++slot) {
     const auto& name = names.name(slot);
-    // Rows of the table give the pattern for what repeats per element type or slot.
+    // For names repeated per element type or slot, the table's rows give only the pattern.
     if (name.starts_with("type.") || name.ends_with("_type")) continue;
     EXPECT_THAT(text, HasSubstr(name));
   }

@@ -112,7 +112,7 @@ class Generator {
                 both ? Value(*a.value > *b.value ? *a.value : *b.value) : std::nullopt};
       default: {
         Value value;
-        // Restricted to where the textbook formula holds; else let the tree say something simpler.
+        // Restricted to where the textbook formula holds; else use something simpler.
         if (both && *a.value >= 0 && *b.value > 0) {
           value = *a.value / *b.value + (*a.value % *b.value != 0 ? 1 : 0);
           return {fmt::format("ceil_div({}, {})", a.text, b.text), value};

@@ -110,7 +110,7 @@ TEST(FrontMatter, Costs) {
   EXPECT_EQ(two.cost_lines()[0].comment, "products");
   EXPECT_EQ(two.cost_lines()[0].line, 25);
   EXPECT_EQ(two.cost_lines()[1].name, "waits");
-  // They are no part of what is compiled in.
+  // They are not compiled in.
   EXPECT_EQ(two.derived().size(), none.derived().size());
 }
 
@@ -238,7 +238,7 @@ TEST(FrontMatter, FieldsGoOnWithTheNextLine) {
   EXPECT_EQ(let.derived()[0].value.text(), "tile_m * tile_n / 16");
 }
 
-// A key that is also the name of a tunable is told from it by what stands behind.
+// A key that is also a tunable's name is distinguished by what follows it.
 TEST(FrontMatter, ATunableMayBeNamedLikeAKey) {
   std::string text = replaced("int tile_n; ", "int grid;   ");
   for (auto at = text.find("tile_n"); at != std::string::npos; at = text.find("tile_n")) {
@@ -319,7 +319,7 @@ TEST(FrontMatterError, Structs) {
       replaced("  int tile_n; ", "  static constexpr int kLanes = 32;\n  int tile_n; ")));
 }
 
-// What was written before fields carried their own values is shown as it is written now.
+// The old form, from before fields carried their own values, is shown in the new form.
 TEST(FrontMatterError, TheOldFormIsShownAsTheNew) {
   EXPECT_EQ(broken("//@ arch       sm >= 75", "//@ tune       tile_k = 8 16*   // depth"),
             "tiny.cu:5:5: \"tune\" is written on the field of the config struct; write "

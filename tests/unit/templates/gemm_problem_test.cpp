@@ -56,7 +56,7 @@ TEST(NormalisedGemm, RefusesWhatCannotBe) {
   EXPECT_NO_THROW((void)normalised(gemm));
 }
 
-// A cast, or bytes of a file, can make an enumerator that is none.
+// A cast, or bytes of a file, can produce an invalid enumerator.
 TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
   const auto good = Gemm::of(DType::f16, 8, 8, 8);
   EXPECT_THAT(why_refused(Gemm::of(DType(77), 8, 8, 8)), HasSubstr("a = DType(77)"));

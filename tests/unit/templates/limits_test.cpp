@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Files and spaces that nobody writes by hand: refused with their place, and soon.
+// Files and spaces that no one writes by hand: refused with their place, and soon.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -60,7 +60,7 @@ TEST_F(Limits, ValuesOfATunable) {
   const auto text = refusal(line + "\n");
   EXPECT_THAT(text, StartsWith("tiny.cu:12:"));
   EXPECT_THAT(text, HasSubstr("more than 1024 values"));
-  EXPECT_LT(text.size(), 600U) << "shows of the line what surrounds the place";
+  EXPECT_LT(text.size(), 600U) << "shows only the part of the line around the place";
 }
 
 TEST_F(Limits, TunablesAndLines) {
@@ -137,7 +137,7 @@ TEST_F(Limits, DepthOfIncludes) {
       AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nest more than 200 deep")));
 }
 
-/// Sixteen tunables of forty values, which no order of binding parts.
+/// Sixteen tunables of forty values, which no order of binding separates.
 ParamSpace coupled(const std::string& requirement) {
   SpaceBuilder builder;
   for (int i = 0; i < 16; ++i) builder.tune(fmt::format("t{}", i), range(1, 40));

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Spaces that others have published with the number of their valid configurations.
+// Spaces that others have published with the number of valid configurations.
 
 #include <gtest/gtest.h>
 

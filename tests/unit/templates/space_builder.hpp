@@ -12,7 +12,7 @@
 
 namespace kiln::test {
 
-/// Writes a parameter space down in the terms of a template's front matter.
+/// Describes a parameter space in the terms of a template's front matter.
 class SpaceBuilder {
  public:
   /// A name that is not tuned.

@@ -12,7 +12,7 @@
 
 namespace kiln::test {
 
-/// A template small enough to see all of what becomes of it.
+/// A template small enough for all of its effects to be seen.
 inline constexpr std::string_view kTinyTemplate = R"(// A tiny kernel.
 //@ template   tiny
 //@ purpose    Adds nothing up; see https://example.org for more.
@@ -43,7 +43,7 @@ template <TinyConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void tiny(const kiln::GemmArgs args) {}
 )";
 
-/// A folder that is gone at the end of the test.
+/// A folder that is removed at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What of measuring a GPU's ceilings needs no GPU: the kernels compile, and figures are judged.
+// The parts of measuring a GPU's ceilings that need no GPU: kernels compile, figures are judged.
 #include "tools/ceilings.hpp"
 
 #include <gmock/gmock.h>
@@ -64,7 +64,7 @@ TEST(Ceilings, FiguresBeyondTheDeviceAreImplausible) {
       profile.lanes_per_clock[static_cast<std::size_t>(unit)] = value;
     };
   };
-  EXPECT_EQ(complaint(lanes(Unit::fp32, 134.0)), "none") << "5 % are no more than an error";
+  EXPECT_EQ(complaint(lanes(Unit::fp32, 134.0)), "none") << "5 % is within the error";
   EXPECT_THAT(complaint(lanes(Unit::fp32, 135.0)), HasSubstr("rate_fp32"));
   EXPECT_THAT(complaint(lanes(Unit::shuffle, 0.0)), HasSubstr("rate_shuffle"));
   EXPECT_THAT(complaint(lanes(Unit::special, std::nan(""))), HasSubstr("rate_special"));

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is said of a comparison with cuBLASLt, above all when some of it went wrong.
+// What is reported of a comparison with cuBLASLt, above all if some of it failed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

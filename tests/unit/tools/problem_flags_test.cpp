@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Parses a command line and asks for the problem, or gives the error's text.
+/// Parses a command line and asks for the problem, or returns the error's text.
 GemmRequest parse(const std::string& line, std::int64_t default_size = 0) {
   CLI::App app;
   ProblemFlags flags;

@@ -119,7 +119,7 @@ TEST(ProgressText, NamesBestFailuresAndTimeLeft) {
   EXPECT_EQ(progress_text(progress, 20), "searching 12/40  bes");
 }
 
-// A space of thousands is not what a budget of seconds is about.
+// With a budget of seconds, the size of a space of thousands is irrelevant.
 TEST(ProgressText, SpeaksOfTheBudgetWhereThatEndsFirst) {
   auto progress = searching(487);
   progress.planned = 7217;

@@ -46,7 +46,7 @@ TEST(HostElement, ReadsKnownPatterns) {
   EXPECT_TRUE(std::isnan(load_element(DType::e4m3, reinterpret_cast<const std::byte*>(&e4m3_nan))));
 }
 
-/// A gemm with its result computed here, in the plainest way: float32 sums, rounded to D's type.
+/// A gemm with its result computed here, in the simplest way: float32 sums, rounded to D's type.
 HostOperands solved(const GemmRequest& request) {
   HostOperands operands(request);
   operands.a.fill_random(1);

@@ -17,7 +17,7 @@ constexpr std::int64_t kL2 = 64 << 10;
 
 class BenchmarkTest : public ::testing::Test {
  protected:
-  /// A kernel that takes `time_ns` in simulated time and notes which operands it got.
+  /// A kernel that takes `time_ns` in simulated time and records which operands it got.
   void use_kernel(double time_ns) {
     testing::FakeDeviceOptions options;
     options.time_ns = [time_ns](const testing::FakeLaunch&) { return time_ns; };

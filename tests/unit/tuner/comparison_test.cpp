@@ -98,7 +98,7 @@ TEST_F(ComparisonTest, AWrongJobIsNotTimed) {
   EXPECT_EQ(result.jobs[0].outcome, Outcome::ok);
 }
 
-// A vendor library is what users would otherwise run, right or not, so it is timed and denounced.
+// A vendor library is what users would otherwise run, right or not, so it is timed and reported.
 TEST_F(ComparisonTest, AWrongBaselineIsTimedAndReported) {
   const Comparison result = compare({{"right", 1000.0}}, true, {{{"forgets_alpha", 800.0}}});
   ASSERT_EQ(result.baselines.size(), 1U);
@@ -114,7 +114,7 @@ TEST_F(ComparisonTest, AMissingBaselineLeavesANote) {
 
 TEST_F(ComparisonTest, SlowJobsGetFewerRounds) {
   const Comparison result = compare({{"right", 5e9}, {"right", 1000.0}}, false);
-  EXPECT_EQ(result.jobs[0].timing.samples_ns.size(), 5U);  // half of a minute
+  EXPECT_EQ(result.jobs[0].timing.samples_ns.size(), 5U);  // half a minute
   EXPECT_EQ(result.jobs[1].timing.samples_ns.size(), 5U);
 }
 

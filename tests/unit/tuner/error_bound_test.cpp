@@ -22,7 +22,7 @@ TEST(ErrorBound, GrowsWithTheRootOfK) {
 }
 
 TEST(ErrorBound, SeesALostProduct) {
-  // A product that is missing weighs 1/K of the absolute sum.
+  // A missing product is 1/K of the absolute sum.
   for (const std::int64_t k : {64, 4096, 16000}) {
     const Gemm gemm = Gemm::of(DType::bf16, 8, 8, k);
     EXPECT_LT(error_bound(gemm).c_factor, 1.0 / static_cast<double>(k));

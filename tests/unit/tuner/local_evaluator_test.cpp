@@ -86,15 +86,15 @@ TEST_F(LocalEvaluatorTest, AFaultIsACrashAndEndsTheDevice) {
 }
 
 TEST_F(LocalEvaluatorTest, CasesWithoutALaunchAreLeftOut) {
-  EvaluationJob partial = job("drops_k_tail");  // wrong on the ragged case alone
+  EvaluationJob partial = job("drops_k_tail");  // wrong only on the ragged case
   partial.geometry[1].clear();
   EXPECT_EQ(evaluator_->evaluate(partial).outcome, Outcome::ok);
   partial.geometry[0].clear();
   EXPECT_EQ(evaluator_->evaluate(partial).outcome, Outcome::launch_failed);
 }
 
-// A device that executes slowly checks small cases only. What no such case fits is not right, nor
-// wrong for ever: nobody knows.
+// A device that executes slowly checks only small cases. A candidate that none of them fits is
+// neither right nor wrong for ever: that is unknown.
 TEST_F(LocalEvaluatorTest, WhatNoCaseCanCheckIsRejected) {
   testing::FakeDeviceOptions options;
   options.info = testing::fake_device_info();

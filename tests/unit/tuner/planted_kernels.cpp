@@ -32,7 +32,7 @@ void run_with(const FakeLaunch& launch, const GemmArgs& args) {
   host_gemm(changed);
 }
 
-/// A kernel that is right but for its arguments.
+/// A kernel that is right except for its arguments.
 template <class Change>
 FakeKernel with_arguments(Change change) {
   return [change](const FakeLaunch& launch) {
@@ -131,7 +131,7 @@ void register_deadly(FakeDevice& device) {
   device.register_kernel("exits", [](const FakeLaunch&) { std::_Exit(7); });
   device.register_kernel("is_killed", [](const FakeLaunch&) { std::raise(SIGKILL); });
   device.register_kernel("is_killed_once", with_damage([](const GemmArgs&, const FakeLaunch&) {
-                           // The folder outlives the process, and tells the next one.
+                           // The folder outlives the process, and informs the next one.
                            const char* const mark = std::getenv("KILN_TEST_MARK");
                            if (mark != nullptr && ::mkdir(mark, 0700) == 0) std::raise(SIGKILL);
                          }));

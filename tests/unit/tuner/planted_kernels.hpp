@@ -17,7 +17,7 @@ namespace kiln::testing {
 /// are for worker processes.
 void register_planted_kernels(FakeDevice& device);
 
-/// A small fake device with the planted kernels: its L2 holds little, so that few operand sets
+/// A small fake device with the planted kernels: its L2 is small, so that few operand sets
 /// rotate.
 [[nodiscard]] std::unique_ptr<FakeDevice> make_planted_device(FakeDeviceOptions options = {});
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// A worker process whose device is the fake one with planted kernels. Its argument asks for a start
+// A worker process whose device is the fake one with planted kernels. Its argument requests a start
 // that fails: "no-device", "dies-at-start", "mute" or "babbles".
 #include <unistd.h>
 

@@ -30,7 +30,7 @@ class ResumeTest : public SessionTest {
             catalog.digest("toy"),
             {{"x", x}, {"y", y}}};
   }
-  /// What a run leaves that is killed while the candidate is on the device.
+  /// What a run leaves behind if it is killed while the candidate is on the device.
   void leave_attempt(const CandidateKey& attempted) {
     TuningStore store = open();
     SessionRecord session;
@@ -188,7 +188,7 @@ TEST_F(ResumeTest, AnUnfinishedCandidateGetsOneMoreTry) {
 
 TEST_F(ResumeTest, AnUnfinishedCandidateThatKillsAgainStaysCrashed) {
   leave_attempt(key(0, 0));
-  // The second try ends in silence: nothing is recorded after the attempt.
+  // The second try ends without an outcome: nothing is recorded after the attempt.
   ScriptedEvaluator killer(
       [](const EvaluationJob&) -> Evaluation { throw Error(ErrorKind::device, "host died"); });
   EXPECT_THROW((void)run(killer), Error);
@@ -244,7 +244,7 @@ TEST_F(ResumeTest, TwoSessionsShareTheWorkAndRepeatNothing) {
   });
   const auto result = run(first);
   EXPECT_EQ(result.session.state, "complete");
-  EXPECT_THAT(states, ElementsAre("running", "budget")) << "the first was taken for a killed one";
+  EXPECT_THAT(states, ElementsAre("running", "budget")) << "the first was taken for killed";
   EXPECT_EQ(second_evaluated.size(), 4U);
   std::set<std::string> distinct(second_evaluated.begin(), second_evaluated.end());
   distinct.insert(first.evaluated().begin(), first.evaluated().end());

@@ -18,7 +18,7 @@
 
 namespace kiln::testing {
 
-/// Keeps everything that a session tells, and may set its stop flag.
+/// Records everything that a session reports, and may set its stop flag.
 class RecordingObserver : public SessionObserver {
  public:
   void on_progress(const Progress& progress) override {

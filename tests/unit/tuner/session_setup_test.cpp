@@ -60,7 +60,7 @@ TEST(DeepCases, TakeARingOfEveryUsualSizeRoundSeveralTimes) {
     EXPECT_EQ(one.beta, -0.5);
     EXPECT_EQ(to_problem(one.gemm).traits, to_problem(large).traits);
   }
-  // Halves of the bytes of f32, and so twice the depth.
+  // Half the bytes of f32, and so twice the depth.
   EXPECT_LT(deep_cases(Gemm::of(DType::f32, 4096, 4096, 4096), 1, 0, kMost)[0].gemm.k, first.k);
 }
 

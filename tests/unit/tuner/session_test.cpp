@@ -190,7 +190,7 @@ TEST_F(SessionTest, CandidatesOfATemplateThatWasGivenUpAreCounted) {
 }
 
 TEST_F(SessionTest, ATemplateIsNotComparedWithItself) {
-  // Its default is hopeless, but nothing else is there.
+  // Its default is hopeless, but there is nothing else.
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     return passed_in(job.label == "toy x=0 y=0" ? 1e6 : 1000.0);
   });
@@ -330,7 +330,7 @@ TEST_F(SessionTest, FinalistsAreMeasuredAgainAndDecide) {
   request.policy.finalists = 3;
   request.policy.finalist_rounds = 7;
   ScriptedEvaluator evaluator(by_config);
-  // In turns the third turns out to be the fastest.
+  // Interleaved, the third turns out to be the fastest.
   evaluator.compare_script = [](const EvaluationJob& job) {
     return passed_in(1100.0 - 10.0 * static_cast<double>(label_value(job.label, "y")));
   };
@@ -381,7 +381,7 @@ TEST_F(SessionTest, AFinalistThatFailsIsRecordedAndPassedOver) {
   EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=1");
 }
 
-// Nobody knows by whose fault the worker ended, so nothing may be said against any of them.
+// Which of them ended the worker is unknown, so none of them may be blamed.
 TEST_F(SessionTest, AComparisonThatEndedTheWorkerSaysNothingAgainstAnyFinalist) {
   request.policy.finalists = 3;
   ScriptedEvaluator evaluator(by_config);

@@ -67,7 +67,7 @@ TEST_F(StaticModelTest, FewWarpsHaveFewerSchedulers) {
 }
 
 TEST_F(StaticModelTest, WaitsAddAndTripsOverlap) {
-  // A fifth of what is hidden counts all the same.
+  // A fifth of what is hidden still counts.
   EXPECT_EQ(one({"memory = 7000", "waits = 3"}), 10000.0 + 0.2 * 3000.0);
   EXPECT_EQ(one({"memory = 7000", "trips = 3"}), 7000.0 + 0.2 * 3000.0);
   EXPECT_EQ(one({"memory = 7000", "trips = 9"}), 9000.0 + 0.2 * 7000.0);

@@ -162,7 +162,7 @@ TEST_F(StrategiesTest, ExhaustiveFollowsTheOrderOfTheSpace) {
 }
 
 TEST_F(StrategiesTest, RandomDrawsUniformlyOverTheUnionOfTemplates) {
-  // The first draw, over many seeds: every candidate alike, whatever its template's size.
+  // The first draw, over many seeds: uniform over candidates, whatever their template's size.
   constexpr int kRuns = 14000;
   std::map<Candidate, int> seen;
   for (int seed = 0; seed < kRuns; ++seed) {

@@ -137,7 +137,7 @@ TEST_F(VerifierTest, EveryStorageAndTypePasses) {
 TEST_F(VerifierTest, RefusesWhatDoesNotFitIntoMemory) {
   try {
     prepare({{Gemm::of(DType::f32, 2048, 2048, 2048), 1.0, 0.0}});
-    FAIL() << "it fitted";
+    FAIL() << "it fits";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("MiB"), HasSubstr("smaller problem")));

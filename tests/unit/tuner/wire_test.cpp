@@ -100,7 +100,7 @@ TEST(Messages, SurviveTheTrip) {
   EXPECT_EQ(info_back->provenance, info.provenance);
 }
 
-// Messages.cpp does not compile when a struct has a member that it does not name, so what is left
+// Messages.cpp does not compile if a struct has a member that it does not name, so what is left
 // to show is that a named one arrives.
 TEST(Messages, TheLastMembersOfTimingAndDeviceInfoTravelToo) {
   EvaluationReply reply = sample_reply();

@@ -25,7 +25,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using Clock = std::chrono::steady_clock;
 
-/// The worker program lies beside this one.
+/// The worker program is beside this one.
 std::vector<std::string> worker_command(const std::string& argument = "") {
   const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
   std::vector<std::string> command{(here / "planted_worker").string()};
