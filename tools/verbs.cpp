@@ -6,6 +6,7 @@ namespace kiln::tools {
 
 // Each is defined in the verb's own cmd_*.cpp.
 Action add_bench(CLI::App& verb);
+Action add_devices(CLI::App& verb);
 Action add_doctor(CLI::App& verb);
 Action add_export(CLI::App& verb);
 Action add_import(CLI::App& verb);
@@ -169,6 +170,14 @@ const std::vector<Verb>& verbs() {
        {"kiln doctor", "kiln doctor --json", "kiln doctor --db team.db --template-path ./kernels",
         "kiln doctor --save-profile mine.toml"},
        add_doctor},
+      {"devices",
+       kMachine,
+       kNoDevice,
+       "List the GPUs and the emulated devices that --device can name",
+       "The default is what --device or KILN_DEVICE names, a profile of your own included; without "
+       "either it is the first GPU.",
+       {"kiln devices", "kiln devices --device emulated:./mine.toml", "kiln devices --json"},
+       add_devices},
       {"worker",
        kHidden,
        kAnyDevice,
