@@ -45,9 +45,14 @@ endforeach()
 # The program contains its templates; these are for people who write their own.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/kernels/
         DESTINATION ${CMAKE_INSTALL_DATADIR}/kiln/templates)
-install(FILES ${PROJECT_SOURCE_DIR}/tools/completions/kiln.bash RENAME kiln
+# Generated from the program's declarations (tools/reference).
+set(kiln_reference ${PROJECT_BINARY_DIR}/tools/reference)
+install(FILES ${kiln_reference}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${kiln_reference}/kiln.bash RENAME kiln
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${PROJECT_SOURCE_DIR}/tools/man/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${kiln_reference}/_kiln DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${kiln_reference}/kiln.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
               ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/CONTRIBUTING.md
               ${PROJECT_SOURCE_DIR}/SECURITY.md ${PROJECT_SOURCE_DIR}/THIRD_PARTY.md

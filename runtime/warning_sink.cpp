@@ -20,8 +20,8 @@ void print(std::string_view kind, std::string_view text) {
 
 WarningSink::WarningSink(Receiver receiver, std::string_view level)
     : receiver_(std::move(receiver)),
-      prints_warnings_(level == "warning" || level == "info"),
-      prints_information_(level == "info") {}
+      prints_warnings_(level == kLogLevels[0] || level == kLogLevels[1]),
+      prints_information_(level == kLogLevels[1]) {}
 
 void WarningSink::warn(const std::string& cause, const std::string& text) {
   const std::lock_guard lock(mutex_);

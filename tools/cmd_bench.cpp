@@ -14,13 +14,14 @@
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/value_kinds.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -97,7 +98,7 @@ class Benchmark {
     if (!options_.tune.empty()) tune_first(request);
     row.chosen =
         options_.selection.choose(context_, request.gemm, info(), bench_.compiler->identity());
-    const ContestRules rules{options_.against == "cublaslt", options_.rounds};
+    const ContestRules rules{options_.against == kCublasLt, options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     return row;
   }
@@ -272,33 +273,31 @@ int bench(Context& context, const BenchOptions& options) {
 
 }  // namespace
 
-void add_bench(Program& program) {
+Action add_bench(CLI::App& verb) {
   auto options = std::make_shared<BenchOptions>();
-  CLI::App* verb = program.add_verb(
-      "bench", "Verify and time a kernel, in turns with cuBLASLt",
-      {"kiln bench gemm --m 4096 --n 4096 --k 4096 --dtype f16 --against cublaslt",
-       "kiln bench --suite shapes.txt --against cublaslt --tune 10s",
-       "kiln bench gemm --m 512 --n 512 --k 512 --template gemm_wmma --set stages=2,copy=0"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, ProblemFlags::Operation::optional);
   auto& o = *options;
-  verb->add_option("--suite", o.suite, "Every line `name dtype M N K layout` of a file")
+  verb.add_option("--suite", o.suite, "Measure every line `name dtype M N K layout` of a file")
       ->type_name("FILE");
-  verb->add_option("--against", o.against, "cublaslt: the fastest of all that its heuristics give")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"cublaslt"}));
+  verb.add_option("--against", o.against,
+                  "Compare with the fastest of all the algorithms that its heuristics return")
+      ->type_name("LIBRARY");
   CLI::Option* const rounds =
-      verb->add_option("--rounds", o.rounds, "Turns of each competitor (default 15)")
+      verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
-  o.selection.add_to(*verb);
-  verb->add_option("--tune", o.tune, "Tune each problem for that long first")->type_name("TIME");
-  CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
-  verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
-  verb->add_flag("--no-wait", o.no_wait, "End with code 4 while another run measures on the GPU");
-  program.set_action(verb, [options, rounds, warm](Context& context) {
+  o.selection.add_to(verb);
+  verb.add_option("--tune", o.tune, "Tune each problem for this long first")->type_name("TIME");
+  CLI::Option* const warm =
+      verb.add_flag("--warm", o.warm, "Keep the operands in the L2 cache while timing");
+  verb.add_flag("--in-process", o.in_process,
+                "Run the kernel in this process instead of a worker; for debugging");
+  verb.add_flag("--no-wait", o.no_wait,
+                "Exit with code 4 instead of waiting while another run measures on the GPU");
+  return [options, rounds, warm](Context& context) {
     options->measurement_given = rounds->count() + warm->count() > 0;
     return bench(context, *options);
-  });
+  };
 }
 
 }  // namespace kiln::tools

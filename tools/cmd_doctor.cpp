@@ -10,8 +10,8 @@
 #include "tools/health.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
-#include "tools/program.hpp"
 #include "tools/save_profile.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -81,25 +81,21 @@ int doctor(Context& context) {
 
 }  // namespace
 
-void add_doctor(Program& program) {
-  CLI::App* verb = program.add_verb(
-      "doctor", "Check driver, compiler, device, database and settings",
-      {"kiln doctor", "kiln doctor --json", "kiln doctor --db team.db --template-path ./kernels",
-       "kiln doctor --save-profile mine.toml"});
+Action add_doctor(CLI::App& verb) {
   const auto profile = std::make_shared<std::string>();
-  verb->add_option("--save-profile", *profile,
-                   "Measure the GPU's ceilings instead, and write them to this file: a device that "
-                   "--device emulated:FILE predicts times for; - is standard output")
+  verb.add_option("--save-profile", *profile,
+                  "Instead, measure what the GPU can do at most and write it to this file, which "
+                  "--device emulated:FILE then emulates; - is stdout")
       ->type_name("FILE");
-  program.set_action(verb, [profile](Context& context) {
+  return [profile](Context& context) {
     if (profile->empty()) return doctor(context);
     if (context.flags.json) {
       throw Error(ErrorKind::usage,
-                  "--save-profile has nothing to say as JSON: its result is the file. Next: leave "
-                  "--json out.");
+                  "--save-profile: its result is the file, and it has no JSON form; leave out "
+                  "--json");
     }
     return save_profile(context, *profile);
-  });
+  };
 }
 
 }  // namespace kiln::tools

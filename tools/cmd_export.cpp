@@ -15,10 +15,10 @@
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/problem_flags.hpp"
-#include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/stored.hpp"
 #include "tools/transfer_report.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -112,36 +112,36 @@ int export_something(Context& context, const ExportOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
-    reject("export: say what: `gemm --m ...` writes a kernel, --database the stored trials");
+    reject(
+        "export: name what to write: `gemm --m ...` for a kernel, --database for the stored "
+        "trials");
   }
   if (!options.set.empty() && options.template_name.empty()) {
-    reject("--set: say of which template, like --template gemm_wmma");
+    reject("--set: name the template as well, e.g. --template gemm_wmma");
   }
   return export_kernel(context, options);
 }
 
 }  // namespace
 
-void add_export(Program& program) {
+Action add_export(CLI::App& verb) {
   auto options = std::make_shared<ExportOptions>();
-  CLI::App* verb = program.add_verb(
-      "export", "Write a kernel as one .cu file, or the database as JSON lines",
-      {"kiln export gemm --m 4096 --n 4096 --k 4096 --dtype f16 -o best.cu",
-       "kiln export gemm --m 512 --n 512 --k 512 --template gemm_tiled --set tile_m=64",
-       "kiln export --database -o trials.jsonl"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, ProblemFlags::Operation::optional);
   auto& o = *options;
-  verb->add_flag("--database", o.database, "Trials and sessions (of a problem, if one is given)");
-  verb->add_option("--template", o.template_name, "This template, not the stored best")
-      ->type_name("NAME");
-  verb->add_option("--set", o.set, "With --template: values of tunables")->type_name("NAME=V,...");
-  verb->add_option("--arch", o.arch, "With --template: limits of sm_80, sm_90a, ...")
+  verb.add_flag("--database", o.database,
+                "Write trials and sessions as JSON lines (of one problem, if one is given)");
+  verb.add_option("--template", o.template_name, "A kernel of this template, not the stored best")
+      ->type_name("TEMPLATE");
+  verb.add_option("--set", o.set,
+                  "With --template: values of tunables; the others stay close to their defaults")
+      ->type_name("NAME=V,...");
+  verb.add_option("--arch", o.arch,
+                  "With --template: obey the limits of this architecture (default: of the device)")
       ->type_name("ARCH");
-  verb->add_option("--on", o.on, "Best on the device whose name or architecture has this in it")
+  verb.add_option("--on", o.on, "The best on the device whose name or architecture contains this")
       ->type_name("TEXT");
-  verb->add_option("-o,--output", o.output, "Default: standard output")->type_name("FILE");
-  program.set_action(verb,
-                     [options](Context& context) { return export_something(context, *options); });
+  verb.add_option("-o,--output", o.output, "File to write (default: stdout)")->type_name("FILE");
+  return [options](Context& context) { return export_something(context, *options); };
 }
 
 }  // namespace kiln::tools

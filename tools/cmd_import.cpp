@@ -4,8 +4,8 @@
 #include <string>
 
 #include "tools/file_input.hpp"
-#include "tools/program.hpp"
 #include "tools/transfer_report.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -20,13 +20,10 @@ int import_file(Context& context, const std::string& file) {
 
 }  // namespace
 
-void add_import(Program& program) {
+Action add_import(CLI::App& verb) {
   auto file = std::make_shared<std::string>();
-  CLI::App* verb = program.add_verb(
-      "import", "Add trials and sessions that `kiln export --database` wrote",
-      {"kiln import trials.jsonl", "ssh box kiln export --database | kiln import -"});
-  verb->add_option("file", *file, "JSON lines; - is standard input")->required()->type_name("");
-  program.set_action(verb, [file](Context& context) { return import_file(context, *file); });
+  verb.add_option("file", *file, "File of JSON lines; - is stdin")->required()->type_name("FILE");
+  return [file](Context& context) { return import_file(context, *file); };
 }
 
 }  // namespace kiln::tools

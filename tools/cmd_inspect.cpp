@@ -19,10 +19,10 @@
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -299,26 +299,24 @@ int inspect(Context& context, const InspectOptions& options) {
 
 }  // namespace
 
-void add_inspect(Program& program) {
+Action add_inspect(CLI::App& verb) {
   auto options = std::make_shared<InspectOptions>();
-  CLI::App* verb = program.add_verb(
-      "inspect", "Profile a kernel line by line without a GPU (on emulated:h200 by default)",
-      {"kiln inspect gemm --m 4096 --n 4096 --k 4096 --dtype f16 --source",
-       "kiln inspect gemm --m 4096 --n 4096 --k 4096 --template gemm_wmma --set pad=0,stages=2",
-       "kiln inspect gemm --m 512 --n 512 --k 512 --dtype f32 --clusters 0 --json"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
-  options->selection.add_to(*verb);
+  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->selection.add_to(verb);
   auto& o = *options;
-  verb->add_option("--clusters", o.clusters,
-                   "How many, spread over the grid, are run and counted; 0: all (default 4)")
+  verb.add_option("--clusters", o.clusters,
+                  "Clusters of blocks to run and count, spread over the grid; 0 is all (default 4)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb->add_option("--top", o.top, "How many lines, besides those that waste (default 12)")
+  verb.add_option(
+          "--top", o.top,
+          "Costliest source lines to show, besides every line that wastes anything (default 12)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb->add_flag("--source", o.source, "Show the text of the lines");
-  verb->add_option("--timeout", o.timeout, "Of one launch (default 60s)")->type_name("TIME");
-  program.set_action(verb, [options](Context& context) { return inspect(context, *options); });
+  verb.add_flag("--source", o.source, "Show the text of the lines as well");
+  verb.add_option("--timeout", o.timeout, "Time-out of one launch (default 60s)")
+      ->type_name("TIME");
+  return [options](Context& context) { return inspect(context, *options); };
 }
 
 }  // namespace kiln::tools

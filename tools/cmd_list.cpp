@@ -12,9 +12,9 @@
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/stored.hpp"
 #include "tools/transfer_report.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -98,15 +98,11 @@ int list_database(Context& context, const ListOptions& options) {
 
 }  // namespace
 
-void add_list(Program& program) {
+Action add_list(CLI::App& verb) {
   auto options = std::make_shared<ListOptions>();
-  CLI::App* verb =
-      program.add_verb("list", "Every problem in the database with its best kernel",
-                       {"kiln list", "kiln list --on H200", "kiln list --db results.db --json"});
-  verb->add_option("--on", options->on, "Only devices whose name or architecture has this in it")
+  verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
       ->type_name("TEXT");
-  program.set_action(verb,
-                     [options](Context& context) { return list_database(context, *options); });
+  return [options](Context& context) { return list_database(context, *options); };
 }
 
 }  // namespace kiln::tools

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "templates/printable.hpp"
-#include "tools/program.hpp"
 #include "tools/transfer_report.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -46,19 +46,13 @@ int merge_databases(Context& context, const MergeOptions& options) {
 
 }  // namespace
 
-void add_merge(Program& program) {
+Action add_merge(CLI::App& verb) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* verb = program.add_verb("merge", "Add what other databases know to one",
-                                    {"kiln merge all.db node0.db node1.db",
-                                     "kiln merge ~/.local/share/kiln/tuning.db theirs.db"});
-  verb->add_option("target", options->target, "Database that grows; made when there is none")
+  verb.add_option("target", options->target, "Database to add to; created if there is none")
       ->required()
-      ->type_name("");
-  verb->add_option("sources", options->sources, "Databases that are read")
-      ->required()
-      ->type_name("");
-  program.set_action(verb,
-                     [options](Context& context) { return merge_databases(context, *options); });
+      ->type_name("FILE");
+  verb.add_option("sources", options->sources, "Databases to read")->required()->type_name("FILE");
+  return [options](Context& context) { return merge_databases(context, *options); };
 }
 
 }  // namespace kiln::tools

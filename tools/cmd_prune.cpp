@@ -10,8 +10,8 @@
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/quantity.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -57,22 +57,18 @@ int prune(Context& context, const PruneOptions& options) {
 
 }  // namespace
 
-void add_prune(Program& program) {
+Action add_prune(CLI::App& verb) {
   auto options = std::make_shared<PruneOptions>();
-  CLI::App* verb = program.add_verb(
-      "prune", "Remove old trials, and compiled kernels beyond a size",
-      {"kiln prune --older 30d --keep-best 5", "kiln prune --older 0s --keep-best 1 --dry-run",
-       "kiln prune --cubins 256MiB"});
-  verb->add_option("--older", options->older, "Trials of that age and more (default 30d)")
+  verb.add_option("--older", options->older, "Remove trials of this age and older (default 30d)")
       ->type_name("TIME");
-  verb->add_option("--keep-best", options->keep_best,
-                   "But never the best so many of a problem and device (default 5)")
+  verb.add_option("--keep-best", options->keep_best,
+                  "Keep this many of the best of each problem and device (default 5)")
       ->type_name("N")
       ->check(whole_number(1, kMostInt));  // or there would be nothing left to load
-  verb->add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this")
+  verb.add_option("--cubins", options->cubins, "Shrink the store of compiled kernels to this size")
       ->type_name("SIZE");
-  verb->add_flag("--dry-run", options->dry_run, "Say how many would go, and remove nothing");
-  program.set_action(verb, [options](Context& context) { return prune(context, *options); });
+  verb.add_flag("--dry-run", options->dry_run, "Say how many would be removed, and remove nothing");
+  return [options](Context& context) { return prune(context, *options); };
 }
 
 }  // namespace kiln::tools

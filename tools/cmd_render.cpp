@@ -12,7 +12,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/problem_flags.hpp"
-#include "tools/program.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -70,25 +70,22 @@ int render_template(Context& context, const RenderOptions& options) {
 
 }  // namespace
 
-void add_render(Program& program) {
+Action add_render(CLI::App& verb) {
   auto options = std::make_shared<RenderOptions>();
-  CLI::App* verb =
-      program.add_verb("render", "Print the self-contained CUDA text of one configuration",
-                       {"kiln render gemm_wmma --set tile_m=128,tile_n=64 --arch sm_90a",
-                        "kiln render gemm_naive --dtype f64 --layout nt -o naive.cu"});
-  verb->add_option("template", options->template_name, "Name, as `kiln templates` lists it")
+  verb.add_option("template", options->template_name,
+                  "Name of the template, as `kiln templates` lists it")
       ->required()
-      ->type_name("");
-  verb->add_option("--set", options->set,
-                   "Values of tunables; the rest is as near to the default "
-                   "as is valid")
+      ->type_name("TEMPLATE");
+  verb.add_option("--set", options->set,
+                  "Values of tunables; the others stay close to their defaults")
       ->type_name("NAME=V,...");
-  verb->add_option("--arch", options->arch, "Limits of sm_80, sm_90a, ... (default: the device)")
+  verb.add_option("--arch", options->arch,
+                  "Obey the limits of this architecture (default: of the device)")
       ->type_name("ARCH");
-  verb->add_option("-o,--output", options->output, "Default: standard output")->type_name("FILE");
-  options->problem.add_to(*verb, ProblemFlags::Operation::none);
-  program.set_action(verb,
-                     [options](Context& context) { return render_template(context, *options); });
+  verb.add_option("-o,--output", options->output, "File to write (default: stdout)")
+      ->type_name("FILE");
+  options->problem.add_to(verb, ProblemFlags::Operation::none);
+  return [options](Context& context) { return render_template(context, *options); };
 }
 
 }  // namespace kiln::tools

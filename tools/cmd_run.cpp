@@ -18,9 +18,9 @@
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/run_check.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -220,31 +220,26 @@ int run_problem(Context& context, const RunOptions& options) {
 
 }  // namespace
 
-void add_run(Program& program) {
+Action add_run(CLI::App& verb) {
   auto options = std::make_shared<RunOptions>();
-  CLI::App* verb = program.add_verb(
-      "run", "Get a kernel as an application does, run it on random data and check the result",
-      {"kiln run gemm --m 4096 --n 4096 --k 4096 --dtype f16",
-       "kiln run gemm --m 300 --n 200 --k 100 --lda 104 --beta 1 --mode require",
-       "kiln run gemm --m 256 --n 256 --k 256 --device emulated:h200"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
-  verb->add_option("--mode", options->mode,
-                   "use, tune_on_miss, require or default_only (KILN_MODE; default use)")
-      ->type_name("MODE")
-      ->check(CLI::IsMember({"use", "tune_on_miss", "require", "default_only"}));
-  verb->add_option("--log", options->log,
-                   "warning or info: what the library prints to standard error (KILN_LOG)")
-      ->type_name("LEVEL")
-      ->check(CLI::IsMember({"warning", "info"}));
-  verb->add_option("--repeat", options->repeat,
-                   fmt::format("Timed launches after the first (default {}; none when emulated)",
-                               kTimedLaunches))
+  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  verb.add_option(
+          "--mode", options->mode,
+          "What the library does when nothing tuned is known (default: KILN_MODE, else use)")
+      ->type_name("MODE");
+  verb.add_option("--log", options->log,
+                  "What the library prints to stderr (default: KILN_LOG, else nothing)")
+      ->type_name("LEVEL");
+  verb.add_option(
+          "--repeat", options->repeat,
+          fmt::format("Timed launches after the first (default {}; none on an emulated device)",
+                      kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
-  verb->add_option("--seed", options->seed, "Of the data (default 1)")
+  verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
-  program.set_action(verb, [options](Context& context) { return run_problem(context, *options); });
+  return [options](Context& context) { return run_problem(context, *options); };
 }
 
 }  // namespace kiln::tools

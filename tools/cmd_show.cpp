@@ -17,8 +17,8 @@
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/program.hpp"
 #include "tools/stored.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -264,21 +264,16 @@ int show_problem(Context& context, const ShowOptions& options) {
 
 }  // namespace
 
-void add_show(Program& program) {
+Action add_show(CLI::App& verb) {
   auto options = std::make_shared<ShowOptions>();
-  CLI::App* verb =
-      program.add_verb("show", "What the database knows of one problem",
-                       {"kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16",
-                        "kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16 --all --on H200",
-                        "kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16 --json"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
-  verb->add_option("--on", options->on, "Only devices whose name or architecture has this in it")
+  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
       ->type_name("TEXT");
-  verb->add_option("--top", options->top, "How many of the best (default 5)")
+  verb.add_option("--top", options->top, "Best candidates to show (default 5)")
       ->type_name("N")
       ->check(whole_number(0, kMostInt));
-  verb->add_flag("--all", options->all, "Every candidate, and those that failed with the reason");
-  program.set_action(verb, [options](Context& context) { return show_problem(context, *options); });
+  verb.add_flag("--all", options->all, "Show every candidate, failed ones with the reason");
+  return [options](Context& context) { return show_problem(context, *options); };
 }
 
 }  // namespace kiln::tools

@@ -12,7 +12,7 @@
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
 #include "tools/problem_flags.hpp"
-#include "tools/program.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -254,21 +254,18 @@ int describe_template(Context& context, const TemplatesOptions& options) {
 
 }  // namespace
 
-void add_templates(Program& program) {
+Action add_templates(CLI::App& verb) {
   auto options = std::make_shared<TemplatesOptions>();
-  CLI::App* verb = program.add_verb(
-      "templates", "What can be generated: templates, their tunables and spaces",
-      {"kiln templates", "kiln templates gemm_wmma",
-       "kiln templates gemm_wmma --m 4096 --n 4096 --k 4096 --dtype f16 --arch sm_90a"});
-  verb->add_option("name", options->name, "One template in full")->type_name("");
-  verb->add_option("--arch", options->arch, "Limits of sm_80, sm_90a, ... (default: the device)")
+  verb.add_option("name", options->name, "Template to describe in full")->type_name("TEMPLATE");
+  verb.add_option("--arch", options->arch,
+                  "Obey the limits of this architecture (default: of the device)")
       ->type_name("ARCH");
-  verb->add_flag("--names", options->names, "Names alone, one a line");
-  options->problem.add_to(*verb, ProblemFlags::Operation::none);
-  program.set_action(verb, [options](Context& context) {
+  verb.add_flag("--names", options->names, "Print only the names, one per line");
+  options->problem.add_to(verb, ProblemFlags::Operation::none);
+  return [options](Context& context) {
     return options->name.empty() ? list_templates(context, *options)
                                  : describe_template(context, *options);
-  });
+  };
 }
 
 }  // namespace kiln::tools

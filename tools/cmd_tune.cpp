@@ -12,15 +12,14 @@
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
-#include "tools/program.hpp"
 #include "tools/progress_bar.hpp"
 #include "tools/quantity.hpp"
 #include "tools/stale.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/suite.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
-#include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -51,20 +50,14 @@ struct TuneOptions {
 void check_usage(const TuneOptions& options) {
   const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
   if (options.stale && (!options.suite.empty() || options.compile_only)) {
-    reject("--stale: names its problems itself, on a device; leave out --suite and --compile-only");
+    reject("--stale: finds its problems itself, on a device; leave out --suite and --compile-only");
   }
   options.problem.check_list(options.stale ? "--stale" : options.suite.empty() ? "" : "--suite");
   if (options.compile_only && options.arch.empty()) {
-    reject("--compile-only: say for which architecture, like --arch sm_90a");
+    reject("--compile-only: name the architecture, e.g. --arch sm_90a");
   }
   if (!options.compile_only && !options.arch.empty()) {
-    reject("--arch: only with --compile-only; the device decides otherwise");
-  }
-  const auto names = strategy_names();
-  if (!options.strategy.empty() &&
-      std::find(names.begin(), names.end(), options.strategy) == names.end()) {
-    throw Error(ErrorKind::usage, fmt::format("--strategy {}: there are {}", options.strategy,
-                                              fmt::join(names, " ")));
+    reject("--arch: only with --compile-only; otherwise the device decides");
   }
 }
 
@@ -279,61 +272,62 @@ int tune_problem(Context& context, const TuneOptions& options) {
 
 }  // namespace
 
-void add_tune(Program& program) {
+Action add_tune(CLI::App& verb) {
   auto options = std::make_shared<TuneOptions>();
-  CLI::App* verb = program.add_verb(
-      "tune", "Find the fastest kernel for a problem and keep it",
-      {"kiln tune gemm --m 4096 --n 4096 --k 4096 --dtype f16",
-       "kiln tune gemm --m 8192 --n 8192 --k 8192 --dtype bf16 --layout nt --budget 2m",
-       "kiln tune gemm --m 512 --n 512 --k 512 --templates gemm_wmma --set tile_m=64,128",
-       "kiln tune --suite shapes.txt --budget 30s --json > tuned.json",
-       "kiln tune --stale --budget 10s",
-       "kiln tune gemm --m 1024 --n 1024 --k 1024 --device emulated:h200",
-       "kiln tune gemm --m 1024 --n 1024 --k 1024 --compile-only --arch sm_90a"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, ProblemFlags::Operation::optional);
   auto& o = *options;
-  verb->add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
+  verb.add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
       ->type_name("FILE");
-  verb->add_flag("--stale", o.stale,
-                 "Tune again what was tuned here with templates that have changed since");
-  verb->add_option("--budget", o.budget, "Time for each problem, with its unit (default 45s)")
+  verb.add_flag(
+      "--stale", o.stale,
+      "Tune again, one after the other, every problem whose best known kernel on this device "
+      "is of a template that has changed since");
+  verb.add_option(
+          "--budget", o.budget,
+          "Time for each problem (default 45s; none with --compile-only or --max-candidates)")
       ->type_name("TIME");
-  verb->add_option("--max-candidates", o.max_candidates,
-                   "Candidates for each problem; alone it lifts the limit of time")
+  verb.add_option("--max-candidates", o.max_candidates, "Most candidates for each problem")
       ->type_name("N")
       ->check(whole_number(1));
-  verb->add_option("--strategy", o.strategy,
-                   "random, model or exhaustive (default random, model on an emulated device)")
-      ->type_name("NAME");
-  verb->add_option("--seed", o.seed, "Of the strategy and the data (default 1)")
+  verb.add_option("--strategy", o.strategy,
+                  "Order of the search (default random; model on an emulated device)")
+      ->type_name("STRATEGY");
+  verb.add_option("--seed", o.seed, "Seed of the strategy and of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
-  verb->add_option("--templates", o.templates, "Only these")->type_name("A,B");
-  verb->add_option("--set", o.set, "Only these values: tile_m=64,128")->type_name("NAME=V,V");
-  verb->add_option("--compile-threads", o.compile_threads, "0: one for each core")
+  verb.add_option("--templates", o.templates, "Only these templates")->type_name("TEMPLATE,...");
+  verb.add_option("--set", o.set, "Only these values of tunables, e.g. tile_m=64,128")
+      ->type_name("NAME=V,...");
+  verb.add_option("--compile-threads", o.compile_threads,
+                  "Threads that compile; 0 is one for each core (default 0)")
       ->type_name("N")
       ->check(whole_number(0, kMostThreads));
-  verb->add_option(
-          "--candidate-timeout", o.candidate_timeout,
-          "A candidate that takes longer is killed (default 10s, 120s on an emulated device)")
+  verb.add_option("--candidate-timeout", o.candidate_timeout,
+                  "Kill a candidate that takes longer (default 10s; 120s on an emulated device)")
       ->type_name("TIME");
-  verb->add_flag("--again", o.again, "Measure candidates that have an outcome already");
-  CLI::Option* const warm = verb->add_flag("--warm", o.warm, "Operands stay in the L2 cache");
+  verb.add_flag("--again", o.again, "Also measure candidates that already have an outcome");
+  CLI::Option* const warm =
+      verb.add_flag("--warm", o.warm, "Keep the operands in the L2 cache while timing");
   CLI::Option* const samples =
-      verb->add_option("--samples", o.samples, "Of each candidate (default 15)")
+      verb.add_option("--samples", o.samples, "Samples of each candidate (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
-  verb->add_flag("--compile-only", o.compile_only, "Compile the space without a device");
-  verb->add_option("--arch", o.arch, "For --compile-only: sm_80, sm_90a, ...")->type_name("ARCH");
-  verb->add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
-  verb->add_flag("--in-process", o.in_process, "No worker process; for debugging");
-  verb->add_flag("--no-wait", o.no_wait, "End with code 4 while another run measures on the GPU");
-  program.set_action(verb, [options, warm, samples](Context& context) {
+  verb.add_flag(
+      "--compile-only", o.compile_only,
+      "Without a device: render and compile the space, store each outcome, rank by occupancy");
+  verb.add_option("--arch", o.arch, "With --compile-only: the architecture to compile for")
+      ->type_name("ARCH");
+  verb.add_flag("--no-baseline", o.no_baseline, "Do not compare the result with cuBLASLt");
+  verb.add_flag("--in-process", o.in_process,
+                "Run candidates in this process instead of a worker; for debugging");
+  verb.add_flag("--no-wait", o.no_wait,
+                "Exit with code 4 instead of waiting while another run measures on the GPU");
+  return [options, warm, samples](Context& context) {
     options->measurement_given = warm->count() + samples->count() > 0;
     check_usage(*options);
     if (options->stale) return tune_stale(context, *options);
     return options->suite.empty() ? tune_problem(context, *options) : tune_suite(context, *options);
-  });
+  };
 }
 
 }  // namespace kiln::tools

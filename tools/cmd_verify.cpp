@@ -13,11 +13,11 @@
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
-#include "tools/program.hpp"
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/error_bound.hpp"
@@ -316,23 +316,17 @@ int verify(Context& context, const VerifyOptions& options) {
 
 }  // namespace
 
-void add_verify(Program& program) {
+Action add_verify(CLI::App& verb) {
   auto options = std::make_shared<VerifyOptions>();
-  CLI::App* verb = program.add_verb(
-      "verify", "Check one kernel and all that it touches (on emulated:h200 by default)",
-      {"kiln verify gemm --m 4096 --n 4096 --k 4096 --dtype f16",
-       "kiln verify gemm --m 300 --n 200 --k 100 --template gemm_wmma --set stages=2,copy=0",
-       "kiln verify gemm --m 512 --n 512 --k 512 --template-path ./kernels --template mine",
-       "kiln verify gemm --m 4096 --n 4096 --k 4096 --device cuda:0"});
-  options->problem.add_to(*verb, ProblemFlags::Operation::required);
-  options->selection.add_to(*verb);
-  verb->add_option("--timeout", options->timeout,
-                   "Of one launch; on a GPU, of all of them (default 60s)")
+  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->selection.add_to(verb);
+  verb.add_option("--timeout", options->timeout,
+                  "Time-out of one launch; on a GPU, of all of them together (default 60s)")
       ->type_name("TIME");
-  verb->add_option("--seed", options->seed, "Of the data (default 1)")
+  verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
-  program.set_action(verb, [options](Context& context) { return verify(context, *options); });
+  return [options](Context& context) { return verify(context, *options); };
 }
 
 }  // namespace kiln::tools

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+
 #include "kiln/error.hpp"
 
 namespace kiln::tools {
 
-/// What the program returns to the shell; docs/cli.md describes them.
+/// What the program returns to the shell.
 enum ExitCode : int {
   kExitOk = 0,
   kExitFailure = 1,
@@ -17,6 +19,29 @@ enum ExitCode : int {
   kExitBudget = 6,  ///< the budget ended before any result
   kExitInterrupted = 130,
 };
+
+/// What people read of a code: in a word or two, and in full.
+struct ExitMeaning {
+  ExitCode code;
+  const char* brief;
+  const char* text;
+};
+inline constexpr std::array<ExitMeaning, 8> kExitMeanings{{
+    {kExitOk, "ok", "ok"},
+    {kExitFailure, "failure",
+     "failure: a wrong result or a finding, a malformed template, a missing compiler, refused "
+     "lines; for `kiln doctor`, something is broken"},
+    {kExitUsage, "usage", "usage: a bad flag, value, size or file"},
+    {kExitNoCandidate, "no valid candidate",
+     "no valid candidate in the whole space, or nothing stored that answers"},
+    {kExitNoDevice, "no device or driver",
+     "no device or driver, or the device failed: a fault, too little memory for the operands; or "
+     "another run has it, with --no-wait"},
+    {kExitDatabase, "database", "the database cannot be used"},
+    {kExitBudget, "budget spent before any result",
+     "the budget (--budget or --max-candidates) was spent before any candidate succeeded"},
+    {kExitInterrupted, "interrupted", "interrupted; what was measured is kept"},
+}};
 
 [[nodiscard]] constexpr ExitCode exit_code_of(ErrorKind kind) {
   switch (kind) {

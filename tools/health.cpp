@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -19,15 +18,15 @@
 #include "runtime/shared_object.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
-#include "tools/quantity.hpp"
+#include "tools/variables.hpp"
 
 namespace kiln::tools {
 namespace {
 
 using State = Finding::State;
 
-constexpr std::array<const char*, 6> kVariables{
-    "KILN_DB", "KILN_MODE", "KILN_DEVICE", "KILN_TEMPLATE_PATH", "KILN_CUDA_INCLUDE", "KILN_LOG"};
+constexpr std::string_view kVariablePrefix = "KILN_";
+
 /// Compiles for any architecture that NVRTC has had for years.
 constexpr const char* kProbeArch = "sm_80";
 constexpr const char* kProbeSource =
@@ -224,15 +223,19 @@ Finding check_variables() {
   std::string strange;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    if (!text.starts_with("KILN_")) continue;
+    if (!text.starts_with(kVariablePrefix)) continue;
     const auto name = text.substr(0, text.find('='));
     const bool known = std::any_of(kVariables.begin(), kVariables.end(),
-                                   [&](const char* variable) { return name == variable; });
+                                   [&](const Variable& variable) { return name == variable.name; });
     if (!known) strange += fmt::format("{}{}", strange.empty() ? "" : ", ", name);
   }
   if (strange.empty()) return {"variables", State::ok, "no unknown KILN_ variable", ""};
+  std::vector<std::string_view> ours;
+  for (const auto& variable : kVariables) {
+    if (variable.name.starts_with(kVariablePrefix)) ours.push_back(variable.name);
+  }
   return {"variables", State::warning, fmt::format("unknown: {}", strange),
-          fmt::format("Kiln reads {}", fmt::join(kVariables, ", "))};
+          fmt::format("Kiln reads {}", fmt::join(ours, ", "))};
 }
 
 SettingOrigin from(const char* name, const Located& located) {

@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdint>
 
@@ -17,7 +18,6 @@
 namespace kiln::tools {
 namespace {
 
-constexpr const char* kGroup = "Problem";
 constexpr std::array<const char*, 3> kSizes{"--m", "--n", "--k"};
 
 /// Errors of the library speak of fields; a person typed flags.
@@ -36,12 +36,12 @@ constexpr std::array<const char*, 3> kSizes{"--m", "--n", "--k"};
 /// right kernels look wrong, and be remembered as such.
 void check_scalar(const char* flag, double value, DType accumulator) {
   if (!(std::fabs(value) <= largest_scalar(accumulator))) {
-    throw Error(ErrorKind::usage, fmt::format("{} {}: more than a {} accumulator holds", flag,
-                                              value, to_string(accumulator)));
+    throw Error(ErrorKind::usage, fmt::format("{} {}: more than an accumulator of type {} can hold",
+                                              flag, value, to_string(accumulator)));
   }
   if (accumulator == DType::s32 && value != std::trunc(value)) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} {}: a whole number with an s32 accumulator", flag, value));
+                fmt::format("{} {}: must be a whole number with an s32 accumulator", flag, value));
   }
 }
 
@@ -49,43 +49,45 @@ void check_scalar(const char* flag, double value, DType accumulator) {
 
 DType checked_dtype(std::string_view flag, std::string_view name) {
   if (const auto type = parse_dtype(name)) return *type;
-  throw Error(ErrorKind::usage, fmt::format("{} {}: no element type of that name; there are {}",
-                                            flag, name, fmt::join(kDTypeNames, " ")));
+  throw Error(ErrorKind::usage, fmt::format("{} {}: not an element type; choose from {}", flag,
+                                            name, fmt::join(kDTypeNames, " ")));
 }
 
 void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
   verb_ = &verb;
   if (operation != Operation::none) {
-    auto* word = verb.add_option("operation", operation_, "What is computed: gemm");
-    word->check(CLI::IsMember({"gemm"}))->type_name("");
+    auto* word = verb.add_option("operation", operation_, "What to compute");
+    word->type_name("OPERATION");
     if (operation == Operation::required) word->required();
   }
   const auto add = [&](const std::string& name, auto& value, const char* type,
                        const std::string& text) {
-    return verb.add_option(name, value, text)->type_name(type)->group(kGroup);
+    return verb.add_option(name, value, text)->type_name(type)->group(std::string(kProblemGroup));
   };
   add("--m", m_, "N", "Rows of D")->check(whole_number(1, kMostInt));
   add("--n", n_, "N", "Columns of D")->check(whole_number(1, kMostInt));
-  add("--k", k_, "N", "Length of the dot products")->check(whole_number(1, kMostInt));
-  add("--dtype", dtype_, "TYPE", "Operands and output, with their accumulator (default f16)");
-  add("--a", a_, "TYPE", "Type of A");
-  add("--b", b_, "TYPE", "Type of B");
+  add("--k", k_, "N", "Columns of A and rows of B: the length of the dot products")
+      ->check(whole_number(1, kMostInt));
+  add("--dtype", dtype_, "TYPE",
+      "Types of operands and output, with the accumulator that belongs to them (default f16)");
+  add("--a", a_, "TYPE", "Type of A (default: see --dtype)");
+  add("--b", b_, "TYPE", "Type of B (default: see --dtype)");
   add("--c", c_, "TYPE", "Type of C (default: that of D)");
-  add("--d", d_, "TYPE", "Type of D");
-  add("--acc", acc_, "TYPE", "Type of the accumulator");
+  add("--d", d_, "TYPE", "Type of D (default: see --dtype)");
+  add("--acc", acc_, "TYPE", "Type of the accumulator (default: see --dtype)");
   add("--layout", layout_, "XY",
-      "Storage of A and B: n as written, t stored transposed (default nn)");
-  for (const auto& [name, value] :
-       {std::pair{"--lda", &lda_}, {"--ldb", &ldb_}, {"--ldc", &ldc_}, {"--ldd", &ldd_}}) {
-    add(name, *value, "N", "Leading dimension in elements (default: tight)")
-        ->check(whole_number(0));
+      "Storage of A and B: n as written (row-major), t stored transposed (default nn)");
+  for (const auto& [matrix, value] :
+       {std::pair{'a', &lda_}, {'b', &ldb_}, {'c', &ldc_}, {'d', &ldd_}}) {
+    const std::string text =
+        fmt::format("Leading dimension of {:c} in elements (default: tight)", std::toupper(matrix));
+    add(fmt::format("--ld{}", matrix), *value, "N", text)->check(whole_number(0));
   }
-  for (const auto& [name, value] : {std::pair{"--align-a", &align_a_},
-                                    {"--align-b", &align_b_},
-                                    {"--align-c", &align_c_},
-                                    {"--align-d", &align_d_}}) {
-    add(name, *value, "BYTES", "Alignment of the address (default 16)")
-        ->check(whole_number(1, kMostInt));
+  for (const auto& [matrix, value] :
+       {std::pair{'a', &align_a_}, {'b', &align_b_}, {'c', &align_c_}, {'d', &align_d_}}) {
+    const std::string text =
+        fmt::format("Alignment of {:c}'s address (default 16)", std::toupper(matrix));
+    add(fmt::format("--align-{}", matrix), *value, "BYTES", text)->check(whole_number(1, kMostInt));
   }
   add("--alpha", alpha_, "X", "Factor of A*B (default 1)");
   add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
@@ -94,7 +96,8 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
 std::vector<std::string> ProblemFlags::given_flags() const {
   std::vector<std::string> flags;
   for (const auto* option : verb_->get_options()) {
-    if (option->get_group() == kGroup && option->count() > 0) flags.push_back(option->get_name());
+    if (option->get_group() == kProblemGroup && option->count() > 0)
+      flags.push_back(option->get_name());
   }
   return flags;
 }
@@ -106,10 +109,10 @@ bool ProblemFlags::given() const {
 void ProblemFlags::check_list(const std::string& list) const {
   if (list.empty()) {
     if (!operation_.empty()) return;
-    throw Error(ErrorKind::usage, "what to compute is missing: say gemm, or name a --suite");
+    throw Error(ErrorKind::usage, "name the operation, e.g. gemm, or a --suite");
   }
   if (const auto flags = given_flags(); !flags.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("{}: names its problems itself; leave out {}", list,
+    throw Error(ErrorKind::usage, fmt::format("{}: its problems are its own; leave out {}", list,
                                               fmt::join(flags, ", ")));
   }
 }
@@ -131,8 +134,9 @@ GemmRequest ProblemFlags::request(std::int64_t default_size) const {
   const auto size = [&](std::int64_t given) { return given > 0 ? given : default_size; };
   const auto layout = parse_layout(layout_);
   if (!layout) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--layout {}: two letters, for A and B: nn, nt, tn or tt", layout_));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--layout {}: not two letters n or t, the storage of A and of B", layout_));
   }
   Gemm gemm = Gemm::of(checked_dtype("--dtype", dtype_), size(m_), size(n_), size(k_),
                        layout->first, layout->second);

@@ -25,6 +25,9 @@ struct GemmRequest {
 /// Stands in for a size where sizes decide little: what templates can do, what they look like.
 inline constexpr std::int64_t kDefaultSize = 4096;
 
+/// The title of the flags of a problem.
+inline constexpr std::string_view kProblemGroup = "Problem";
+
 /// The operation and its flags, as every verb that takes a problem spells them.
 class ProblemFlags {
  public:

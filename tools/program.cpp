@@ -10,24 +10,15 @@
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/help.hpp"
 #include "tools/output/json.hpp"
 
 namespace kiln::tools {
 namespace {
 
-constexpr std::size_t kHelpColumn = 30;
 constexpr std::string_view kJsonFlag = "--json";
-
-constexpr const char* kFooter =
-    "\nStart with:\n"
-    "  kiln doctor\n"
-    "  kiln tune gemm --m 4096 --n 4096 --k 4096 --dtype f16\n"
-    "  kiln show gemm --m 4096 --n 4096 --k 4096 --dtype f16\n"
-    "\nResults go to standard output, talk to standard error. Exit codes: 0 ok, 1 failure, 2 "
-    "usage,\n"
-    "3 no valid candidate, 4 no device or driver, 5 database, 6 budget ended before any result,\n"
-    "130 interrupted. `kiln VERB --help` has the flags and examples of a verb.";
 
 std::string_view name_of(ErrorKind kind) {
   switch (kind) {
@@ -58,9 +49,9 @@ std::vector<std::string> known_words(const CLI::App& app) {
     }
   };
   add_flags(app);
-  const auto verbs = app.get_subcommands();
-  for (const auto* verb : verbs) add_flags(*verb);
-  if (verbs.empty()) {
+  const auto typed = app.get_subcommands();
+  for (const auto* verb : typed) add_flags(*verb);
+  if (typed.empty()) {
     for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
       if (!verb->get_group().empty()) words.push_back(verb->get_name());
     }
@@ -70,76 +61,69 @@ std::vector<std::string> known_words(const CLI::App& app) {
 
 }  // namespace
 
-Program::Program()
-    : app_("Kiln tunes CUDA kernels for the GPU at hand and keeps the best.", "kiln") {
-  app_.get_formatter()->column_width(kHelpColumn);
+Program::Program() : app_("", "kiln") {
   app_.require_subcommand(1);
-  app_.set_version_flag("--version", "kiln " KILN_VERSION_STRING);
-  app_.footer(kFooter);
+  app_.set_help_flag("-h,--help", "Print help, also of a verb, and exit");
+  app_.set_version_flag("--version", "kiln " KILN_VERSION_STRING, "Print the version and exit");
+  add_global_flags();
+  check_closed_values(app_);
+  for (const Verb& verb : verbs()) add_verb(verb);
+}
+
+void Program::add_global_flags() {
   auto& flags = context_.flags;
-  app_.add_option("--db", flags.database, "Tuning database (KILN_DB)")->type_name("FILE");
-  app_.add_option("--cubin-store", flags.cubin_store, "Compiled kernels")->type_name("FILE");
-  app_.add_option("--device", flags.device, "cuda:0 or emulated:h200 (KILN_DEVICE)")
-      ->type_name("SPEC");
-  app_.add_option("--template-path", flags.template_path,
-                  "Directories of your own templates (KILN_TEMPLATE_PATH)")
-      ->type_name("DIR[:DIR...]");
-  app_.add_option("--cuda-include", flags.cuda_include,
-                  "Where cuda_fp16.h lies (KILN_CUDA_INCLUDE)")
-      ->type_name("DIR");
-  app_.add_option("--color", flags.colour, "auto, always or never")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  app_.add_flag(std::string(kJsonFlag), flags.json, "Results as JSON");
-  app_.add_flag("-q,--quiet", flags.quiet, "No progress and no notes");
-  app_.add_flag("-v,--verbose", flags.verbose, "Each trial as it ends");
-
-  add_tune(*this);
-  add_templates(*this);
-  add_list(*this);
-  add_show(*this);
-  add_verify(*this);
-  add_inspect(*this);
-  add_bench(*this);
-  add_run(*this);
-  add_render(*this);
-  add_export(*this);
-  add_import(*this);
-  add_merge(*this);
-  add_prune(*this);
-  add_doctor(*this);
-  add_worker(*this);
+  const auto add = [&](const char* name, std::string& value, const char* kind, const char* text) {
+    app_.add_option(name, value, text)->type_name(kind);
+  };
+  add("--db", flags.database, "FILE",
+      "Tuning database (default: kiln/tuning.db in $XDG_DATA_HOME or ~/.local/share)");
+  add("--cubin-store", flags.cubin_store, "FILE",
+      "Compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
+  add("--device", flags.device, "DEVICE",
+      "A GPU, or an emulated one that runs kernels on this machine's processors and predicts their "
+      "times (default cuda:0)");
+  add("--template-path", flags.template_path, "DIR[:DIR...]",
+      "Folders with templates of your own (default: none)");
+  add("--cuda-include", flags.cuda_include, "DIR",
+      "Folder of cuda_fp16.h (default: searched beside NVRTC and in the usual places)");
+  add("--color", flags.colour, "WHEN", "When to use colour (default auto: on a terminal)");
+  app_.add_flag(std::string(kJsonFlag), flags.json, "Print results as JSON, with a schema number");
+  app_.add_flag("-q,--quiet", flags.quiet, "Print no progress and no notes");
+  app_.add_flag("-v,--verbose", flags.verbose, "Name each trial as it ends");
 }
 
-CLI::App* Program::add_verb(const std::string& name, const std::string& purpose,
-                            const std::vector<std::string>& examples) {
-  CLI::App* verb = app_.add_subcommand(name, purpose);
-  verb->fallthrough();
-  std::string footer = "\nExamples:\n";
-  for (const auto& example : examples) footer += fmt::format("  {}\n", example);
-  verb->footer(footer + "\nFlags of every verb (--db, --device, --json, ...): kiln --help");
-  return verb;
+void Program::add_verb(const Verb& verb) {
+  CLI::App* parser = app_.add_subcommand(verb.name, verb.purpose);
+  parser->group(verb.group);
+  parser->fallthrough();
+  parser->callback([this, act = verb.add(*parser)] { action_ = act; });
+  check_closed_values(*parser);
 }
 
-void Program::set_action(CLI::App* verb, std::function<int(Context&)> action) {
-  verb->callback([this, act = std::move(action)] { action_ = act; });
+std::string Program::help() const {
+  const Manual all = manual();
+  const auto typed = app_.get_subcommands();
+  const VerbText* verb = typed.empty() ? nullptr : all.find(typed.front()->get_name());
+  return verb == nullptr ? help_text(all) : help_text(*verb);
 }
 
 std::string Program::missing_verb() const {
   const auto words = app_.remaining();
-  const auto verbs = known_words(app_);
   if (!words.empty()) {
-    return fmt::format("{}: no such verb{}", words.front(), did_you_mean(words.front(), verbs));
+    return fmt::format("{}: no such verb{}", words.front(),
+                       did_you_mean(words.front(), known_words(app_)));
   }
-  return "a verb is missing: tune, templates, list, show, verify, inspect, bench, run, render, "
-         "export, import, "
-         "merge, prune or doctor";
+  std::vector<std::string> names;
+  for (const Verb& verb : verbs()) {
+    if (!std::string_view(verb.group).empty()) names.emplace_back(verb.name);
+  }
+  return fmt::format("a verb is missing: {}", enumeration(names, "or"));
 }
 
 std::string Program::explain(const CLI::ParseError& error) const {
-  const auto verbs = app_.get_subcommands();
+  const auto typed = app_.get_subcommands();
   const std::string help =
-      verbs.empty() ? "kiln --help" : fmt::format("kiln {} --help", verbs.front()->get_name());
+      typed.empty() ? "kiln --help" : fmt::format("kiln {} --help", typed.front()->get_name());
   std::string text = error.what();
   if (const auto end = text.find_last_not_of(" \n"); end != std::string::npos) text.resize(end + 1);
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
@@ -151,10 +135,10 @@ std::string Program::explain(const CLI::ParseError& error) const {
     const std::string word = flag != extras.end() ? *flag : extras.empty() ? "" : extras.front();
     text = fmt::format("{}: not expected here{}", word,
                        did_you_mean(word.substr(0, word.find('=')), known_words(app_)));
-  } else if (error.get_name() == "RequiredError" && verbs.empty()) {
+  } else if (error.get_name() == "RequiredError" && typed.empty()) {
     text = missing_verb();
   } else if (error.get_name() == "RequiredError" && text == "operation is required") {
-    text = "what to compute is missing: say gemm";
+    text = fmt::format("name the operation, e.g. {}", operations().front().name);
   }
   return fmt::format("{}\nkiln: see {}", text, help);
 }
@@ -163,8 +147,7 @@ int Program::parse_and_act(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto verbs = app_.get_subcommands();
-    write_stdout(verbs.empty() ? app_.help() : verbs.front()->help(app_.get_name()));
+    write_stdout(help());
     return kExitOk;
   } catch (const CLI::CallForVersion& version) {
     write_stdout(fmt::format("{}\n", version.what()));
@@ -183,15 +166,15 @@ int Program::report(std::string_view kind, const std::string& message, int exit_
   write_stderr(fmt::format("kiln: {}\n", message));
   if (!json_ || context_.printed()) return exit_code;
   Json document = json_document("error");
-  const auto verbs = app_.get_subcommands();
-  if (!verbs.empty()) document["verb"] = verbs.front()->get_name();
+  const auto typed = app_.get_subcommands();
+  if (!typed.empty()) document["verb"] = typed.front()->get_name();
   document["kind"] = kind;
   document["message"] = message;
   document["exit_code"] = exit_code;
   try {
     write_stdout(json_text(document));
   } catch (const Error&) {
-    // Standard output is what failed; standard error has the message.
+    // stdout is what failed; stderr has the message.
   }
   return exit_code;
 }

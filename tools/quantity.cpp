@@ -60,20 +60,21 @@ std::optional<double> parse_with_unit(std::string_view text, const std::array<Un
 double parse_duration_s(std::string_view flag, std::string_view text) {
   const auto seconds = parse_with_unit(text, kDurationUnits);
   if (!seconds)
-    reject(flag, text, "no duration; write a number and a unit: 500ms, 45s, 2m, 1h, 30d");
+    reject(flag, text, "not a duration; write a number with its unit: 500ms, 45s, 2m, 1h, 30d");
   return *seconds;
 }
 
 double parse_limit_s(std::string_view flag, std::string_view text) {
   constexpr double kYear = 365.0 * 86400.0;
   const double seconds = parse_duration_s(flag, text);
-  if (!(seconds > 0.0) || seconds > kYear) reject(flag, text, "from more than nothing to a year");
+  if (!(seconds > 0.0) || seconds > kYear)
+    reject(flag, text, "must be more than zero and at most a year");
   return seconds;
 }
 
 std::int64_t parse_bytes(std::string_view flag, std::string_view text) {
   const auto bytes = parse_with_unit(text, kByteUnits);
-  if (!bytes) reject(flag, text, "no size in bytes; write it as 512KiB, 64MiB or 2GiB");
+  if (!bytes) reject(flag, text, "not a size in bytes; write it as 512KiB, 64MiB or 2GiB");
   return static_cast<std::int64_t>(std::llround(*bytes));
 }
 

@@ -11,16 +11,16 @@
 namespace kiln::tools {
 
 void SelectionFlags::add_to(CLI::App& verb) {
-  verb.add_option("--template", template_name_, "This template, not what the database answers")
-      ->type_name("NAME");
+  verb.add_option("--template", template_name_, "Take this template, not what the database answers")
+      ->type_name("TEMPLATE");
   verb.add_option("--set", set_,
-                  "Values of its tunables; the rest is as near to the default as is valid")
+                  "With --template: values of tunables; the others stay close to their defaults")
       ->type_name("NAME=V,...");
 }
 
 void SelectionFlags::check_usage() const {
   if (!set_.empty() && template_name_.empty()) {
-    throw Error(ErrorKind::usage, "--set: say of which template, like --template gemm_wmma");
+    throw Error(ErrorKind::usage, "--set: name the template as well, e.g. --template gemm_wmma");
   }
 }
 

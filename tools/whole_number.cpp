@@ -18,8 +18,8 @@ CLI::Validator whole_number(std::int64_t least, std::int64_t most) {
     const auto [end, status] = std::from_chars(text.data(), last, value);
     if (status == std::errc{} && end == last && value >= least && value <= most) return "";
     return most == std::numeric_limits<std::int64_t>::max()
-               ? fmt::format("{} is no whole number of {} or more", text, least)
-               : fmt::format("{} is no whole number from {} to {}", text, least, most);
+               ? fmt::format("{} is not a whole number of {} or more", text, least)
+               : fmt::format("{} is not a whole number from {} to {}", text, least, most);
   };
   return CLI::Validator(check, "");
 }

@@ -9,7 +9,7 @@
 namespace kiln::tools {
 
 /// A check for flags that take a number: decimal digits, and nothing that would wrap, be cut or be
-/// rounded on its way into the variable. "--seed: -1 is no whole number of 0 or more".
+/// rounded on its way into the variable. "--seed: -1 is not a whole number of 0 or more".
 [[nodiscard]] CLI::Validator whole_number(
     std::int64_t least, std::int64_t most = std::numeric_limits<std::int64_t>::max());
 

@@ -5,25 +5,46 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
 
 #include "tests/cli/golden.hpp"
 #include "tests/cli/sandbox.hpp"
+#include "tools/verbs.hpp"
 
 namespace kiln::cli {
 namespace {
 
-class Help : public testing::TestWithParam<const char*> {};
+std::vector<std::string> visible_verbs() {
+  std::vector<std::string> names;
+  for (const auto& verb : tools::verbs()) {
+    if (!std::string(verb.group).empty()) names.emplace_back(verb.name);
+  }
+  return names;
+}
+
+class Help : public testing::TestWithParam<std::string> {};
 
 TEST_P(Help, OfAVerb) {
   const Sandbox sandbox;
-  expect_golden(std::string("help_") + GetParam(), sandbox, sandbox.run({GetParam(), "--help"}));
+  expect_golden("help_" + GetParam(), sandbox, sandbox.run({GetParam(), "--help"}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Verbs, Help,
-                         testing::Values("tune", "templates", "list", "show", "verify", "inspect",
-                                         "bench", "run", "render", "export", "import", "merge",
-                                         "prune", "doctor"),
-                         [](const auto& verb) { return std::string(verb.param); });
+INSTANTIATE_TEST_SUITE_P(Verbs, Help, testing::ValuesIn(visible_verbs()),
+                         [](const auto& verb) { return verb.param; });
+
+TEST(Help, StaysIn80Columns) {
+  const Sandbox sandbox;
+  for (const auto& verb : visible_verbs()) {
+    std::istringstream help(sandbox.run({verb, "--help"}).out);
+    bool examples = false;  // which are to be copied
+    for (std::string line; std::getline(help, line);) {
+      examples = examples || line == "Examples:";
+      EXPECT_TRUE(examples || line.size() <= 80U) << verb << ": " << line;
+    }
+  }
+}
 
 TEST(Usage, HelpOfTheProgram) {
   const Sandbox sandbox;
@@ -128,7 +149,7 @@ TEST_P(Numbers, AreNeitherWrappedNorCut) {
        {"-1", "-3", "99999999999999999999", "18446744073709551613", "1e3", "2.5", "7x", ""}) {
     const auto run = sandbox.run(with(words, {flag, number}));
     EXPECT_EQ(run.exit_code, 2) << flag << " " << number << run.err;
-    EXPECT_EQ(run.err.find(std::string("kiln: ") + flag + ": " + number + " is no whole number"),
+    EXPECT_EQ(run.err.find(std::string("kiln: ") + flag + ": " + number + " is not a whole number"),
               0u)
         << run.err;
   }

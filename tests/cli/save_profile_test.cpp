@@ -23,7 +23,7 @@ TEST(SaveProfile, HasNoJson) {
   const Sandbox sandbox;
   const auto run = sandbox.run({"doctor", "--save-profile", "mine.toml", "--json"});
   EXPECT_EQ(run.exit_code, 2) << run.err;
-  EXPECT_NE(run.err.find("leave --json out"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("leave out --json"), std::string::npos) << run.err;
 }
 
 TEST(SaveProfile, WithoutAGpuTheExitCodeSaysSo) {

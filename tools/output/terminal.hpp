@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -10,6 +11,9 @@ namespace kiln::tools {
 /// How much is said on standard error.
 enum class Talk { quiet, normal, verbose };
 
+/// When to use colour. `auto` does on a terminal, unless NO_COLOR or TERM=dumb forbid it.
+inline constexpr std::array<std::string_view, 3> kColourModes{"auto", "always", "never"};
+
 /// What standard error can show: whether it is a terminal that understands cursor movement
 /// (not TERM=dumb), its width, and whether colour is wanted.
 struct Terminal {
@@ -17,7 +21,7 @@ struct Terminal {
   bool colour = false;
   int width = 80;
 
-  /// `colour_flag` is auto, always or never; auto obeys NO_COLOR and TERM.
+  /// `colour_flag` is one of kColourModes.
   [[nodiscard]] static Terminal of_stderr(std::string_view colour_flag);
 };
 

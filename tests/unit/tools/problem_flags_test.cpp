@@ -57,7 +57,7 @@ TEST(ProblemFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of("gemm"), "--m, --n, --k are missing");
   for (const std::string number : {"0", "-3", "2147483648", "99999999999999999999", "8.0", "0x8"}) {
     EXPECT_EQ(error_of("gemm --m 8 --n 8 --k " + number),
-              "--k: " + number + " is no whole number from 1 to 2147483647");
+              "--k: " + number + " is not a whole number from 1 to 2147483647");
   }
   EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --lda 99999999999999999999").find("--lda: 9999"), 0u);
   EXPECT_EQ(error_of("gemm --m 8 --n 8 --k 8 --dtype f17").find("--dtype f17: "), 0u);

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What the shells offer with the generated completions, asked of the shells themselves.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "templates/printable.hpp"
+#include "tests/cli/sandbox.hpp"
+#include "tests/cli/user_template.hpp"
+#include "tools/program.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using testing::IsSupersetOf;
+using Names = std::set<std::string>;
+
+struct Shell {
+  const char* name;
+  const char* start;   ///< what runs a script without a person's own settings
+  const char* script;  ///< the generated completion
+};
+
+class Completion : public testing::TestWithParam<Shell> {
+ protected:
+  void SetUp() override {
+    if (sandbox.shell(fmt::format("command -v {}", GetParam().name)).exit_code != 0) {
+      GTEST_SKIP() << GetParam().name << " is not installed";
+    }
+  }
+
+  /// The words that the shell offers at the end of a line; `more` are further arguments of the
+  /// script that asks it.
+  Names offered(const std::string& line, const std::string& more = "") const {
+    const auto& [name, start, script] = GetParam();
+    const auto run =
+        sandbox.shell(fmt::format("{} {}/tests/cli/complete.{} {}/{} {} {}", start, KILN_SOURCE_DIR,
+                                  name, KILN_REFERENCE, script, shell_word(line), more));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(run.err, "");
+    Names words;
+    std::istringstream lines(run.out);
+    for (std::string word; std::getline(lines, word);) {
+      // Some shells repeat what stands before the value, others don't.
+      word.erase(0, word.find_last_of(",=") + 1);
+      if (word.ends_with('/')) word.pop_back();
+      if (!word.empty()) words.insert(word);
+    }
+    return words;
+  }
+
+  Sandbox sandbox;
+};
+
+TEST_P(Completion, OffersVerbs) {
+  EXPECT_EQ(offered("kiln t"), (Names{"tune", "templates"}));
+  EXPECT_EQ(offered("kiln --json sh"), Names{"show"});
+  EXPECT_EQ(offered("kiln --db list sh"), Names{"show"}) << "the file is called list";
+}
+
+TEST_P(Completion, OffersEveryFlagOfEveryVerb) {
+  const auto manual = tools::Program().manual();
+  ASSERT_FALSE(manual.verbs.empty());
+  for (const auto& verb : manual.verbs) {
+    Names flags;
+    for (const auto& flag : manual.flags) flags.insert(flag.name);
+    for (const auto& group : verb.groups) {
+      for (const auto& flag : group.flags) flags.insert(flag.name);
+    }
+    EXPECT_EQ(offered(fmt::format("kiln {} --", verb.verb->name)), flags) << verb.verb->name;
+  }
+}
+
+TEST_P(Completion, OffersTheWordsOfAValue) {
+  EXPECT_EQ(offered("kiln tune --strategy "), (Names{"exhaustive", "model", "random"}));
+  EXPECT_EQ(offered("kiln run gemm --mode t"), Names{"tune_on_miss"});
+  EXPECT_EQ(offered("kiln render gemm_naive --arch=sm_9"), (Names{"sm_90", "sm_90a"}));
+  EXPECT_EQ(offered("kiln show --device emulated:h2"), Names{"emulated:h200"});
+  EXPECT_EQ(offered("kiln tune gemm --dtype e"), (Names{"e4m3", "e5m2"}));
+}
+
+TEST_P(Completion, OffersArgumentsInTheirPlace) {
+  EXPECT_EQ(offered("kiln tune g"), Names{"gemm"});
+  EXPECT_FALSE(offered("kiln tune gemm ").contains("gemm"));
+  EXPECT_FALSE(offered("kiln --quiet tune --seed 3 gemm ").contains("gemm"));
+}
+
+TEST_P(Completion, OffersNothingForAFreeValue) {
+  EXPECT_EQ(offered("kiln tune gemm --m "), Names{});
+}
+
+TEST_P(Completion, OffersTemplatesWithThoseOfAPath) {
+  EXPECT_EQ(offered("kiln render gemm_t"), Names{"gemm_tiled"});
+  EXPECT_EQ(offered("kiln tune --templates gemm_naive,gemm_w"), Names{"gemm_wmma"});
+  std::filesystem::create_directory(sandbox.folder() / "own");
+  sandbox.write("own/mine.cu", user_template("mine"));
+  EXPECT_EQ(offered("kiln --template-path own render m"), Names{"mine"});
+}
+
+TEST_P(Completion, OffersFilesAndFolders) {
+  sandbox.write("trials.jsonl", "");
+  std::filesystem::create_directory(sandbox.folder() / "traces");
+  EXPECT_THAT(offered("kiln import tr"), IsSupersetOf({"trials.jsonl"}));
+  EXPECT_THAT(offered("kiln merge all.db other.db tr"), IsSupersetOf({"trials.jsonl"}));
+  EXPECT_THAT(offered("kiln export -o tr"), IsSupersetOf({"trials.jsonl"}));
+  EXPECT_EQ(offered("kiln list --template-path tr"), Names{"traces"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Shells, Completion,
+                         testing::Values(Shell{"bash", "bash --norc", "kiln.bash"},
+                                         Shell{"zsh", "zsh -f", "_kiln"},
+                                         Shell{"fish", "fish --no-config", "kiln.fish"}),
+                         [](const auto& shell) { return std::string(shell.param.name); });
+
+using BashCompletion = Completion;
+
+// Where a colon ends a word, readline replaces only what stands behind it.
+TEST_P(BashCompletion, RepeatsNothingBeforeAColon) {
+  EXPECT_EQ(offered("kiln show --device emulated:h2", "':='"), Names{"h200"});
+  EXPECT_EQ(offered("kiln show --device e", "':='").size(), 5U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shells, BashCompletion,
+                         testing::Values(Shell{"bash", "bash --norc", "kiln.bash"}),
+                         [](const auto& shell) { return std::string(shell.param.name); });
+
+TEST(ManualPage, IsSoundRoff) {
+  const Sandbox sandbox;
+  if (sandbox.shell("command -v groff").exit_code != 0) GTEST_SKIP() << "groff is not installed";
+  const auto run = sandbox.shell(fmt::format("groff -man -Tutf8 -ww -z {}/kiln.1", KILN_REFERENCE));
+  EXPECT_EQ(run.exit_code, 0);
+  EXPECT_EQ(run.out + run.err, "");
+}
+
+TEST(ManualPage, HasEveryVerbFlagAndVariableAsItIsTyped) {
+  const Sandbox sandbox;
+  if (sandbox.shell("command -v groff").exit_code != 0) GTEST_SKIP() << "groff is not installed";
+  const std::string page =
+      sandbox.shell(fmt::format("groff -man -Tascii -rLL=200n -P-cbou {}/kiln.1", KILN_REFERENCE))
+          .out;
+  const auto manual = tools::Program().manual();
+  for (const auto& verb : manual.verbs) {
+    EXPECT_NE(page.find("   " + verb.usage() + "\n"), std::string::npos) << verb.usage();
+    for (const auto& group : verb.groups) {
+      for (const auto& flag : group.flags) {
+        EXPECT_NE(page.find(flag.name + (flag.value.empty() ? "" : " " + flag.value)),
+                  std::string::npos)
+            << flag.name;
+      }
+    }
+    for (const char* example : verb.verb->examples) {
+      EXPECT_NE(page.find(std::string(" ") + example + "\n"), std::string::npos) << example;
+    }
+  }
+  for (const char* variable : {"KILN_DB", "KILN_MODE", "KILN_LOG", "NO_COLOR"}) {
+    EXPECT_NE(page.find(variable), std::string::npos) << variable;
+  }
+  for (const char* heading : {"EXIT STATUS", "ENVIRONMENT", "FILES", "EXAMPLES", "SUITES"}) {
+    EXPECT_NE(page.find(heading), std::string::npos) << heading;
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cli

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tools/manual.hpp"
+
+namespace kiln::tools {
+
+/// {"-o", "--output"}.
+[[nodiscard]] std::vector<std::string> names_of(const OptionText& flag);
+[[nodiscard]] std::vector<std::string> verb_names(const Manual& manual);
+
+using FlagsByValue = std::map<std::string, std::set<std::string>>;
+/// The flags that take a value, by its kind. Shells go by the flag alone, whatever the verb: throws
+/// Error(internal) for one that takes different kinds after different verbs.
+[[nodiscard]] FlagsByValue flags_by_value(const Manual& manual);
+
+/// What a shell shows beside a flag: its text up to the first semicolon or parenthesis.
+[[nodiscard]] std::string brief(std::string_view text);
+/// `text` in single quotes for bash and zsh.
+[[nodiscard]] std::string single_quoted(std::string_view text);
+[[nodiscard]] std::string without_last_break(std::string text);
+
+}  // namespace kiln::tools

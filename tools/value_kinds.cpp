@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/value_kinds.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "kiln/types.hpp"
+#include "runtime/emulated/device_profile.hpp"
+#include "runtime/warning_sink.hpp"
+#include "templates/device_limits.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
+#include "templates/problem.hpp"
+#include "tools/output/terminal.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using Words = std::vector<std::string>;
+
+template <class Names>
+Words words_of(const Names& names) {
+  return Words(names.begin(), names.end());
+}
+
+Words layouts() {
+  Words words;
+  for (const Storage a : {Storage::n, Storage::t}) {
+    for (const Storage b : {Storage::n, Storage::t}) words.push_back(layout_text(a, b));
+  }
+  return words;
+}
+
+Words operation_names() {
+  Words words;
+  for (const auto& operation : operations()) words.push_back(operation.name);
+  return words;
+}
+
+/// One GPU, as most machines have, and every emulated one by name.
+Words devices() {
+  Words words{"cuda:0"};
+  for (const auto& profile : built_in_profiles()) words.push_back("emulated:" + profile);
+  return words;
+}
+
+std::vector<ValueKind> make_kinds() {
+  using enum ValueKind::Source;
+  return {
+      {"ARCH", words, "architecture of a GPU", known_archs()},
+      {"BYTES", free, "number of bytes", {}},
+      {"DEVICE", words, "GPU or emulated GPU (also cuda:N and emulated:FILE.toml)", devices()},
+      {"DIR", folders, "folder", {}},
+      {"DIR[:DIR...]", folders, "folders", {}, false, ':'},
+      {"FILE", files, "file", {}},
+      {"LEVEL", words, "what the library prints", words_of(detail::kLogLevels), true},
+      {"LIBRARY", words, "what to compare with", {std::string(kCublasLt)}, true},
+      {"MODE", words, "what to do without a tuned kernel", words_of(kModeNames), true},
+      {"N", free, "whole number", {}},
+      {"NAME=V,...", free, "values of tunables", {}},
+      {"OPERATION", words, "what to compute", operation_names(), true},
+      {"SIZE", free, "bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},
+      {"STRATEGY", words, "order of the search", strategy_names(), true},
+      {"TEMPLATE", templates, "name of a template", {}},
+      {"TEMPLATE,...", templates, "names of templates", {}, false, ','},
+      {"TEXT", free, "text", {}},
+      {"TIME", free, "duration with its unit: 500ms, 45s, 2m, 1h, 30d", {}},
+      {"TYPE", words, "element type", words_of(kDTypeNames), true},
+      {"WHEN", words, "when to use colour", words_of(kColourModes), true},
+      {"X", free, "number", {}},
+      {"XY", words, "storage of A and B", layouts(), true},
+  };
+}
+
+CLI::Validator one_of(const Words& words) {
+  const auto check = [words](const std::string& text) -> std::string {
+    if (std::find(words.begin(), words.end(), text) != words.end()) return "";
+    const std::string choices = words.size() == 1 ? "the only choice is " : "choose from ";
+    return fmt::format("{} is unknown; {}{}{}", text, choices, fmt::join(words, ", "),
+                       words.size() == 1 ? "" : did_you_mean(text, words));
+  };
+  return {check, ""};
+}
+
+}  // namespace
+
+const std::vector<ValueKind>& value_kinds() {
+  static const std::vector<ValueKind> kinds = make_kinds();
+  return kinds;
+}
+
+const ValueKind* find_value_kind(std::string_view name) {
+  const auto& kinds = value_kinds();
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const ValueKind& kind) { return kind.name == name; });
+  return found == kinds.end() ? nullptr : &*found;
+}
+
+void check_closed_values(CLI::App& app) {
+  for (CLI::Option* option : app.get_options()) {
+    const ValueKind* kind = find_value_kind(option->get_type_name());
+    if (kind != nullptr && kind->closed) option->check(one_of(kind->words));
+  }
+}
+
+}  // namespace kiln::tools
