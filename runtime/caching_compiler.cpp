@@ -1,8 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <atomic>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "runtime/compiler.hpp"
 
@@ -34,6 +39,33 @@ struct CachingCompiler::Counters {
   std::atomic<std::uint64_t> hits{0};
   std::mutex mutex;
   std::string remembered;  ///< the identity last written to the store, guarded by `mutex`
+
+  // Candidates that differ only in what is known at launch have the same source and often follow
+  // one another: the second waits for the first to store it.
+  std::set<std::string> in_flight;  ///< guarded by `mutex`
+  std::condition_variable landed;
+};
+
+/// Keeps other threads from compiling the same while it lives.
+class CachingCompiler::Flight {
+ public:
+  Flight(Counters& counters, std::string key) : counters_(counters), key_(std::move(key)) {
+    std::unique_lock lock(counters_.mutex);
+    counters_.landed.wait(lock, [this] { return counters_.in_flight.insert(key_).second; });
+  }
+  ~Flight() {
+    {
+      const std::lock_guard lock(counters_.mutex);
+      counters_.in_flight.erase(key_);
+    }
+    counters_.landed.notify_all();
+  }
+  Flight(const Flight&) = delete;
+  Flight& operator=(const Flight&) = delete;
+
+ private:
+  Counters& counters_;
+  std::string key_;
 };
 
 CachingCompiler::CachingCompiler(std::shared_ptr<Compiler> compiler,
@@ -64,6 +96,9 @@ std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& reque
 }
 
 CompileResult CachingCompiler::compile(const CompileRequest& request) {
+  if (auto found = stored(request, compiler_->identity())) return std::move(*found);
+  const Flight flight(*counters_, fmt::format("{}\n{}\n{}", request.source_digest, request.arch,
+                                              compiler_->options_text(request)));
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
   return compile_afresh(request);
 }

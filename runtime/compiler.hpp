@@ -85,6 +85,7 @@ class CachingCompiler : public Compiler {
 
  private:
   struct Counters;
+  class Flight;
   [[nodiscard]] CubinKey key_of(const CompileRequest& request, const std::string& identity) const;
 
   std::shared_ptr<Compiler> compiler_;

@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/lazy_compiler.hpp"
@@ -45,6 +50,22 @@ TEST_F(CachingCompilerTest, CompilesOnceAndRemembersAcrossProcesses) {
   EXPECT_EQ(compiler.compiles(), 1U);
   EXPECT_EQ(later.compiles(), 0U);
   EXPECT_EQ(later.hits(), 1U);
+}
+
+TEST_F(CachingCompilerTest, ThreadsThatAskForTheSameCompileItOnce) {
+  const auto fake = std::make_shared<FakeCompiler>([](const CompileRequest&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    return FakeCompilation();
+  });
+  CachingCompiler compiler(fake, store());
+  std::vector<std::future<CompileResult>> results;
+  for (int i = 0; i < 8; ++i) {
+    results.push_back(std::async(std::launch::async, [&compiler, i] {
+      return compiler.compile(request_of(i % 2 == 0 ? "a" : "b"));
+    }));
+  }
+  for (auto& result : results) EXPECT_TRUE(result.get().ok);
+  EXPECT_EQ(fake->compilations(), 2);
 }
 
 TEST_F(CachingCompilerTest, WhateverDecidesTheBytesIsInTheKey) {
