@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -39,7 +40,8 @@ struct Shelf {
   std::vector<Trial> failed;
   std::map<Outcome, std::uint64_t> by_outcome;
   std::vector<SessionRecord> sessions;
-  std::optional<Chosen> chosen;  ///< what a program on such a device gets
+  std::optional<Chosen> chosen;                 ///< what a program on such a device gets
+  std::map<std::string, CandidateKey> sources;  ///< by the id of a trial that others share
 };
 
 /// What a device of that class has now: the driver and toolkit of its newest trial, as a program
@@ -84,6 +86,11 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
     (eligible(trial) ? shelf.ranked : shelf.failed).push_back(trial);
   }
   std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
+  std::set<std::string> shared;
+  for (const auto& trial : all) shared.insert(trial.shared_from);
+  for (const auto& trial : all) {
+    if (shared.contains(trial.id)) shelf.sources.emplace(trial.id, trial.key);
+  }
   if (const Trial* best = best_of(all)) shelf.best = *best;
   shelf.chosen = chosen_on(context, problem, device, newest_environment(latest));
   return shelf;
@@ -94,20 +101,40 @@ std::string chosen_text(const std::optional<Chosen>& chosen) {
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
 }
 
+/// Which candidate ran for this one, as its place in the ranking if it has one; "" for a trial of
+/// its own.
+std::string source_text(const Shelf& shelf, const Trial& trial) {
+  if (trial.shared_from.empty()) return "";
+  const auto source = shelf.sources.find(trial.shared_from);
+  if (source == shelf.sources.end()) return fmt::format("trial {}", trial.shared_from);
+  const auto place =
+      std::find_if(shelf.ranked.begin(), shelf.ranked.end(), [&](const Trial& other) {
+        return other.key == source->second && other.provenance == trial.provenance;
+      });
+  if (place != shelf.ranked.end()) return fmt::format("#{}", place - shelf.ranked.begin() + 1);
+  return fmt::format("{} {}", source->second.template_name, source->second.config.canonical());
+}
+
 std::string ranking_text(const Shelf& shelf, std::size_t shown) {
   using enum Table::Align;
-  Table table({{"#", right},
-               {"time", right},
-               {"rate", right},
-               {"registers", right},
-               {"template"},
-               {"config"}});
+  std::vector<Table::Column> columns{{"#", right},         {"time", right}, {"rate", right},
+                                     {"registers", right}, {"template"},    {"config"}};
+  const auto end = shelf.ranked.begin() + static_cast<std::ptrdiff_t>(shown);
+  const bool any_shared = std::any_of(
+      shelf.ranked.begin(), end, [](const Trial& trial) { return !trial.shared_from.empty(); });
+  if (any_shared) columns.push_back({"same code as"});
+  Table table(columns);
   for (std::size_t i = 0; i < shown; ++i) {
     const Trial& trial = shelf.ranked[i];
-    table.add_row({fmt::format("{}", i + 1), merit_text(trial),
-                   trial.timing ? rate_text(trial.key.problem, trial.timing->median_ns) : "",
-                   trial.resources ? fmt::format("{}", trial.resources->registers) : "",
-                   trial.key.template_name, trial.key.config.canonical()});
+    std::vector<std::string> row{
+        fmt::format("{}", i + 1),
+        merit_text(trial),
+        trial.timing ? rate_text(trial.key.problem, trial.timing->median_ns) : "",
+        trial.resources ? fmt::format("{}", trial.resources->registers) : "",
+        trial.key.template_name,
+        trial.key.config.canonical()};
+    if (any_shared) row.push_back(source_text(shelf, trial));
+    table.add_row(row);
   }
   return table.empty() ? "" : "\n" + table.text();
 }
@@ -116,7 +143,10 @@ std::string failures_text(const Shelf& shelf) {
   if (shelf.failed.empty()) return "";
   Table table({{"outcome"}, {"template"}, {"config"}, {"why"}});
   for (const auto& trial : shelf.failed) {
-    const std::string why = trial.message.substr(0, trial.message.find('\n'));
+    std::string why = trial.message.substr(0, trial.message.find('\n'));
+    if (const auto source = source_text(shelf, trial); !source.empty()) {
+      why += fmt::format(" (the same code as {})", source);
+    }
     table.add_row({std::string(to_string(trial.outcome)), trial.key.template_name,
                    trial.key.config.canonical(), why});
   }

@@ -111,8 +111,9 @@ void ProgressBar::on_trial(const Trial& trial) {
   const std::string merit = trial.outcome == Outcome::ok
                                 ? merit_text(trial)
                                 : trial.message.substr(0, trial.message.find('\n'));
-  on_note(fmt::format("{} {} {}: {}", to_string(trial.outcome), trial.key.template_name,
-                      trial.key.config.canonical(), merit));
+  on_note(fmt::format("{} {} {}: {}{}", to_string(trial.outcome), trial.key.template_name,
+                      trial.key.config.canonical(), merit,
+                      trial.shared_from.empty() ? "" : " (the same code as another)"));
 }
 
 void ProgressBar::on_note(const std::string& note) {

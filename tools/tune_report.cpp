@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "tools/how_to_use.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
@@ -26,6 +28,20 @@ std::string ending_text(const TuneResult& result) {
     text += fmt::format(", {} of them known before", count_text(progress.known));
   }
   return text;
+}
+
+/// How many machine codes the candidates that can run came to, and what that saved.
+std::string codes_text(const TuneReport& report) {
+  const auto [codes, shared] =
+      std::pair(report.result->progress.codes, report.result->progress.shared);
+  const bool ran = report.provenance != Provenance::compiled;
+  std::string text = fmt::format("{} distinct {} {} {} candidate{}", count_text(codes),
+                                 codes == 1 ? "code" : "codes", ran ? "ran for" : "among",
+                                 count_text(codes + shared), codes + shared == 1 ? "" : "s");
+  if (shared == 0) return text;
+  const double share = static_cast<double>(shared) / static_cast<double>(codes + shared);
+  return text + fmt::format("; {} of them ({}) {}", count_text(shared), percent_text(share),
+                            ran ? "share an outcome" : "repeat one");
 }
 
 std::string session_end_text(const TuneResult& result) {
@@ -75,6 +91,7 @@ std::string report_text(const TuneReport& report, const Context& context) {
   }
   sheet.add("searched", ending_text(result));
   sheet.add("outcomes", outcomes_text(result.progress.by_outcome));
+  if (result.progress.codes + result.progress.shared > 0) sheet.add("code", codes_text(report));
   sheet.add("ended", session_end_text(result));
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
@@ -164,6 +181,9 @@ Json report_json(const TuneReport& report) {
   json["known"] = result.progress.known;
   json["space"] = result.progress.space;
   json["given_up"] = result.progress.given_up;
+  json["compiled"] = result.progress.compiled;
+  json["codes"] = result.progress.codes;
+  json["shared"] = result.progress.shared;
   json["elapsed_s"] = result.progress.elapsed_s;
   json["left_out"] = result.unsupported;
   if (report.contest) json["comparison"] = contest_json(*report.contest);

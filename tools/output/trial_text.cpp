@@ -62,6 +62,10 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial) {
                               : fmt::format("NO: {}", trial.verification->evidence));
   }
   if (trial.resources) sheet.add("resources", resources_text(*trial.resources));
+  if (!trial.shared_from.empty()) {
+    sheet.add("outcome",
+              fmt::format("that of trial {}, whose machine code is the same", trial.shared_from));
+  }
 }
 
 }  // namespace kiln::tools

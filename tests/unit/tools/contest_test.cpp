@@ -116,6 +116,38 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
               AllOf(HasSubstr("31 candidates were left out"), Not(HasSubstr("whole space"))));
 }
 
+TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
+  TuneReport report;
+  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  Progress& progress = report.result.emplace().progress;
+  const auto text = [&] { return report_text(report, context_on("cuda:0")); };
+  EXPECT_THAT(text(), Not(HasSubstr("distinct")));
+  progress.codes = 1;
+  EXPECT_THAT(text(), HasSubstr("  code      1 distinct code ran for 1 candidate\n"));
+  progress.codes = 1155;
+  progress.shared = 45;
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct codes ran for 1,200 candidates; "
+                                "45 of them (3.8 %) share an outcome\n"));
+  report.provenance = Provenance::compiled;
+  EXPECT_THAT(text(), HasSubstr("1,155 distinct codes among 1,200 candidates; "
+                                "45 of them (3.8 %) repeat one\n"));
+  progress.compiled = 1300;
+  const Json json = report_json(report);
+  EXPECT_EQ(json["compiled"], 1300);
+  EXPECT_EQ(json["codes"], 1155);
+  EXPECT_EQ(json["shared"], 45);
+}
+
+TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {
+  TuneReport report;
+  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  Trial& best = report.result.emplace().best.emplace();
+  EXPECT_THAT(report_text(report, context_on("cuda:0")), Not(HasSubstr("the same")));
+  best.shared_from = std::string(32, 'a');
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              HasSubstr("that of trial " + best.shared_from + ", whose machine code is the same"));
+}
+
 TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   TuneReport report;
   TuneResult& result = report.result.emplace();
