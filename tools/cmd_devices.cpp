@@ -10,7 +10,7 @@
 #include "kiln/error.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"

@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "kiln/types.hpp"
-#include "runtime/emulated/device_profile.hpp"
+#include "runtime/emulated/profiles/device_profile.hpp"
 #include "runtime/warning_sink.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/nearest_name.hpp"
