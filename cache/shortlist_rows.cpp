@@ -62,8 +62,8 @@ void put_shortlist(const sqlite::Connection& connection, Pair pair, const Subjec
 constexpr const char* kSameCode =
     "t.problem_id = ? AND t.device_id = ? AND t.code_digest = ? AND t.code_digest <> ''";
 
-/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate or
-/// its code.
+/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate
+/// or its code.
 std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair pair,
                                     const Trial& trial) {
   std::set<std::string> ignored;

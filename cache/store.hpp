@@ -188,10 +188,10 @@ class TuningStore {
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
-/// gave a wrong result is never best, nor is one whose code did so in another candidate; for one that
-/// crashed or hung only later trials count, though what happened on an emulated device does not count
-/// against a measured trial. "Overlaps" is not transitive, so this is a property of the whole set,
-/// not of pairs.
+/// gave a wrong result is never best, nor is one whose code did so in another candidate; for one
+/// that crashed or hung only later trials count, though what happened on an emulated device does
+/// not count against a measured trial. "Overlaps" is not transitive, so this is a property of the
+/// whole set, not of pairs.
 [[nodiscard]] const Trial* best_of(const std::vector<Trial>& trials);
 
 }  // namespace kiln

@@ -88,8 +88,8 @@ struct TuneResult {
 /// database (same key) are not run again unless `again`; those whose machine code and launches
 /// already have one in this environment get a trial that shares it. Setting `stop` ends the run
 /// cleanly: the candidate in flight gets another half second, then it is aborted and gets no
-/// outcome. Sessions may share a database; none measures what another one is measuring. Throws Error
-/// for a broken environment; a failing candidate never throws.
+/// outcome. Sessions may share a database; none measures what another one is measuring. Throws
+/// Error for a broken environment; a failing candidate never throws.
 [[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                               std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
                               TuningStore& store, SessionObserver& observer,

@@ -198,7 +198,7 @@ TEST_F(GpuEvaluatorTest, PlantedFaultsGetTheirOutcomesAndTheNextCandidateIsFine)
     EXPECT_TRUE(next.timing);
   };
   expect(kLostTail, Outcome::wrong_result, "(integers): row 0 column");
-  expect(kWritesBehind, Outcome::wrong_result, "behind D");
+  expect(kWritesBehind, Outcome::wrong_result, "after D");
   expect(kWritesPadding, Outcome::wrong_result, "padding of D");
   expect(kMuchMemory, Outcome::out_of_resources, "");
   EXPECT_EQ(evaluator.restarts(), 0);

@@ -27,8 +27,8 @@ struct FakeCompilation {
 };
 
 /// Compiles nothing: the cubin is text for FakeDevice whose lowered names are the name expressions
-/// themselves, unless `decide` has something else. `decide` chooses the result of a request (its name
-/// expression has the whole configuration). Thread-safe if `decide` is.
+/// themselves, unless `decide` has something else. `decide` chooses the result of a request (its
+/// name expression has the whole configuration). Thread-safe if `decide` is.
 class FakeCompiler : public Compiler {
  public:
   using Decide = std::function<FakeCompilation(const CompileRequest&)>;

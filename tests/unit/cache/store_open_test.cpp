@@ -179,8 +179,8 @@ TEST(StoreOpen, RefusesAFolderThatOthersCouldExchange) {
     ::chmod(shared.c_str(), mode);
     // A group that only the user is in does not count as others.
     if (mode == 0770U && ::chown(shared.c_str(), static_cast<uid_t>(-1), 12345) != 0) continue;
-    expect_refused(path, {"folder " + shared, "exchange", "mkdir -m 700"});
-    EXPECT_NE(refusal(shared + "/new/t.db", OpenMode::read_write).find("exchange"),
+    expect_refused(path, {"folder " + shared, "replace", "mkdir -m 700"});
+    EXPECT_NE(refusal(shared + "/new/t.db", OpenMode::read_write).find("replace"),
               std::string::npos);
     EXPECT_FALSE(fs::exists(shared + "/new")) << "nothing is created where it would not be safe";
   }

@@ -3,8 +3,8 @@
 
 /// \file
 /// What people read agrees with the program: links are valid, and the pages and the prose of the
-/// manual name existing flags. (What names all of them is generated.) The golden help texts, against
-/// which the tests of the command line check it, stand for the program.
+/// manual name existing flags. (What names all of them is generated.) The golden help texts,
+/// against which the tests of the command line check it, stand for the program.
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

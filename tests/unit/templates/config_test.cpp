@@ -38,7 +38,7 @@ TEST(Config, ErrorsNameThePair) {
   EXPECT_THAT(parse("a=four"), HasSubstr("\"a=four\""));
   EXPECT_THAT(parse("a="), HasSubstr("no integer"));
   EXPECT_THAT(parse("a=1.5"), HasSubstr("no integer"));
-  EXPECT_THAT(parse("a=9223372036854775808"), HasSubstr("64-bit"));
+  EXPECT_THAT(parse("a=9223372036854775808"), HasSubstr("64 bits"));
   EXPECT_THAT(parse("a-b=1"), HasSubstr("letters"));
 }
 

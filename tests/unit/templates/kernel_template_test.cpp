@@ -86,7 +86,7 @@ TEST(KernelTemplate, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
   };
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("tiny.cu:24: cost with \"tile_m=64 tile_n=32\""));
   EXPECT_THAT(text("k / (m - m)"), HasSubstr("waits \"k / (m - m)\" is undefined"));
-  EXPECT_THAT(text("k - 65"), HasSubstr("is -1, outside of 0"));
+  EXPECT_THAT(text("k - 65"), HasSubstr("is -1, outside 0"));
 }
 
 TEST(KernelTemplate, SpaceFollowsProblemAndDevice) {
@@ -182,7 +182,7 @@ TEST(LaunchGeometry, OutOfRange) {
   EXPECT_THAT(why("//@ grid 1\n//@ block 64, 32\n"), HasSubstr("2048 threads exceeds 1024"));
   EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem 232449\n"), HasSubstr("smem"));
   EXPECT_THAT(why("//@ grid 1\n//@ block 1\n//@ smem -1\n"), HasSubstr("is -1"));
-  EXPECT_THAT(why("//@ grid 3\n//@ block 1\n//@ cluster 2\n"), HasSubstr("no multiple"));
+  EXPECT_THAT(why("//@ grid 3\n//@ block 1\n//@ cluster 2\n"), HasSubstr("not a multiple"));
   EXPECT_THAT(why("//@ grid 16, 2\n//@ block 1\n//@ cluster 16, 2\n"), HasSubstr("32 blocks"));
   EXPECT_THAT(why("//@ grid 2\n//@ block 1\n//@ cluster 2\n", "89"), HasSubstr("sm >= 90"));
 }

@@ -30,25 +30,25 @@ std::string ptx_of(const std::string& kernel, const std::string& inlined = "_ZN4
 .global .align 4 .u32 _ZN4kiln4TileI{0}E5kRowsE = 8;
 
 .visible .entry {0}(
-	.param .align 8 .b8 {0}_param_0[72]
+  .param .align 8 .b8 {0}_param_0[72]
 )
 .maxntid 256, 1, 1
 .minnctapersm {2}
 {{
-	.reg .b32 	%r<3>;
-	.loc	1 17 3
-	ld.param.u32 	%r1, [{0}_param_0+8];
-	.loc	1 20 5, function_name $L__info_string0+{3}, inlined_at 1 18 7
-	mov.u32 	%r2, {0};
-	ret;
+  .reg .b32   %r<3>;
+  .loc  1 17 3
+  ld.param.u32   %r1, [{0}_param_0+8];
+  .loc  1 20 5, function_name $L__info_string0+{3}, inlined_at 1 18 7
+  mov.u32   %r2, {0};
+  ret;
 }}
-	.file	1 "gemm.cu"
-	.section	.debug_str
-	{{
+  .file  1 "gemm.cu"
+  .section  .debug_str
+  {{
 $L__info_string0:
 .b8 {4}
 .b8 0
-	}}
+  }}
 )",
                      kernel, inlined, blocks, inlined.size(),
                      fmt::join(inlined.begin(), inlined.end(), ",")) +

@@ -99,7 +99,7 @@ TEST_F(VerifierTest, CMustNotBeReadWhenBetaIsZero) {
 
 TEST_F(VerifierTest, WritesOutsideAreFound) {
   expect_found("writes_padding", HasSubstr("into the padding of D, first at row 2 column 13"));
-  expect_found("writes_behind", HasSubstr("behind D, 24 bytes past its end"));
+  expect_found("writes_behind", HasSubstr("after D, 24 bytes past its end"));
   expect_found("writes_before", HasSubstr("before D, 8 bytes ahead of its start"));
 }
 
