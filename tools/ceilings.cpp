@@ -91,12 +91,12 @@ class Bench {
     if (!compiled.ok) {
       throw Error(ErrorKind::compiler,
                   fmt::format("the kernels that measure a device do not compile for {}. Next: see "
-                              "whether kiln doctor finds fault with NVRTC. It said:\n{}",
+                              "whether `kiln doctor` reports a problem with NVRTC. It said:\n{}",
                               limits.arch, compiled.log));
     }
     if (!compiled.warnings.empty() || compiled.resources.spill_store_bytes > 0) {
       throw Error(ErrorKind::device,
-                  fmt::format("{} made slow code of the kernels that measure a device. Next: use "
+                  fmt::format("{} compiled the measuring kernels to slow code. Next: use "
                               "another toolkit. It said:\n{}",
                               compiler.identity(), compiled.log));
     }
@@ -179,7 +179,7 @@ class Bench {
   static void check(const DeviceStatus& status, const std::string& what) {
     if (status.ok()) return;
     throw Error(ErrorKind::device,
-                fmt::format("{}: {}. Next: see what kiln doctor says of the device.", what,
+                fmt::format("{}: {}. Next: see what `kiln doctor` reports about the device.", what,
                             status.message));
   }
 
@@ -345,7 +345,7 @@ std::optional<std::string> why_implausible(const DeviceProfile& profile) {
   const auto above = [&](std::string_view what, double value,
                          double limit) -> std::optional<std::string> {
     if (std::isfinite(value) && value <= limit * kTolerance) return std::nullopt;
-    return fmt::format("{} is {:.4g}, and the device can do no more than {:.4g}", what, value,
+    return fmt::format("{} is {:.4g}, but the device can do no more than {:.4g}", what, value,
                        limit);
   };
   const auto below = [&](std::string_view what, double value, std::string_view other,

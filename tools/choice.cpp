@@ -19,7 +19,7 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
   for (const auto& [name, values] : choices) {
     if (values.size() != 1) {
       throw Error(ErrorKind::usage,
-                  fmt::format("--set {}: one value is wanted here, not {}", name, values.size()));
+                  fmt::format("--set {}: takes one value here, not {}", name, values.size()));
     }
   }
   if (const auto config = space.narrowed(choices).default_config()) return *config;

@@ -68,7 +68,7 @@ class Benchmark {
         bench_(open_workbench(context, {options.in_process, options.no_wait})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
-          "--rounds and --warm change nothing here: times are predicted, with operands in DRAM");
+          "--rounds and --warm have no effect here: times are predicted, with operands in DRAM");
     }
   }
 
@@ -106,7 +106,7 @@ class Benchmark {
  private:
   void tune_first(TuneRequest request) {
     request.budget.seconds = parse_limit_s("--tune", options_.tune);
-    ProgressBar bar(context_.terminal(), context_.talk());
+    ProgressBar bar(context_.terminal(), context_.verbosity());
     auto store = context_.open_for_writing();
     (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
                StopSignal::requested());
@@ -158,7 +158,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   Table table({{"name"},
                {"problem"},
                {"template"},
-               {"taken"},
+               {"choice"},
                {"time", right},
                {"rate", right},
                {"cuBLASLt", right},

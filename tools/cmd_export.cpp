@@ -14,6 +14,7 @@
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
+#include "tools/output/units.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/quantity.hpp"
 #include "tools/stored.hpp"
@@ -44,21 +45,22 @@ int export_database(Context& context, const ExportOptions& options) {
   if (!fault.empty()) {
     if (count == RowCount{}) {
       throw Error(ErrorKind::database,
-                  fmt::format("database {} {}; no row of it can be read. Next: move it away; Kiln "
-                              "makes a new one.",
+                  fmt::format("database {} {}; none of its rows can be read. Next: move it away; "
+                              "Kiln creates a new one.",
                               store->path(), fault));
     }
     context.warn(fmt::format(
-        "database {0} {1}; exported is only what can be read and fits its digests. Next: `kiln "
-        "doctor --db {2}` says more; with the export in a file (`kiln export --database --db {2} "
-        "-o sound.jsonl`), move the database away (Kiln makes a new one), then `kiln import "
+        "database {0} {1}; only rows that can be read and match their digests are exported. Next: "
+        "`kiln doctor --db {2}` says more; with the export in a file (`kiln export --database --db "
+        "{2} -o sound.jsonl`), move the database away (Kiln creates a new one), then `kiln import "
         "sound.jsonl --db {2}`.",
         store->path(), fault, shell_word(store->path())));
   } else {
     warn_of_corrupt_rows(context, *store);
   }
   write_file(options.output, lines.str());
-  context.note(fmt::format("{} trials and {} sessions exported", count.trials, count.sessions));
+  context.note(fmt::format("{} and {} exported", counted(count.trials, "trial"),
+                           counted(count.sessions, "session")));
   return fault.empty() ? kExitOk : kExitFailure;
 }
 
@@ -74,7 +76,8 @@ int export_kernel(Context& context, const ExportOptions& options) {
     config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
   } else {
     const auto store = context.open_for_reading();
-    if (!store) throw Error(ErrorKind::not_found, "no kernel to export; tune first, or --template");
+    if (!store)
+      throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
     const Trial best = stored_best(*store, problem, options.on,
                                    context.command("tune gemm " + flags_text(request)));
     name = best.key.template_name;
@@ -82,8 +85,8 @@ int export_kernel(Context& context, const ExportOptions& options) {
     if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {
       throw Error(
           ErrorKind::not_found,
-          fmt::format("the stored best was made from another {}; `{}` finds the best of the "
-                      "present one",
+          fmt::format("the stored best was made with another version of {}; `{}` finds the best of "
+                      "the current one",
                       name, context.command("tune gemm " + flags_text(request))));
     }
     limits = known_limits(best.key.device.arch);

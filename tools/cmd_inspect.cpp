@@ -75,7 +75,7 @@ std::string busy_text(const emulated::Prediction& prediction) {
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", names[i],
                         percent_text(prediction.busy[i]));
   }
-  return text.empty() ? "nothing for as much as a hundredth of the time" : text;
+  return text.empty() ? "nothing for more than 1 % of the time" : text;
 }
 
 void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
@@ -88,16 +88,16 @@ void add_launch_facts(FactSheet& sheet, const LaunchProfile& launch) {
   sheet.add("predicted",
             fmt::format("{}, bound by {}", time_text(prediction.time_ns), prediction.bound));
   sheet.add("busy", busy_text(prediction));
-  sheet.add("residence", fmt::format("{} blocks on a multiprocessor at once, {:.2f} rounds of them",
+  sheet.add("residency", fmt::format("{} blocks per multiprocessor at once, {:.2f} waves",
                                      prediction.blocks_per_sm, prediction.rounds));
-  sheet.add("counted", fmt::format("{} of {} blocks; below, the whole launch by that measure",
+  sheet.add("counted", fmt::format("{} of {} blocks; what follows is extrapolated to the launch",
                                    count_text(launch.facts.blocks), count_text(launch.blocks)));
   const auto& total = launch.total;
   sheet.add("global",
-            fmt::format("{} sectors, {} of them more than the lanes' bytes need",
+            fmt::format("{} sectors, {} of them in excess of the lanes' bytes",
                         count_text(scaled(launch, total.facts.global_sectors)),
                         percent_text(share(total.excess_sectors, total.facts.global_sectors))));
-  sheet.add("to L2", fmt::format("{} read, {} written, each once for a cluster",
+  sheet.add("to L2", fmt::format("{} read, {} written, counted once per cluster",
                                  bytes_text(static_cast<std::int64_t>(
                                      32 * scaled(launch, launch.facts.distinct_reads))),
                                  bytes_text(static_cast<std::int64_t>(
@@ -267,8 +267,8 @@ int inspect(Context& context, const InspectOptions& options) {
   const std::string spec = emulated_by_default(context);
   if (!names_emulated_device(spec)) {
     throw Error(ErrorKind::usage,
-                fmt::format("inspect looks into an emulated GPU, not into {}: --device {}", spec,
-                            kDefaultEmulated));
+                fmt::format("inspect needs an emulated GPU, not {}; name one, e.g. --device {}",
+                            spec, kDefaultEmulated));
   }
   EmulationOptions emulation;
   emulation.timeout_s = parse_limit_s("--timeout", options.timeout);

@@ -88,7 +88,7 @@ int list_database(Context& context, const ListOptions& options) {
                    count_text(summary.ok), count_text(summary.failed), last_run});
   }
   if (table.empty()) {
-    context.note(fmt::format("nothing is stored; `{}` is a start",
+    context.note(fmt::format("nothing is stored yet; start with `{}`",
                              context.command("tune gemm --m 4096 --n 4096 --k 4096")));
   } else {
     context.print(table.text());

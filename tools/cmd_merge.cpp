@@ -24,10 +24,8 @@ int merge_databases(Context& context, const MergeOptions& options) {
   for (const auto& path : options.sources) {
     sources.push_back(TuningStore::open(path, OpenMode::salvage));
     if (const auto& fault = sources.back().salvage_fault(); !fault.empty()) {
-      context.warn(
-          fmt::format("{} {}; only those of its rows are taken that can be read and fit "
-                      "their digests",
-                      path, fault));
+      context.warn(fmt::format(
+          "{} {}; only rows that can be read and match their digests are merged", path, fault));
     }
   }
   auto target = TuningStore::open(options.target, OpenMode::read_write);

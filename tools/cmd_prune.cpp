@@ -49,8 +49,10 @@ int prune(Context& context, const PruneOptions& options) {
     document["cubins_removed"] = removed_cubins;
     context.print(json_text(document));
   } else {
-    context.print(fmt::format("{} trials and {} compiled kernels {}\n", removed, removed_cubins,
-                              options.dry_run ? "would be removed; nothing was" : "removed"));
+    context.print(
+        fmt::format("{} and {} {}\n", counted(removed, "trial"),
+                    counted(static_cast<std::uint64_t>(removed_cubins), "compiled kernel"),
+                    options.dry_run ? "would be removed (dry run)" : "removed"));
   }
   return kExitOk;
 }

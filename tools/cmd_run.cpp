@@ -62,8 +62,8 @@ template <class Enqueue>
 double device_ms(const Enqueue& enqueue) {
   cudaEvent_t start = nullptr;
   cudaEvent_t stop = nullptr;
-  check_cuda(cudaEventCreate(&start), "making an event");
-  check_cuda(cudaEventCreate(&stop), "making an event");
+  check_cuda(cudaEventCreate(&start), "creating an event");
+  check_cuda(cudaEventCreate(&stop), "creating an event");
   check_cuda(cudaEventRecord(start, nullptr), "recording an event");
   enqueue();
   check_cuda(cudaEventRecord(stop, nullptr), "recording an event");
@@ -144,10 +144,9 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
   }
   facts.add("start", fmt::format("{:.1f} ms from opening the library to the first result",
                                  report.first_launch_ms));
-  facts.add("counters",
-            fmt::format("{} compiled, {} loaded from the cubin store, {} database reads",
-                        report.counters.compiles, report.counters.cubin_hits,
-                        report.counters.database_reads));
+  facts.add("counters", fmt::format("{} compiled, {} loaded from the cubin store, {}",
+                                    report.counters.compiles, report.counters.cubin_hits,
+                                    counted(report.counters.database_reads, "database read")));
   return fmt::format("{} on {}\n{}", heading_text(report.request.gemm), report.device,
                      facts.text());
 }

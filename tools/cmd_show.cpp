@@ -40,13 +40,13 @@ struct Shelf {
   std::vector<Trial> failed;
   std::map<Outcome, std::uint64_t> by_outcome;
   std::vector<SessionRecord> sessions;
-  std::optional<Chosen> chosen;                 ///< what a program on such a device gets
+  std::optional<Chosen> chosen;                 ///< what an application on such a device gets
   std::map<std::string, CandidateKey> sources;  ///< by the id of a trial that others share
 };
 
-/// What a device of that class has now: the driver and toolkit of its newest trial, as a program
-/// there would see them. Predictions count only where nothing was measured: an emulated device has
-/// no driver.
+/// What a device of that class has now: the driver and toolkit of its newest trial, as an
+/// application there would see them. Predictions count only where nothing was measured: an emulated
+/// device has no driver.
 Environment newest_environment(const std::vector<Trial>& trials) {
   const auto newest =
       std::max_element(trials.begin(), trials.end(), [](const Trial& left, const Trial& right) {
@@ -186,10 +186,10 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
   } else {
-    facts.add("best", "none: no candidate came out well");
+    facts.add("best", "none: no candidate succeeded");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
-  facts.add("a program gets", chosen_text(shelf.chosen));
+  facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();
   text += ranking_text(shelf, shown(shelf, options));
   if (options.all) text += failures_text(shelf);
@@ -234,8 +234,8 @@ std::vector<DeviceClass> devices_of(const TuningStore& store, const Problem& pro
 
 constexpr NeighbourLimits kAnyDistance{.octaves_per_size = 64.0, .octaves = 1024.0};
 
-/// For a problem that was never tuned: what programs get instead, for each device class that knows
-/// other sizes of its kind.
+/// For a problem that was never tuned: what applications get instead, for each device class that
+/// knows other sizes of its kind.
 std::string neighbours_text(Context& context, const TuningStore& store, const Problem& problem,
                             const std::string& on) {
   std::string text;
@@ -249,7 +249,7 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
       query.problem = other->problem;
       const auto best = store.best(query);
       if (!best) continue;
-      text += fmt::format("; on {} a program gets {}", device.name,
+      text += fmt::format("; on {} applications get {}", device.name,
                           chosen_text(chosen_on(context, problem, device, best->environment)));
       break;
     }
@@ -267,8 +267,9 @@ int show_problem(Context& context, const ShowOptions& options) {
       shelves.push_back(shelf_of(context, *store, problem, device));
     }
     if (store->corrupt_rows() > 0) {
-      context.warn(fmt::format("{} damaged rows were left out; `{}` names them",
-                               store->corrupt_rows(), context.command("doctor")));
+      context.warn(fmt::format("left out {}; `{}` says more",
+                               counted(store->corrupt_rows(), "damaged row"),
+                               context.command("doctor")));
     }
   }
   if (shelves.empty()) {

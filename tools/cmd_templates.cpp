@@ -137,7 +137,7 @@ void add_offer(Json& json, const Offer& offer) {
 GemmRequest asked_problem(const Context& context, const TemplatesOptions& options) {
   const auto missing = options.problem.missing_sizes();
   if (!missing.empty() && missing.size() < 3) {
-    context.note(fmt::format("{} not given: taken as {}", fmt::join(missing, ", "), kDefaultSize));
+    context.note(fmt::format("{} not given; using {}", fmt::join(missing, ", "), kDefaultSize));
   }
   return options.problem.request(kDefaultSize);
 }

@@ -110,12 +110,12 @@ class Tuning {
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
-            "--samples and --warm change nothing here: times are predicted, with operands in DRAM");
+            "--samples and --warm have no effect here: times are predicted, with operands in DRAM");
       }
       if (bench_.evaluator->info().driver.starts_with(kPublishedFigures)) {
         context.note(
-            "nobody measured this GPU with Kiln: its figures are published ones, and predictions "
-            "by them are rough");
+            "this GPU has not been measured with Kiln: its profile holds published figures, so "
+            "predictions are rough");
       }
     } else {
       bench_.compiler = context.compiler();
@@ -136,7 +136,7 @@ class Tuning {
       return report;
     }
     if (!store_) store_ = context_.open_for_writing();
-    ProgressBar bar(context_.terminal(), context_.talk());
+    ProgressBar bar(context_.terminal(), context_.verbosity());
     const auto& stop = StopSignal::requested();
     report.result = options_.compile_only
                         ? tune_compile_only(request, options_.arch, context_.catalog(),
@@ -247,7 +247,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
     lines = stale_problems(*store, tuning.device(), context.catalog());
   }
   if (lines.empty()) {
-    context.note("nothing is stale here: no best kernel is of a template that has changed");
+    context.note(
+        "nothing is stale: no best kernel on this device is of a template that has changed");
   }
   return tune_lines(context, tuning, lines);
 }

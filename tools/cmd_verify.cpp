@@ -166,7 +166,7 @@ class Judge {
     if (emulated_ == nullptr || !ran_out_of_time(emulated_->take_reports())) return;
     throw Error(ErrorKind::usage,
                 "--timeout: making the data or the reference took longer than one launch may take. "
-                "Next: allow more, or verify a smaller problem.");
+                "Next: allow more time, or verify a smaller problem.");
   }
 
   Context& context_;
@@ -176,7 +176,7 @@ class Judge {
 
 std::string verdict_text(const Judgement& judgement) {
   if (judgement.outcome == Outcome::ok) {
-    return fmt::format("right: {}largest error {:.2f} of the bound on random data",
+    return fmt::format("correct: {}largest error {:.2f} of the bound on random data",
                        judgement.exact ? "exact on integers, " : "",
                        judgement.verification.worst_ratio);
   }
@@ -188,10 +188,10 @@ std::string verdict_text(const Judgement& judgement) {
       why.replace(at, first.size(), emulated::name_of(judgement.findings.front().finding));
     }
   }
-  if (judgement.found) return fmt::format("NOT right, found by the checks: {}", why);
-  return fmt::format("NOT right, {}: {}{}", to_string(judgement.outcome), why,
+  if (judgement.found) return fmt::format("NOT correct, found by the checks: {}", why);
+  return fmt::format("NOT correct, {}: {}{}", to_string(judgement.outcome), why,
                      ran_out_of_time(judgement.findings)
-                         ? "; a launch ran into --timeout, and more time may change this"
+                         ? "; a launch hit --timeout, so more time may change this"
                          : "");
 }
 

@@ -87,7 +87,7 @@ std::optional<TuningStore> Context::open_for_reading(OpenMode mode) const {
   std::error_code ignored;
   // symlink_status: a dangling link is something to complain about, not an absent database.
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
-    note(fmt::format("there is no database at {} yet; `{}` makes it", path,
+    note(fmt::format("there is no database at {} yet; `{}` creates it", path,
                      command("tune gemm --m 4096 --n 4096 --k 4096")));
     return std::nullopt;
   }
@@ -100,7 +100,7 @@ DeviceLimits Context::limits(const std::string& arch) const {
     return open_device(device().value)->info().limits;
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::device) throw;
-    note(fmt::format("no device here, so the limits are those of {}; --arch takes another",
+    note(fmt::format("no device here; using the limits of {} (--arch names another architecture)",
                      kFallbackArch));
     return known_limits(kFallbackArch);
   }
@@ -130,8 +130,8 @@ std::string Context::command(std::string_view words) const {
 
 DeviceLimits known_limits(const std::string& arch) {
   if (auto limits = limits_of_arch(arch)) return *limits;
-  throw Error(ErrorKind::usage,
-              fmt::format("--arch {}: unknown; known are {}", arch, fmt::join(known_archs(), " ")));
+  throw Error(ErrorKind::usage, fmt::format("--arch {}: unknown; choose from {}", arch,
+                                            fmt::join(known_archs(), ", ")));
 }
 
 void write_file(const std::string& path, std::string_view text) {

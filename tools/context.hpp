@@ -33,7 +33,7 @@ struct GlobalFlags {
 };
 
 /// What verbs share: settings with their origin, the pieces that are opened on first use, and the
-/// two streams (data to stdout, talk to stderr).
+/// two streams (data to stdout, diagnostics to stderr).
 class Context {
  public:
   GlobalFlags flags;
@@ -56,17 +56,17 @@ class Context {
   /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
   [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
 
-  [[nodiscard]] Talk talk() const {
-    return flags.quiet ? Talk::quiet : flags.verbose ? Talk::verbose : Talk::normal;
+  [[nodiscard]] Verbosity verbosity() const {
+    return flags.quiet ? Verbosity::quiet : flags.verbose ? Verbosity::verbose : Verbosity::normal;
   }
   [[nodiscard]] Terminal terminal() const { return Terminal::of_stderr(flags.colour); }
-  /// A result, to standard output.
+  /// A result, to stdout.
   void print(std::string_view text) {
     printed_ = true;
     write_stdout(text);
   }
   [[nodiscard]] bool printed() const { return printed_; }
-  /// Talk that `--quiet` silences.
+  /// A note, which `--quiet` silences.
   void note(std::string_view text) const;
   void warn(std::string_view text) const;
 

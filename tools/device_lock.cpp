@@ -71,8 +71,8 @@ bool DeviceLock::try_lock(const std::string& uuid) {
   if (opened >= 0) ::close(opened);
   if (error == EADDRINUSE) return false;
   throw Error(ErrorKind::device,
-              fmt::format("the GPU cannot be reserved: no local socket ({}). Next: allow them, or "
-                          "raise the limit of open files (`ulimit -n`).",
+              fmt::format("the GPU cannot be reserved: no local socket ({}). Next: allow local "
+                          "sockets, or raise the limit of open files (`ulimit -n`).",
                           std::strerror(error)));
 }
 
@@ -94,14 +94,14 @@ std::string DeviceLock::holder(const std::string& uuid) {
 DeviceLock lock_device(const Context& context, const DeviceInfo& info, IfTaken if_taken) {
   DeviceLock lock;
   if (info.provenance == Provenance::modelled || lock.try_lock(info.uuid)) return lock;
-  const std::string taken = fmt::format("{} ({}) is being measured on by {}", info.spec,
+  const std::string taken = fmt::format("{} ({}) is in use for measurements by {}", info.spec,
                                         info.device_class.name, DeviceLock::holder(info.uuid));
   if (if_taken == IfTaken::refuse) {
     throw Error(
         ErrorKind::device,
-        fmt::format("{}. Next: try again when that has ended, or leave out --no-wait.", taken));
+        fmt::format("{}. Next: try again when it has finished, or leave out --no-wait.", taken));
   }
-  context.note(taken + "; this waits for its end, and Ctrl-C gives up");
+  context.note(taken + "; waiting for it to finish (Ctrl-C stops waiting)");
   while (!StopSignal::requested() && !lock.try_lock(info.uuid)) {
     std::this_thread::sleep_for(kAskEvery);
   }
@@ -115,9 +115,9 @@ std::string busy_text(const DeviceInfo& info, const DeviceLoad& others) {
                                            others.processes == 1 ? "" : "es")
                              : "";
   return fmt::format(
-      "{} ({}) is busy with something else, {} % of the last second{}: times will "
-      "be worse than they could be, and vary. Next: stop that (`nvidia-smi` shows "
-      "it) and repeat this (`kiln tune` with --again)",
+      "{} ({}) is busy with other work, {} % of the last second{}: times will be worse than they "
+      "could be, and noisy. Next: stop that work (`nvidia-smi` shows it) and repeat this run "
+      "(`kiln tune` with --again)",
       info.spec, info.device_class.name, others.busy_percent, by);
 }
 

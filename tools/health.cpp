@@ -39,7 +39,7 @@ Finding check_driver() {
   }
   return {
       "driver", State::warning, "no NVIDIA driver (libcuda.so.1) on this machine",
-      "install one from NVIDIA, 580 or newer (570 for a Kiln built with CUDA 12); in a container "
+      "install one from NVIDIA, 580 or newer (570 for a Kiln built with CUDA 12); in a container, "
       "pass the GPU in (--gpus all)"};
 }
 
@@ -65,9 +65,10 @@ Finding check_device(const Context& context, Health& health) {
     // What is wrong with an emulated GPU's name or profile, the error says with the next step.
     if (names_emulated_device(spec.value)) return {"device", State::broken, error.what(), ""};
     return {"device", misspelt ? State::broken : State::warning, error.what(),
-            misspelt ? fmt::format("{} must be like cuda:0 or emulated:h200", spec.origin)
-                     : "tune, bench and run need a GPU, or the emulated one (--device "
-                       "emulated:h200); everything else works without"};
+            misspelt
+                ? fmt::format("{} must name a device, e.g. cuda:0 or emulated:h200", spec.origin)
+                : "tune, bench and run need a GPU, or the emulated one (--device "
+                  "emulated:h200); everything else works without"};
   }
 }
 
@@ -90,7 +91,7 @@ Finding check_nvrtc(const std::string& include, std::unique_ptr<Compiler>& compi
 
 Finding check_headers(const Located& include, Compiler* compiler) {
   const char* const kFix =
-      "install the toolkit's headers, or say where they are: --cuda-include, KILN_CUDA_INCLUDE";
+      "install the toolkit's headers, or name their folder: --cuda-include, KILN_CUDA_INCLUDE";
   if (compiler == nullptr) {
     return {"headers", State::warning, "not checked: there is no NVRTC", "install NVRTC first"};
   }
@@ -133,7 +134,7 @@ Finding check_templates(Context& context) {
   const auto path = context.template_path();
   try {
     const auto& catalog = context.catalog();
-    std::string text = fmt::format("{} templates", catalog.templates().size());
+    std::string text = counted(catalog.templates().size(), "template");
     if (!path.value.empty()) text += fmt::format(", with those below {}", path.value);
     return {"templates", State::ok, text, ""};
   } catch (const Error& error) {
@@ -158,9 +159,9 @@ bool is_there(const std::string& path) {
 }
 
 Finding absent_file(const std::string& item, const std::string& path, const std::string& flag) {
-  if (can_be_made(path)) return {item, State::ok, path + ": not there yet", ""};
-  return {item, State::broken, path + ": not there, and its folder cannot be written",
-          "give yourself the folder, or choose another file: " + flag};
+  if (can_be_made(path)) return {item, State::ok, path + ": does not exist yet", ""};
+  return {item, State::broken, path + ": does not exist, and its folder is not writable",
+          "make the folder writable, or choose another file: " + flag};
 }
 
 Finding check_database(const Context& context) {
@@ -170,25 +171,27 @@ Finding check_database(const Context& context) {
     const auto store = TuningStore::open(path, OpenMode::read_only);
     const auto faults = store.check();
     if (!faults.empty()) {
-      return {"database", State::broken,
-              fmt::format("{}: {} faults, first: {}", path, faults.size(), faults.front()),
-              fmt::format("save what is sound: `{}`, move {} away, then `{}`",
-                          context.command("export --database -o sound.jsonl"), path,
-                          context.command("import sound.jsonl"))};
+      return {
+          "database", State::broken,
+          fmt::format("{}: {}, first: {}", path, counted(faults.size(), "fault"), faults.front()),
+          fmt::format("save what is sound: `{}`, move {} away, then `{}`",
+                      context.command("export --database -o sound.jsonl"), path,
+                      context.command("import sound.jsonl"))};
     }
     const auto summaries = store.summaries();
     if (access(path.c_str(), W_OK) != 0) {
       return {"database", State::warning,
-              fmt::format("{}: {} problems, read-only for you", path, summaries.size()),
+              fmt::format("{}: {}, but you may not write to it", path,
+                          counted(summaries.size(), "problem")),
               "tuning needs to write: choose another file with --db or KILN_DB"};
     }
     return {"database", State::ok,
-            fmt::format("{}: {} problems, schema {}, sound", path, summaries.size(),
+            fmt::format("{}: {}, schema {}, sound", path, counted(summaries.size(), "problem"),
                         store.schema_version()),
             ""};
   } catch (const Error& error) {
     return {"database", State::broken, error.what(),
-            "when what can be read is saved, move the file away: Kiln makes a new one, and `kiln "
+            "once what can be read is saved, move the file away: Kiln creates a new one, and `kiln "
             "import` fills it from an export"};
   }
 }
@@ -206,7 +209,9 @@ Finding check_cubins(const Context& context) {
             fmt::format("delete {}; it is only a cache", path)};
   }
   return {"cubin store", State::ok,
-          fmt::format("{}: {} kernels, {}", path, entries, bytes_text(store.total_bytes())), ""};
+          fmt::format("{}: {}, {}", path, counted(static_cast<std::uint64_t>(entries), "kernel"),
+                      bytes_text(store.total_bytes())),
+          ""};
 }
 
 Finding check_mode() {
@@ -214,7 +219,7 @@ Finding check_mode() {
   if (mode.empty() || parse_mode(mode)) {
     return {"mode", State::ok, mode.empty() ? "use" : mode, ""};
   }
-  return {"mode", State::broken, fmt::format("KILN_MODE={} is no mode", mode),
+  return {"mode", State::broken, fmt::format("KILN_MODE={} is not a mode", mode),
           fmt::format("one of {}", fmt::join(kModeNames, ", "))};
 }
 

@@ -6,7 +6,7 @@
 #include "tools/program.hpp"
 
 int main(int argc, char** argv) {
-  // Whoever started this may have ignored it, and that is inherited; a tuning run must see how its
+  // The parent process may have ignored it, and that is inherited; a tuning run must see how its
   // workers end.
   std::signal(SIGCHLD, SIG_DFL);
   // A limit on file sizes is then an error of the write, with a text, and not the end.

@@ -50,7 +50,7 @@ void check_scalar(const char* flag, double value, DType accumulator) {
 DType checked_dtype(std::string_view flag, std::string_view name) {
   if (const auto type = parse_dtype(name)) return *type;
   throw Error(ErrorKind::usage, fmt::format("{} {}: not an element type; choose from {}", flag,
-                                            name, fmt::join(kDTypeNames, " ")));
+                                            name, fmt::join(kDTypeNames, ", ")));
 }
 
 void ProblemFlags::add_to(CLI::App& verb, Operation operation) {

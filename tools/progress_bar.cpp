@@ -71,12 +71,12 @@ std::string progress_text(const Progress& progress, std::size_t columns) {
   return (start + failures_text(progress, false) + end).substr(0, columns);
 }
 
-ProgressBar::ProgressBar(const Terminal& terminal, Talk talk)
-    : ProgressBar(terminal, talk, write_controls, steady_seconds) {}
+ProgressBar::ProgressBar(const Terminal& terminal, Verbosity verbosity)
+    : ProgressBar(terminal, verbosity, write_controls, steady_seconds) {}
 
-ProgressBar::ProgressBar(const Terminal& terminal, Talk talk, Write write, Clock clock)
+ProgressBar::ProgressBar(const Terminal& terminal, Verbosity verbosity, Write write, Clock clock)
     : terminal_(terminal),
-      talk_(talk),
+      verbosity_(verbosity),
       write_(std::move(write)),
       clock_(std::move(clock)),
       last_shown_s_(clock_()) {}
@@ -86,7 +86,7 @@ ProgressBar::~ProgressBar() {
 }
 
 void ProgressBar::on_progress(const Progress& progress) {
-  if (talk_ == Talk::quiet) return;
+  if (verbosity_ == Verbosity::quiet) return;
   const double now = clock_();
   const bool new_phase = progress.phase != phase_;
   const double interval = terminal_.interactive ? kRedrawSeconds : kLineSeconds;
@@ -107,7 +107,7 @@ void ProgressBar::on_progress(const Progress& progress) {
 }
 
 void ProgressBar::on_trial(const Trial& trial) {
-  if (talk_ != Talk::verbose) return;
+  if (verbosity_ != Verbosity::verbose) return;
   const std::string merit = trial.outcome == Outcome::ok
                                 ? merit_text(trial)
                                 : trial.message.substr(0, trial.message.find('\n'));
@@ -117,7 +117,7 @@ void ProgressBar::on_trial(const Trial& trial) {
 }
 
 void ProgressBar::on_note(const std::string& note) {
-  if (talk_ == Talk::quiet) return;
+  if (verbosity_ == Verbosity::quiet) return;
   clear();
   write_(fmt::format("kiln: {}\n", printable(note)));
 }

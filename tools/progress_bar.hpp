@@ -18,9 +18,9 @@ class ProgressBar : public SessionObserver {
   using Write = std::function<void(std::string_view)>;  ///< takes control sequences, too
   using Clock = std::function<double()>;                ///< seconds
 
-  explicit ProgressBar(const Terminal& terminal, Talk talk);
+  explicit ProgressBar(const Terminal& terminal, Verbosity verbosity);
   /// With another sink and clock, for tests.
-  ProgressBar(const Terminal& terminal, Talk talk, Write write, Clock clock);
+  ProgressBar(const Terminal& terminal, Verbosity verbosity, Write write, Clock clock);
   ~ProgressBar() override;
 
   void on_progress(const Progress& progress) override;
@@ -31,7 +31,7 @@ class ProgressBar : public SessionObserver {
 
  private:
   Terminal terminal_;
-  Talk talk_;
+  Verbosity verbosity_;
   Write write_;
   Clock clock_;
   double last_shown_s_;

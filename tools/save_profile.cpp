@@ -25,7 +25,7 @@ int save_profile(Context& context, const std::string& path) {
   const DeviceInfo& info = device->info();
   if (info.provenance == Provenance::modelled) {
     throw Error(ErrorKind::usage,
-                fmt::format("--save-profile measures a real GPU, and {} is emulated. Next: name "
+                fmt::format("--save-profile measures a real GPU, but {} is emulated. Next: name "
                             "one with --device cuda:0.",
                             spec));
   }
@@ -37,10 +37,11 @@ int save_profile(Context& context, const std::string& path) {
     context.note(fmt::format("Measuring: {}", what));
   });
   if (const auto why = why_implausible(profile)) {
-    throw Error(ErrorKind::device,
-                fmt::format("the measured figures cannot be right: {}. Next: see that nothing "
-                            "else uses the GPU (nvidia-smi) and try again; nothing was written.",
-                            *why));
+    throw Error(
+        ErrorKind::device,
+        fmt::format("the measured figures cannot be right: {}. Next: make sure that nothing "
+                    "else uses the GPU (nvidia-smi) and try again; nothing was written.",
+                    *why));
   }
   const std::string text =
       fmt::format("# Measured by kiln doctor --save-profile, driver {}, {}.\n{}", info.driver,

@@ -54,9 +54,9 @@ std::string_view source_text(const Chosen& chosen) {
 void add_choice(FactSheet& facts, const Chosen& chosen) {
   facts.add("template", chosen.candidate.template_name);
   facts.add("config", chosen.candidate.config.canonical());
-  facts.add("taken", chosen.match == Match::none
-                         ? chosen.reason
-                         : fmt::format("{}: {}", to_string(chosen.match), chosen.reason));
+  facts.add("choice", chosen.match == Match::none
+                          ? chosen.reason
+                          : fmt::format("{}: {}", to_string(chosen.match), chosen.reason));
 }
 
 Json choice_json(const Chosen& chosen) {

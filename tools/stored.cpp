@@ -36,10 +36,11 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
   if (!summaries.empty() && std::none_of(summaries.begin(), summaries.end(), meant)) {
     std::set<std::string> devices;
     for (const auto& summary : summaries) devices.insert(device_text(summary.device));
-    throw Error(ErrorKind::not_found,
-                fmt::format("--on {}: no device here has that in its name or architecture; there "
-                            "{}:\n  {}",
-                            on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
+    throw Error(
+        ErrorKind::not_found,
+        fmt::format("--on {}: no device in the database has this in its name or architecture; "
+                    "there {}:\n  {}",
+                    on, devices.size() == 1 ? "is" : "are", fmt::join(devices, "\n  ")));
   }
   std::erase_if(summaries, [&](const auto& summary) { return !meant(summary); });
   const auto stronger = [](const auto& left, const auto& right) {
@@ -65,7 +66,7 @@ Trial stored_best(const TuningStore& store, const Problem& problem, const std::s
   }
   if (winners.empty()) {
     throw Error(ErrorKind::not_found,
-                fmt::format("nothing is stored for this problem{}; `{}` makes it",
+                fmt::format("nothing is stored for this problem{}; `{}` tunes it",
                             on.empty() ? "" : fmt::format(" on \"{}\"", on), tune_command));
   }
   if (winners.size() > 1) {
@@ -73,8 +74,9 @@ Trial stored_best(const TuningStore& store, const Problem& problem, const std::s
     for (const auto* winner : winners) {
       devices += fmt::format("\n  {}", device_text(winner->key.device));
     }
-    throw Error(ErrorKind::usage,
-                fmt::format("several devices have a best; --on decides:{}", devices));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("several devices have a best kernel; choose one with --on:{}", devices));
   }
   return *winners.front();
 }

@@ -13,12 +13,13 @@
 
 #include "templates/problem.hpp"
 #include "tools/stop_signal.hpp"
+#include "tools/value_kinds.hpp"
 
 namespace kiln::tools {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
-constexpr const char* kShape = "a line is `name dtype M N K layout`, like `square f16 64 64 64 nt`";
+constexpr const char* kShape = "a line is `name dtype M N K layout`, e.g. `square f16 64 64 64 nt`";
 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
@@ -44,11 +45,14 @@ class LineReader {
     }
     const auto type = parse_dtype(words[1]);
     if (!type) {
-      reject(fmt::format("\"{}\" is no element type; there are {}", words[1],
-                         fmt::join(kDTypeNames, " ")));
+      reject(fmt::format("\"{}\" is not an element type; choose from {}", words[1],
+                         fmt::join(kDTypeNames, ", ")));
     }
     const auto layout = parse_layout(words[5]);
-    if (!layout) reject(fmt::format("\"{}\" is no layout; there are nn nt tn tt", words[5]));
+    if (!layout) {
+      reject(fmt::format("\"{}\" is not a layout; choose from {}", words[5],
+                         fmt::join(find_value_kind("XY")->words, ", ")));
+    }
     const Gemm gemm = Gemm::of(*type, size(words[2]), size(words[3]), size(words[4]), layout->first,
                                layout->second);
     try {
@@ -67,7 +71,7 @@ class LineReader {
     std::int64_t value = 0;
     const auto* const last = word.data() + word.size();
     const auto [end, status] = std::from_chars(word.data(), last, value);
-    if (status != std::errc{} || end != last) reject(fmt::format("\"{}\" is no size", word));
+    if (status != std::errc{} || end != last) reject(fmt::format("\"{}\" is not a size", word));
     return value;
   }
 
@@ -88,7 +92,7 @@ std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file) {
     const auto same = std::find_if(lines.begin(), lines.end(),
                                    [&](const SuiteLine& other) { return other.name == line.name; });
     if (same != lines.end()) {
-      reader.reject(fmt::format("the name {} was used on line {}", line.name, same->line));
+      reader.reject(fmt::format("the name {} is already used on line {}", line.name, same->line));
     }
     lines.push_back(std::move(line));
   }

@@ -7,6 +7,7 @@
 #include "templates/printable.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
+#include "tools/output/units.hpp"
 
 namespace kiln::tools {
 
@@ -26,7 +27,7 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
   }
   if (!count.broken_off.empty()) {
     context.warn(
-        fmt::format("{}. What came before is stored; once that is mended, the same command can be "
+        fmt::format("{}. What came before is stored; once that is fixed, the same command can be "
                     "repeated: nothing is stored twice",
                     count.broken_off));
   }
@@ -35,8 +36,9 @@ int report_transfer(Context& context, const std::string& verb, const TransferCou
 
 void warn_of_corrupt_rows(const Context& context, const TuningStore& source) {
   if (source.corrupt_rows() == 0) return;
-  context.warn(fmt::format("{} damaged rows in {} were left out; `kiln doctor --db {}` names them",
-                           source.corrupt_rows(), source.path(), shell_word(source.path())));
+  context.warn(fmt::format("left out {} of {}; `kiln doctor --db {}` says more",
+                           counted(source.corrupt_rows(), "damaged row"), source.path(),
+                           shell_word(source.path())));
 }
 
 }  // namespace kiln::tools

@@ -54,8 +54,10 @@ std::string session_end_text(const TuneResult& result) {
         "which are far too slow",
         count_text(given_up));
   }
-  if (state == "budget") return "the budget ended; the same command goes on where this one stopped";
-  if (state == "interrupted") return "interrupted; the same command goes on where this one stopped";
+  if (state == "budget")
+    return "the budget is spent; the same command picks up where this one stopped";
+  if (state == "interrupted")
+    return "interrupted; the same command picks up where this one stopped";
   return state;
 }
 
@@ -87,7 +89,7 @@ std::string report_text(const TuneReport& report, const Context& context) {
     if (is_edgeless(result)) sheet.add("warning", edgeless_text(result.best->key.template_name));
   } else {
     const bool tried = result.progress.done + result.progress.known > 0;
-    sheet.add("best", tried ? "none: no candidate came out well" : "none: no candidate was tried");
+    sheet.add("best", tried ? "none: no candidate succeeded" : "none: no candidate was tried");
   }
   sheet.add("searched", ending_text(result));
   sheet.add("outcomes", outcomes_text(result.progress.by_outcome));

@@ -31,7 +31,7 @@ struct WorkbenchOptions {
 /// device may not be reserved: nothing should be measured then.
 [[nodiscard]] Workbench open_workbench(Context& context, const WorkbenchOptions& options);
 
-/// One candidate verified, then timed in turns with cuBLASLt.
+/// One candidate verified, then timed in alternation with cuBLASLt.
 struct Contest {
   Outcome outcome = Outcome::ok;
   std::string message;  ///< why the outcome is not ok
@@ -40,7 +40,7 @@ struct Contest {
   std::vector<ComparisonRow> baselines;  ///< fastest first, then those that failed
   std::string note;                      ///< why there is no baseline
 
-  /// Whether the candidate came out well and was timed.
+  /// Whether the candidate succeeded and was timed.
   [[nodiscard]] bool measured() const;
   [[nodiscard]] std::size_t timed_baselines() const;
   /// Whether there is a ratio: the candidate and at least one algorithm were timed.

@@ -69,7 +69,7 @@ TEST(Database, ShowSpeaksOfTheDriverThatMeasured) {
   }
   const auto run = sandbox.run(with({"show"}, kTuned));
   EXPECT_EQ(run.exit_code, 0) << run.err;
-  EXPECT_NE(run.out.find("a program gets  exact: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("applications get  exact: "), std::string::npos) << run.out;
   EXPECT_EQ(run.out.find("now emulated"), std::string::npos) << run.out;
 }
 
@@ -202,7 +202,7 @@ TEST(Database, ADryRunOfPruneCountsAndChangesNothing) {
   const Words prune{"prune", "--older", "0s", "--keep-best", "1"};
   const auto dry = sandbox.run(with(prune, {"--dry-run", "--cubins", "1MiB"}));
   EXPECT_EQ(dry.exit_code, 0) << dry.err;
-  EXPECT_NE(dry.out.find(" trials and 0 compiled kernels would be removed; nothing was\n"),
+  EXPECT_NE(dry.out.find(" trials and 0 compiled kernels would be removed (dry run)\n"),
             std::string::npos)
       << dry.out;
   EXPECT_EQ(sandbox.read(sandbox.database().string()), before);
@@ -268,7 +268,7 @@ TEST(Doctor, ABadSettingIsBroken) {
   sandbox.set("KILN_DATABASE", "typo.db");
   const auto run = sandbox.run({"doctor"});
   EXPECT_EQ(run.exit_code, 1);
-  EXPECT_NE(run.out.find("KILN_MODE=sometimes is no mode"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("KILN_MODE=sometimes is not a mode"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("unknown: KILN_DATABASE"), std::string::npos) << run.out;
 }
 

@@ -163,7 +163,7 @@ TEST(Emulated, TuningPredictsAndSaysSo) {
                                       {"--templates", "gemm_naive", "--set", "block_x=32", "--set",
                                        "block_y=4", "--budget", "2m", "--warm", "--json"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.err.find("--samples and --warm change nothing here"), std::string::npos)
+  EXPECT_NE(tuned.err.find("--samples and --warm have no effect here"), std::string::npos)
       << tuned.err;
   const auto result = nlohmann::json::parse(tuned.out)["results"].at(0);
   EXPECT_EQ(result["outcomes"]["ok"], 1);
@@ -190,7 +190,7 @@ TEST(Emulated, TuningForAGpuThatNobodyMeasuredSaysSo) {
       small_problem("tune"), {"--device", "emulated:a100", "--templates", "gemm_naive", "--set",
                               "block_x=32", "--set", "block_y=4", "--budget", "2m", "--json"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_NE(tuned.err.find("its figures are published ones"), std::string::npos) << tuned.err;
+  EXPECT_NE(tuned.err.find("its profile holds published figures"), std::string::npos) << tuned.err;
   const auto best = nlohmann::json::parse(tuned.out)["results"].at(0)["best"];
   EXPECT_EQ(best["environment"]["driver"], "emulated by published figures");
 }
@@ -200,7 +200,7 @@ TEST(Emulated, BenchSearchesAsTuneDoes) {
   const auto bench =
       sandbox.run(with(on_emulated(small_problem("bench")), {"--tune", "10ms", "--warm"}));
   EXPECT_EQ(bench.exit_code, 0) << bench.err;
-  EXPECT_NE(bench.err.find("--rounds and --warm change nothing"), std::string::npos) << bench.err;
+  EXPECT_NE(bench.err.find("--rounds and --warm have no effect"), std::string::npos) << bench.err;
   const auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_only);
   const auto sessions = store.sessions({});
   ASSERT_EQ(sessions.size(), 1U);
@@ -226,7 +226,7 @@ TEST(Verify, PassesASoundKernelWithEveryCheckOn) {
   const auto run = run_planted(sandbox, "verify", "");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
   EXPECT_NE(run.out.find("on emulated NVIDIA H200"), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("verdict   right"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("verdict   correct"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("nothing found"), std::string::npos) << run.out;
 }
 
@@ -239,7 +239,7 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
       << text.out;
   EXPECT_NE(text.out.find("planted.cu:33 | sum += 0 * seen[C.block_x - 1 - t];"), std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("verdict   NOT right, found by the checks: "), std::string::npos)
+  EXPECT_NE(text.out.find("verdict   NOT correct, found by the checks: "), std::string::npos)
       << text.out;
   EXPECT_EQ(text.out.find("crashed"), std::string::npos) << text.out;
 
@@ -263,7 +263,7 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   const Sandbox sandbox;
   const auto run = run_planted(sandbox, "verify", "  sum += 0 * seen[t + 64];");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_NE(run.out.find("verdict   NOT right, crashed: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("verdict   NOT correct, crashed: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:33"), std::string::npos) << run.out;
 }
 
@@ -292,7 +292,7 @@ TEST(Verify, AWrongResultIsExitCodeOneWithItsEvidence) {
   const Sandbox sandbox;
   const auto run = run_planted(sandbox, "verify", "  if (col == 7) sum += 1;");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_NE(run.out.find("verdict   NOT right, wrong_result: "), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("verdict   NOT correct, wrong_result: "), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("column 7"), std::string::npos) << run.out;
 }
 

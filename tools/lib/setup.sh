@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Kiln authors
 # SPDX-License-Identifier: Apache-2.0
 # Shared by quickstart and run-tests: headings, Debian packages, CUDA. Source it; `root` is the
-# checkout. What it says goes to stderr.
+# checkout. Its messages go to stderr.
 
 # What building the program needs, and what the tests need beside it. One list, Debian 12 names.
 kiln_build_packages=(
@@ -42,7 +42,7 @@ as_root() {
 install_packages() {
   local name missing=()
   command -v dpkg-query >/dev/null || {
-    echo "Not a Debian system: taking for granted that these are installed: $*" >&2
+    echo "Not a Debian system: assuming that these are installed: $*" >&2
     return 0
   }
   for name in "$@"; do
@@ -70,7 +70,7 @@ cuda_toolkit_usable() {
   cmake -P "$root/cmake/KilnFindCuda.cmake" >/dev/null 2>&1
 }
 
-# prepare_cuda HIDE: sets cuda_flags to what cmake must be told. With HIDE=1, or where there is no
+# prepare_cuda HIDE: sets cuda_flags to what cmake needs. With HIDE=1, or where there is no
 # toolkit of the right age, CUDA comes from NVIDIA's Python packages.
 prepare_cuda() {
   cuda_flags=("-DKILN_CUDA_ROOT=")

@@ -8,8 +8,8 @@
 
 namespace kiln::tools {
 
-/// How much is said on standard error.
-enum class Talk { quiet, normal, verbose };
+/// How much goes to stderr.
+enum class Verbosity { quiet, normal, verbose };
 
 /// When to use colour. `auto` does on a terminal, unless NO_COLOR or TERM=dumb forbid it.
 inline constexpr std::array<std::string_view, 3> kColourModes{"auto", "always", "never"};

@@ -67,6 +67,10 @@ std::string count_text(std::uint64_t count) {
   return digits;
 }
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count_text(count), noun, count == 1 ? "" : "s");
+}
+
 double tera_flops(const Problem& problem, double time_ns) {
   const Operation* operation = find_operation(problem.operation);
   if (operation == nullptr || operation->flops == nullptr || time_ns <= 0.0) return 0.0;

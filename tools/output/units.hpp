@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "templates/problem.hpp"
 
@@ -16,6 +17,8 @@ namespace kiln::tools {
 [[nodiscard]] std::string percent_text(double fraction);    ///< "6.5 %"
 [[nodiscard]] std::string date_text(std::int64_t unix_ms);  ///< "2026-11-20 14:03", UTC
 [[nodiscard]] std::string count_text(std::uint64_t count);  ///< "4,821"
+/// "1 trial", "4,821 trials": for nouns that take an s.
+[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
 
 /// TFLOP/s of the problem's operation at that time per run; 0 when it has no flops.
 [[nodiscard]] double tera_flops(const Problem& problem, double time_ns);

@@ -102,9 +102,9 @@ TEST(DeviceLocks, ASecondRunWaitsAndSaysForWhom) {
   ends_soon.join();
   EXPECT_TRUE(lock.holds());
   EXPECT_GE(waited, std::chrono::milliseconds(250));
-  EXPECT_THAT(
-      ::testing::internal::GetCapturedStderr(),
-      AllOf(HasSubstr("cuda:0"), HasSubstr(name), HasSubstr("waits"), Not(HasSubstr("--no-wait"))))
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("cuda:0"), HasSubstr(name), HasSubstr("waiting"),
+                    Not(HasSubstr("--no-wait"))))
       << "not every verb that waits has the flag";
 }
 

@@ -15,12 +15,13 @@ struct Stage {
   double now_s = 100.0;
   std::string shown;
 
-  ProgressBar bar(bool interactive, int width = 120, Talk talk = Talk::normal) {
+  ProgressBar bar(bool interactive, int width = 120, Verbosity verbosity = Verbosity::normal) {
     Terminal terminal;
     terminal.interactive = interactive;
     terminal.width = width;
     return ProgressBar(
-        terminal, talk, [this](std::string_view text) { shown += text; }, [this] { return now_s; });
+        terminal, verbosity, [this](std::string_view text) { shown += text; },
+        [this] { return now_s; });
   }
 };
 
@@ -88,14 +89,14 @@ TEST(ProgressBar, VerboseNamesEveryTrial) {
   trial.message = "line 3: no\nmore";
   stage.bar(false).on_trial(trial);
   EXPECT_EQ(stage.shown, "");
-  stage.bar(false, 80, Talk::verbose).on_trial(trial);
+  stage.bar(false, 80, Verbosity::verbose).on_trial(trial);
   EXPECT_EQ(stage.shown, "kiln: compile_failed gemm_naive block_x=8: line 3: no\n");
 }
 
 TEST(ProgressBar, QuietSaysNothing) {
   Stage stage;
   {
-    auto bar = stage.bar(true, 80, Talk::quiet);
+    auto bar = stage.bar(true, 80, Verbosity::quiet);
     bar.on_progress(searching(1));
     bar.on_note("a note");
   }
@@ -153,7 +154,7 @@ TEST(ProgressBar, StaysBelowAHundredColumns) {
 
 TEST(ProgressBar, ShowsForeignTextAsText) {
   Stage stage;
-  auto bar = stage.bar(false, 80, Talk::verbose);
+  auto bar = stage.bar(false, 80, Verbosity::verbose);
   Trial trial;
   trial.key.template_name = "evil\x1b]0;title\x07";
   trial.outcome = Outcome::compile_failed;

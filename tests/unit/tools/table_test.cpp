@@ -27,9 +27,9 @@ TEST(Table, AForeignCellStaysOneCell) {
 
 TEST(FactSheet, FurtherLinesOfAValueAreNoOtherFacts) {
   FactSheet sheet;
-  sheet.add("verdict", "NOT right\n  verified  yes\x9b");
+  sheet.add("verdict", "NOT correct\n  verified  yes\x9b");
   EXPECT_EQ(sheet.text(),
-            "  verdict  NOT right\n"
+            "  verdict  NOT correct\n"
             "             verified  yes\\x9b\n");
 }
 

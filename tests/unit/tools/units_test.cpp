@@ -35,6 +35,12 @@ TEST(Units, BytesAndCounts) {
   EXPECT_EQ(count_text(18446744073709551615u), "18,446,744,073,709,551,615");
 }
 
+TEST(Units, CountedThingsHaveTheirPlural) {
+  EXPECT_EQ(counted(0, "trial"), "0 trials");
+  EXPECT_EQ(counted(1, "database read"), "1 database read");
+  EXPECT_EQ(counted(4821, "trial"), "4,821 trials");
+}
+
 TEST(Units, RateOfAGemm) {
   const auto problem = to_problem(Gemm::of(DType::f16, 4096, 4096, 4096));
   EXPECT_NEAR(tera_flops(problem, 196070.0), 701.0, 0.1);
