@@ -13,7 +13,7 @@
 namespace kiln::tools {
 
 /// Measures what `device` can do at most, with kernels that `compiler` makes, in well under a
-/// minute; nobody else should use the device meanwhile. `progress` is told what is measured next.
+/// minute; nobody else should use the device meanwhile. `progress` hears what is measured next.
 /// Throws Error(device) when a kernel fails or the compiler made another one than was written, and
 /// Error(compiler) when one cannot be compiled.
 [[nodiscard]] DeviceProfile measure_ceilings(

@@ -61,7 +61,8 @@ void check_usage(const TuneOptions& options) {
   }
 }
 
-/// The default budget bounds time. Who bounds the count, or only compiles, gets no other limit.
+/// The default budget bounds time. With a bound on the count, or when only compiling, there is
+/// none.
 Budget budget_of(const TuneOptions& options) {
   Budget budget;
   budget.candidates = options.max_candidates;

@@ -10,8 +10,7 @@
 
 namespace kiln::tools {
 
-/// What verbs that look into a kernel run it on unless told otherwise: not even a GPU shows as
-/// much.
+/// What verbs that look into a kernel run it on by default: not even a GPU shows as much.
 inline constexpr const char* kDefaultEmulated = "emulated:h200";
 
 /// The device that was asked for, kDefaultEmulated when none was.

@@ -31,7 +31,7 @@ int save_profile(Context& context, const std::string& path) {
   }
   const DeviceLock lock = lock_device(context, info, IfTaken::wait);
   warn_if_busy(context, info);
-  // Not through the cubin store: nobody needs these kernels twice.
+  // Not through the cubin store: these kernels are needed only once.
   const auto compiler = make_nvrtc_compiler(context.cuda_include().value);
   const DeviceProfile profile = measure_ceilings(*device, *compiler, [&](const std::string& what) {
     context.note(fmt::format("Measuring: {}", what));

@@ -32,7 +32,7 @@ constexpr const char* kHidden = "";
 
 constexpr const char* kNoDevice = "none";
 constexpr const char* kAnyDevice = "GPU or emulated";
-constexpr const char* kEmulated = "emulated unless told otherwise";
+constexpr const char* kEmulated = "emulated by default";
 
 }  // namespace
 

@@ -78,7 +78,7 @@ void write_stderr(std::string_view text) {
 }
 
 void write_controls(std::string_view text) {
-  // A program that cannot complain has nobody to complain to.
+  // If stderr fails, there is no place left to report it.
   (void)std::fwrite(text.data(), 1, text.size(), stderr);
   (void)std::fflush(stderr);
 }
