@@ -5,6 +5,7 @@
 
 #include "runtime/emulated/arith/convert_decode.hpp"
 #include "runtime/emulated/arith/data_types.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated {
@@ -87,6 +88,16 @@ Unit unit_of(const Conversion& conversion) {
   return shifts ? Unit::integer : Unit::convert;
 }
 
+/// Conversions between addresses of 32 and 64 bits vanish, or do so half of the time.
+float slots_of(const Conversion& form, bool plain) {
+  const auto is = [&](Type to, Type from) { return plain && form.to == to && form.from == from; };
+  if (is(Type::u64, Type::u32) || is(Type::u32, Type::u64)) return 0.0F;
+  if (is(Type::s64, Type::s32)) return 0.5F;
+  const bool is_long = (kLongIntegers.has(form.to) && form.from != Type::f64) ||
+                       (kLongIntegers.has(form.from) && form.to != Type::f64);
+  return is_long ? kLongSlots : 1.0F;
+}
+
 /// Says what a conversion lacks or has too much of; "" if it is one of PTX's.
 std::string_view objection(const Conversion& form, const RoundingName* rounding) {
   const bool to_integer = !is_float(form.to) && form.to != Type::tf32;
@@ -137,7 +148,6 @@ Type type_named(const DecodeContext& context, std::string_view name, bool is_res
 // cvt{.ROUNDING}{.ftz}{.sat}{.satfinite}{.relu}.TO.FROM d, a, and the forms of the other
 // functions here.
 void decode_cvt(DecodeContext& context, Instr& out) {
-  if (context.take("pack")) return decode_pack(context, out);
   const RoundingName* const rounding = take_rounding(context);
   Conversion form;
   if (rounding != nullptr) {
@@ -163,6 +173,7 @@ void decode_cvt(DecodeContext& context, Instr& out) {
   out.d = context.destination(0, to_register);
   out.a = context.source(1, from_register);
   out.unit = unit_of(form);
+  context.traits().slots = slots_of(form, rounding == nullptr && !form.saturate);
   WideConversion wide;
   wide.conversion = form;
   wide.to_bytes = lane_bytes(to_register);
@@ -178,7 +189,10 @@ void decode_cvt(DecodeContext& context, Instr& out) {
 
 namespace {
 
-constexpr Opcode kOpcodes[] = {{"cvt", converts::decode_cvt}};
+constexpr Opcode kOpcodes[] = {
+    {"cvt", {}, converts::decode_cvt, Unit::convert},
+    {"cvt.pack", {}, converts::decode_pack, Unit::convert},
+};
 
 }  // namespace
 

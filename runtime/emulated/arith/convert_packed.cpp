@@ -156,7 +156,6 @@ void decode_packed(DecodeContext& context, Instr& out, Rounding rounding, bool r
     context.fail(narrow_result ? "needs .rn" : "needs .rn or .rz");
   }
   if (narrow_result && !form.saturate_finite) context.fail("needs .satfinite");
-  out.unit = Unit::convert;
   if (from == nullptr) {
     context.expect_operands(3);
     out.d = context.destination(0, register_of(form.to));
@@ -205,7 +204,6 @@ void decode_pack(DecodeContext& context, Instr& out) {
   take_operands(context, out, appends ? 3 : 2, Type::b32);
   out.bytes = at->bits;
   out.variant = at->is_signed_result ? 1 : 0;
-  out.unit = Unit::convert;
   out.execute = execute_pack_saturated;
 }
 

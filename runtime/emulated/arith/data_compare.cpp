@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "runtime/emulated/arith/data_comparisons.hpp"
-#include "runtime/emulated/arith/data_decode.hpp"
 #include "runtime/emulated/arith/data_types.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::data {
@@ -98,22 +98,6 @@ void take_compared(DecodeContext& context, Instr& out, Comparing& form, std::str
   out.a = context.source(1, type);
   out.b = context.source(2, type);
   if (combines) out.c = context.predicate(context.operand(3), &form.c_negated);
-  switch (type) {
-    case Type::f64:
-      out.unit = Unit::fp64;
-      break;
-    case Type::f32:
-      out.unit = Unit::fp32;
-      break;
-    default:
-      out.unit = is_float(type) ? Unit::fp16 : integer_unit(ptx::bits_of(type));
-  }
-}
-
-Type take_compared_type(DecodeContext& context) {
-  return take_type_of(context, {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64,
-                                Type::s16, Type::s32, Type::s64, Type::f16, Type::f16x2, Type::bf16,
-                                Type::bf16x2, Type::f32, Type::f64});
 }
 
 /// Bits of "true" in one part of a result of set.
@@ -132,14 +116,12 @@ uint32_t truth(Type result, int parts) {
   }
 }
 
-}  // namespace
-
 // setp.COMPARISON{.and,.or,.xor}{.ftz}.TYPE p{|q}, a, b{, {!}c}.
 void decode_setp(DecodeContext& context, Instr& out) {
   Comparing form;
   bool flush = false;
   const std::string_view name = take_comparison(context, form, &flush);
-  take_compared(context, out, form, name, take_compared_type(context), flush);
+  take_compared(context, out, form, name, context.take_type(), flush);
   const ptx::Operand& results = context.operand(0);
   if (results.kind == ptx::Operand::Kind::pair && results.elements.size() == 2) {
     out.d = context.destination(results.elements[0], Type::pred);
@@ -157,10 +139,18 @@ void decode_set(DecodeContext& context, Instr& out) {
   Comparing form;
   bool flush = false;
   const std::string_view name = take_comparison(context, form, &flush);
-  const Type result = take_type_of(context, {Type::u32, Type::s32, Type::f32, Type::u16, Type::s16,
-                                             Type::f16, Type::bf16, Type::f16x2, Type::bf16x2});
-  const Type type = take_compared_type(context);
+  const Type result = context.take_type();
+  const Type type =
+      take_type_of(context, {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64,
+                             Type::s16, Type::s32, Type::s64, Type::f16, Type::f16x2, Type::bf16,
+                             Type::bf16x2, Type::f32, Type::f64});
   take_compared(context, out, form, name, type, flush);
+  // What is compared decides, not the result.
+  out.unit = type == Type::f64   ? Unit::fp64
+             : type == Type::f32 ? Unit::fp32
+             : is_float(type)    ? Unit::fp16
+                                 : integer_unit(ptx::bits_of(type));
+  if (out.unit == Unit::integer64) context.traits().slots = kLongSlots;
   const bool pair_result = result == Type::f16x2 || result == Type::bf16x2;
   const bool word_result = result == Type::u32 || result == Type::s32;
   if (form.parts == 2 ? result != type && !word_result : pair_result) {
@@ -172,4 +162,24 @@ void decode_set(DecodeContext& context, Instr& out) {
   out.execute = ptx::bits_of(result) == 16 ? execute_set<uint16_t> : execute_set<uint32_t>;
 }
 
+constexpr TypeSet kResults = kHalves | kSingle | kShortIntegers;
+
+constexpr Opcode kOpcodes[] = {
+    {"setp", kShortBits | kShortIntegers, decode_setp, Unit::integer},
+    {"setp", kLongBits | kLongIntegers, decode_setp, Unit::integer64, kLong},
+    {"setp", kSingle, decode_setp, Unit::fp32},
+    {"setp", kDouble, decode_setp, Unit::fp64},
+    {"setp", kHalves, decode_setp, Unit::fp16},
+    {"set", kResults, decode_set, Unit::integer},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::data
+
+namespace kiln::emulated {
+
+std::span<const Opcode> compare_opcodes() {
+  return data::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -5,13 +5,14 @@
 #include <cstring>
 #include <string_view>
 
-#include "runtime/emulated/arith/data_decode.hpp"
 #include "runtime/emulated/arith/data_types.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::data {
 namespace {
 
+using ptx::Clock;
 using ptx::Type;
 using std::uint16_t;
 using std::uint32_t;
@@ -116,8 +117,6 @@ void decode_vector(DecodeContext& context, Instr& out, Type type, bool packs) {
 
 // ---- clocks ----
 
-enum class Clock : std::uint8_t { low, high, whole };
-
 /// All lanes see one time, in nanoseconds, which stands for the cycles of a GPU at 1 GHz.
 template <class Word>
 void execute_clock(Warp& warp, const Instr& instr, LaneMask active) {
@@ -130,52 +129,23 @@ void execute_clock(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 bool decode_clock(DecodeContext& context, Instr& out, Type type) {
-  struct Name {
-    std::string_view name;
-    Clock clock;
-  };
-  constexpr Name kNames[] = {{"%clock", Clock::low},          {"%clock_hi", Clock::high},
-                             {"%clock64", Clock::whole},      {"%globaltimer", Clock::whole},
-                             {"%globaltimer_lo", Clock::low}, {"%globaltimer_hi", Clock::high}};
   const ptx::Operand& operand = context.operand(1);
   if (operand.kind != ptx::Operand::Kind::special) return false;
-  for (const Name& entry : kNames) {
-    if (operand.name != entry.name) continue;
-    const int bits = entry.clock == Clock::whole ? 64 : 32;
-    if (ptx::bits_of(type) != bits) context.fail("reads a clock of another width");
-    out.d = context.destination(0, type);
-    out.variant = static_cast<std::uint8_t>(entry.clock);
-    out.unit = Unit::control;
-    out.execute = bits == 64 ? execute_clock<uint64_t> : execute_clock<uint32_t>;
-    return true;
-  }
-  return false;
+  const auto use = ptx::special_of(operand.name);
+  if (!use || use->special->clock == Clock::none) return false;
+  const int bits = use->special->clock == Clock::whole ? 64 : 32;
+  if (ptx::bits_of(type) != bits) context.fail("reads a clock of another width");
+  out.d = context.destination(0, type);
+  out.variant = static_cast<std::uint8_t>(use->special->clock);
+  out.unit = Unit::control;
+  out.execute = bits == 64 ? execute_clock<uint64_t> : execute_clock<uint32_t>;
+  return true;
 }
 
-}  // namespace
+/// Where whole words of registers may have gone: see Program::moved_rows.
+constexpr TypeSet kSingleWords{Type::b32, Type::u32, Type::s32, Type::f32};
 
-// mov.TYPE d, a; mov.TYPE d, {a, b, ...}; mov.TYPE {d, e, ...}, a. The unit of a special register
-// is control, because nothing is computed.
-void decode_mov(DecodeContext& context, Instr& out) {
-  const Type type =
-      take_type_of(context, {Type::pred, Type::b16, Type::b32, Type::b64, Type::b128, Type::u16,
-                             Type::u32, Type::u64, Type::s16, Type::s32, Type::s64, Type::f16,
-                             Type::f16x2, Type::bf16, Type::bf16x2, Type::f32, Type::f64});
-  context.expect_operands(2);
-  out.unit = ptx::bits_of(type) > 32 ? Unit::integer64 : Unit::integer;
-  if (type == Type::pred) {
-    bool negated = false;
-    out.d = context.destination(0, type);
-    out.a = context.predicate(context.operand(1), &negated);
-    out.variant = negated ? 1 : 0;
-    out.execute = execute_copy_predicate;
-    return;
-  }
-  const bool unpacks = context.operand(0).kind == ptx::Operand::Kind::vector;
-  const bool packs = context.operand(1).kind == ptx::Operand::Kind::vector;
-  if (unpacks && packs) context.fail("moves a vector to a vector");
-  if (unpacks || packs) return decode_vector(context, out, type, packs);
-  if (decode_clock(context, out, type)) return;
+void decode_copy(DecodeContext& context, Instr& out, Type type) {
   take_operands(context, out, 1, type);
   if (context.operand(1).kind == ptx::Operand::Kind::special) out.unit = Unit::control;
   out.execute = type == Type::b128 ? execute_copy<Quad>
@@ -183,4 +153,48 @@ void decode_mov(DecodeContext& context, Instr& out) {
                                               execute_copy<uint32_t>, execute_copy<uint64_t>);
 }
 
+// mov.pred d, a.
+void decode_predicate(DecodeContext& context, Instr& out) {
+  context.expect_operands(2);
+  bool negated = false;
+  out.d = context.destination(0, context.take_type());
+  out.a = context.predicate(context.operand(1), &negated);
+  out.variant = negated ? 1 : 0;
+  out.execute = execute_copy_predicate;
+}
+
+// mov.TYPE d, a; mov.TYPE d, {a, b, ...}; mov.TYPE {d, e, ...}, a. The unit of a special register
+// is control, because nothing is computed.
+void decode_mov(DecodeContext& context, Instr& out) {
+  const Type type = context.take_type();
+  context.expect_operands(2);
+  const bool unpacks = context.operand(0).kind == ptx::Operand::Kind::vector;
+  const bool packs = context.operand(1).kind == ptx::Operand::Kind::vector;
+  if (unpacks && packs) context.fail("moves a vector to a vector");
+  if (unpacks || packs) {
+    decode_vector(context, out, type, packs);
+  } else if (!decode_clock(context, out, type)) {
+    decode_copy(context, out, type);
+  }
+  if (kSingleWords.has(type) && out.d != kNoRow) context.note_moved_word(out.d);
+}
+
+constexpr Traits kVanishes{.slots = 0.0F, .flow = Flow::moved};
+
+constexpr Opcode kOpcodes[] = {
+    {"mov", {Type::pred}, decode_predicate, Unit::integer, kVanishes},
+    {"mov", kShortBits | kShortIntegers | kHalves | kSingle, decode_mov, Unit::integer, kVanishes},
+    {"mov", kLongBits | kLongIntegers | kDouble, decode_mov, Unit::integer64, kVanishes},
+    {"mov", {Type::b128}, decode_mov, Unit::integer64, kVanishes},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::data
+
+namespace kiln::emulated {
+
+std::span<const Opcode> move_opcodes() {
+  return data::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "runtime/emulated/arith/data_decode.hpp"
 #include "runtime/emulated/arith/data_types.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::data {
@@ -46,13 +46,9 @@ void execute_mode(Warp& warp, const Instr& instr, LaneMask active) {
   });
 }
 
-}  // namespace
-
 // prmt.b32{.MODE} d, a, b, c.
 void decode_prmt(DecodeContext& context, Instr& out) {
-  static_cast<void>(take_type_of(context, {ptx::Type::b32}));
-  take_operands(context, out, 3, ptx::Type::b32);
-  out.unit = Unit::integer;
+  take_operands(context, out, 3, context.take_type());
   for (const PermuteMode& mode : kPermuteModes) {
     if (!context.take(mode.name)) continue;
     out.variant = static_cast<std::uint8_t>(&mode - kPermuteModes);
@@ -64,4 +60,15 @@ void decode_prmt(DecodeContext& context, Instr& out) {
                     : execute_ternary<Permute, uint32_t, uint32_t>;
 }
 
+constexpr Opcode kOpcodes[] = {{"prmt", {ptx::Type::b32}, decode_prmt, Unit::integer}};
+
+}  // namespace
 }  // namespace kiln::emulated::data
+
+namespace kiln::emulated {
+
+std::span<const Opcode> permute_opcodes() {
+  return data::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <span>
 
-#include "runtime/emulated/arith/data_decode.hpp"
 #include "runtime/emulated/arith/data_types.hpp"
 #include "runtime/emulated/arith/small_floats.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated {
@@ -49,11 +49,6 @@ Execute slct_of(int bits) {
                   execute_ternary<F, uint64_t, uint64_t, uint64_t, C>);
 }
 
-Type take_selected(DecodeContext& context) {
-  return take_type_of(context, {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32, Type::u64,
-                                Type::s16, Type::s32, Type::s64, Type::f32, Type::f64});
-}
-
 // ---- predicates ----
 
 enum class Logic : std::uint8_t { conjunction, disjunction, difference, negation };
@@ -76,9 +71,10 @@ void execute_logic(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+// and.pred p, a, b; or, xor and not likewise.
 template <Logic logic>
 void decode_logic(DecodeContext& context, Instr& out) {
-  static_cast<void>(take_type_of(context, {Type::pred}));
+  static_cast<void>(context.take_type());
   constexpr bool kBinary = logic != Logic::negation;
   context.expect_operands(kBinary ? 3 : 2);
   out.d = context.destination(0, Type::pred);
@@ -90,15 +86,12 @@ void decode_logic(DecodeContext& context, Instr& out) {
     negations |= negated ? kNegatesB : 0U;
   }
   out.variant = static_cast<std::uint8_t>(negations);
-  out.unit = Unit::integer;
   out.execute = execute_logic<logic>;
 }
 
-}  // namespace
-
 // selp.TYPE d, a, b, p.
 void decode_selp(DecodeContext& context, Instr& out) {
-  const Type type = take_selected(context);
+  const Type type = context.take_type();
   context.expect_operands(4);
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
@@ -106,16 +99,14 @@ void decode_selp(DecodeContext& context, Instr& out) {
   bool negated = false;
   out.c = context.predicate(context.operand(3), &negated);
   out.variant = negated ? 1 : 0;
-  const int bits = ptx::bits_of(type);
-  out.unit = integer_unit(bits);
-  out.execute =
-      by_width(bits, execute_selp<uint16_t>, execute_selp<uint32_t>, execute_selp<uint64_t>);
+  out.execute = by_width(ptx::bits_of(type), execute_selp<uint16_t>, execute_selp<uint32_t>,
+                         execute_selp<uint64_t>);
 }
 
 // slct{.ftz}.TYPE.{s32,f32} d, a, b, c.
 void decode_slct(DecodeContext& context, Instr& out) {
   const bool flush = context.take("ftz");
-  const Type type = take_selected(context);
+  const Type type = context.take_type();
   const Type sign = take_type_of(context, {Type::s32, Type::f32});
   if (flush && sign != Type::f32) context.fail(".ftz needs .f32");
   context.expect_operands(4);
@@ -124,43 +115,38 @@ void decode_slct(DecodeContext& context, Instr& out) {
   out.b = context.source(2, type);
   out.c = context.source(3, sign);
   const int bits = ptx::bits_of(type);
-  out.unit = sign == Type::f32 ? Unit::fp32 : integer_unit(bits);
+  if (sign == Type::f32) out.unit = Unit::fp32;
   out.execute = sign == Type::s32 ? slct_of<std::int32_t, false>(bits)
                 : flush           ? slct_of<float, true>(bits)
                                   : slct_of<float, false>(bits);
 }
 
-// and.pred p, a, b; or, xor and not likewise.
-void decode_and_predicates(DecodeContext& context, Instr& out) {
-  decode_logic<Logic::conjunction>(context, out);
-}
+/// Half of the logic on predicates goes into what uses them.
+constexpr Traits kPredicates{.slots = 0.5F};
+constexpr Traits kChosen{.flow = Flow::chosen};
+constexpr Traits kLongChosen{.slots = kLongSlots, .flow = Flow::chosen};
+constexpr TypeSet kTruth{Type::pred};
+constexpr TypeSet kShort = kShortBits | kShortIntegers | kSingle;
+constexpr TypeSet kLongs = kLongBits | kLongIntegers;
 
-void decode_or_predicates(DecodeContext& context, Instr& out) {
-  decode_logic<Logic::disjunction>(context, out);
-}
-
-void decode_xor_predicates(DecodeContext& context, Instr& out) {
-  decode_logic<Logic::difference>(context, out);
-}
-
-void decode_not_predicate(DecodeContext& context, Instr& out) {
-  decode_logic<Logic::negation>(context, out);
-}
-
-}  // namespace data
-
-namespace {
-
-/// Logic on predicates is in integer_opcodes(), beside that on registers.
 constexpr Opcode kOpcodes[] = {
-    {"mov", data::decode_mov}, {"prmt", data::decode_prmt}, {"selp", data::decode_selp},
-    {"set", data::decode_set}, {"setp", data::decode_setp}, {"slct", data::decode_slct},
+    {"and", kTruth, decode_logic<Logic::conjunction>, Unit::integer, kPredicates},
+    {"or", kTruth, decode_logic<Logic::disjunction>, Unit::integer, kPredicates},
+    {"xor", kTruth, decode_logic<Logic::difference>, Unit::integer, kPredicates},
+    {"not", kTruth, decode_logic<Logic::negation>, Unit::integer, kPredicates},
+    {"selp", kShort, decode_selp, Unit::integer, kChosen},
+    {"selp", kLongs, decode_selp, Unit::integer64, kLongChosen},
+    {"selp", kDouble, decode_selp, Unit::integer64, kChosen},
+    {"slct", kShort, decode_slct, Unit::integer, kChosen},
+    {"slct", kLongs, decode_slct, Unit::integer64, kLongChosen},
+    {"slct", kDouble, decode_slct, Unit::integer64, kChosen},
 };
 
 }  // namespace
+}  // namespace data
 
-std::span<const Opcode> data_opcodes() {
-  return kOpcodes;
+std::span<const Opcode> select_opcodes() {
+  return data::kOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -36,11 +36,6 @@ bool is_float(Type type) {
   }
 }
 
-bool works_on_floats(const DecodeContext& context) {
-  return std::any_of(context.left().begin(), context.left().end(),
-                     [](std::string_view part) { return is_float(ptx::type_of(part)); });
-}
-
 Type take_type_of(DecodeContext& context, std::initializer_list<Type> allowed) {
   const Type type = context.take_type();
   if (std::find(allowed.begin(), allowed.end(), type) == allowed.end()) {

@@ -4,7 +4,7 @@
 
 #include <initializer_list>
 
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 
 /// \file
 /// What the decode functions of arithmetic, conversion and data movement share.
@@ -15,9 +15,6 @@ namespace kiln::emulated {
 [[nodiscard]] bool is_unsigned(ptx::Type type);  ///< u8 to u64
 [[nodiscard]] bool is_integer(ptx::Type type);   ///< s8 to s64 and u8 to u64
 [[nodiscard]] bool is_float(ptx::Type type);     ///< f16, bf16, their pairs, f32 and f64
-
-/// Whether a part that is left names a floating-point type: tells add.f32 from add.s32.
-[[nodiscard]] bool works_on_floats(const DecodeContext& context);
 
 /// Takes the next type, which must be one of these.
 [[nodiscard]] ptx::Type take_type_of(DecodeContext& context,
@@ -36,5 +33,18 @@ void take_operands(DecodeContext& context, Instr& out, int sources, ptx::Type ty
 [[nodiscard]] inline Unit integer_unit(int bits) {
   return bits == 64 ? Unit::integer64 : Unit::integer;
 }
+
+// For rows of the table of instructions.
+inline constexpr TypeSet kShortIntegers{ptx::Type::u16, ptx::Type::u32, ptx::Type::s16,
+                                        ptx::Type::s32};
+inline constexpr TypeSet kLongIntegers{ptx::Type::u64, ptx::Type::s64};
+inline constexpr TypeSet kShortBits{ptx::Type::b16, ptx::Type::b32};
+inline constexpr TypeSet kLongBits{ptx::Type::b64};
+inline constexpr TypeSet kWords{ptx::Type::u32, ptx::Type::s32};
+inline constexpr TypeSet kSingle{ptx::Type::f32};
+inline constexpr TypeSet kDouble{ptx::Type::f64};
+inline constexpr TypeSet kHalves{ptx::Type::f16, ptx::Type::f16x2, ptx::Type::bf16,
+                                 ptx::Type::bf16x2};
+inline constexpr Traits kLong{.slots = kLongSlots};
 
 }  // namespace kiln::emulated

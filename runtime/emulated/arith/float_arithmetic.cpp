@@ -6,6 +6,7 @@
 #include "runtime/emulated/arith/data_types.hpp"
 #include "runtime/emulated/arith/float_decode.hpp"
 #include "runtime/emulated/arith/float_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::floats {
@@ -27,16 +28,10 @@ Modifiers take_modifiers(DecodeContext& context) {
   return modifiers;
 }
 
-Type take_wide_type(DecodeContext& context, const Modifiers& modifiers) {
-  const Type type = take_type_of(context, {Type::f32, Type::f64});
+void expect_single(DecodeContext& context, Type type, const Modifiers& modifiers) {
   if (type == Type::f64 && (modifiers.flush || modifiers.saturate)) {
     context.fail(".ftz and .sat do not exist for .f64");
   }
-  return type;
-}
-
-Unit unit_of(Type type) {
-  return type == Type::f64 ? Unit::fp64 : Unit::fp32;
 }
 
 template <class F>
@@ -51,16 +46,6 @@ Execute single_of(const Modifiers& modifiers) {
 template <class F>
 Execute binary_of(Type type, const Modifiers& modifiers) {
   return type == Type::f64 ? execute_binary<F, double, double> : single_of<F>(modifiers);
-}
-
-template <class F>
-void decode_binary(DecodeContext& context, Instr& out, HalfOperation for_halves) {
-  if (works_on_halves(context)) return decode_halves(context, out, for_halves);
-  const Modifiers modifiers = take_modifiers(context);
-  const Type type = take_wide_type(context, modifiers);
-  take_operands(context, out, 2, type);
-  out.unit = unit_of(type);
-  set_rounded(context, out, binary_of<F>(type, modifiers), modifiers.rounding);
 }
 
 template <bool kFlush, bool kSaturate>
@@ -126,46 +111,74 @@ void set_rounded(DecodeContext& context, Instr& out, Execute plain, std::string_
   out.execute = execute_rounded;
 }
 
+namespace {
+
 // add{.ROUNDING}{.ftz}{.sat}.f32 and .f64 d, a, b; sub and mul likewise.
-void decode_add(DecodeContext& context, Instr& out) {
-  decode_binary<Add>(context, out, HalfOperation::add);
-}
-
-void decode_sub(DecodeContext& context, Instr& out) {
-  decode_binary<Sub>(context, out, HalfOperation::sub);
-}
-
-void decode_mul(DecodeContext& context, Instr& out) {
-  decode_binary<Mul>(context, out, HalfOperation::mul);
-}
-
-// fma.ROUNDING{.ftz}{.sat}.f32 and .f64 d, a, b, c.
-void decode_fma(DecodeContext& context, Instr& out) {
-  if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::fma);
+template <class F>
+void decode_binary(DecodeContext& context, Instr& out) {
   const Modifiers modifiers = take_modifiers(context);
-  const Type type = take_wide_type(context, modifiers);
+  const Type type = context.take_type();
+  expect_single(context, type, modifiers);
+  take_operands(context, out, 2, type);
+  set_rounded(context, out, binary_of<F>(type, modifiers), modifiers.rounding);
+}
+
+// fma.ROUNDING{.ftz}{.sat}.f32 and .f64 d, a, b, c; mad is the same.
+void decode_fma(DecodeContext& context, Instr& out) {
+  const Modifiers modifiers = take_modifiers(context);
+  const Type type = context.take_type();
+  expect_single(context, type, modifiers);
   take_operands(context, out, 3, type);
-  out.unit = unit_of(type);
   set_rounded(context, out, fma_of(type, modifiers), modifiers.rounding);
 }
 
-// div.{approx,full}{.ftz}.f32, div.ROUNDING{.ftz}.f32 and .f64 d, a, b.
+// div.ROUNDING{.ftz}.f32 and .f64 d, a, b.
 void decode_div(DecodeContext& context, Instr& out) {
-  const bool approx = context.take("approx");
-  const bool full = !approx && context.take("full");
   Modifiers modifiers;
-  if (!approx && !full) {
-    modifiers.rounding = context.take_one_of({"rn", "rz", "rm", "rp"});
-    if (modifiers.rounding.empty()) context.fail("needs .approx, .full or a rounding");
-  }
+  modifiers.rounding = context.take_one_of({"rn", "rz", "rm", "rp"});
+  if (modifiers.rounding.empty()) context.fail("needs .approx, .full or a rounding");
   modifiers.flush = context.take("ftz");
-  const Type type = take_wide_type(context, modifiers);
-  if (type == Type::f64 && (approx || full)) context.fail("exists for .f32 only");
+  const Type type = context.take_type();
+  expect_single(context, type, modifiers);
   take_operands(context, out, 2, type);
-  out.unit = type == Type::f64 ? Unit::fp64 : Unit::special;
-  set_rounded(context, out,
-              approx ? single_of<DivApprox>(modifiers) : binary_of<Div>(type, modifiers),
-              modifiers.rounding);
+  set_rounded(context, out, binary_of<Div>(type, modifiers), modifiers.rounding);
 }
 
+// div.approx{.ftz}.f32 and div.full{.ftz}.f32 d, a, b.
+template <class F>
+void decode_quick_div(DecodeContext& context, Instr& out) {
+  Modifiers modifiers;
+  modifiers.flush = context.take("ftz");
+  take_operands(context, out, 2, context.take_type());
+  out.execute = single_of<F>(modifiers);
+}
+
+constexpr Traits kDifference{.flow = Flow::difference};
+
+constexpr Opcode kOpcodes[] = {
+    {"add", kSingle, decode_binary<Add>, Unit::fp32},
+    {"add", kDouble, decode_binary<Add>, Unit::fp64},
+    {"sub", kSingle, decode_binary<Sub>, Unit::fp32, kDifference},
+    {"sub", kDouble, decode_binary<Sub>, Unit::fp64, kDifference},
+    {"mul", kSingle, decode_binary<Mul>, Unit::fp32},
+    {"mul", kDouble, decode_binary<Mul>, Unit::fp64},
+    {"fma", kSingle, decode_fma, Unit::fp32},
+    {"fma", kDouble, decode_fma, Unit::fp64},
+    {"mad", kSingle, decode_fma, Unit::fp32},
+    {"mad", kDouble, decode_fma, Unit::fp64},
+    {"div.approx", kSingle, decode_quick_div<DivApprox>, Unit::special, {.slots = 2.0F}},
+    {"div.full", kSingle, decode_quick_div<Div>, Unit::special, {.slots = 16.0F}},
+    {"div", kSingle, decode_div, Unit::special, {.slots = 16.0F}},
+    {"div", kDouble, decode_div, Unit::fp64, {.slots = 60.0F}},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::floats
+
+namespace kiln::emulated {
+
+std::span<const Opcode> float_opcodes() {
+  return floats::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "runtime/emulated/arith/data_types.hpp"
-#include "runtime/emulated/arith/float_decode.hpp"
 #include "runtime/emulated/arith/float_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::floats {
@@ -13,10 +13,6 @@ namespace {
 
 using ptx::Type;
 using std::uint16_t;
-
-bool is_half(Type type) {
-  return type == Type::f16 || type == Type::f16x2 || type == Type::bf16 || type == Type::bf16x2;
-}
 
 /// Modifiers travel in `variant`, the number of halves in a lane in `bytes`.
 constexpr std::uint8_t kFlush = 1;
@@ -112,6 +108,8 @@ Execute ternary_of(bool pair, bool modified) {
               : execute_ternary<F, uint16_t, uint16_t>;
 }
 
+enum class HalfOperation { add, sub, mul, fma, abs, neg, min, max, ex2, tanh };
+
 template <class H>
 Execute execute_of(HalfOperation operation, bool pair, bool modified, bool nan_wins) {
   switch (operation) {
@@ -168,19 +166,13 @@ HalfModifiers take_modifiers(DecodeContext& context, HalfOperation operation) {
   return modifiers;
 }
 
-}  // namespace
-
-bool works_on_halves(const DecodeContext& context) {
-  return std::any_of(context.left().begin(), context.left().end(),
-                     [](std::string_view part) { return is_half(ptx::type_of(part)); });
-}
-
 // OPERATION{.rn}{.ftz}{.sat}{.relu}{.NaN}{.xorsign.abs}.{f16,f16x2,bf16,bf16x2} d, a{, b{, c}};
 // Each operation has some of the modifiers, and bf16 fewer than f16.
-void decode_halves(DecodeContext& context, Instr& out, HalfOperation operation) {
+template <HalfOperation operation>
+void decode_halves(DecodeContext& context, Instr& out) {
   const bool nan_wins = is_choice(operation) && context.take("NaN");
   const HalfModifiers modifiers = take_modifiers(context, operation);
-  const Type type = take_type_of(context, {Type::f16, Type::f16x2, Type::bf16, Type::bf16x2});
+  const Type type = context.take_type();
   const bool brain = type == Type::bf16 || type == Type::bf16x2;
   if (brain && modifiers.saturate) context.fail(".sat does not exist for this type");
   if (brain && modifiers.flush && operation != HalfOperation::ex2) {
@@ -192,9 +184,32 @@ void decode_halves(DecodeContext& context, Instr& out, HalfOperation operation) 
   take_operands(context, out, operation == HalfOperation::fma ? 3 : unary ? 1 : 2, type);
   out.variant = pack(modifiers);
   out.bytes = pair ? 2 : 1;
-  out.unit = is_approximate(operation) ? Unit::special : Unit::fp16;
   out.execute = brain ? execute_of<Bf16>(operation, pair, out.variant != 0, nan_wins)
                       : execute_of<F16>(operation, pair, out.variant != 0, nan_wins);
 }
 
+constexpr Traits kChosen{.flow = Flow::chosen};
+
+constexpr Opcode kOpcodes[] = {
+    {"add", kHalves, decode_halves<HalfOperation::add>, Unit::fp16},
+    {"sub", kHalves, decode_halves<HalfOperation::sub>, Unit::fp16, {.flow = Flow::difference}},
+    {"mul", kHalves, decode_halves<HalfOperation::mul>, Unit::fp16},
+    {"fma", kHalves, decode_halves<HalfOperation::fma>, Unit::fp16},
+    {"abs", kHalves, decode_halves<HalfOperation::abs>, Unit::fp16},
+    {"neg", kHalves, decode_halves<HalfOperation::neg>, Unit::fp16},
+    {"min", kHalves, decode_halves<HalfOperation::min>, Unit::fp16, kChosen},
+    {"max", kHalves, decode_halves<HalfOperation::max>, Unit::fp16, kChosen},
+    {"ex2", kHalves, decode_halves<HalfOperation::ex2>, Unit::special},
+    {"tanh", kHalves, decode_halves<HalfOperation::tanh>, Unit::special},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::floats
+
+namespace kiln::emulated {
+
+std::span<const Opcode> half_opcodes() {
+  return floats::kOpcodes;
+}
+
+}  // namespace kiln::emulated

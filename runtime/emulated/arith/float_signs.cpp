@@ -7,6 +7,7 @@
 #include "runtime/emulated/arith/data_types.hpp"
 #include "runtime/emulated/arith/float_decode.hpp"
 #include "runtime/emulated/arith/float_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::floats {
@@ -14,22 +15,17 @@ namespace {
 
 using ptx::Type;
 
-Unit unit_of(Type type) {
-  return type == Type::f64 ? Unit::fp64 : Unit::fp32;
-}
-
 /// .ftz, which f64 has not.
 Type take_flushed_type(DecodeContext& context, bool flush) {
   return flush ? take_type_of(context, {Type::f32}) : take_type_of(context, {Type::f32, Type::f64});
 }
 
+// abs{.ftz}.f32 and .f64 d, a; neg likewise.
 template <class F>
-void decode_sign(DecodeContext& context, Instr& out, HalfOperation for_halves) {
-  if (works_on_halves(context)) return decode_halves(context, out, for_halves);
+void decode_sign(DecodeContext& context, Instr& out) {
   const bool flush = context.take("ftz");
   const Type type = take_flushed_type(context, flush);
   take_operands(context, out, 1, type);
-  out.unit = unit_of(type);
   out.execute = type == Type::f64 ? execute_unary<F, double, double>
                 : flush           ? execute_unary<Flushed<F>, float, float>
                                   : execute_unary<F, float, float>;
@@ -68,11 +64,10 @@ Execute choice_of(bool flush) {
                : execute_binary<Single<F, false>, float, float>;
 }
 
+// min{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b; min{.ftz}{.NaN}{.abs}.f32 d, a, b, c; min.f64. max
+// likewise.
 template <bool kMaximum>
 void decode_choice(DecodeContext& context, Instr& out) {
-  if (works_on_halves(context)) {
-    return decode_halves(context, out, kMaximum ? HalfOperation::max : HalfOperation::min);
-  }
   const bool flush = context.take("ftz");
   const bool nan_wins = context.take("NaN");
   const bool xor_sign = context.take("xorsign");
@@ -81,7 +76,6 @@ void decode_choice(DecodeContext& context, Instr& out) {
   const Type type = take_flushed_type(context, flush || nan_wins || magnitudes);
   const int sources = type == Type::f32 && !xor_sign && context.operands() == 4 ? 3 : 2;
   take_operands(context, out, sources, type);
-  out.unit = unit_of(type);
   if (type == Type::f64) {
     out.execute = execute_binary<Choose<kMaximum>, double, double>;
   } else if (magnitudes || sources == 3) {
@@ -124,31 +118,10 @@ void execute_testp(Warp& warp, const Instr& instr, LaneMask active) {
   warp.set_predicate(instr.d, mask, active);
 }
 
-}  // namespace
-
-// abs{.ftz}.f32 and .f64 d, a; neg likewise.
-void decode_abs(DecodeContext& context, Instr& out) {
-  decode_sign<Abs>(context, out, HalfOperation::abs);
-}
-
-void decode_neg(DecodeContext& context, Instr& out) {
-  decode_sign<Neg>(context, out, HalfOperation::neg);
-}
-
-// min{.ftz}{.NaN}{.xorsign.abs}.f32 d, a, b; min{.ftz}{.NaN}{.abs}.f32 d, a, b, c; min.f64.
-void decode_min(DecodeContext& context, Instr& out) {
-  decode_choice<false>(context, out);
-}
-
-void decode_max(DecodeContext& context, Instr& out) {
-  decode_choice<true>(context, out);
-}
-
 // copysign.{f32,f64} d, a, b: the sign of a.
 void decode_copysign(DecodeContext& context, Instr& out) {
-  const Type type = take_type_of(context, {Type::f32, Type::f64});
+  const Type type = context.take_type();
   take_operands(context, out, 2, type);
-  out.unit = unit_of(type);
   out.execute = type == Type::f64 ? execute_binary<CopySign, double, double>
                                   : execute_binary<CopySign, float, float>;
 }
@@ -161,13 +134,38 @@ void decode_testp(DecodeContext& context, Instr& out) {
   std::uint8_t property = 0;
   while (property < std::size(kNames) && kNames[property] != name) ++property;
   if (property == std::size(kNames)) context.fail("tests for no property that is known");
-  const Type type = take_type_of(context, {Type::f32, Type::f64});
+  const Type type = context.take_type();
   context.expect_operands(2);
   out.d = context.destination(0, Type::pred);
   out.a = context.source(1, type);
   out.variant = property;
-  out.unit = unit_of(type);
   out.execute = type == Type::f64 ? execute_testp<double> : execute_testp<float>;
 }
 
+constexpr Traits kChosen{.flow = Flow::chosen};
+
+constexpr Opcode kOpcodes[] = {
+    {"abs", kSingle, decode_sign<Abs>, Unit::fp32},
+    {"abs", kDouble, decode_sign<Abs>, Unit::fp64},
+    {"neg", kSingle, decode_sign<Neg>, Unit::fp32},
+    {"neg", kDouble, decode_sign<Neg>, Unit::fp64},
+    {"min", kSingle, decode_choice<false>, Unit::fp32, kChosen},
+    {"min", kDouble, decode_choice<false>, Unit::fp64, kChosen},
+    {"max", kSingle, decode_choice<true>, Unit::fp32, kChosen},
+    {"max", kDouble, decode_choice<true>, Unit::fp64, kChosen},
+    {"copysign", kSingle, decode_copysign, Unit::fp32},
+    {"copysign", kDouble, decode_copysign, Unit::fp64},
+    {"testp", kSingle, decode_testp, Unit::fp32},
+    {"testp", kDouble, decode_testp, Unit::fp64},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::floats
+
+namespace kiln::emulated {
+
+std::span<const Opcode> sign_opcodes() {
+  return floats::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -6,6 +6,7 @@
 #include "runtime/emulated/arith/data_types.hpp"
 #include "runtime/emulated/arith/float_decode.hpp"
 #include "runtime/emulated/arith/float_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated {
@@ -25,27 +26,27 @@ Execute quick_single_of(bool flush) {
                : execute_unary<Single<F, false>, float, float>;
 }
 
-/// The functions that exist as .approx{.ftz}.f32.
+// {sin,cos,lg2,ex2,rsqrt}.approx{.ftz}.f32 d, a.
 template <float (*function)(float)>
 void decode_approx(DecodeContext& context, Instr& out) {
-  if (!context.take("approx")) context.fail("needs .approx");
   const bool flush = context.take("ftz");
-  take_operands(context, out, 1, take_type_of(context, {Type::f32}));
-  out.unit = Unit::special;
+  take_operands(context, out, 1, context.take_type());
   out.execute = single_of<Call<float, function>>(flush);
 }
 
-/// rcp.approx.ftz.f64 and rsqrt.approx.f64.
-template <double (*function)(double)>
-void take_approx_f64(DecodeContext& context, Instr& out) {
-  static_cast<void>(take_type_of(context, {Type::f64}));
-  take_operands(context, out, 1, Type::f64);
-  out.unit = Unit::fp64;
-  out.execute = execute_unary_each<Call<double, function>, double, double>;
+// rcp.approx{.ftz}.f32 and sqrt.approx{.ftz}.f32 d, a: the exact results, which are as good.
+template <class F>
+void decode_quick(DecodeContext& context, Instr& out) {
+  const bool flush = context.take("ftz");
+  take_operands(context, out, 1, context.take_type());
+  out.execute = quick_single_of<F>(flush);
 }
 
-bool is_f64(const DecodeContext& context) {
-  return !context.left().empty() && context.left().back() == "f64";
+// rcp.approx.ftz.f64, rsqrt.approx.f64 and rsqrt.approx.ftz.f64 d, a.
+template <double (*function)(double)>
+void decode_approx_f64(DecodeContext& context, Instr& out) {
+  take_operands(context, out, 1, context.take_type());
+  out.execute = execute_unary_each<Call<double, function>, double, double>;
 }
 
 /// rsqrt.approx.ftz.f64 takes subnormals for zeros; its results never are.
@@ -53,91 +54,66 @@ double flushed_rsqrt(double x) {
   return approx_rsqrt(std::fabs(x) < 0x1p-1022 ? std::copysign(0.0, x) : x);
 }
 
-/// rcp and sqrt: a rounding is given.
 template <class F>
-void decode_exact(DecodeContext& context, Instr& out) {
-  const std::string_view rounding = context.take_one_of({"rn", "rz", "rm", "rp"});
-  if (rounding.empty()) context.fail("needs .approx or a rounding");
+void take_exact(DecodeContext& context, Instr& out, std::string_view rounding) {
   const bool flush = context.take("ftz");
-  const Type type =
-      flush ? take_type_of(context, {Type::f32}) : take_type_of(context, {Type::f32, Type::f64});
+  const Type type = flush ? take_type_of(context, {Type::f32}) : context.take_type();
   take_operands(context, out, 1, type);
-  out.unit = type == Type::f64 ? Unit::fp64 : Unit::special;
   const Execute plain =
       type == Type::f64 ? execute_unary<F, double, double> : quick_single_of<F>(flush);
   set_rounded(context, out, plain, rounding);
 }
 
-}  // namespace
-
-// rcp.approx{.ftz}.f32, rcp.ROUNDING{.ftz}.f32 and .f64, rcp.approx.ftz.f64 d, a.
-void decode_rcp(DecodeContext& context, Instr& out) {
-  if (!context.take("approx")) return decode_exact<Rcp>(context, out);
-  const bool flush = context.take("ftz");
-  if (is_f64(context)) {
-    if (!flush) context.fail("exists as rcp.approx.ftz.f64 only");
-    return take_approx_f64<approx_rcp>(context, out);
-  }
-  take_operands(context, out, 1, take_type_of(context, {Type::f32}));
-  out.unit = Unit::special;
-  out.execute = quick_single_of<Rcp>(flush);
+// rcp.rn{.ftz}.f32 and .f64 d, a; sqrt likewise.
+template <class F>
+void decode_nearest(DecodeContext& context, Instr& out) {
+  take_exact<F>(context, out, "rn");
 }
 
-// sqrt.approx{.ftz}.f32, sqrt.ROUNDING{.ftz}.f32 and .f64 d, a.
-void decode_sqrt(DecodeContext& context, Instr& out) {
-  if (!context.take("approx")) return decode_exact<Sqrt>(context, out);
-  const bool flush = context.take("ftz");
-  take_operands(context, out, 1, take_type_of(context, {Type::f32}));
-  out.unit = Unit::special;
-  out.execute = quick_single_of<Sqrt>(flush);
+// rcp.{rz,rm,rp}{.ftz}.f32 and .f64 d, a; sqrt likewise.
+template <class F>
+void decode_directed(DecodeContext& context, Instr& out) {
+  const std::string_view rounding = context.take_one_of({"rz", "rm", "rp"});
+  if (rounding.empty()) context.fail("needs .approx or a rounding");
+  take_exact<F>(context, out, rounding);
 }
 
-// rsqrt.approx{.ftz}.f32 and .f64 d, a.
-void decode_rsqrt(DecodeContext& context, Instr& out) {
-  if (!is_f64(context)) return decode_approx<approx_rsqrt>(context, out);
-  if (!context.take("approx")) context.fail("needs .approx");
-  if (context.take("ftz")) return take_approx_f64<flushed_rsqrt>(context, out);
-  take_approx_f64<approx_rsqrt>(context, out);
-}
-
-// ex2.approx{.ftz}.f32 d, a, and on halves.
-void decode_ex2(DecodeContext& context, Instr& out) {
-  if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::ex2);
-  decode_approx<approx_ex2>(context, out);
-}
-
-// tanh.approx.f32 d, a, and on halves.
+// tanh.approx.f32 d, a.
 void decode_tanh(DecodeContext& context, Instr& out) {
-  if (works_on_halves(context)) return decode_halves(context, out, HalfOperation::tanh);
-  if (!context.take("approx")) context.fail("needs .approx");
-  take_operands(context, out, 1, take_type_of(context, {Type::f32}));
-  out.unit = Unit::special;
+  take_operands(context, out, 1, context.take_type());
   out.execute = single_of<Call<float, approx_tanh>>(false);
 }
 
-}  // namespace floats
+/// A first guess and steps that improve it.
+constexpr Traits kIterated{.slots = 10.0F};
 
-namespace {
-
-/// The names that integers do not share; integer_opcodes() has the others.
 constexpr Opcode kOpcodes[] = {
-    {"copysign", floats::decode_copysign},
-    {"cos", floats::decode_approx<approx_cos>},
-    {"ex2", floats::decode_ex2},
-    {"fma", floats::decode_fma},
-    {"lg2", floats::decode_approx<approx_lg2>},
-    {"rcp", floats::decode_rcp},
-    {"rsqrt", floats::decode_rsqrt},
-    {"sin", floats::decode_approx<approx_sin>},
-    {"sqrt", floats::decode_sqrt},
-    {"tanh", floats::decode_tanh},
-    {"testp", floats::decode_testp},
+    {"cos.approx", kSingle, decode_approx<approx_cos>, Unit::special},
+    {"ex2.approx", kSingle, decode_approx<approx_ex2>, Unit::special},
+    {"lg2.approx", kSingle, decode_approx<approx_lg2>, Unit::special},
+    {"sin.approx", kSingle, decode_approx<approx_sin>, Unit::special},
+    {"tanh.approx", kSingle, decode_tanh, Unit::special},
+    {"rsqrt.approx", kSingle, decode_approx<approx_rsqrt>, Unit::special},
+    {"rsqrt.approx", kDouble, decode_approx_f64<approx_rsqrt>, Unit::fp64},
+    {"rsqrt.approx.ftz", kDouble, decode_approx_f64<flushed_rsqrt>, Unit::fp64},
+    {"rcp.approx", kSingle, decode_quick<Rcp>, Unit::special},
+    {"rcp.approx.ftz", kDouble, decode_approx_f64<approx_rcp>, Unit::fp64},
+    {"rcp.rn", kSingle, decode_nearest<Rcp>, Unit::special, kIterated},
+    {"rcp.rn", kDouble, decode_nearest<Rcp>, Unit::fp64, kIterated},
+    {"rcp", kSingle, decode_directed<Rcp>, Unit::special},
+    {"rcp", kDouble, decode_directed<Rcp>, Unit::fp64},
+    {"sqrt.approx", kSingle, decode_quick<Sqrt>, Unit::special},
+    {"sqrt.rn", kSingle, decode_nearest<Sqrt>, Unit::special, kIterated},
+    {"sqrt.rn", kDouble, decode_nearest<Sqrt>, Unit::fp64, kIterated},
+    {"sqrt", kSingle, decode_directed<Sqrt>, Unit::special},
+    {"sqrt", kDouble, decode_directed<Sqrt>, Unit::fp64},
 };
 
 }  // namespace
+}  // namespace floats
 
-std::span<const Opcode> float_opcodes() {
-  return kOpcodes;
+std::span<const Opcode> special_opcodes() {
+  return floats::kOpcodes;
 }
 
 }  // namespace kiln::emulated

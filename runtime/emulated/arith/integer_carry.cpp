@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "runtime/emulated/arith/data_types.hpp"
-#include "runtime/emulated/arith/integer_decode.hpp"
 #include "runtime/emulated/arith/integer_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::integer {
@@ -75,57 +75,46 @@ void execute_carry(Warp& warp, const Instr& instr, LaneMask active) {
   if ((instr.variant & kWritesCarry) != 0) warp.set_predicate(instr.e, after, active);
 }
 
-/// "addc" reads the carry, ".cc" writes it.
-void take_carry(DecodeContext& context, Instr& out) {
-  const bool reads = context.in().parts.front().back() == 'c';
-  const bool writes = context.take("cc");
-  out.variant =
-      static_cast<std::uint8_t>((reads ? kReadsCarry : 0U) | (writes ? kWritesCarry : 0U));
+template <std::uint8_t kCarry>
+void use_carry(DecodeContext& context, Instr& out) {
+  out.variant = kCarry;
   out.e = context.carry_row();
 }
 
-template <class Step>
+// {add,sub}{c}{.cc}.TYPE d, a, b.
+template <class Step, std::uint8_t kCarry>
 void decode_step(DecodeContext& context, Instr& out) {
-  take_carry(context, out);
-  const Type type = take_type_of(context, {Type::u32, Type::s32, Type::u64, Type::s64});
+  use_carry<kCarry>(context, out);
+  const Type type = context.take_type();
   context.expect_operands(3);
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
   out.c = context.source(2, type);
-  const int bits = ptx::bits_of(type);
-  out.unit = integer_unit(bits);
-  out.execute = bits == 32 ? execute_carry<Step, PlainLeft, uint32_t>
-                           : execute_carry<Step, PlainLeft, uint64_t>;
+  out.execute = ptx::bits_of(type) == 32 ? execute_carry<Step, PlainLeft, uint32_t>
+                                         : execute_carry<Step, PlainLeft, uint64_t>;
 }
 
 template <class Product, class Factor, class T>
 constexpr Execute kMadCarry = execute_carry<AddStep, ProductLeft<Product, Factor>, T>;
 
-}  // namespace
-
-// add.cc, addc and addc.cc.
-void decode_add_carry(DecodeContext& context, Instr& out) {
-  decode_step<AddStep>(context, out);
-}
-
-// sub.cc, subc and subc.cc.
-void decode_sub_carry(DecodeContext& context, Instr& out) {
-  decode_step<SubStep>(context, out);
-}
-
-// mad.{lo,hi}.cc, madc.{lo,hi} and madc.{lo,hi}.cc.
-void decode_mad_carry(DecodeContext& context, Instr& out) {
-  const bool high = context.take("hi");
-  if (!high && !context.take("lo")) context.fail("needs .lo or .hi");
-  take_carry(context, out);
-  const Type type = take_type_of(context, {Type::u32, Type::s32, Type::u64, Type::s64});
+// mad{c}.lo{.cc}.TYPE d, a, b, c.
+template <std::uint8_t kCarry>
+void decode_mad_low(DecodeContext& context, Instr& out) {
+  use_carry<kCarry>(context, out);
+  const Type type = context.take_type();
   take_operands(context, out, 3, type);
-  out.unit = Unit::multiply;
+  out.execute = ptx::bits_of(type) == 32 ? kMadCarry<MulLo, uint32_t, uint32_t>
+                                         : kMadCarry<MulLo, uint64_t, uint64_t>;
+}
+
+// mad{c}.hi{.cc}.TYPE d, a, b, c.
+template <std::uint8_t kCarry>
+void decode_mad_high(DecodeContext& context, Instr& out) {
+  use_carry<kCarry>(context, out);
+  const Type type = context.take_type();
+  take_operands(context, out, 3, type);
   const bool narrow = ptx::bits_of(type) == 32;
-  if (!high) {
-    out.execute =
-        narrow ? kMadCarry<MulLo, uint32_t, uint32_t> : kMadCarry<MulLo, uint64_t, uint64_t>;
-  } else if (is_signed(type)) {
+  if (is_signed(type)) {
     out.execute =
         narrow ? kMadCarry<MulHi, int32_t, uint32_t> : kMadCarry<MulHi, int64_t, uint64_t>;
   } else {
@@ -134,4 +123,46 @@ void decode_mad_carry(DecodeContext& context, Instr& out) {
   }
 }
 
+constexpr std::uint8_t kReads = kReadsCarry;
+constexpr std::uint8_t kWrites = kWritesCarry;
+constexpr std::uint8_t kBoth = kReadsCarry | kWritesCarry;
+constexpr Traits kDifference{.flow = Flow::difference};
+constexpr Traits kLongDifference{.slots = kLongSlots, .flow = Flow::difference};
+
+constexpr Opcode kOpcodes[] = {
+    {"add.cc", kWords, decode_step<AddStep, kWrites>, Unit::integer},
+    {"add.cc", kLongIntegers, decode_step<AddStep, kWrites>, Unit::integer64, kLong},
+    {"addc", kWords, decode_step<AddStep, kReads>, Unit::integer},
+    {"addc", kLongIntegers, decode_step<AddStep, kReads>, Unit::integer64, kLong},
+    {"addc.cc", kWords, decode_step<AddStep, kBoth>, Unit::integer},
+    {"addc.cc", kLongIntegers, decode_step<AddStep, kBoth>, Unit::integer64, kLong},
+    {"sub.cc", kWords, decode_step<SubStep, kWrites>, Unit::integer, kDifference},
+    {"sub.cc", kLongIntegers, decode_step<SubStep, kWrites>, Unit::integer64, kLongDifference},
+    {"subc", kWords, decode_step<SubStep, kReads>, Unit::integer},
+    {"subc", kLongIntegers, decode_step<SubStep, kReads>, Unit::integer64, kLong},
+    {"subc.cc", kWords, decode_step<SubStep, kBoth>, Unit::integer},
+    {"subc.cc", kLongIntegers, decode_step<SubStep, kBoth>, Unit::integer64, kLong},
+    {"mad.lo.cc", kWords, decode_mad_low<kWrites>, Unit::multiply},
+    {"mad.lo.cc", kLongIntegers, decode_mad_low<kWrites>, Unit::multiply, kLong},
+    {"mad.hi.cc", kWords, decode_mad_high<kWrites>, Unit::multiply},
+    {"mad.hi.cc", kLongIntegers, decode_mad_high<kWrites>, Unit::multiply, kLong},
+    {"madc.lo", kWords, decode_mad_low<kReads>, Unit::multiply},
+    {"madc.lo", kLongIntegers, decode_mad_low<kReads>, Unit::multiply, kLong},
+    {"madc.hi", kWords, decode_mad_high<kReads>, Unit::multiply},
+    {"madc.hi", kLongIntegers, decode_mad_high<kReads>, Unit::multiply, kLong},
+    {"madc.lo.cc", kWords, decode_mad_low<kBoth>, Unit::multiply},
+    {"madc.lo.cc", kLongIntegers, decode_mad_low<kBoth>, Unit::multiply, kLong},
+    {"madc.hi.cc", kWords, decode_mad_high<kBoth>, Unit::multiply},
+    {"madc.hi.cc", kLongIntegers, decode_mad_high<kBoth>, Unit::multiply, kLong},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::integer
+
+namespace kiln::emulated {
+
+std::span<const Opcode> carry_opcodes() {
+  return integer::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -4,7 +4,7 @@
 
 #include "runtime/emulated/arith/data_types.hpp"
 #include "runtime/emulated/arith/integer_bits.hpp"
-#include "runtime/emulated/arith/integer_decode.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::integer {
@@ -39,27 +39,26 @@ bool take_shift(DecodeContext& context, Instr& out, Type type) {
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
   out.b = context.source(2, Type::u32);
-  out.unit = integer_unit(ptx::bits_of(type));
   return context.is_immediate(context.operand(2));
 }
 
+// and.TYPE d, a, b with b16, b32, b64; or and xor likewise.
 template <class F>
 void decode_binary(DecodeContext& context, Instr& out) {
-  const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64});
+  const Type type = context.take_type();
   take_operands(context, out, 2, type);
   const int bits = ptx::bits_of(type);
-  out.unit = integer_unit(bits);
   out.execute =
       by_width(bits, execute_binary<F, uint16_t, uint16_t>, execute_binary<F, uint32_t, uint32_t>,
                execute_binary<F, uint64_t, uint64_t>);
 }
 
+// not.TYPE d, a; cnot likewise.
 template <class F>
 void decode_unary(DecodeContext& context, Instr& out) {
-  const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64});
+  const Type type = context.take_type();
   take_operands(context, out, 1, type);
   const int bits = ptx::bits_of(type);
-  out.unit = integer_unit(bits);
   out.execute =
       by_width(bits, execute_unary<F, uint16_t, uint16_t>, execute_unary<F, uint32_t, uint32_t>,
                execute_unary<F, uint64_t, uint64_t>);
@@ -96,11 +95,9 @@ void execute_lop3_test(Warp& warp, const Instr& instr, LaneMask active) {
   warp.set_predicate(test.p, test.conjunction ? set & q : set | q, active);
 }
 
-}  // namespace
-
 // shl.{b16,b32,b64} d, a, amount.
 void decode_shl(DecodeContext& context, Instr& out) {
-  const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64});
+  const Type type = context.take_type();
   const bool uniform = take_shift(context, out, type);
   out.execute = by_width(ptx::bits_of(type), shift_of<Shl, uint16_t>(uniform),
                          shift_of<Shl, uint32_t>(uniform), shift_of<Shl, uint64_t>(uniform));
@@ -108,8 +105,7 @@ void decode_shl(DecodeContext& context, Instr& out) {
 
 // shr.TYPE d, a, amount; signed types copy the sign.
 void decode_shr(DecodeContext& context, Instr& out) {
-  const Type type = take_type_of(context, {Type::b16, Type::b32, Type::b64, Type::u16, Type::u32,
-                                           Type::u64, Type::s16, Type::s32, Type::s64});
+  const Type type = context.take_type();
   const bool uniform = take_shift(context, out, type);
   const int bits = ptx::bits_of(type);
   if (is_signed(type)) {
@@ -127,8 +123,7 @@ void decode_shf(DecodeContext& context, Instr& out) {
   if (!left && !context.take("r")) context.fail("needs .l or .r");
   const bool wrap = context.take("wrap");
   if (!wrap && !context.take("clamp")) context.fail("needs .clamp or .wrap");
-  take_operands(context, out, 3, take_type_of(context, {Type::b32}));
-  out.unit = Unit::integer;
+  take_operands(context, out, 3, context.take_type());
   if (left) {
     out.execute = wrap ? execute_ternary<Shf<true, true>, uint32_t, uint32_t>
                        : execute_ternary<Shf<true, false>, uint32_t, uint32_t>;
@@ -138,31 +133,11 @@ void decode_shf(DecodeContext& context, Instr& out) {
   }
 }
 
-void decode_and(DecodeContext& context, Instr& out) {
-  decode_binary<And>(context, out);
-}
-
-void decode_or(DecodeContext& context, Instr& out) {
-  decode_binary<Or>(context, out);
-}
-
-void decode_xor(DecodeContext& context, Instr& out) {
-  decode_binary<Xor>(context, out);
-}
-
-void decode_not(DecodeContext& context, Instr& out) {
-  decode_unary<Not>(context, out);
-}
-
-void decode_cnot(DecodeContext& context, Instr& out) {
-  decode_unary<Cnot>(context, out);
-}
-
 // lop3.b32 d, a, b, c, table; lop3.{and,or}.b32 d|p, a, b, c, table, q.
 void decode_lop3(DecodeContext& context, Instr& out) {
   const bool conjunction = context.take("and");
   const bool tests = conjunction || context.take("or");
-  static_cast<void>(take_type_of(context, {Type::b32}));
+  static_cast<void>(context.take_type());
   context.expect_operands(tests ? 6 : 5);
   const ptx::Operand& results = context.operand(0);
   if (tests && (results.kind != ptx::Operand::Kind::pair || results.elements.size() != 2)) {
@@ -175,7 +150,6 @@ void decode_lop3(DecodeContext& context, Instr& out) {
   const std::int64_t table = context.immediate(4);
   if (table < 0 || table > 255) context.fail("needs a look-up table from 0 to 0xff");
   out.variant = static_cast<std::uint8_t>(table);
-  out.unit = Unit::integer;
   out.execute = execute_lop3;
   if (!tests) return;
   Lop3Test test;
@@ -186,4 +160,34 @@ void decode_lop3(DecodeContext& context, Instr& out) {
   out.execute = execute_lop3_test;
 }
 
+constexpr TypeSet kWord{Type::b32};
+
+constexpr Opcode kOpcodes[] = {
+    {"shl", kShortBits, decode_shl, Unit::integer},
+    {"shl", kLongBits, decode_shl, Unit::integer64, kLong},
+    {"shr", kShortBits | kShortIntegers, decode_shr, Unit::integer},
+    {"shr", kLongBits | kLongIntegers, decode_shr, Unit::integer64, kLong},
+    {"shf", kWord, decode_shf, Unit::integer},
+    {"and", kShortBits, decode_binary<And>, Unit::integer},
+    {"and", kLongBits, decode_binary<And>, Unit::integer64, kLong},
+    {"or", kShortBits, decode_binary<Or>, Unit::integer},
+    {"or", kLongBits, decode_binary<Or>, Unit::integer64, kLong},
+    {"xor", kShortBits, decode_binary<Xor>, Unit::integer},
+    {"xor", kLongBits, decode_binary<Xor>, Unit::integer64, kLong},
+    {"not", kShortBits, decode_unary<Not>, Unit::integer},
+    {"not", kLongBits, decode_unary<Not>, Unit::integer64, kLong},
+    {"cnot", kShortBits, decode_unary<Cnot>, Unit::integer},
+    {"cnot", kLongBits, decode_unary<Cnot>, Unit::integer64, kLong},
+    {"lop3", kWord, decode_lop3, Unit::integer},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::integer
+
+namespace kiln::emulated {
+
+std::span<const Opcode> logic_opcodes() {
+  return integer::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "runtime/emulated/arith/data_types.hpp"
-#include "runtime/emulated/arith/integer_decode.hpp"
 #include "runtime/emulated/arith/integer_functions.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 
 namespace kiln::emulated::integer {
@@ -21,21 +21,6 @@ using std::uint64_t;
 using std::uint8_t;
 
 enum class Half { lo, hi, wide };
-
-/// Which half of the product is wanted; the instruction must say.
-Half take_half(DecodeContext& context, bool wide_allowed) {
-  if (context.take("lo")) return Half::lo;
-  if (context.take("hi")) return Half::hi;
-  if (wide_allowed && context.take("wide")) return Half::wide;
-  context.fail(wide_allowed ? "needs .lo, .hi or .wide" : "needs .lo or .hi");
-}
-
-Type take_factor(DecodeContext& context, Half half) {
-  if (half == Half::wide) {
-    return take_type_of(context, {Type::u16, Type::u32, Type::s16, Type::s32});
-  }
-  return take_type_of(context, {Type::u16, Type::u32, Type::u64, Type::s16, Type::s32, Type::s64});
-}
 
 Type twice(Type type) {
   switch (type) {
@@ -107,7 +92,6 @@ void take_product(DecodeContext& context, Instr& out, int sources, Type factor, 
   out.a = context.source(1, factor);
   out.b = context.source(2, factor);
   if (sources > 2) out.c = context.source(3, result);
-  out.unit = Unit::multiply;
 }
 
 /// The types of dp4a and dp2a: of a, then of b.
@@ -116,10 +100,9 @@ struct DotTypes {
   bool b_signed;
 };
 DotTypes take_dot(DecodeContext& context, Instr& out) {
-  const Type a = take_type_of(context, {Type::u32, Type::s32});
+  const Type a = context.take_type();
   const Type b = take_type_of(context, {Type::u32, Type::s32});
   take_operands(context, out, 3, Type::b32);
-  out.unit = Unit::multiply;
   return {is_signed(a), is_signed(b)};
 }
 
@@ -136,31 +119,28 @@ Execute dp2a_of(DotTypes types) {
                         : kDot<Dp2a<uint16_t, uint8_t, kUpper>>;
 }
 
-}  // namespace
-
 // mul.{lo,hi,wide}.TYPE d, a, b; .wide has a result of twice the width.
+template <Half half>
 void decode_mul(DecodeContext& context, Instr& out) {
-  const Half half = take_half(context, true);
-  const Type type = take_factor(context, half);
+  const Type type = context.take_type();
   take_product(context, out, 2, type, half == Half::wide ? twice(type) : type);
   out.execute = product_of(half, type);
 }
 
 // mad.{lo,hi,wide}.TYPE d, a, b, c; mad.hi.sat.s32. With .wide, c is as wide as the result.
+template <Half half>
 void decode_mad(DecodeContext& context, Instr& out) {
-  const Half half = take_half(context, true);
-  const bool saturate = context.take("sat");
-  if (saturate && half != Half::hi) context.fail(".sat exists for .hi.s32 only");
-  const Type type = saturate ? take_type_of(context, {Type::s32}) : take_factor(context, half);
+  const bool saturate = half == Half::hi && context.take("sat");
+  const Type type = saturate ? take_type_of(context, {Type::s32}) : context.take_type();
   take_product(context, out, 3, type, half == Half::wide ? twice(type) : type);
   out.execute =
       saturate ? execute_ternary<MadSaturated<MulHi>, int32_t, int32_t> : mad_of(half, type);
 }
 
 // mul24.{lo,hi}.{u32,s32} d, a, b: bits 0 to 31, or 16 to 47, of the product.
+template <Half half>
 void decode_mul24(DecodeContext& context, Instr& out) {
-  const Half half = take_half(context, false);
-  const Type type = take_type_of(context, {Type::u32, Type::s32});
+  const Type type = context.take_type();
   take_product(context, out, 2, type, type);
   if (half == Half::lo) {
     out.execute = is_signed(type) ? execute_binary<Mul24Lo, int32_t, int32_t>
@@ -172,12 +152,10 @@ void decode_mul24(DecodeContext& context, Instr& out) {
 }
 
 // mad24.{lo,hi}.{u32,s32} d, a, b, c; mad24.hi.sat.s32.
+template <Half half>
 void decode_mad24(DecodeContext& context, Instr& out) {
-  const Half half = take_half(context, false);
-  const bool saturate = context.take("sat");
-  if (saturate && half != Half::hi) context.fail(".sat exists for .hi.s32 only");
-  const Type type =
-      saturate ? take_type_of(context, {Type::s32}) : take_type_of(context, {Type::u32, Type::s32});
+  const bool saturate = half == Half::hi && context.take("sat");
+  const Type type = saturate ? take_type_of(context, {Type::s32}) : context.take_type();
   take_product(context, out, 3, type, type);
   if (saturate) {
     out.execute = execute_ternary<MadSaturated<Mul24Hi>, int32_t, int32_t>;
@@ -199,10 +177,45 @@ void decode_dp4a(DecodeContext& context, Instr& out) {
 }
 
 // dp2a.{lo,hi}.ATYPE.BTYPE d, a, b, c.
+template <bool kUpper>
 void decode_dp2a(DecodeContext& context, Instr& out) {
-  const bool upper = take_half(context, false) == Half::hi;
-  const DotTypes types = take_dot(context, out);
-  out.execute = upper ? dp2a_of<true>(types) : dp2a_of<false>(types);
+  out.execute = dp2a_of<kUpper>(take_dot(context, out));
 }
 
+/// Those on signed 64 bits, which indices are made of, become more than those on unsigned ones.
+constexpr Traits kIndices{.slots = 4.0F};
+constexpr TypeSet kUnsignedLong{Type::u64};
+constexpr TypeSet kSignedLong{Type::s64};
+
+constexpr Opcode kOpcodes[] = {
+    {"mul.lo", kShortIntegers, decode_mul<Half::lo>, Unit::multiply},
+    {"mul.lo", kUnsignedLong, decode_mul<Half::lo>, Unit::multiply, kLong},
+    {"mul.lo", kSignedLong, decode_mul<Half::lo>, Unit::multiply, kIndices},
+    {"mul.hi", kShortIntegers, decode_mul<Half::hi>, Unit::multiply},
+    {"mul.hi", kLongIntegers, decode_mul<Half::hi>, Unit::multiply, kLong},
+    {"mul.wide", kShortIntegers, decode_mul<Half::wide>, Unit::multiply},
+    {"mad.lo", kShortIntegers, decode_mad<Half::lo>, Unit::multiply},
+    {"mad.lo", kUnsignedLong, decode_mad<Half::lo>, Unit::multiply, kLong},
+    {"mad.lo", kSignedLong, decode_mad<Half::lo>, Unit::multiply, kIndices},
+    {"mad.hi", kShortIntegers, decode_mad<Half::hi>, Unit::multiply},
+    {"mad.hi", kLongIntegers, decode_mad<Half::hi>, Unit::multiply, kLong},
+    {"mad.wide", kShortIntegers, decode_mad<Half::wide>, Unit::multiply},
+    {"mul24.lo", kWords, decode_mul24<Half::lo>, Unit::multiply},
+    {"mul24.hi", kWords, decode_mul24<Half::hi>, Unit::multiply},
+    {"mad24.lo", kWords, decode_mad24<Half::lo>, Unit::multiply},
+    {"mad24.hi", kWords, decode_mad24<Half::hi>, Unit::multiply},
+    {"dp4a", kWords, decode_dp4a, Unit::multiply},
+    {"dp2a.lo", kWords, decode_dp2a<false>, Unit::multiply},
+    {"dp2a.hi", kWords, decode_dp2a<true>, Unit::multiply},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::integer
+
+namespace kiln::emulated {
+
+std::span<const Opcode> multiply_opcodes() {
+  return integer::kOpcodes;
+}
+
+}  // namespace kiln::emulated

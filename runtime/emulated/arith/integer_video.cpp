@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "runtime/emulated/arith/data_types.hpp"
-#include "runtime/emulated/arith/integer_decode.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 
@@ -35,17 +35,24 @@ struct VideoDetail {
 
 /// Rounds halves up, away from zero below it.
 int64_t average(int64_t a, int64_t b) {
-  const int64_t sum = a + b;
-  return sum >= 0 ? (sum + 1) >> 1 : sum >> 1;
+  const int64_t both = a + b;
+  return both >= 0 ? (both + 1) >> 1 : both >> 1;
 }
 
-PartFunction function_of(std::string_view name) {
-  if (name == "vadd") return [](int64_t a, int64_t b) { return a + b; };
-  if (name == "vsub") return [](int64_t a, int64_t b) { return a - b; };
-  if (name == "vavrg") return &average;
-  if (name == "vabsdiff") return [](int64_t a, int64_t b) { return std::abs(a - b); };
-  if (name == "vmin") return [](int64_t a, int64_t b) { return std::min(a, b); };
-  return [](int64_t a, int64_t b) { return std::max(a, b); };
+int64_t sum(int64_t a, int64_t b) {
+  return a + b;
+}
+int64_t difference(int64_t a, int64_t b) {
+  return a - b;
+}
+int64_t distance(int64_t a, int64_t b) {
+  return std::abs(a - b);
+}
+int64_t least(int64_t a, int64_t b) {
+  return std::min(a, b);
+}
+int64_t most(int64_t a, int64_t b) {
+  return std::max(a, b);
 }
 
 PartFunction comparison_of(std::string_view name) {
@@ -66,13 +73,13 @@ int64_t part_of(uint32_t word, int index, int bits, bool is_signed) {
 uint32_t combine(const VideoDetail& detail, uint32_t a, uint32_t b, uint32_t c) {
   const int bits = 32 / detail.parts;
   const int64_t beyond = int64_t{1} << bits;
-  const int64_t least = detail.d_signed ? -beyond / 2 : 0;
-  const int64_t most = (detail.d_signed ? beyond / 2 : beyond) - 1;
+  const int64_t lowest = detail.d_signed ? -beyond / 2 : 0;
+  const int64_t highest = (detail.d_signed ? beyond / 2 : beyond) - 1;
   uint32_t parts = 0;
   for (int i = 0; i < detail.parts; ++i) {
     int64_t value =
         detail.apply(part_of(a, i, bits, detail.a_signed), part_of(b, i, bits, detail.b_signed));
-    if (detail.saturates) value = std::clamp(value, least, most);
+    if (detail.saturates) value = std::clamp(value, lowest, highest);
     c += static_cast<uint32_t>(value);
     parts |= (static_cast<uint32_t>(value) & static_cast<uint32_t>(beyond - 1)) << (i * bits);
   }
@@ -88,37 +95,70 @@ void execute_video(Warp& warp, const Instr& instr, LaneMask active) {
   });
 }
 
-}  // namespace
+bool take_signed(DecodeContext& context) {
+  return take_type_of(context, {Type::u32, Type::s32}) == Type::s32;
+}
 
-// {vadd,vsub,vavrg,vabsdiff,vmin,vmax}{2,4}.DTYPE.ATYPE.BTYPE{.sat}{.add} d, a, b, c and
-// vset{2,4}.ATYPE.BTYPE.CMP{.add} d, a, b, c with u32 or s32 each. The forms that take parts from
-// other places of a and b, or leave parts of d to c, are refused by their operands.
-void decode_video(DecodeContext& context, Instr& out) {
-  std::string_view name = context.in().parts.front();
-  VideoDetail detail;
-  detail.parts = name.back() - '0';
-  name.remove_suffix(1);
-  const bool compares = name == "vset";
-  const auto take_signed = [&] {
-    return take_type_of(context, {Type::u32, Type::s32}) == Type::s32;
-  };
-  if (!compares) detail.d_signed = take_signed();
-  detail.a_signed = take_signed();
-  detail.b_signed = take_signed();
-  if (compares) {
-    const std::string_view comparison = context.take_one_of({"eq", "ne", "lt", "le", "gt", "ge"});
-    if (comparison.empty()) context.fail("needs .eq, .ne, .lt, .le, .gt or .ge");
-    detail.apply = comparison_of(comparison);
-  } else {
-    detail.apply = function_of(name);
-    detail.saturates = context.take("sat");
-  }
+void finish(DecodeContext& context, Instr& out, VideoDetail detail) {
   detail.adds = context.take("add");
   if (detail.saturates && detail.adds) context.fail("has .sat and .add");
   take_operands(context, out, 3, Type::b32);
-  out.unit = Unit::multiply;
   out.detail = context.keep(detail);
   out.execute = &execute_video;
 }
 
+// {vadd,vsub,vavrg,vabsdiff,vmin,vmax}{2,4}.DTYPE.ATYPE.BTYPE{.sat}{.add} d, a, b, c with u32 or
+// s32 each. The forms that take parts from other places of a and b, or leave parts of d to c, are
+// refused by their operands.
+template <PartFunction function, int kParts>
+void decode_video(DecodeContext& context, Instr& out) {
+  VideoDetail detail;
+  detail.parts = kParts;
+  detail.apply = function;
+  detail.d_signed = take_signed(context);
+  detail.a_signed = take_signed(context);
+  detail.b_signed = take_signed(context);
+  detail.saturates = context.take("sat");
+  finish(context, out, detail);
+}
+
+// vset{2,4}.ATYPE.BTYPE.CMP{.add} d, a, b, c.
+template <int kParts>
+void decode_comparison(DecodeContext& context, Instr& out) {
+  VideoDetail detail;
+  detail.parts = kParts;
+  detail.a_signed = take_signed(context);
+  detail.b_signed = take_signed(context);
+  const std::string_view comparison = context.take_one_of({"eq", "ne", "lt", "le", "gt", "ge"});
+  if (comparison.empty()) context.fail("needs .eq, .ne, .lt, .le, .gt or .ge");
+  detail.apply = comparison_of(comparison);
+  finish(context, out, detail);
+}
+
+constexpr Opcode kOpcodes[] = {
+    {"vabsdiff2", kWords, decode_video<distance, 2>, Unit::multiply},
+    {"vabsdiff4", kWords, decode_video<distance, 4>, Unit::multiply},
+    {"vadd2", kWords, decode_video<sum, 2>, Unit::multiply},
+    {"vadd4", kWords, decode_video<sum, 4>, Unit::multiply},
+    {"vavrg2", kWords, decode_video<average, 2>, Unit::multiply},
+    {"vavrg4", kWords, decode_video<average, 4>, Unit::multiply},
+    {"vmax2", kWords, decode_video<most, 2>, Unit::multiply},
+    {"vmax4", kWords, decode_video<most, 4>, Unit::multiply},
+    {"vmin2", kWords, decode_video<least, 2>, Unit::multiply},
+    {"vmin4", kWords, decode_video<least, 4>, Unit::multiply},
+    {"vset2", kWords, decode_comparison<2>, Unit::multiply},
+    {"vset4", kWords, decode_comparison<4>, Unit::multiply},
+    {"vsub2", kWords, decode_video<difference, 2>, Unit::multiply},
+    {"vsub4", kWords, decode_video<difference, 4>, Unit::multiply},
+};
+
+}  // namespace
 }  // namespace kiln::emulated::integer
+
+namespace kiln::emulated {
+
+std::span<const Opcode> video_opcodes() {
+  return integer::kOpcodes;
+}
+
+}  // namespace kiln::emulated

@@ -8,6 +8,7 @@
 #include "runtime/emulated/async/async_instructions.hpp"
 #include "runtime/emulated/async/bulk_groups.hpp"
 #include "runtime/emulated/async/bulk_operands.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
 
 namespace kiln::emulated {
@@ -111,20 +112,25 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
 
 void execute_nothing(Warp&, const Instr&, LaneMask) {}
 
-bool decode_group(DecodeContext& context, Instr& out) {
-  if (context.take("commit_group")) {
-    context.expect_operands(0);
-    out.execute = &execute_commit;
-    return true;
-  }
-  if (context.take("wait_group")) {
-    out.variant = context.take("read") ? 1 : 0;
-    out.immediate = take_group_count(context);
-    out.unit = Unit::barrier;
-    out.execute = &execute_wait;
-    return true;
-  }
-  return false;
+// cp.async.bulk.commit_group
+void decode_commit(DecodeContext& context, Instr& out) {
+  context.expect_operands(0);
+  out.execute = &execute_commit;
+}
+
+// cp.async.bulk.wait_group{.read} n
+void decode_wait(DecodeContext& context, Instr& out) {
+  out.variant = context.take("read") ? 1 : 0;
+  out.immediate = take_group_count(context);
+  out.execute = &execute_wait;
+}
+
+// cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [from], bytes
+void decode_prefetch(DecodeContext& context, Instr& out) {
+  context.take("L2");
+  context.take("global");
+  context.take("L2::cache_hint");
+  out.execute = &execute_nothing;
 }
 
 }  // namespace
@@ -197,35 +203,12 @@ std::uint32_t bulk_barrier(Warp& warp, const Instr& instr, int lane, const Addre
   return barrier.at.offset;
 }
 
-void decode_bulk(DecodeContext& context, Instr& out, bool reduces) {
-  out.unit = Unit::async_copy;
-  if (!reduces && decode_group(context, out)) return;
-  const bool prefetch = !reduces && context.take("prefetch");
-  if (context.take("tensor")) {
-    decode_bulk_tensor(context, out, reduces, prefetch);
-    return;
-  }
-  if (prefetch) {
-    context.take("L2");
-    context.take("global");
-    context.take("L2::cache_hint");
-    out.execute = &execute_nothing;
-    return;
-  }
-  BulkDetail detail;
-  detail.way = take_bulk_way(context);
+namespace {
+
+/// What copies and reductions have in common: places, size, and whom they report to.
+void finish_bulk(DecodeContext& context, Instr& out, BulkDetail detail) {
   const bool multicast = context.take("multicast::cluster");
   if (multicast && detail.way != BulkWay::global_to_shared) context.fail("cannot be multicast");
-  if (reduces) {
-    const std::string_view operation = take_reduction(context);
-    context.take("noftz");
-    const Type type = context.take_type();
-    detail.elements.reduce = find_bulk_reduction(operation, type);
-    detail.elements.bytes = lane_bytes(type);
-    if (detail.elements.reduce == nullptr || detail.way == BulkWay::global_to_shared) {
-      context.fail("is a reduction that the emulator does not know");
-    }
-  }
   detail.to = context.address(0);
   detail.from = context.address(1);
   out.b = context.source(2, Type::u32);
@@ -234,6 +217,50 @@ void decode_bulk(DecodeContext& context, Instr& out, bool reduces) {
   out.c = decode_multicast(context, reports ? 4 : 3, multicast);
   out.detail = context.keep(detail);
   out.execute = &execute_bulk;
+}
+
+// cp.async.bulk.WAY{.multicast::cluster}{.L2::cache_hint} [to], [from], bytes{, [barrier]}{, mask}
+void decode_bulk(DecodeContext& context, Instr& out) {
+  BulkDetail detail;
+  detail.way = take_bulk_way(context);
+  finish_bulk(context, out, detail);
+}
+
+// cp.reduce.async.bulk.WAY.OPERATION{.noftz}.TYPE [to], [from], bytes{, [barrier]}
+void decode_bulk_reduction(DecodeContext& context, Instr& out) {
+  BulkDetail detail;
+  detail.way = take_bulk_way(context);
+  const std::string_view operation = take_reduction(context);
+  context.take("noftz");
+  const Type type = context.take_type();
+  detail.elements.reduce = find_bulk_reduction(operation, type);
+  detail.elements.bytes = lane_bytes(type);
+  if (detail.elements.reduce == nullptr || detail.way == BulkWay::global_to_shared) {
+    context.fail("is a reduction that the emulator does not know");
+  }
+  finish_bulk(context, out, detail);
+}
+
+constexpr Traits kIssue{.work = Work::issue};
+constexpr TypeSet kLongIntegers{Type::b64, Type::u64, Type::s64};
+
+constexpr Opcode kOpcodes[] = {
+    {"cp.async.bulk", {}, &decode_bulk, Unit::async_copy, kIssue},
+    {"cp.async.bulk.commit_group", {}, &decode_commit, Unit::async_copy, kIssue},
+    {"cp.async.bulk.wait_group", {}, &decode_wait, Unit::barrier, kIssue},
+    {"cp.async.bulk.prefetch", {}, &decode_prefetch, Unit::async_copy, kIssue},
+    {"cp.reduce.async.bulk",
+     kLongIntegers,
+     &decode_bulk_reduction,
+     Unit::async_copy,
+     {.slots = kLongSlots}},
+    {"cp.reduce.async.bulk", {}, &decode_bulk_reduction, Unit::async_copy},
+};
+
+}  // namespace
+
+std::span<const Opcode> bulk_opcodes() {
+  return kOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -13,6 +13,7 @@
 
 #include "runtime/emulated/async/async_instructions.hpp"
 #include "runtime/emulated/async/bulk_operands.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
 
 namespace kiln::emulated {
@@ -235,48 +236,76 @@ void decode_offsets(DecodeContext& context, std::size_t i, std::vector<std::uint
   rows.insert(rows.end(), more.begin(), more.end());
 }
 
-}  // namespace
-
-void decode_bulk_tensor(DecodeContext& context, Instr& out, bool reduces, bool prefetch) {
-  TensorDetail detail;
+/// "2d" and "tile", "im2col".
+void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view& mode) {
   const std::string_view dimensions = context.take_one_of({"1d", "2d", "3d", "4d", "5d"});
   if (dimensions.empty()) context.fail("has no number of dimensions");
   detail.rank = dimensions.front() - '0';
-  const std::string_view mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
+  mode = context.take_one_of({"tile", "im2col", "im2col_no_offs"});
   detail.im2col = mode.starts_with("im2col");
   if (detail.im2col && detail.rank < 3) context.fail("has too few dimensions for im2col");
+}
+
+// cp.async.bulk.prefetch.tensor.DIM.L2.global{.MODE}{.L2::cache_hint} [map, {coordinates}]
+void decode_prefetch(DecodeContext& context, Instr& out) {
+  TensorDetail detail;
+  std::string_view mode;
+  take_tensor(context, detail, mode);
+  context.take("L2");
+  context.take("global");
+  context.take("L2::cache_hint");
   std::vector<std::uint32_t> rows;
-  if (prefetch) {
-    context.take("L2");
-    context.take("global");
-    context.take("L2::cache_hint");
-    decode_place(context, 0, detail, rows);
-    out.execute = &execute_prefetch;
-  } else {
-    detail.way = take_bulk_way(context);
-    if (detail.way == BulkWay::shared_to_shared) context.fail("moves no tensor");
-    if (reduces) {
-      if (detail.way != BulkWay::shared_to_global) context.fail("reduces into global memory only");
-      detail.reduction = take_reduction(context);
-    }
-    const bool loads = detail.way == BulkWay::global_to_shared;
-    const bool multicast = loads && context.take("multicast::cluster");
-    detail.shared = context.address(loads ? 0 : 1);
-    decode_place(context, loads ? 1 : 0, detail, rows);
-    std::size_t next = 2;
-    if (loads) detail.barrier = context.address(next++);
-    detail.offsets = loads && mode == "im2col";
-    if (detail.offsets) {
-      decode_offsets(context, next++, rows);
-      if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
-        context.fail("has an odd number of im2col offsets");
-      }
-    }
-    out.c = decode_multicast(context, next, multicast);
-    out.execute = &execute_tensor;
-  }
+  decode_place(context, 0, detail, rows);
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
+  out.execute = &execute_prefetch;
+}
+
+// cp.async.bulk.tensor.DIM.WAY{.MODE}{.multicast::cluster}{.L2::cache_hint}, and
+// cp.reduce.async.bulk.tensor.DIM.WAY.OPERATION, with [map, {coordinates}] on one side.
+template <bool kReduces>
+void decode_tensor(DecodeContext& context, Instr& out) {
+  TensorDetail detail;
+  std::string_view mode;
+  take_tensor(context, detail, mode);
+  detail.way = take_bulk_way(context);
+  if (detail.way == BulkWay::shared_to_shared) context.fail("moves no tensor");
+  if (kReduces) {
+    if (detail.way != BulkWay::shared_to_global) context.fail("reduces into global memory only");
+    detail.reduction = take_reduction(context);
+  }
+  const bool loads = detail.way == BulkWay::global_to_shared;
+  const bool multicast = loads && context.take("multicast::cluster");
+  detail.shared = context.address(loads ? 0 : 1);
+  std::vector<std::uint32_t> rows;
+  decode_place(context, loads ? 1 : 0, detail, rows);
+  std::size_t next = 2;
+  if (loads) detail.barrier = context.address(next++);
+  detail.offsets = loads && mode == "im2col";
+  if (detail.offsets) {
+    decode_offsets(context, next++, rows);
+    if (rows.size() != 2 * static_cast<std::size_t>(detail.rank) - 2) {
+      context.fail("has an odd number of im2col offsets");
+    }
+  }
+  out.c = decode_multicast(context, next, multicast);
+  context.set_rows(out, rows);
+  out.detail = context.keep(detail);
+  out.execute = &execute_tensor;
+}
+
+constexpr Traits kIssue{.work = Work::issue};
+
+constexpr Opcode kOpcodes[] = {
+    {"cp.async.bulk.tensor", {}, &decode_tensor<false>, Unit::async_copy, kIssue},
+    {"cp.async.bulk.prefetch.tensor", {}, &decode_prefetch, Unit::async_copy, kIssue},
+    {"cp.reduce.async.bulk.tensor", {}, &decode_tensor<true>, Unit::async_copy},
+};
+
+}  // namespace
+
+std::span<const Opcode> bulk_tensor_opcodes() {
+  return kOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -14,6 +14,7 @@
 
 #include "runtime/emulated/async/async_instructions.hpp"
 #include "runtime/emulated/async/bulk_operands.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/memory/atomics.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
 #include "runtime/emulated/memory/resolve.hpp"
@@ -65,33 +66,25 @@ void execute_rank(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-Type take_address_type(DecodeContext& context) {
-  const std::string_view name = context.take_one_of({"u32", "u64"});
-  if (name.empty()) context.fail("is known for .u32 and .u64 only");
-  return name == "u32" ? Type::u32 : Type::u64;
-}
-
 void decode_mapa(DecodeContext& context, Instr& out) {
   const bool generic = context.take_one_of({"shared::cluster", "shared"}).empty();
-  const Type type = take_address_type(context);
+  const Type type = context.take_type();
   context.expect_operands(3);
   out.variant = generic ? 1 : 0;
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
   out.b = context.source(2, Type::u32);
-  out.unit = Unit::integer;
   out.execute = &execute_mapa;
 }
 
 void decode_rank(DecodeContext& context, Instr& out) {
   context.take_one_of({"shared::cluster", "shared"});
-  const Type type = take_address_type(context);
+  const Type type = context.take_type();
   context.expect_operands(2);
   out.bytes = static_cast<std::uint8_t>(lane_bytes(type));
   out.d = context.destination(0, Type::u32);
   out.a = context.source(1, type);
-  out.unit = Unit::integer;
   out.execute = &execute_rank;
 }
 
@@ -198,7 +191,6 @@ void finish_decoding(DecodeContext& context, Instr& out, RemoteDetail detail, Ty
   }
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
-  out.unit = Unit::async_copy;
   out.execute = &execute_remote;
 }
 
@@ -251,19 +243,12 @@ void decode_registers(DecodeContext& context, Instr& out) {
                              out.immediate));
   }
   out.variant = action == "inc" ? 1 : 0;
-  out.unit = Unit::barrier;
   out.execute = &execute_registers;
 }
 
-constexpr Opcode kOpcodes[] = {
-    {"mapa", &decode_mapa},
-    {"getctarank", &decode_rank},
-    {"setmaxnreg", &decode_registers},
-};
-
-}  // namespace
-
-void decode_async_store(DecodeContext& context, Instr& out) {
+// st.async{.weak}{.shared::cluster}.mbarrier::complete_tx::bytes{.v2,.v4}.TYPE [to], value,
+// [barrier]
+void decode_store(DecodeContext& context, Instr& out) {
   take_completion(context);
   RemoteDetail detail;
   const std::string_view vector = context.take_one_of({"v2", "v4"});
@@ -275,7 +260,8 @@ void decode_async_store(DecodeContext& context, Instr& out) {
   finish_decoding(context, out, detail, type);
 }
 
-void decode_async_reduction(DecodeContext& context, Instr& out) {
+// red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.OPERATION.TYPE
+void decode_reduction(DecodeContext& context, Instr& out) {
   take_completion(context);
   RemoteDetail detail;
   const std::string_view operation = take_reduction(context);
@@ -284,6 +270,23 @@ void decode_async_reduction(DecodeContext& context, Instr& out) {
   if (detail.reduce == nullptr) context.fail("is no operation that the emulator knows");
   finish_decoding(context, out, detail, type);
 }
+
+constexpr TypeSet kLongTypes{Type::b64, Type::u64, Type::s64};
+constexpr Traits kLong{.slots = kLongSlots};
+
+constexpr Opcode kOpcodes[] = {
+    {"mapa", {Type::u32}, &decode_mapa, Unit::integer},
+    {"mapa", {Type::u64}, &decode_mapa, Unit::integer, kLong},
+    {"getctarank", {Type::u32}, &decode_rank, Unit::integer},
+    {"getctarank", {Type::u64}, &decode_rank, Unit::integer, kLong},
+    {"setmaxnreg", {}, &decode_registers, Unit::barrier, {.work = Work::issue}},
+    {"st.async", kLongTypes, &decode_store, Unit::async_copy, kLong},
+    {"st.async", {}, &decode_store, Unit::async_copy},
+    {"red.async", kLongTypes, &decode_reduction, Unit::async_copy, kLong},
+    {"red.async", {}, &decode_reduction, Unit::async_copy},
+};
+
+}  // namespace
 
 std::span<const Opcode> cluster_opcodes() {
   return kOpcodes;

@@ -13,7 +13,7 @@
 
 #include "runtime/emulated/async/async_instructions.hpp"
 #include "runtime/emulated/async/copy_queue.hpp"
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
@@ -201,39 +201,31 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+// cp.async.commit_group
+void decode_commit(DecodeContext& context, Instr& out) {
+  context.expect_operands(0);
+  out.execute = &execute_commit;
+}
+
+// cp.async.wait_group n
+void decode_wait(DecodeContext& context, Instr& out) {
+  out.immediate = take_group_count(context);
+  context.traits().groups = static_cast<int>(out.immediate);
+  out.execute = &execute_wait;
+}
+
+// cp.async.wait_all
+void decode_wait_all(DecodeContext& context, Instr& out) {
+  context.expect_operands(0);
+  out.variant = 1;
+  context.traits().groups = -1;
+  out.execute = &execute_wait;
+}
+
+// cp.async.{ca,cg}.shared.global{.L2::cache_hint}{.L2::64B...} [to], [from], bytes{, size or p}
+template <bool kBypasses>
 void decode_copy(DecodeContext& context, Instr& out) {
-  const bool reduces = context.take("reduce");
-  if (!context.take("async")) context.fail("is known as cp.async only");
-  if (context.take("bulk")) {
-    decode_bulk(context, out, reduces);
-    return;
-  }
-  if (context.take("mbarrier")) {
-    decode_copy_arrival(context, out);
-    return;
-  }
-  out.unit = Unit::async_copy;
-  if (context.take("commit_group")) {
-    context.expect_operands(0);
-    out.execute = &execute_commit;
-    return;
-  }
-  if (context.take("wait_group")) {
-    out.immediate = take_group_count(context);
-    out.unit = Unit::barrier;
-    out.execute = &execute_wait;
-    return;
-  }
-  if (context.take("wait_all")) {
-    context.expect_operands(0);
-    out.variant = 1;
-    out.unit = Unit::barrier;
-    out.execute = &execute_wait;
-    return;
-  }
-  const std::string_view cache = context.take_one_of({"ca", "cg"});
-  if (context.take_one_of({"shared", "shared::cta"}).empty() || !context.take("global") ||
-      cache.empty()) {
+  if (context.take_one_of({"shared", "shared::cta"}).empty() || !context.take("global")) {
     context.fail("is a copy that the emulator does not know");
   }
   const std::size_t policies = context.take_one_of({"L2::cache_hint"}).empty() ? 0 : 1;
@@ -242,9 +234,8 @@ void decode_copy(DecodeContext& context, Instr& out) {
   detail.to = context.address(0);
   detail.from = context.address(1);
   detail.bytes = static_cast<int>(context.immediate(2));
-  detail.bypasses = cache == "cg";
-  const bool known =
-      detail.bytes == 16 || (cache == "ca" && (detail.bytes == 4 || detail.bytes == 8));
+  detail.bypasses = kBypasses;
+  const bool known = detail.bytes == 16 || (!kBypasses && (detail.bytes == 4 || detail.bytes == 8));
   if (!known) context.fail(fmt::format("copies {} bytes", detail.bytes));
   // Then come, if at all, the number of source bytes or a predicate, and a cache policy.
   if (context.operands() > 3 + policies) {
@@ -267,7 +258,15 @@ void decode_copy(DecodeContext& context, Instr& out) {
   out.execute = &execute_copy;
 }
 
-constexpr Opcode kOpcodes[] = {{"cp", &decode_copy}};
+constexpr Traits kCopy{.work = Work::copy, .flow = Flow::copied};
+
+constexpr Opcode kOpcodes[] = {
+    {"cp.async.ca", {}, &decode_copy<false>, Unit::async_copy, kCopy},
+    {"cp.async.cg", {}, &decode_copy<true>, Unit::async_copy, kCopy},
+    {"cp.async.commit_group", {}, &decode_commit, Unit::async_copy, {.work = Work::commit}},
+    {"cp.async.wait_group", {}, &decode_wait, Unit::barrier, {.work = Work::wait}},
+    {"cp.async.wait_all", {}, &decode_wait_all, Unit::barrier, {.work = Work::wait}},
+};
 
 }  // namespace
 

@@ -10,6 +10,7 @@
 #include "runtime/emulated/async/async_instructions.hpp"
 #include "runtime/emulated/async/copy_queue.hpp"
 #include "runtime/emulated/async/mbarrier_access.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
 
 namespace kiln::emulated {
@@ -249,12 +250,13 @@ void finish(DecodeContext& context, Instr& out, std::size_t i, BarrierDetail det
   context.take("b64");
   detail.address = context.address(i);
   out.detail = context.keep(detail);
-  out.unit = Unit::barrier;
 }
 
-void decode_arrival(DecodeContext& context, Instr& out, bool drops) {
+// mbarrier.{arrive,arrive_drop}{.expect_tx}{.noComplete}...b64 {state,} [barrier]{, count}
+template <bool kDrops>
+void decode_arrival(DecodeContext& context, Instr& out) {
   BarrierDetail detail;
-  detail.arrival.drops = drops;
+  detail.arrival.drops = kDrops;
   detail.expects = context.take("expect_tx");
   detail.arrival.completes = !context.take("noComplete");
   take_semantics(context, detail);
@@ -274,6 +276,7 @@ void decode_arrival(DecodeContext& context, Instr& out, bool drops) {
   finish(context, out, first, detail);
 }
 
+// mbarrier.{test_wait,try_wait}{.parity}...b64 p, [barrier], state or parity{, time}
 void decode_wait(DecodeContext& context, Instr& out) {
   BarrierDetail detail;
   detail.by_parity = context.take("parity");
@@ -286,53 +289,48 @@ void decode_wait(DecodeContext& context, Instr& out) {
   finish(context, out, 1, detail);
 }
 
-void decode_mbarrier(DecodeContext& context, Instr& out) {
-  const std::string_view what =
-      context.take_one_of({"init", "inval", "arrive", "arrive_drop", "test_wait", "try_wait",
-                           "pending_count", "complete_tx"});
-  if (what == "arrive" || what == "arrive_drop") {
-    decode_arrival(context, out, what == "arrive_drop");
-  } else if (what == "test_wait" || what == "try_wait") {
-    decode_wait(context, out);
-  } else if (what == "init") {
-    context.expect_operands(2);
-    out.b = context.source(1, Type::u32);
-    out.execute = &execute_init;
-    BarrierDetail detail;
-    detail.own_only = true;
-    finish(context, out, 0, detail);
-  } else if (what == "inval") {
-    context.expect_operands(1);
-    out.execute = &execute_inval;
-    BarrierDetail detail;
-    detail.own_only = true;
-    finish(context, out, 0, detail);
-  } else if (what == "pending_count") {
-    context.expect_operands(2);
-    context.take("b64");
-    out.d = context.destination(0, Type::u32);
-    out.a = context.source(1, Type::b64);
-    out.unit = Unit::integer;
-    out.execute = &execute_pending_count;
-  } else if (what == "complete_tx" || context.take("expect_tx")) {
-    context.expect_operands(2);
-    BarrierDetail detail;
-    take_semantics(context, detail);
-    out.variant = what == "complete_tx" ? 1 : 0;
-    out.b = context.source(1, Type::u32);
-    out.execute = &execute_bytes;
-    finish(context, out, 0, detail);
-  } else {
-    context.fail("is an operation that the emulator does not know");
-  }
+// mbarrier.init{.shared}.b64 [barrier], count
+void decode_init(DecodeContext& context, Instr& out) {
+  context.expect_operands(2);
+  out.b = context.source(1, Type::u32);
+  out.execute = &execute_init;
+  BarrierDetail detail;
+  detail.own_only = true;
+  finish(context, out, 0, detail);
 }
 
-constexpr Opcode kOpcodes[] = {{"mbarrier", &decode_mbarrier}};
+// mbarrier.inval{.shared}.b64 [barrier]
+void decode_inval(DecodeContext& context, Instr& out) {
+  context.expect_operands(1);
+  out.execute = &execute_inval;
+  BarrierDetail detail;
+  detail.own_only = true;
+  finish(context, out, 0, detail);
+}
 
-}  // namespace
+// mbarrier.pending_count.b64 count, state
+void decode_pending_count(DecodeContext& context, Instr& out) {
+  context.expect_operands(2);
+  context.take("b64");
+  out.d = context.destination(0, Type::u32);
+  out.a = context.source(1, Type::b64);
+  out.execute = &execute_pending_count;
+}
 
+// mbarrier.{expect_tx,complete_tx}...b64 [barrier], bytes
+template <bool kCompletes>
+void decode_bytes(DecodeContext& context, Instr& out) {
+  context.expect_operands(2);
+  BarrierDetail detail;
+  take_semantics(context, detail);
+  out.variant = kCompletes ? 1 : 0;
+  out.b = context.source(1, Type::u32);
+  out.execute = &execute_bytes;
+  finish(context, out, 0, detail);
+}
+
+// cp.async.mbarrier.arrive{.noinc}{.shared}.b64 [barrier]
 void decode_copy_arrival(DecodeContext& context, Instr& out) {
-  if (!context.take("arrive")) context.fail("is known as cp.async.mbarrier.arrive only");
   context.expect_operands(1);
   out.variant = context.take("noinc") ? 1 : 0;
   BarrierDetail detail;
@@ -340,6 +338,28 @@ void decode_copy_arrival(DecodeContext& context, Instr& out) {
   out.execute = &execute_copy_arrival;
   finish(context, out, 0, detail);
 }
+
+/// They change or read memory, so their states are no addresses that anything is known of.
+constexpr Traits kIssue{.work = Work::issue, .flow = Flow::loaded};
+
+constexpr Opcode kOpcodes[] = {
+    {"mbarrier.init", {}, &decode_init, Unit::barrier, kIssue},
+    {"mbarrier.inval", {}, &decode_inval, Unit::barrier, kIssue},
+    {"mbarrier.arrive", {}, &decode_arrival<false>, Unit::barrier, kIssue},
+    {"mbarrier.arrive_drop", {}, &decode_arrival<true>, Unit::barrier, kIssue},
+    {"mbarrier.test_wait", {}, &decode_wait, Unit::barrier, kIssue},
+    {"mbarrier.try_wait", {}, &decode_wait, Unit::barrier, kIssue},
+    {"mbarrier.pending_count",
+     {},
+     &decode_pending_count,
+     Unit::integer,
+     {.slots = kLongSlots, .flow = Flow::loaded}},
+    {"mbarrier.complete_tx", {}, &decode_bytes<true>, Unit::barrier, kIssue},
+    {"mbarrier.expect_tx", {}, &decode_bytes<false>, Unit::barrier, kIssue},
+    {"cp.async.mbarrier.arrive", {}, &decode_copy_arrival, Unit::barrier, {.work = Work::issue}},
+};
+
+}  // namespace
 
 std::span<const Opcode> mbarrier_opcodes() {
   return kOpcodes;

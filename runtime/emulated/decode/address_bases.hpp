@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 #include <unordered_map>
 #include <vector>
+
+#include "runtime/emulated/decode/traits.hpp"
 
 namespace kiln::emulated {
 
@@ -22,8 +23,8 @@ class AddressBases {
   /// The next variable in the order of Program::shared_variables, by its address.
   void name(std::uint32_t address);
 
-  /// The next instruction, by the parts of its opcode, and then its operands.
-  void begin(const std::vector<std::string>& parts);
+  /// The next instruction, and then its operands.
+  void begin(Flow flow);
   void write(std::uint32_t row);
   void read(std::uint32_t row);
   void read_variable(std::uint32_t address);
@@ -46,26 +47,22 @@ class AddressBases {
   [[nodiscard]] static Base either(Base left, Base right);
   void read_base(Base base);
 
-  struct Flow {
+  struct Step {
+    Flow flow = Flow::computed;
     std::vector<std::uint32_t> writes;  ///< rows
     std::vector<std::uint32_t> reads;
-    Base named = 0;        ///< by operands
-    bool loads = false;    ///< the result comes out of memory
-    bool numbers = false;  ///< it is no address
-    bool chooses = false;  ///< it is one of the operands
-    bool subtracts = false;
-    bool copies = false;  ///< to its first address, which is the only one in shared memory
+    Base named = 0;  ///< by operands
     int addresses = 0;
     std::vector<std::uint32_t> address_reads;  ///< of the first address
     Base address_named = 0;
   };
   using Rows = std::unordered_map<std::uint32_t, Base>;
-  [[nodiscard]] static Base result_of(const Flow& flow, const Rows& rows);
+  [[nodiscard]] static Base result_of(const Step& step, const Rows& rows);
   [[nodiscard]] bool nothing_to_tell() const { return variables_.size() < 2; }
 
   std::map<std::uint32_t, Base> variables_;  ///< by address
   std::size_t named_ = 0;
-  std::vector<Flow> flows_;  ///< of each instruction
+  std::vector<Step> steps_;  ///< of each instruction
   bool in_address_ = false;
 };
 

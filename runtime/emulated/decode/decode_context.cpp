@@ -16,55 +16,6 @@ namespace {
 
 using ptx::Operand;
 
-struct SpecialName {
-  std::string_view name;
-  Special special;
-};
-
-constexpr SpecialName kSpecialNames[] = {
-    {"%tid.x", Special::tid_x},
-    {"%tid.y", Special::tid_y},
-    {"%tid.z", Special::tid_z},
-    {"%ntid.x", Special::ntid_x},
-    {"%ntid.y", Special::ntid_y},
-    {"%ntid.z", Special::ntid_z},
-    {"%ctaid.x", Special::ctaid_x},
-    {"%ctaid.y", Special::ctaid_y},
-    {"%ctaid.z", Special::ctaid_z},
-    {"%nctaid.x", Special::nctaid_x},
-    {"%nctaid.y", Special::nctaid_y},
-    {"%nctaid.z", Special::nctaid_z},
-    {"%laneid", Special::laneid},
-    {"%warpid", Special::warpid},
-    {"%nwarpid", Special::nwarpid},
-    {"%smid", Special::smid},
-    {"%nsmid", Special::nsmid},
-    {"%gridid", Special::gridid},
-    {"%lanemask_eq", Special::lanemask_eq},
-    {"%lanemask_le", Special::lanemask_le},
-    {"%lanemask_lt", Special::lanemask_lt},
-    {"%lanemask_ge", Special::lanemask_ge},
-    {"%lanemask_gt", Special::lanemask_gt},
-    {"%clusterid.x", Special::clusterid_x},
-    {"%clusterid.y", Special::clusterid_y},
-    {"%clusterid.z", Special::clusterid_z},
-    {"%nclusterid.x", Special::nclusterid_x},
-    {"%nclusterid.y", Special::nclusterid_y},
-    {"%nclusterid.z", Special::nclusterid_z},
-    {"%cluster_ctaid.x", Special::cluster_ctaid_x},
-    {"%cluster_ctaid.y", Special::cluster_ctaid_y},
-    {"%cluster_ctaid.z", Special::cluster_ctaid_z},
-    {"%cluster_nctaid.x", Special::cluster_nctaid_x},
-    {"%cluster_nctaid.y", Special::cluster_nctaid_y},
-    {"%cluster_nctaid.z", Special::cluster_nctaid_z},
-    {"%cluster_ctarank", Special::cluster_ctarank},
-    {"%cluster_nctarank", Special::cluster_nctarank},
-    {"%is_explicit_cluster", Special::is_explicit_cluster},
-    {"%dynamic_smem_size", Special::dynamic_smem_size},
-    {"%total_smem_size", Special::total_smem_size},
-    {"%aggr_smem_size", Special::aggr_smem_size},
-};
-
 /// Messages show no more of an instruction: lists of registers can be long.
 constexpr std::size_t kMostShown = 160;
 
@@ -150,8 +101,8 @@ std::uint32_t DecodeContext::source(const Operand& operand, ptx::Type type) {
     case Operand::Kind::real:
       return constant(immediate_bits(operand, type), width);
     case Operand::Kind::special:
-      for (const SpecialName& entry : kSpecialNames) {
-        if (entry.name == operand.name) return owner_.special(entry.special, width);
+      if (const auto use = ptx::special_of(operand.name); use && use->special->value != nullptr) {
+        return owner_.special(*use, width);
       }
       fail(fmt::format("reads {}, which the emulator does not know", operand.name));
     case Operand::Kind::variable: {
@@ -262,8 +213,12 @@ void DecodeContext::set_rows(Instr& out, const std::vector<std::uint32_t>& rows)
   owner_.program().lists.push_back(std::move(list));
 }
 
-void DecodeContext::emit_before(Instr out) {
-  owner_.emit(in_, out);
+void DecodeContext::emit_before(Instr out, const Traits& traits) {
+  owner_.emit(in_, out, traits);
+}
+
+void DecodeContext::note_moved_word(std::uint32_t row) {
+  owner_.program().moved_rows.push_back(row);
 }
 
 void DecodeContext::keep_shared(std::shared_ptr<const void> detail) {

@@ -6,13 +6,13 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "runtime/emulated/decode/program.hpp"
+#include "runtime/emulated/decode/traits.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
 
 namespace kiln::emulated {
@@ -40,13 +40,16 @@ struct AddressOperand {
   ptx::Space space = ptx::Space::generic;
 };
 
-/// One instruction being decoded. Every dotted part must be taken by someone: what is left over is
-/// an error, so that no modifier is ever ignored by mistake.
+/// One instruction being decoded. Every dotted part must be taken: what is left over is an error,
+/// so that no modifier is ever ignored by mistake.
 class DecodeContext {
  public:
   DecodeContext(FunctionDecoder& owner, const ptx::Instruction& in);
 
   [[nodiscard]] const ptx::Instruction& in() const { return in_; }
+  [[nodiscard]] FunctionDecoder& owner() { return owner_; }
+  /// Those of the instruction's row, for the decode function to refine.
+  [[nodiscard]] Traits& traits() { return traits_; }
 
   // Modifiers.
   /// Takes a part if it is there.
@@ -96,7 +99,9 @@ class DecodeContext {
 
   // Results.
   /// Puts another instruction with the same guard before the one being decoded.
-  void emit_before(Instr out);
+  void emit_before(Instr out, const Traits& traits);
+  /// A register of 32 bits is copied as it is: see Program::moved_rows.
+  void note_moved_word(std::uint32_t row);
   /// Keeps the list as long as the program and hangs it on the instruction.
   void set_rows(Instr& out, const std::vector<std::uint32_t>& rows);
   template <class T>
@@ -118,31 +123,8 @@ class DecodeContext {
 
   FunctionDecoder& owner_;
   const ptx::Instruction& in_;
-  std::vector<std::string_view> left_;  ///< parts after the first that nobody took yet
+  std::vector<std::string_view> left_;  ///< parts after the first that nothing has taken yet
+  Traits traits_;
 };
-
-/// How instructions with one first part become executable: fills `execute`, `unit` and operands.
-struct Opcode {
-  std::string_view name;  ///< "add"
-  void (*decode)(DecodeContext& context, Instr& out);
-};
-
-/// st.async and red.async, once the family that owns the name has taken `async`.
-void decode_async_store(DecodeContext& context, Instr& out);
-void decode_async_reduction(DecodeContext& context, Instr& out);
-
-// Families, one file each. Control instructions are the decoder's own.
-[[nodiscard]] std::span<const Opcode> integer_opcodes();
-[[nodiscard]] std::span<const Opcode> float_opcodes();
-[[nodiscard]] std::span<const Opcode> convert_opcodes();
-[[nodiscard]] std::span<const Opcode> data_opcodes();     ///< mov, selp, slct, set, setp, prmt
-[[nodiscard]] std::span<const Opcode> address_opcodes();  ///< cvta, isspacep
-[[nodiscard]] std::span<const Opcode> memory_opcodes();   ///< ld, st, atom, red
-[[nodiscard]] std::span<const Opcode> copy_opcodes();     ///< cp.async and its groups
-[[nodiscard]] std::span<const Opcode> warp_opcodes();     ///< shfl, vote, match, redux, barriers
-[[nodiscard]] std::span<const Opcode> matrix_opcodes();   ///< wmma, mma, ldmatrix, stmatrix
-[[nodiscard]] std::span<const Opcode> mbarrier_opcodes();
-[[nodiscard]] std::span<const Opcode> wgmma_opcodes();
-[[nodiscard]] std::span<const Opcode> cluster_opcodes();  ///< mapa, getctarank, setmaxnreg
 
 }  // namespace kiln::emulated

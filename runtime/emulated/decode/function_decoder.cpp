@@ -11,6 +11,7 @@
 #include "kiln/error.hpp"
 #include "runtime/emulated/decode/access.hpp"
 #include "runtime/emulated/decode/control.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/decode/report.hpp"
 
 namespace kiln::emulated {
@@ -96,12 +97,6 @@ FunctionDecoder::FunctionDecoder(const ptx::Module& module, const SymbolAddress&
   for (const ptx::Function& function : module.functions) {
     functions_.emplace(function.name, &function);
   }
-  for (const auto family :
-       {integer_opcodes(), float_opcodes(), convert_opcodes(), data_opcodes(), address_opcodes(),
-        memory_opcodes(), copy_opcodes(), warp_opcodes(), matrix_opcodes(), mbarrier_opcodes(),
-        wgmma_opcodes(), cluster_opcodes()}) {
-    for (const Opcode& opcode : family) opcodes_.emplace(opcode.name, opcode.decode);
-  }
 }
 
 std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) {
@@ -126,7 +121,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   }
   program_->parameter_bytes = static_cast<std::uint32_t>(parameters.used);
 
-  decode_body(frame, true);
+  decode_body(frame);
   // Falling off the end is an exit.
   ptx::Instruction end;
   end.parts = {"exit"};
@@ -134,7 +129,7 @@ std::shared_ptr<const Program> FunctionDecoder::run(const ptx::Function& entry) 
   if (!entry.body.empty()) end.origin = entry.body.back().origin;
   Instr exit;
   exit.execute = &execute_exit;
-  emit(end, exit);
+  emit(end, exit, {.work = Work::branch, .result = Result::none});
 
   program_->local_bytes = static_cast<std::uint32_t>(align_up(local_.peak, 16));
   auto& moved = program_->moved_rows;
@@ -202,12 +197,9 @@ void FunctionDecoder::open_frame(Frame& frame) {
   frame.places.resize(frame.function->variables.size());
 }
 
-void FunctionDecoder::decode_body(Frame& frame, bool entry) {
+void FunctionDecoder::decode_body(Frame& frame) {
   Frame* const outer = frame_;
   frame_ = &frame;
-  std::vector<Fixup> fixups;
-  std::vector<TableFixup> tables;
-  std::vector<std::uint32_t> returns;
   // Now, and not where they are first named: behind a call that place would have been the callee's,
   // and would be again in the next turn of a loop.
   for (std::size_t i = 0; i < frame.function->variables.size(); ++i) {
@@ -216,23 +208,21 @@ void FunctionDecoder::decode_body(Frame& frame, bool entry) {
     }
   }
   for (const ptx::Instruction& in : frame.function->body) {
-    frame.begins.push_back(static_cast<std::uint32_t>(program_->code.size()));
-    decode_one(in, entry, fixups, tables, returns);
+    frame.begins.push_back(next_index());
+    decode_one(in);
   }
-  const auto end = static_cast<std::uint32_t>(program_->code.size());
+  const std::uint32_t end = next_index();
   frame.begins.push_back(end);
   const auto place = [&](int label) { return frame.begins[static_cast<std::size_t>(label)]; };
-  for (const Fixup& fixup : fixups) program_->code[fixup.code].target = place(fixup.label);
-  for (const TableFixup& table : tables) {
+  for (const Fixup& fixup : frame.fixups) program_->code[fixup.code].target = place(fixup.label);
+  for (const TableFixup& table : frame.tables) {
     std::transform(table.labels->begin(), table.labels->end(), table.targets, place);
   }
-  for (const std::uint32_t at : returns) program_->code[at].target = end;
+  for (const std::uint32_t at : frame.returns) program_->code[at].target = end;
   frame_ = outer;
 }
 
-void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
-                                 std::vector<TableFixup>& tables,
-                                 std::vector<std::uint32_t>& returns) {
+void FunctionDecoder::decode_one(const ptx::Instruction& in) {
   DecodeContext context(*this, in);
   if (in.parts.size() > kMostParts) context.fail("has more parts than any instruction");
   // Calls count, too: those of empty functions copy nothing in.
@@ -240,52 +230,13 @@ void FunctionDecoder::decode_one(const ptx::Instruction& in, bool entry, std::ve
   if (in.guard >= 0 && register_type(in.guard) != ptx::Type::pred) {
     context.fail("has a guard that is no predicate");
   }
-  const std::string& name = in.parts.front();
+  const Opcode& opcode = opcode_of(context);
   Instr out;
-  const auto here = static_cast<std::uint32_t>(program_->code.size());
-  if (name == "bra") {
-    context.take("uni");
-    context.expect_operands(1);
-    if (context.operand(0).kind != ptx::Operand::Kind::label) context.fail("needs a label");
-    fixups.push_back({here, context.operand(0).index});
-    out.execute = &execute_branch;
-  } else if (name == "brx") {
-    if (!context.take("idx")) context.fail("is known as brx.idx only");
-    context.take("uni");
-    context.expect_operands(2);
-    const ptx::Operand& list = context.operand(1);
-    if (list.kind != ptx::Operand::Kind::label) context.fail("names no list of targets");
-    const auto& targets =
-        frame_->function->branch_tables[static_cast<std::size_t>(list.index)].targets;
-    charge(context, targets.size());
-    context.set_rows(out, std::vector<std::uint32_t>(targets.size()));
-    tables.push_back({program_->lists.back().get(), &targets});
-    out.a = context.source(0, ptx::Type::u32);
-    out.execute = &execute_branch_table;
-  } else if (name == "exit" || name == "ret") {
-    context.take("uni");
-    context.expect_operands(0);
-    const bool returns_to_caller = name == "ret" && !entry;
-    if (returns_to_caller) returns.push_back(here);
-    out.execute = returns_to_caller ? &execute_branch : &execute_exit;
-  } else if (name == "trap") {
-    context.expect_operands(0);
-    out.execute = &execute_trap;
-  } else if (name == "call") {
-    decode_call(context);
-    return;
-  } else if (name == "brkpt") {
-    // Without a debugger there is nobody whom it would stop for.
-    context.expect_operands(0);
-    expect_no_parts(context);
-    return;
-  } else {
-    const auto opcode = opcodes_.find(name);
-    if (opcode == opcodes_.end()) context.fail("is an instruction that the emulator does not know");
-    opcode->second(context, out);
-  }
+  out.unit = opcode.unit;
+  context.traits() = opcode.traits;
+  opcode.decode(context, out);
   expect_no_parts(context);
-  emit(in, out);
+  if (out.execute != nullptr) emit(in, out, context.traits());
 }
 
 void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
@@ -295,21 +246,20 @@ void FunctionDecoder::charge(const DecodeContext& context, std::size_t items) {
   }
 }
 
-void FunctionDecoder::emit(const ptx::Instruction& in, Instr out) {
+void FunctionDecoder::emit(const ptx::Instruction& in, Instr out, const Traits& traits) {
   if (in.guard >= 0) {
     out.guard = register_row(in.guard);
     out.guard_negated = in.guard_negated;
   }
-  out.index = static_cast<std::uint32_t>(program_->code.size());
-  const bool moves_words = in.parts.front() == "mov" && in.parts.back().ends_with("32");
-  if (moves_words && out.d != kNoRow) program_->moved_rows.push_back(out.d);
+  out.index = next_index();
   program_->code.push_back(out);
   program_->origins.push_back(in.origin);
   program_->opcodes.push_back(in.opcode());
-  note_registers(in);
+  program_->traits.push_back(traits);
+  note_registers(in, traits);
 }
 
-void FunctionDecoder::note_registers(const ptx::Instruction& in) {
+void FunctionDecoder::note_registers(const ptx::Instruction& in, const Traits& traits) {
   using Kind = ptx::Operand::Kind;
   std::vector<std::uint32_t> writes;
   std::vector<std::uint32_t> reads;
@@ -318,20 +268,14 @@ void FunctionDecoder::note_registers(const ptx::Instruction& in) {
     if (operand.kind == Kind::reg) to.push_back(register_row(operand.index));
     for (const ptx::Operand& element : operand.elements) self(self, element, to);
   };
-  // What begins with a register writes it, but for the few that have no result. Addresses are read.
-  const std::string& name = in.parts.front();
-  const bool barrier = name == "bar" || name == "barrier";
-  const bool reduces = std::find(in.parts.begin(), in.parts.end(), "red") != in.parts.end();
-  const bool has_result = (!barrier || reduces) && name != "bra" && name != "brx" &&
-                          name != "call" && name != "nanosleep";
-  bases_.begin(in.parts);
+  bases_.begin(traits.flow);
   for (std::size_t i = 0; i < in.operands.size(); ++i) {
     const ptx::Operand& operand = in.operands[i];
     const bool written =
-        i == 0 && has_result &&
+        i == 0 && traits.result != Result::none &&
         (operand.kind == Kind::reg || operand.kind == Kind::vector || operand.kind == Kind::pair);
     add(add, operand, written ? writes : reads);
-    if (written && name == "wgmma") add(add, operand, reads);
+    if (written && traits.result == Result::accumulated) add(add, operand, reads);
     note_bases(operand, written);
   }
   if (in.guard >= 0) reads.push_back(register_row(in.guard));
@@ -397,11 +341,11 @@ std::uint32_t FunctionDecoder::constant(std::uint64_t low, std::uint64_t high, i
   return at->second;
 }
 
-std::uint32_t FunctionDecoder::special(Special special, int bytes_per_lane) {
-  const auto [at, fresh] = specials_.try_emplace({special, bytes_per_lane}, 0);
+std::uint32_t FunctionDecoder::special(const ptx::SpecialUse& use, int bytes_per_lane) {
+  const auto [at, fresh] = specials_.try_emplace({use, bytes_per_lane}, 0);
   if (fresh) {
     at->second = new_row(bytes_per_lane);
-    program_->specials.push_back({at->second, static_cast<std::uint8_t>(bytes_per_lane), special});
+    program_->specials.push_back({at->second, static_cast<std::uint8_t>(bytes_per_lane), use});
   }
   return at->second;
 }

@@ -29,7 +29,7 @@ class FunctionDecoder {
   [[nodiscard]] std::uint32_t register_row(int index) const;
   [[nodiscard]] ptx::Type register_type(int index) const;
   [[nodiscard]] std::uint32_t constant(std::uint64_t low, std::uint64_t high, int lane_bytes);
-  [[nodiscard]] std::uint32_t special(Special special, int lane_bytes);
+  [[nodiscard]] std::uint32_t special(const ptx::SpecialUse& use, int lane_bytes);
   [[nodiscard]] std::uint32_t carry_row();
   [[nodiscard]] std::uint32_t new_row(int lane_bytes);
   /// Where a variable lies: its space and the address within it.
@@ -43,18 +43,16 @@ class FunctionDecoder {
   [[nodiscard]] std::uint64_t function_address(std::string_view name) const;
   Program& program() { return *program_; }
   /// Appends an instruction with the guard and origin of `in`.
-  void emit(const ptx::Instruction& in, Instr out);
+  void emit(const ptx::Instruction& in, Instr out, const Traits& traits);
+
+  // For rows (control_opcodes.cpp, function_calls.cpp).
+  void decode_branch(DecodeContext& context, Instr& out);
+  void decode_branch_table(DecodeContext& context, Instr& out);
+  void decode_return(DecodeContext& context, Instr& out);
+  /// Copies the callee in. Leaves `out` without a function: nothing else is left of a call.
+  void decode_call(DecodeContext& context, Instr& out);
 
  private:
-  /// One function being copied in.
-  struct Frame {
-    const ptx::Function* function = nullptr;
-    std::vector<std::uint32_t> registers;      ///< rows
-    std::vector<std::optional<Place>> places;  ///< of its variables, once somebody asked
-    std::vector<std::uint32_t> begins;         ///< code index of each instruction of the body
-    int depth = 0;
-    Frame* caller = nullptr;
-  };
   /// A branch whose target is known only when the whole function is decoded.
   struct Fixup {
     std::uint32_t code = 0;
@@ -64,7 +62,18 @@ class FunctionDecoder {
     std::uint32_t* targets = nullptr;
     const std::vector<int>* labels = nullptr;
   };
-
+  /// One function being copied in.
+  struct Frame {
+    const ptx::Function* function = nullptr;
+    std::vector<std::uint32_t> registers;      ///< rows
+    std::vector<std::optional<Place>> places;  ///< of its variables, once somebody asked
+    std::vector<std::uint32_t> begins;         ///< code index of each instruction of the body
+    std::vector<Fixup> fixups;
+    std::vector<TableFixup> tables;
+    std::vector<std::uint32_t> returns;  ///< code indices
+    int depth = 0;
+    Frame* caller = nullptr;
+  };
   /// What variables of one kind take together: "bytes of shared memory", of which there are `most`.
   struct Pool {
     std::string_view what;
@@ -78,16 +87,14 @@ class FunctionDecoder {
   void place_shared(const ptx::Function& entry);
   void charge(const DecodeContext& context, std::size_t items);
   void open_frame(Frame& frame);
-  void decode_body(Frame& frame, bool entry);
-  void decode_one(const ptx::Instruction& in, bool entry, std::vector<Fixup>& fixups,
-                  std::vector<TableFixup>& tables, std::vector<std::uint32_t>& returns);
+  void decode_body(Frame& frame);
+  void decode_one(const ptx::Instruction& in);
   /// The operands of a call.
   struct CallSite {
     std::size_t at = 0;  ///< of the function, or of the pointer to it
     std::vector<ptx::Operand> arguments;
     std::vector<ptx::Operand> results;
   };
-  void decode_call(DecodeContext& context);
   void copy_in(const DecodeContext& context, const CallSite& site, const ptx::Function& callee);
   void copy_in_all(DecodeContext& context, const CallSite& site);
   /// It is being copied in already.
@@ -96,19 +103,21 @@ class FunctionDecoder {
   [[nodiscard]] const ptx::Variable* passed(const ptx::Operand& value) const;
   [[nodiscard]] const std::vector<const ptx::Function*>& addressed();
   [[nodiscard]] std::vector<const ptx::Function*> reached_by(const ptx::Instruction& in);
-  void note_registers(const ptx::Instruction& in);
+  void note_registers(const ptx::Instruction& in, const Traits& traits);
   void note_bases(const ptx::Operand& operand, bool written);
   void pass(const DecodeContext& context, const std::vector<ptx::Operand>& values, Frame& inner,
             int first, int count);
   [[nodiscard]] Place new_place(std::size_t index);
+  [[nodiscard]] std::uint32_t next_index() const {
+    return static_cast<std::uint32_t>(program_->code.size());
+  }
 
   const ptx::Module& module_;
   const SymbolAddress& address_of_;
-  std::unordered_map<std::string_view, void (*)(DecodeContext&, Instr&)> opcodes_;
   std::shared_ptr<Program> program_;
   Frame* frame_ = nullptr;
   std::map<std::tuple<std::uint64_t, std::uint64_t, int>, std::uint32_t> constants_;
-  std::map<std::pair<Special, int>, std::uint32_t> specials_;
+  std::map<std::pair<ptx::SpecialUse, int>, std::uint32_t> specials_;
   std::unordered_map<std::string_view, const ptx::Function*> functions_;  ///< by name
   std::optional<std::vector<const ptx::Function*>> addressed_;            ///< once asked for
   /// Offsets of shared variables: of a function by its index there, of the module, with null, by

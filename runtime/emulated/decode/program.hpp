@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "runtime/emulated/decode/traits.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
+#include "runtime/emulated/ptx/special_registers.hpp"
 
 /// \file
 /// The decoded form of one kernel: a flat list of instructions with a function to execute each,
@@ -75,51 +77,6 @@ struct Instr {
   const void* detail = nullptr;  ///< what rare instructions need besides; kept by the program
 };
 
-/// Values that are rows but no immediates.
-enum class Special : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  smid,
-  nsmid,
-  gridid,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  clusterid_x,
-  clusterid_y,
-  clusterid_z,
-  nclusterid_x,
-  nclusterid_y,
-  nclusterid_z,
-  cluster_ctaid_x,
-  cluster_ctaid_y,
-  cluster_ctaid_z,
-  cluster_nctaid_x,
-  cluster_nctaid_y,
-  cluster_nctaid_z,
-  cluster_ctarank,
-  cluster_nctarank,
-  is_explicit_cluster,
-  dynamic_smem_size,
-  total_smem_size,
-  aggr_smem_size,
-};
-
 struct ConstantRow {
   std::uint32_t row = 0;
   std::uint8_t lane_bytes = 4;  ///< 0: a predicate
@@ -127,10 +84,11 @@ struct ConstantRow {
   std::uint64_t high = 0;  ///< of 16-byte values
 };
 
+/// A special register, which is a row like any other.
 struct SpecialRow {
   std::uint32_t row = 0;
-  std::uint8_t lane_bytes = 4;
-  Special special = Special::tid_x;
+  std::uint8_t lane_bytes = 4;  ///< 0: a predicate
+  ptx::SpecialUse use;
 };
 
 /// Which registers an instruction writes and reads, as PTX states them: rows of Program::used_rows,
@@ -157,6 +115,7 @@ struct Program {
   std::vector<Instr> code;
   std::vector<ptx::Origin> origins;  ///< of each instruction
   std::vector<std::string> opcodes;  ///< of each instruction, for messages
+  std::vector<Traits> traits;        ///< of each instruction
   std::vector<std::string> files;    ///< that origins name
   std::vector<RegisterUse> uses;     ///< of each instruction
   std::vector<std::uint32_t> used_rows;

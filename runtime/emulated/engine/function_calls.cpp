@@ -101,7 +101,7 @@ std::vector<const ptx::Function*> FunctionDecoder::reached_by(const ptx::Instruc
 
 // call (results), function, (arguments): each list only if it is not empty. Through a pointer, a
 // prototype follows.
-void FunctionDecoder::decode_call(DecodeContext& context) {
+void FunctionDecoder::decode_call(DecodeContext& context, Instr& /*out*/) {
   using Kind = ptx::Operand::Kind;
   context.take("uni");
   expect_no_parts(context);
@@ -122,7 +122,7 @@ void FunctionDecoder::decode_call(DecodeContext& context) {
       if (!decode_host_call(name.name, out)) {
         context.fail(fmt::format("calls '{}', which the module does not define", name.name));
       }
-      emit(in, out);
+      emit(in, out, context.traits());
       return;
     }
     callee = found->second;
@@ -137,7 +137,7 @@ void FunctionDecoder::decode_call(DecodeContext& context) {
     jump.guard_negated = !in.guard_negated;
     Instr branch;
     branch.execute = &execute_branch;
-    emit(jump, branch);
+    emit(jump, branch, context.traits());
   }
   if (direct) {
     copy_in(context, site, *callee);
@@ -168,7 +168,7 @@ void FunctionDecoder::copy_in(const DecodeContext& context, const CallSite& site
   pass(context, site.results, inner, callee.parameter_count, callee.return_count);
   // What the callee keeps in local memory is free again when it has returned.
   const std::int64_t used = local_.used;
-  decode_body(inner, false);
+  decode_body(inner);
   local_.used = used;
 }
 
@@ -186,23 +186,23 @@ void FunctionDecoder::copy_in_all(DecodeContext& context, const CallSite& site) 
     compare.a = pointer;
     compare.d = context.scratch(0);
     compare.immediate = static_cast<std::int64_t>(function_address(callee->name));
-    emit(plain, compare);
+    emit(plain, compare, context.traits());
     Instr next;
     next.execute = &execute_branch;
     next.guard = compare.d;
     const std::size_t around = program_->code.size();
-    emit(plain, next);
+    emit(plain, next, context.traits());
     copy_in(context, site, *callee);
     Instr leave;
     leave.execute = &execute_branch;
     leaving.push_back(program_->code.size());
-    emit(plain, leave);
+    emit(plain, leave, context.traits());
     program_->code[around].target = static_cast<std::uint32_t>(program_->code.size());
   }
   Instr lost;
   lost.execute = &execute_lost_call;
   lost.a = pointer;
-  emit(plain, lost);
+  emit(plain, lost, context.traits());
   for (const std::size_t at : leaving) {
     program_->code[at].target = static_cast<std::uint32_t>(program_->code.size());
   }

@@ -179,7 +179,6 @@ class Warp {
   [[nodiscard]] int common_join(int left, int right) const;
   [[nodiscard]] Report describe(const Instr& instr, LaneMask lanes, Finding finding,
                                 std::string text, std::uint64_t address) const;
-  [[nodiscard]] std::uint32_t special_value(Special special, int lane) const;
 
   Block& block_;
   const Program& program_;

@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 #include "runtime/emulated/engine/warp.hpp"
@@ -135,7 +135,6 @@ void decode_shfl(DecodeContext& context, Instr& out) {
   out.b = context.source(2, Type::b32);
   out.c = context.source(3, Type::b32);
   if (sync) out.e = context.source(4, Type::b32);
-  out.unit = Unit::shuffle;
   out.execute = &execute_shuffle;
 }
 
@@ -162,6 +161,7 @@ void execute_vote(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+// vote{.sync}.{all,any,uni}.pred p, q{, members}; vote{.sync}.ballot.b32 d, q{, members}
 void decode_vote(DecodeContext& context, Instr& out) {
   const bool sync = context.take("sync");
   const std::string_view mode = context.take_one_of({"all", "any", "uni", "ballot"});
@@ -179,7 +179,6 @@ void decode_vote(DecodeContext& context, Instr& out) {
   out.a = context.predicate(context.operand(1), &negated);
   out.bytes = negated ? 1 : 0;
   if (sync) out.e = context.source(2, Type::b32);
-  out.unit = Unit::shuffle;
   out.execute = &execute_vote;
 }
 
@@ -191,7 +190,6 @@ void decode_activemask(DecodeContext& context, Instr& out) {
   const Type type = take_word(context);
   context.expect_operands(1);
   out.d = context.destination(0, type);
-  out.unit = Unit::shuffle;
   out.execute = &execute_activemask;
 }
 
@@ -233,7 +231,6 @@ void decode_match(DecodeContext& context, Instr& out) {
   }
   out.a = context.source(1, type);
   out.e = context.source(2, Type::b32);
-  out.unit = Unit::shuffle;
   out.execute =
       lane_bytes(type) == 8 ? &execute_match<std::uint64_t> : &execute_match<std::uint32_t>;
 }
@@ -305,7 +302,6 @@ void decode_redux(DecodeContext& context, Instr& out) {
   out.d = context.destination(0, type);
   out.a = context.source(1, type);
   out.e = context.source(2, Type::b32);
-  out.unit = Unit::shuffle;
   out.execute = &execute_redux;
 }
 
@@ -324,7 +320,6 @@ void decode_elect(DecodeContext& context, Instr& out) {
   out.d = context.destination(result.elements[0], Type::b32);
   out.b = context.destination(result.elements[1], Type::pred);
   out.e = context.source(1, Type::b32);
-  out.unit = Unit::shuffle;
   out.execute = &execute_elect;
 }
 
@@ -369,7 +364,11 @@ void execute_barrier_result(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) {
+// {bar,barrier}{.cta}.red.{popc,and,or}{.aligned}.TYPE d, barrier{, threads}, p
+template <bool kAligned>
+void decode_barrier_reduction(DecodeContext& context, Instr& out) {
+  const bool aligned = context.take("aligned") || kAligned;
+  context.take("cta");
   const std::string_view what = context.take_one_of({"popc", "and", "or"});
   if (what.empty()) context.fail("has no operation");
   const Type type = what == "popc" ? take_word(context) : context.take_type();
@@ -388,12 +387,12 @@ void decode_barrier_reduction(DecodeContext& context, Instr& out, bool aligned) 
   bool negated = false;
   arrive.c = context.predicate(context.operand(last), &negated);
   arrive.immediate = negated ? 1 : 0;
-  context.emit_before(arrive);
+  context.emit_before(arrive, {.work = Work::barrier});
   out.variant = arrive.variant;
   if (what != "popc" && type != Type::pred) context.fail("gives a predicate");
   out.d = context.destination(0, type);
-  out.execute = &execute_barrier_result;
-  out.unit = Unit::integer;  // the other half has waited
+  out.execute = &execute_barrier_result;  // the other half has waited
+  if (what != "popc") context.traits().slots = 0.5F;
 }
 
 void execute_lane_barrier(Warp& warp, const Instr& instr, LaneMask active) {
@@ -416,41 +415,39 @@ void execute_cluster_wait(Warp& warp, const Instr& instr, LaneMask active) {
   if (!wrong.empty()) warp.fail(instr, active, Finding::barrier_mismatch, wrong);
 }
 
+// bar.warp.sync members
+void decode_lane_barrier(DecodeContext& context, Instr& out) {
+  context.expect_operands(1);
+  out.a = context.source(0, Type::b32);
+  out.execute = &execute_lane_barrier;
+}
+
+// barrier.cluster.arrive{.release,.relaxed}{.aligned}
+void decode_cluster_arrive(DecodeContext& context, Instr& out) {
+  out.bytes = context.take("aligned") ? 1 : 0;
+  context.expect_operands(0);
+  out.variant = context.take_one_of({"release", "relaxed"}) == "relaxed" ? 1 : 0;
+  out.execute = &execute_cluster_arrive;
+}
+
+// barrier.cluster.wait{.acquire}{.aligned}
+void decode_cluster_wait(DecodeContext& context, Instr& out) {
+  out.bytes = context.take("aligned") ? 1 : 0;
+  context.expect_operands(0);
+  context.take("acquire");
+  out.execute = &execute_cluster_wait;
+}
+
+// {bar,barrier}{.cta}.{sync,arrive}{.aligned} barrier{, threads}. "bar" alone has always meant
+// whole warps; "barrier" says so if it does.
+template <BarrierMode mode, bool kAligned>
 void decode_barrier(DecodeContext& context, Instr& out) {
-  const bool warp_wide = context.take("warp");
-  const bool cluster = context.take("cluster");
-  const std::string_view what = context.take_one_of({"sync", "arrive", "red", "wait"});
-  // "bar" alone has always meant whole warps; "barrier" says so if it does.
-  const bool aligned = context.take("aligned") || context.in().parts.front() == "bar";
-  out.unit = Unit::barrier;
-  if (warp_wide) {
-    if (what != "sync") context.fail("is known as bar.warp.sync only");
-    context.expect_operands(1);
-    out.a = context.source(0, Type::b32);
-    out.execute = &execute_lane_barrier;
-    return;
-  }
-  out.bytes = aligned ? 1 : 0;
-  if (cluster) {
-    context.expect_operands(0);
-    const bool arrives = what == "arrive";
-    if (!arrives && what != "wait") context.fail("neither arrives nor waits");
-    const std::string_view order =
-        arrives ? context.take_one_of({"release", "relaxed"}) : context.take_one_of({"acquire"});
-    out.variant = order == "relaxed" ? 1 : 0;
-    out.execute = arrives ? &execute_cluster_arrive : &execute_cluster_wait;
-    return;
-  }
+  const bool aligned = context.take("aligned") || kAligned;
   context.take("cta");
-  if (what == "red") {
-    decode_barrier_reduction(context, out, aligned);
-    return;
-  }
-  if (what != "sync" && what != "arrive") context.fail("neither arrives nor waits");
-  // Who only arrives says how many are awaited.
-  if (what == "arrive" || context.operands() != 1) context.expect_operands(2);
-  out.variant =
-      static_cast<std::uint8_t>(what == "arrive" ? BarrierMode::arrive : BarrierMode::sync);
+  out.bytes = aligned ? 1 : 0;
+  // An arrival that does not wait says how many threads are awaited.
+  if (mode == BarrierMode::arrive || context.operands() != 1) context.expect_operands(2);
+  out.variant = static_cast<std::uint8_t>(mode);
   out.a = context.source(0, Type::u32);
   if (context.operands() == 2) out.b = context.source(1, Type::u32);
   out.execute = &execute_barrier;
@@ -508,7 +505,6 @@ void decode_fence(DecodeContext& context, Instr& out) {
   if (kind == Fence::async && of_global) kind = Fence::none;
   if (kind == Fence::wide && scope == "cta") kind = Fence::block;
   out.variant = static_cast<std::uint8_t>(kind);
-  out.unit = Unit::barrier;
   out.execute = &execute_fence;
 }
 
@@ -520,7 +516,6 @@ void decode_nanosleep(DecodeContext& context, Instr& out) {
   context.take_type();
   context.expect_operands(1);
   out.a = context.source(0, Type::u32);
-  out.unit = Unit::control;
   out.execute = &execute_sleep;
 }
 
@@ -528,23 +523,37 @@ void decode_nanosleep(DecodeContext& context, Instr& out) {
 void decode_griddepcontrol(DecodeContext& context, Instr& out) {
   if (context.take_one_of({"wait", "launch_dependents"}).empty()) context.fail("has no action");
   context.expect_operands(0);
-  out.unit = Unit::control;
   out.execute = [](Warp&, const Instr&, LaneMask) {};
 }
 
+constexpr Traits kIssue{.work = Work::issue};
+constexpr Traits kArrives{.work = Work::issue, .result = Result::none};
+constexpr Traits kWaits{.work = Work::barrier, .result = Result::none};
+constexpr Traits kPredicates{.slots = 0.5F};
+constexpr TypeSet kLongBits{Type::b64};
+
 constexpr Opcode kOpcodes[] = {
-    {"shfl", &decode_shfl},
-    {"vote", &decode_vote},
-    {"activemask", &decode_activemask},
-    {"match", &decode_match},
-    {"redux", &decode_redux},
-    {"elect", &decode_elect},
-    {"bar", &decode_barrier},
-    {"barrier", &decode_barrier},
-    {"membar", &decode_fence},
-    {"fence", &decode_fence},
-    {"nanosleep", &decode_nanosleep},
-    {"griddepcontrol", &decode_griddepcontrol},
+    {"shfl", {}, &decode_shfl, Unit::shuffle, {.flow = Flow::chosen}},
+    {"vote", {Type::pred}, &decode_vote, Unit::shuffle, kPredicates},
+    {"vote", {}, &decode_vote, Unit::shuffle},
+    {"activemask", {}, &decode_activemask, Unit::shuffle},
+    {"match", kLongBits, &decode_match, Unit::shuffle, {.slots = kLongSlots}},
+    {"match", {}, &decode_match, Unit::shuffle},
+    {"redux", {}, &decode_redux, Unit::shuffle},
+    {"elect", {}, &decode_elect, Unit::shuffle},
+    {"bar.sync", {}, &decode_barrier<BarrierMode::sync, true>, Unit::barrier, kWaits},
+    {"bar.arrive", {}, &decode_barrier<BarrierMode::arrive, true>, Unit::barrier, kArrives},
+    {"bar.red", {}, &decode_barrier_reduction<true>, Unit::integer},
+    {"bar.warp.sync", {}, &decode_lane_barrier, Unit::barrier, kArrives},
+    {"barrier.sync", {}, &decode_barrier<BarrierMode::sync, false>, Unit::barrier, kWaits},
+    {"barrier.arrive", {}, &decode_barrier<BarrierMode::arrive, false>, Unit::barrier, kArrives},
+    {"barrier.red", {}, &decode_barrier_reduction<false>, Unit::integer},
+    {"barrier.cluster.arrive", {}, &decode_cluster_arrive, Unit::barrier, kArrives},
+    {"barrier.cluster.wait", {}, &decode_cluster_wait, Unit::barrier, kWaits},
+    {"membar", {}, &decode_fence, Unit::barrier, kIssue},
+    {"fence", {}, &decode_fence, Unit::barrier, kIssue},
+    {"nanosleep", {}, &decode_nanosleep, Unit::control, {.result = Result::none}},
+    {"griddepcontrol", {}, &decode_griddepcontrol, Unit::control},
 };
 
 }  // namespace

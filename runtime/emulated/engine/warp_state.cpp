@@ -17,8 +17,25 @@ Extent thread_place(const Extent& block, std::uint32_t thread) {
   return {thread % block.x, thread / block.x % block.y, thread / block.x / block.y};
 }
 
-/// As many as compute capability 9.0 has.
-constexpr std::uint32_t kWarpsOfMultiprocessor = 64;
+ptx::ThreadPlace::Three three(const Extent& extent) {
+  return {extent.x, extent.y, extent.z};
+}
+
+/// What all threads of a block have in common.
+ptx::ThreadPlace place_in(const Block& block) {
+  const LaunchState& launch = block.launch();
+  ptx::ThreadPlace place;
+  place.ntid = three(launch.block);
+  place.ctaid = three(block.place());
+  place.nctaid = three(launch.grid);
+  place.cluster_nctaid = three(launch.cluster);
+  place.cluster_ctarank = block.rank();
+  place.nsmid = launch.sm_count;
+  place.smem_bytes = block.shared_bytes();
+  place.dynamic_smem_bytes = launch.dynamic_smem_bytes;
+  place.system_smem_bytes = kSharedBase;
+  return place;
+}
 
 }  // namespace
 
@@ -44,9 +61,13 @@ Warp::Warp(Block& block, int index, const Program& program)
       if (constant.lane_bytes == 16) std::memcpy(to + lane * 16 + 8, &constant.high, 8);
     }
   }
-  for (const SpecialRow& special : program.specials) {
-    for (int lane = 0; lane < kLanes; ++lane) {
-      const std::uint32_t value = special_value(special.special, lane);
+  ptx::ThreadPlace place = place_in(block);
+  place.warpid = static_cast<std::uint32_t>(index);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    place.laneid = static_cast<std::uint32_t>(lane);
+    place.tid = three(thread_place(block.launch().block, first + place.laneid));
+    for (const SpecialRow& special : program.specials) {
+      const std::uint32_t value = special.use.special->value(place, special.use.component);
       std::byte* const to = row(special.row);
       switch (special.lane_bytes) {
         case 0:
@@ -64,104 +85,6 @@ Warp::Warp(Block& block, int index, const Program& program)
       }
     }
   }
-}
-
-std::uint32_t Warp::special_value(Special special, int lane) const {
-  const LaunchState& launch = block_.launch();
-  const Extent thread =
-      thread_place(launch.block, static_cast<std::uint32_t>(index_ * kLanes + lane));
-  const Extent place = block_.place();
-  const Extent& cluster = launch.cluster;
-  const LaneMask bit = LaneMask{1} << lane;
-  const auto smem = static_cast<std::uint32_t>(block_.shared_bytes());
-  switch (special) {
-    case Special::tid_x:
-      return thread.x;
-    case Special::tid_y:
-      return thread.y;
-    case Special::tid_z:
-      return thread.z;
-    case Special::ntid_x:
-      return launch.block.x;
-    case Special::ntid_y:
-      return launch.block.y;
-    case Special::ntid_z:
-      return launch.block.z;
-    case Special::ctaid_x:
-      return place.x;
-    case Special::ctaid_y:
-      return place.y;
-    case Special::ctaid_z:
-      return place.z;
-    case Special::nctaid_x:
-      return launch.grid.x;
-    case Special::nctaid_y:
-      return launch.grid.y;
-    case Special::nctaid_z:
-      return launch.grid.z;
-    case Special::laneid:
-      return static_cast<std::uint32_t>(lane);
-    case Special::warpid:
-      return static_cast<std::uint32_t>(index_);
-    case Special::nwarpid:
-      return kWarpsOfMultiprocessor;
-    case Special::smid: {
-      const std::uint64_t flat = place.x + std::uint64_t{launch.grid.x} *
-                                               (place.y + std::uint64_t{launch.grid.y} * place.z);
-      return static_cast<std::uint32_t>(flat % launch.sm_count);
-    }
-    case Special::nsmid:
-      return launch.sm_count;
-    case Special::gridid:
-      return 1;
-    case Special::lanemask_eq:
-      return bit;
-    case Special::lanemask_lt:
-      return bit - 1;
-    case Special::lanemask_le:
-      return bit | (bit - 1);
-    case Special::lanemask_gt:
-      return ~(bit | (bit - 1));
-    case Special::lanemask_ge:
-      return ~(bit - 1);
-    case Special::clusterid_x:
-      return place.x / cluster.x;
-    case Special::clusterid_y:
-      return place.y / cluster.y;
-    case Special::clusterid_z:
-      return place.z / cluster.z;
-    case Special::nclusterid_x:
-      return launch.grid.x / cluster.x;
-    case Special::nclusterid_y:
-      return launch.grid.y / cluster.y;
-    case Special::nclusterid_z:
-      return launch.grid.z / cluster.z;
-    case Special::cluster_ctaid_x:
-      return place.x % cluster.x;
-    case Special::cluster_ctaid_y:
-      return place.y % cluster.y;
-    case Special::cluster_ctaid_z:
-      return place.z % cluster.z;
-    case Special::cluster_nctaid_x:
-      return cluster.x;
-    case Special::cluster_nctaid_y:
-      return cluster.y;
-    case Special::cluster_nctaid_z:
-      return cluster.z;
-    case Special::cluster_ctarank:
-      return block_.rank();
-    case Special::cluster_nctarank:
-      return static_cast<std::uint32_t>(cluster.count());
-    case Special::is_explicit_cluster:
-      return cluster.count() > 1 ? 1 : 0;
-    case Special::dynamic_smem_size:
-      return launch.dynamic_smem_bytes;
-    case Special::total_smem_size:
-      return smem;
-    case Special::aggr_smem_size:
-      return smem + kSharedBase;
-  }
-  return 0;
 }
 
 Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::string text,

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/matrix/matrix_operands.hpp"
 #include "runtime/emulated/memory/memory_operands.hpp"
@@ -191,7 +192,10 @@ void execute_wmma_store(Warp& warp, const Instr& instr, LaneMask active) {
   execute_wmma_move(warp, instr, active, AccessKind::store);
 }
 
-void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
+// wmma.load.{a,b,c}.sync.aligned.ORDER.SHAPE{.SPACE}.TYPE {...}, [p]{, stride}; wmma.store.d
+// likewise.
+template <bool loads>
+void decode_wmma_move(DecodeContext& context, Instr& out) {
   WmmaDetail detail;
   const std::string_view which =
       loads ? context.take_one_of({"a", "b", "c"}) : context.take_one_of({"d"});
@@ -201,7 +205,8 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
   if (which.empty() || order.empty()) context.fail("does not say which matrix in which order");
   detail.row_major = order == "row";
   const MatrixShape shape = take_shape(context);
-  detail.space = take_matrix_space(context);
+  const Space stated = take_matrix_space(context);
+  detail.space = stated;
   const auto type = matrix_type_of(context.take_next());
   if (!type) context.fail("has no type");
   detail.matrix.type = *type;
@@ -221,6 +226,15 @@ void decode_wmma_move(DecodeContext& context, Instr& out, bool loads) {
     out.b = context.source(2, Type::b32);
   }
   out.unit = unit_of(detail.space);
+  // A fragment of f16 in shared memory is one ldmatrix, any other several plain loads or stores.
+  // Those of bf16 are turned by movmatrix where f16 has ldmatrix.trans.
+  if (stated != Space::shared || *type != MatrixType::f16) {
+    context.traits().slots = 8.0F;
+    const bool turned = (which == "a" && !detail.row_major) || (which == "b" && detail.row_major);
+    if (*type == MatrixType::bf16 && turned) {
+      context.traits().transposes = static_cast<float>(detail.matrix.layout->registers);
+    }
+  }
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_wmma_load : &execute_wmma_store;
   const bool halves = *type == MatrixType::f16 || *type == MatrixType::bf16;
@@ -283,7 +297,9 @@ void execute_stmatrix(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-void decode_matrix_rows(DecodeContext& context, Instr& out, bool loads) {
+// {ldmatrix,stmatrix}.sync.aligned.m8n8.{x1,x2,x4}{.trans}{.shared}.b16 {...}, [p]
+template <bool loads>
+void decode_matrix_rows(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
   if (!context.take("m8n8")) context.fail("is known for .m8n8 only");
@@ -306,7 +322,6 @@ void decode_matrix_rows(DecodeContext& context, Instr& out, bool loads) {
     context.fail("is given a variable that does not lie in shared memory");
   }
   out.bytes = static_cast<std::uint8_t>(shared ? Space::shared : named);
-  out.unit = Unit::shared;
   out.detail = context.keep(detail);
   out.execute = loads ? &execute_ldmatrix : &execute_stmatrix;
 }
@@ -332,26 +347,7 @@ void execute_movmatrix(Warp& warp, const Instr& instr, LaneMask active) {
   std::memcpy(warp.row(instr.d), result, sizeof result);
 }
 
-}  // namespace
-
-void decode_wmma(DecodeContext& context, Instr& out) {
-  const std::string_view what = context.take_one_of({"load", "store", "mma"});
-  if (what.empty()) context.fail("is no wmma instruction that the emulator knows");
-  if (what == "mma") {
-    decode_wmma_multiply(context, out);
-  } else {
-    decode_wmma_move(context, out, what == "load");
-  }
-}
-
-void decode_ldmatrix(DecodeContext& context, Instr& out) {
-  decode_matrix_rows(context, out, true);
-}
-
-void decode_stmatrix(DecodeContext& context, Instr& out) {
-  decode_matrix_rows(context, out, false);
-}
-
+// movmatrix.sync.aligned.m8n8.trans.b16 d, a
 void decode_movmatrix(DecodeContext& context, Instr& out) {
   context.take("sync");
   context.take("aligned");
@@ -362,8 +358,24 @@ void decode_movmatrix(DecodeContext& context, Instr& out) {
   out.d = context.destination(0, Type::b32);
   out.a = context.source(1, Type::b32);
   out.detail = ldmatrix_fragment(1, false);
-  out.unit = Unit::shuffle;
   out.execute = &execute_movmatrix;
+}
+
+constexpr Traits kLoad{.work = Work::load, .flow = Flow::loaded};
+constexpr Traits kStore{.work = Work::store};
+
+constexpr Opcode kOpcodes[] = {
+    {"wmma.load", {}, &decode_wmma_move<true>, Unit::shared, kLoad},
+    {"wmma.store", {}, &decode_wmma_move<false>, Unit::shared, kStore},
+    {"ldmatrix", {}, &decode_matrix_rows<true>, Unit::shared, kLoad},
+    {"stmatrix", {}, &decode_matrix_rows<false>, Unit::shared, kStore},
+    {"movmatrix", {}, &decode_movmatrix, Unit::shuffle, {.work = Work::transpose}},
+};
+
+}  // namespace
+
+std::span<const Opcode> matrix_memory_opcodes() {
+  return kOpcodes;
 }
 
 bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {
@@ -415,6 +427,16 @@ std::vector<std::uint32_t> matrix_rows(DecodeContext& context, const ptx::Operan
                              matrix.layout->registers));
   }
   return rows;
+}
+
+void state_product(DecodeContext& context, const MatrixShape& shape, MatrixType type) {
+  Traits& traits = context.traits();
+  traits.multiply_adds = static_cast<float>(shape.m * shape.n * shape.k);
+  traits.rate = type == MatrixType::tf32  ? MatrixRate::tf32
+                : type == MatrixType::f64 ? MatrixRate::f64
+                : !is_float(type)         ? MatrixRate::s8
+                : bits_of(type) == 8      ? MatrixRate::e4m3
+                                          : MatrixRate::f16;
 }
 
 const FragmentLayout* wmma_layout(const MatrixShape& shape, MatrixRole role, MatrixType type) {

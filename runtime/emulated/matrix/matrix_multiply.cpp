@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/matrix/matrix_elements.hpp"
 #include "runtime/emulated/matrix/matrix_operands.hpp"
@@ -90,8 +90,8 @@ void finish(DecodeContext& context, Instr& out, MultiplyDetail detail) {
   add(3, detail.c, false);
   context.set_rows(out, rows);
   const MatrixType type = detail.a.type;
+  state_product(context, detail.shape, type);
   out.detail = context.keep(detail);
-  out.unit = Unit::tensor;
   out.execute = type == MatrixType::f64 ? &execute_multiply<double>
                 : is_float(type)        ? &execute_multiply<float>
                                         : &execute_multiply<std::int32_t>;
@@ -212,8 +212,7 @@ void decode_mma(DecodeContext& context, Instr& out) {
   finish(context, out, detail);
 }
 
-}  // namespace
-
+// wmma.mma.sync.aligned.ALAYOUT.BLAYOUT.SHAPE.TYPES {d}, {a}, {b}, {c}
 void decode_wmma_multiply(DecodeContext& context, Instr& out) {
   MultiplyDetail detail;
   take_common(context, detail);
@@ -232,14 +231,20 @@ void decode_wmma_multiply(DecodeContext& context, Instr& out) {
   finish(context, out, detail);
 }
 
-std::span<const Opcode> matrix_opcodes() {
-  static constexpr Opcode kOpcodes[] = {
-      {"mma", &decode_mma},
-      {"wmma", &decode_wmma},
-      {"ldmatrix", &decode_ldmatrix},
-      {"stmatrix", &decode_stmatrix},
-      {"movmatrix", &decode_movmatrix},
-  };
+constexpr Traits kProduct{.work = Work::product, .flow = Flow::number};
+
+constexpr Opcode kOpcodes[] = {
+    {"mma", {}, &decode_mma, Unit::tensor, kProduct},
+    {"wmma.mma",
+     {},
+     &decode_wmma_multiply,
+     Unit::tensor,
+     {.work = Work::product, .flow = Flow::loaded}},
+};
+
+}  // namespace
+
+std::span<const Opcode> matrix_multiply_opcodes() {
   return kOpcodes;
 }
 

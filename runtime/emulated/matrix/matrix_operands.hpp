@@ -37,10 +37,7 @@ struct MatrixOperand {
 [[nodiscard]] const FragmentLayout* wmma_layout(const MatrixShape& shape, MatrixRole role,
                                                 MatrixType type);
 
-void decode_wmma(DecodeContext& context, Instr& out);
-void decode_wmma_multiply(DecodeContext& context, Instr& out);
-void decode_ldmatrix(DecodeContext& context, Instr& out);
-void decode_stmatrix(DecodeContext& context, Instr& out);
-void decode_movmatrix(DecodeContext& context, Instr& out);
+/// Says what a product of this shape costs, by the type of A.
+void state_product(DecodeContext& context, const MatrixShape& shape, MatrixType type);
 
 }  // namespace kiln::emulated

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "runtime/emulated/async/async_instructions.hpp"
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/warp.hpp"
 #include "runtime/emulated/matrix/matrix_operands.hpp"
@@ -57,6 +57,12 @@ MatrixType take_element(DecodeContext& context) {
 bool is_fp8(MatrixType type) {
   return type == MatrixType::e4m3 || type == MatrixType::e5m2;
 }
+void expect_aligned(DecodeContext& context) {
+  if (!context.take("sync") || !context.take("aligned")) {
+    context.fail("is known with .sync.aligned only");
+  }
+}
+
 bool is_byte(MatrixType type) {
   return type == MatrixType::s8 || type == MatrixType::u8;
 }
@@ -107,7 +113,9 @@ void decode_immediates(DecodeContext& context, WgmmaDetail& detail) {
   detail.b_along_n = one_of(in_registers ? 6 : 7, 0) == 1;
 }
 
+// wgmma.mma_async.sync.aligned.SHAPE.DTYPE.ATYPE.BTYPE {d}, a, b, scale-d, ...
 void decode_multiply(DecodeContext& context, Instr& out) {
+  expect_aligned(context);
   WgmmaDetail detail;
   const MatrixShape shape = take_shape(context);
   detail.d_type = take_element(context);
@@ -115,6 +123,7 @@ void decode_multiply(DecodeContext& context, Instr& out) {
   detail.b_type = take_element(context);
   detail.saturates = context.take("satfinite");
   if (!is_known(shape, detail)) context.fail("has no such shape for its types");
+  state_product(context, shape, detail.a_type);
   detail.bits = detail.a_type == MatrixType::b1;
   if (detail.bits) {
     if (!context.take("and") || !context.take("popc")) context.fail("is known as .and.popc only");
@@ -139,32 +148,38 @@ void decode_multiply(DecodeContext& context, Instr& out) {
   decode_immediates(context, detail);
   context.set_rows(out, rows);
   out.detail = context.keep(detail);
-  out.unit = Unit::tensor;
   out.execute = &execute_multiply;
 }
 
-void decode_wgmma(DecodeContext& context, Instr& out) {
-  const std::string_view what =
-      context.take_one_of({"fence", "mma_async", "commit_group", "wait_group"});
-  if (!context.take("sync") || !context.take("aligned")) {
-    context.fail("is known with .sync.aligned only");
-  }
-  out.unit = Unit::barrier;
-  if (what == "mma_async") {
-    decode_multiply(context, out);
-  } else if (what == "fence") {
-    out.execute = &execute_fence;
-  } else if (what == "commit_group") {
-    out.execute = &execute_commit;
-  } else if (what == "wait_group") {
-    out.immediate = take_group_count(context);
-    out.execute = &execute_wait;
-  } else {
-    context.fail("is an operation that the emulator does not know");
-  }
+// wgmma.fence.sync.aligned and wgmma.commit_group.sync.aligned
+template <Execute execute>
+void decode_plain(DecodeContext& context, Instr& out) {
+  expect_aligned(context);
+  out.execute = execute;
 }
 
-constexpr Opcode kOpcodes[] = {{"wgmma", &decode_wgmma}};
+// wgmma.wait_group.sync.aligned n
+void decode_wait(DecodeContext& context, Instr& out) {
+  expect_aligned(context);
+  out.immediate = take_group_count(context);
+  out.execute = &execute_wait;
+}
+
+constexpr Traits kIssue{.work = Work::issue, .flow = Flow::number};
+
+constexpr Opcode kOpcodes[] = {
+    {"wgmma.fence", {}, &decode_plain<&execute_fence>, Unit::barrier, kIssue},
+    {"wgmma.commit_group", {}, &decode_plain<&execute_commit>, Unit::barrier, kIssue},
+    {"wgmma.wait_group", {}, &decode_wait, Unit::barrier, kIssue},
+    {"wgmma.mma_async",
+     {},
+     &decode_multiply,
+     Unit::tensor,
+     {.work = Work::product,
+      .result = Result::accumulated,
+      .flow = Flow::number,
+      .by_warpgroup = true}},
+};
 
 }  // namespace
 

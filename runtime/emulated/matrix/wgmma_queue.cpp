@@ -395,12 +395,12 @@ bool WgmmaQueue::is_unfinished(std::uint32_t row, LaneMask lanes) const {
 }
 
 void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
-  const std::string_view opcode = warp_.program().opcodes[instr.index];
+  const Traits& traits = warp_.program().traits[instr.index];
   const auto& moved = warp_.program().moved_rows;
   // Whole words may be moved to where they are found later; start() looks at wgmma's operands.
-  const bool moves = opcode.starts_with("mov.");
+  const bool moves = traits.flow == Flow::moved;
   if (moves && instr.count == 0 && std::binary_search(moved.begin(), moved.end(), instr.d)) return;
-  if (opcode.starts_with("wgmma")) return;
+  if (traits.by_warpgroup) return;
   const bool unpacks = moves && instr.d == kNoRow;  // into `rows`
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
@@ -411,7 +411,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {
     if (check(row)) return;
   }
-  const bool targets = opcode.starts_with("brx");  // in `rows`
+  const bool targets = traits.work == Work::branch;  // in `rows`
   for (std::uint32_t i = 0; i < instr.count && !unpacks && !targets; ++i) {
     if (check(instr.rows[i])) return;
   }

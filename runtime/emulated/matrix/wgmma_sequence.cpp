@@ -14,7 +14,7 @@ namespace {
 
 /// Where both are missed, the product is the one to be named.
 bool multiplies(const Warp& warp, const Instr& instr) {
-  return warp.program().opcodes[instr.index].starts_with("wgmma.mma_async");
+  return warp.program().traits[instr.index].by_warpgroup;
 }
 
 std::size_t rank_of(const Warp& warp) {

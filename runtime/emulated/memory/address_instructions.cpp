@@ -4,7 +4,7 @@
 #include <bit>
 #include <string_view>
 
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 #include "runtime/emulated/engine/warp.hpp"
@@ -75,7 +75,6 @@ void decode_cvta(DecodeContext& context, Instr& out) {
     context.fail("makes no address of 64 bits, as generic ones of 64-bit PTX are");
   }
   out.immediate = static_cast<std::int64_t>(window_of(space));
-  out.unit = Unit::integer;
   out.execute = &execute_cvta;
 }
 
@@ -114,13 +113,12 @@ void decode_isspacep(DecodeContext& context, Instr& out) {
   out.d = context.destination(0, Type::pred);
   out.a = context.source(1, Type::u64);
   out.immediate = static_cast<std::int64_t>(window_of(space));
-  out.unit = Unit::integer;
   out.execute = &execute_isspacep;
 }
 
 constexpr Opcode kOpcodes[] = {
-    {"cvta", &decode_cvta},
-    {"isspacep", &decode_isspacep},
+    {"cvta", {}, &decode_cvta, Unit::integer, {.slots = 0.0F}},
+    {"isspacep", {}, &decode_isspacep, Unit::integer, {.flow = Flow::number}},
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/emulated/decode/decoder.hpp"
+#include "runtime/emulated/decode/opcode.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/lane_loops.hpp"
 #include "runtime/emulated/engine/warp.hpp"
@@ -241,7 +241,8 @@ AccessWords take_words(DecodeContext& context) {
 void decode_access(DecodeContext& context, Instr& out, std::size_t address, std::size_t value,
                    bool load) {
   MemoryDetail detail;
-  detail.space = take_space(context, &detail.in_cluster);
+  const Space stated = take_space(context, &detail.in_cluster);
+  detail.space = stated;
   const AccessWords words = take_words(context);
   detail.ordering = words.ordering;
   context.expect_operands(2 + words.policies);
@@ -273,6 +274,12 @@ void decode_access(DecodeContext& context, Instr& out, std::size_t address, std:
     detail.space = named;
   }
   out.unit = unit_of(detail.space);
+  if (out.unit == Unit::constant) {
+    // Parameters become operands of what uses them, other constants are read on the way.
+    const bool is_long = detail.element.memory_bytes == 8 && type != Type::f64;
+    context.traits().work = Work::compute;
+    context.traits().slots = load && stated == Space::param ? 0.0F : is_long ? kLongSlots : 1.0F;
+  }
   out.detail = context.keep(detail);
   out.execute = load ? &execute_load : &execute_store;
 }
@@ -282,10 +289,6 @@ void decode_ld(DecodeContext& context, Instr& out) {
 }
 
 void decode_st(DecodeContext& context, Instr& out) {
-  if (context.take("async")) {
-    decode_async_store(context, out);
-    return;
-  }
   decode_access(context, out, 0, 1, false);
 }
 
@@ -429,10 +432,6 @@ void decode_atom(DecodeContext& context, Instr& out) {
 }
 
 void decode_red(DecodeContext& context, Instr& out) {
-  if (context.take("async")) {
-    decode_async_reduction(context, out);
-    return;
-  }
   for (const std::string_view part : context.left()) {
     if (part == "exch" || part == "cas") context.fail("gives no old value, which that is for");
   }
@@ -442,14 +441,13 @@ void decode_red(DecodeContext& context, Instr& out) {
 void execute_nothing(Warp&, const Instr&, LaneMask) {}
 
 /// Hints that move no value a kernel could see.
+template <std::size_t operands>
 void decode_hint(DecodeContext& context, Instr& out) {
   static_cast<void>(take_space(context));
   take_words(context);
   context.take_one_of({"L1", "L2", "tensormap"});
   context.take_one_of({"L2::evict_last", "L2::evict_normal"});
-  const std::string& name = context.in().parts.front();
-  context.expect_operands(name == "applypriority" || name == "discard" ? 2 : 1);
-  out.unit = Unit::control;
+  context.expect_operands(operands);
   out.execute = &execute_nothing;
 }
 
@@ -474,16 +472,23 @@ void decode_policy(DecodeContext& context, Instr& out) {
   if (kind == "cvt") context.expect_operands(2);
   if (kind == "fractional" && context.operands() != 1) context.expect_operands(2);
   out.d = context.destination(0, Type::b64);
-  out.unit = Unit::integer;
   out.execute = &execute_policy;
 }
 
+constexpr Traits kLoad{.work = Work::load, .flow = Flow::loaded};
+constexpr Traits kStore{.work = Work::store};
+
 constexpr Opcode kOpcodes[] = {
-    {"ld", &decode_ld},          {"ldu", &decode_ld},
-    {"st", &decode_st},          {"atom", &decode_atom},
-    {"red", &decode_red},        {"prefetch", &decode_hint},
-    {"prefetchu", &decode_hint}, {"applypriority", &decode_hint},
-    {"discard", &decode_hint},   {"createpolicy", &decode_policy},
+    {"ld", {}, &decode_ld, Unit::global, kLoad},
+    {"ldu", {}, &decode_ld, Unit::global, kLoad},
+    {"st", {}, &decode_st, Unit::global, kStore},
+    {"atom", {}, &decode_atom, Unit::global, kLoad},
+    {"red", {}, &decode_red, Unit::global, kStore},
+    {"prefetch", {}, &decode_hint<1>, Unit::control},
+    {"prefetchu", {}, &decode_hint<1>, Unit::control},
+    {"applypriority", {}, &decode_hint<2>, Unit::control},
+    {"discard", {}, &decode_hint<2>, Unit::control},
+    {"createpolicy", {}, &decode_policy, Unit::integer, {.slots = kLongSlots}},
 };
 
 }  // namespace

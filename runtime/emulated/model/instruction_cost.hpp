@@ -61,12 +61,8 @@ struct InstructionCost {
   int groups = 0;            ///< of wait: that may stay open; -1: none, nor copies of no group
 };
 
-/// Costs of every instruction of a program. PTX is not what runs: moves and conversions of
-/// addresses vanish, divisions grow; the weights are typical of what ptxas makes of them.
+/// Costs of every instruction of a program, by its traits.
 [[nodiscard]] std::vector<InstructionCost> instruction_costs(const Program& program,
                                                              const DeviceProfile& profile);
-
-/// Multiply-adds of a wmma, mma or wgmma instruction by its opcode; 0 for others.
-[[nodiscard]] double multiply_adds(std::string_view opcode);
 
 }  // namespace kiln::emulated

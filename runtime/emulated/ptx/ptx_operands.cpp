@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "runtime/emulated/ptx/ptx_constant.hpp"
+#include "runtime/emulated/ptx/special_registers.hpp"
 
 namespace kiln::ptx {
 
@@ -17,59 +18,6 @@ namespace {
 
 /// Position of an operand inside another one, where no label may stand.
 constexpr std::size_t kNested = ~std::size_t{0};
-
-// Four values each: .x .y .z .w; without a component, all of them.
-constexpr std::array<std::string_view, 8> kVectorSpecials{
-    "tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
-// One value each. Those with a number in their name are told by is_special.
-constexpr std::array<std::string_view, 14> kCounterSpecials{"clock",
-                                                            "clock_hi",
-                                                            "clock64",
-                                                            "globaltimer",
-                                                            "globaltimer_lo",
-                                                            "globaltimer_hi",
-                                                            "total_smem_size",
-                                                            "aggr_smem_size",
-                                                            "dynamic_smem_size",
-                                                            "reserved_smem_offset_begin",
-                                                            "reserved_smem_offset_end",
-                                                            "reserved_smem_offset_cap",
-                                                            "current_graph_exec",
-                                                            "gridid"};
-constexpr std::array<std::string_view, 13> kPlaceSpecials{"laneid",          "warpid",
-                                                          "nwarpid",         "smid",
-                                                          "nsmid",           "is_explicit_cluster",
-                                                          "cluster_ctarank", "cluster_nctarank",
-                                                          "lanemask_eq",     "lanemask_le",
-                                                          "lanemask_lt",     "lanemask_ge",
-                                                          "lanemask_gt"};
-
-template <class List>
-bool is_one_of(std::string_view name, const List& list) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
-/// True for PREFIX0 to PREFIX<count - 1> with that ending.
-bool is_numbered(std::string_view name, std::string_view prefix, std::string_view ending,
-                 int count) {
-  if (!name.starts_with(prefix) || !name.ends_with(ending) ||
-      name.size() <= prefix.size() + ending.size()) {
-    return false;
-  }
-  const std::string_view digits =
-      name.substr(prefix.size(), name.size() - prefix.size() - ending.size());
-  int number = 0;
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, number);
-  return parsed.ec == std::errc{} && parsed.ptr == end && number >= 0 && number < count &&
-         (digits == "0" || digits.front() != '0');
-}
-
-bool is_special(std::string_view name) {
-  return is_one_of(name, kPlaceSpecials) || is_one_of(name, kCounterSpecials) ||
-         is_numbered(name, "envreg", "", 32) || is_numbered(name, "pm", "", 8) ||
-         is_numbered(name, "pm", "_64", 8) || is_numbered(name, "reserved_smem_offset_", "", 2);
-}
 
 /// Which lane of a vector ".y" or ".g" is; -1 for others.
 int lane_of(const Token& token) {
@@ -204,8 +152,8 @@ Operand OperandReader::read_register(const Token& token, const Name& name) {
 
 Operand OperandReader::read_special(const Token& token) {
   const std::string_view name = token.text.substr(1);
-  const bool is_vector = is_one_of(name, kVectorSpecials);
-  if (!is_vector && !is_special(name)) {
+  const SpecialRegister* const special = find_special(name);
+  if (special == nullptr) {
     fail_at(token,
             fmt::format("'{}' is neither a declared register nor a special one", token.text));
   }
@@ -213,7 +161,7 @@ Operand OperandReader::read_special(const Token& token) {
   operand.name = token.text;
   if (!lexer_.at_directive()) return operand;
   const Token component = lexer_.take();
-  if (!is_vector || lane_of(component) < 0) {
+  if (!special->is_vector || lane_of(component) < 0) {
     fail_at(component, fmt::format("'{}' has no component '{}'", token.text, component.text));
   }
   // One spelling for each: .r and .x are the same.

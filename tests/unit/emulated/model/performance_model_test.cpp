@@ -165,52 +165,103 @@ TEST(PerformanceModel, RegistersLimitWhatFits) {
   EXPECT_EQ(predicted(text, 132 * 8, 64).blocks_per_sm, 4);
 }
 
-TEST(PerformanceModel, ShapesOfMatrixInstructionsAreRead) {
-  EXPECT_DOUBLE_EQ(multiply_adds("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32"), 4096.0);
-  EXPECT_DOUBLE_EQ(multiply_adds("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"), 1024.0);
-  EXPECT_DOUBLE_EQ(multiply_adds("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"), 262144.0);
-  EXPECT_DOUBLE_EQ(multiply_adds("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), 0.0);
-  EXPECT_DOUBLE_EQ(multiply_adds("fma.rn.f32"), 0.0);
+/// The costs of a kernel of these statements, without those of the `ret` and of the end.
+std::vector<InstructionCost> costs_of(const std::string& statements) {
+  const std::string text =
+      ".reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<8>; .reg .f32 %f<16>;"
+      ".shared .align 16 .b8 place[256]; .shared .align 8 .b64 barrier;" +
+      statements + " ret;";
+  const auto module = ptx::read_module(test::kernel_text(text, 0));
+  const auto program = decode(module, "k", [](const ptx::Variable&) { return std::uint64_t{0}; });
+  auto costs = instruction_costs(*program, profile_of("h200"));
+  costs.resize(costs.size() - 2);
+  return costs;
 }
 
-Step step_of(const std::string& opcode, Unit unit = Unit::async_copy) {
-  Program program;
-  program.code.resize(1);
-  program.code[0].unit = unit;
-  program.opcodes = {opcode};
-  program.uses.resize(1);
-  return instruction_costs(program, profile_of("h200")).front().step;
+Step step_of(const std::string& statement) {
+  const auto costs = costs_of(statement);
+  EXPECT_EQ(costs.size(), 1U) << statement;
+  return costs.front().step;
+}
+
+TEST(PerformanceModel, ProductsTakeAsLongAsTheirShapeAndTypesSay) {
+  const DeviceProfile profile = profile_of("h200");
+  const auto clocks = [](const std::string& statement) {
+    return double{costs_of(statement).front().pipe_clocks};
+  };
+  const auto parts = double{kSubPartitions};
+  EXPECT_NEAR(clocks("wmma.mma.sync.aligned.row.row.m16n16k16.f32.f32 {%f0,%f1,%f2,%f3,%f4,%f5,%f6,"
+                     "%f7}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, {%r0,%r1,%r2,%r3,%r4,%r5,%r6,%r7}, "
+                     "{%f0,%f1,%f2,%f3,%f4,%f5,%f6,%f7};"),
+              4096 * parts / profile.mma.f16, 1e-3);
+  EXPECT_NEAR(clocks("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3}, "
+                     "{%r0,%r1,%r2,%r3}, {%r0,%r1}, {%f0,%f1,%f2,%f3};"),
+              1024 * parts / profile.mma.tf32, 1e-3);
+  EXPECT_NEAR(clocks("mma.sync.aligned.m16n8k32.row.col.s32.s8.u8.s32 {%r0,%r1,%r2,%r3}, "
+                     "{%r0,%r1,%r2,%r3}, {%r0,%r1}, {%r0,%r1,%r2,%r3};"),
+              4096 * parts / profile.mma.s8, 1e-3);
+  EXPECT_NEAR(clocks("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f0,%f1,%f2,%f3}, "
+                     "{%r0,%r1,%r2,%r3}, {%r0,%r1}, {%f0,%f1,%f2,%f3};"),
+              4096 * parts / profile.mma.e4m3, 1e-3);
+  // Each part of the multiprocessor does its quarter.
+  EXPECT_NEAR(clocks("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0,%f1,%f2,%f3}, %rd0, "
+                     "%rd1, 1, 1, 1, 0, 0;"),
+              64 * 8 * 16 / profile.wgmma.f16, 1e-3);
 }
 
 TEST(PerformanceModel, BarriersOfTheBlockAreKnownInAnySpelling) {
-  for (const char* opcode : {"bar.sync", "bar.red.popc.u32", "barrier.sync.aligned",
-                             "barrier.cta.sync", "barrier.cta.red.and.pred", "bar.cta.sync",
-                             "barrier.red.or.pred", "barrier.cluster.wait.aligned"}) {
-    EXPECT_EQ(step_of(opcode, Unit::barrier), Step::barrier) << opcode;
+  for (const char* statement : {"bar.sync 0;", "barrier.sync.aligned 0;", "barrier.cta.sync 0;",
+                                "bar.cta.sync 0;", "barrier.cluster.wait.aligned;"}) {
+    EXPECT_EQ(step_of(statement), Step::barrier) << statement;
   }
-  for (const char* opcode : {"bar.arrive", "barrier.cta.arrive", "bar.warp.sync",
-                             "barrier.cluster.arrive", "membar.gl", "fence.acq_rel.gpu"}) {
-    EXPECT_EQ(step_of(opcode, Unit::barrier), Step::compute) << opcode;
+  for (const char* statement :
+       {"bar.arrive 0, 64;", "barrier.cta.arrive 0, 64;", "bar.warp.sync %r0;",
+        "barrier.cluster.arrive;", "membar.gl;", "fence.acq_rel.gpu;"}) {
+    EXPECT_EQ(step_of(statement), Step::compute) << statement;
   }
-  // The half of bar.red that gives the result waits for nobody.
-  const auto module =
-      ptx::read_module(test::kernel_text(".reg .pred %p<4>; bar.red.or.pred %p1, 0, %p2; ret;", 0));
-  const auto program = decode(module, "k", [](const ptx::Variable&) { return std::uint64_t{0}; });
-  int barriers = 0;
-  for (const auto& cost : instruction_costs(*program, profile_of("h200"))) {
-    barriers += cost.step == Step::barrier ? 1 : 0;
+  // The half of bar.red that gives the result waits for nothing.
+  for (const char* statement :
+       {"bar.red.or.pred %p1, 0, %p2;", "bar.red.popc.u32 %r1, 0, %p2;",
+        "barrier.cta.red.and.pred %p1, 0, %p2;", "barrier.red.or.pred %p1, 0, %p2;"}) {
+    const auto costs = costs_of(statement);
+    ASSERT_EQ(costs.size(), 2U) << statement;
+    EXPECT_EQ(costs[0].step, Step::barrier) << statement;
+    EXPECT_EQ(costs[1].step, Step::compute) << statement;
   }
-  EXPECT_EQ(barriers, 1);
 }
 
 TEST(PerformanceModel, OnlyPlainAsynchronousCopiesMoveWhatTheTraceSays) {
-  EXPECT_EQ(step_of("cp.async.cg.shared.global"), Step::copy);
-  EXPECT_EQ(step_of("cp.async.ca.shared.global"), Step::copy);
-  EXPECT_EQ(step_of("cp.async.commit_group"), Step::commit);
-  EXPECT_EQ(step_of("cp.async.wait_group"), Step::wait);
-  EXPECT_EQ(step_of("cp.async.mbarrier.arrive.shared.b64"), Step::compute);
-  EXPECT_EQ(step_of("cp.async.bulk.commit_group"), Step::compute);
-  EXPECT_EQ(step_of("cp.async.bulk.wait_group.read"), Step::compute);
+  EXPECT_EQ(step_of("cp.async.cg.shared.global [place], [%rd0], 16;"), Step::copy);
+  EXPECT_EQ(step_of("cp.async.ca.shared.global [place], [%rd0], 4;"), Step::copy);
+  EXPECT_EQ(step_of("cp.async.commit_group;"), Step::commit);
+  EXPECT_EQ(costs_of("cp.async.wait_group 2;").front().groups, 2);
+  EXPECT_EQ(costs_of("cp.async.wait_all;").front().groups, -1);
+  EXPECT_EQ(step_of("cp.async.wait_all;"), Step::wait);
+  EXPECT_EQ(step_of("cp.async.mbarrier.arrive.shared.b64 [barrier];"), Step::compute);
+  EXPECT_EQ(step_of("cp.async.bulk.commit_group;"), Step::compute);
+  EXPECT_EQ(step_of("cp.async.bulk.wait_group.read 0;"), Step::compute);
+}
+
+TEST(PerformanceModel, PtxBecomesMoreInstructionsOrFewer) {
+  const auto slots = [](const std::string& statement) {
+    const InstructionCost cost = costs_of(statement).front();
+    return cost.step == Step::nothing ? 0.0F : cost.slots;
+  };
+  EXPECT_EQ(slots("mov.u32 %r1, %tid.x;"), 0.0F);
+  EXPECT_EQ(slots("cvta.to.global.u64 %rd1, %rd2;"), 0.0F);
+  EXPECT_EQ(slots("cvt.u64.u32 %rd1, %r2;"), 0.0F);
+  EXPECT_EQ(slots("cvt.s64.s32 %rd1, %r2;"), 0.5F);
+  EXPECT_EQ(slots("cvt.s64.s16 %rd1, %r2;"), 1.5F);
+  EXPECT_EQ(slots("and.pred %p1, %p2, %p3;"), 0.5F);
+  EXPECT_EQ(slots("add.s32 %r1, %r2, %r3;"), 1.0F);
+  EXPECT_EQ(slots("add.s64 %rd1, %rd2, %rd3;"), 1.0F);
+  EXPECT_EQ(slots("sub.s64 %rd1, %rd2, %rd3;"), 1.5F);
+  EXPECT_EQ(slots("mul.lo.s64 %rd1, %rd2, %rd3;"), 4.0F);
+  EXPECT_EQ(slots("div.u32 %r1, %r2, %r3;"), 16.0F);
+  EXPECT_EQ(slots("div.s64 %rd1, %rd2, %rd3;"), 60.0F);
+  EXPECT_EQ(slots("div.approx.f32 %f1, %f2, %f3;"), 2.0F);
+  EXPECT_EQ(slots("rcp.rn.f32 %f1, %f2;"), 10.0F);
+  EXPECT_EQ(slots("rcp.approx.f32 %f1, %f2;"), 1.0F);
 }
 
 TEST(PerformanceModel, ARecordedBatchReplaysThePrediction) {
