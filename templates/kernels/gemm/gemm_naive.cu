@@ -29,10 +29,10 @@
 /// the other kernels, for every operand type. Its limit is that each operand element is read from
 /// the caches min(m, n) times or so, with one product per two loads.
 
+#include "common/arithmetic.cuh"
 #include "common/element.cuh"
 #include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
-#include "common/raster.cuh"
 
 struct GemmNaiveConfig {  //@ config
   int block_x;            //@ tune 8 16 32* 64   // threads along a row of D

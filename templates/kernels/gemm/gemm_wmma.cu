@@ -53,13 +53,18 @@
 /// rest takes other instructions. Compilers turn the loads of f16 fragments into ldmatrix, but
 /// those of bf16 fragments into plain loads of words, which costs bf16 a third of the speed.
 
-#include <mma.h>
-
-#include "common/element.cuh"
-#include "common/epilogue.cuh"
-#include "common/gemm_args.cuh"
-#include "common/raster.cuh"
-#include "common/tile_copy.cuh"
+#include "common/arithmetic.cuh"
+#include "common/meta.cuh"
+#include "lib/atom_wmma.cuh"
+#include "lib/copy_async.cuh"
+#include "lib/copy_registers.cuh"
+#include "lib/epilogue_staged.cuh"
+#include "lib/main_loop.cuh"
+#include "lib/output.cuh"
+#include "lib/panel.cuh"
+#include "lib/shared_layout.cuh"
+#include "lib/tile_order.cuh"
+#include "lib/warp_tile.cuh"
 
 struct GemmWmmaConfig {  //@ config
   int tile_m;            //@ tune 32 64 128* 256   // rows of D that a block computes
@@ -141,250 +146,6 @@ struct GemmWmmaConfig {  //@ config
 //@ cost       registers = min(thread_regs, warp_m * warp_n / 32 +
 //@                                         fragment_buffers * fragment_regs + 40)
 
-namespace kiln {
-
-namespace wmma = nvcuda::wmma;
-
-template <bool kTransposed>
-struct WmmaLayout {
-  using type = wmma::row_major;
-};
-template <>
-struct WmmaLayout<true> {
-  using type = wmma::col_major;
-};
-
-/// One warp's share of the block's tile: the accumulators, and operand fragments for two steps.
-template <GemmWmmaConfig C, class T>
-class WarpTile {
- public:
-  static constexpr int kDepth = 16;  ///< of every 16-bit WMMA shape
-  static constexpr int kBuffers = C.fragment_buffers;
-  static constexpr int kSteps = C.tile_k / kDepth;
-  static constexpr int kRows = C.warp_m / C.frag_m;
-  static constexpr int kCols = C.warp_n / C.frag_n;
-
-  KILN_DEVICE WarpTile(int warp_row, int warp_col)
-      : a_offset_(warp_row * C.warp_m * (C.a_transposed ? 1 : C.a_stride)),
-        b_offset_(C.a_elements + warp_col * C.warp_n * (C.b_transposed ? C.b_stride : 1)) {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kCols; ++j) wmma::fill_fragment(accumulators_[i][j], 0.0F);
-    }
-  }
-
-  /// Reads the fragments of a 16-deep step of a stage from shared memory into buffer `slot`.
-  KILN_DEVICE void load_fragments(const T* stage, int step, int slot) {
-    const T* a = stage + a_offset_ + step * kDepth * (C.a_transposed ? C.a_stride : 1);
-    const T* b = stage + b_offset_ + step * kDepth * (C.b_transposed ? 1 : C.b_stride);
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const int offset = i * C.frag_m * (C.a_transposed ? 1 : C.a_stride);
-      wmma::load_matrix_sync(a_[slot][i], a + offset, C.a_stride);
-    }
-#pragma unroll
-    for (int j = 0; j < kCols; ++j) {
-      const int offset = j * C.frag_n * (C.b_transposed ? C.b_stride : 1);
-      wmma::load_matrix_sync(b_[slot][j], b + offset, C.b_stride);
-    }
-  }
-
-  KILN_DEVICE void multiply(int slot) {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-#pragma unroll
-      for (int j = 0; j < kCols; ++j) {
-        wmma::mma_sync(accumulators_[i][j], a_[slot][i], b_[slot][j], accumulators_[i][j]);
-      }
-    }
-  }
-
-  /// Multiplies a whole stage. With two fragment buffers, each step's fragments are read while the
-  /// step before is multiplied.
-  KILN_DEVICE void compute_stage(const T* stage) {
-    load_fragments(stage, 0, 0);
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      if (kBuffers == 1) multiply(0);
-      if (step + 1 < kSteps) load_fragments(stage, step + 1, (step + 1) % kBuffers);
-      if (kBuffers == 2) multiply(step % 2);
-    }
-  }
-
-  /// Writes one row of fragments, frag_m x warp_n floats, to shared memory.
-  KILN_DEVICE void store_row(int row, float* slab) const {
-#pragma unroll
-    for (int j = 0; j < kCols; ++j) {
-      wmma::store_matrix_sync(slab + j * C.frag_n, accumulators_[row][j], C.result_stride,
-                              wmma::mem_row_major);
-    }
-  }
-
- private:
-  using FragmentA = wmma::fragment<wmma::matrix_a, C.frag_m, C.frag_n, kDepth, T,
-                                   typename WmmaLayout<C.a_transposed != 0>::type>;
-  using FragmentB = wmma::fragment<wmma::matrix_b, C.frag_m, C.frag_n, kDepth, T,
-                                   typename WmmaLayout<C.b_transposed != 0>::type>;
-  using Accumulator = wmma::fragment<wmma::accumulator, C.frag_m, C.frag_n, kDepth, float>;
-
-  int a_offset_;  ///< of the warp's first element in a stage
-  int b_offset_;
-  FragmentA a_[kBuffers][kRows];
-  FragmentB b_[kBuffers][kCols];
-  Accumulator accumulators_[kRows][kCols];
-};
-
-template <GemmWmmaConfig C, class T>
-using WmmaCopyA =
-    TileCopy<T, C.a_rows, C.a_cols, C.a_stride, C.vec_a, C.threads, C.a_transposed != 0>;
-template <GemmWmmaConfig C, class T>
-using WmmaCopyB =
-    TileCopy<T, C.b_rows, C.b_cols, C.b_stride, C.vec_b, C.threads, C.b_transposed == 0>;
-
-/// stages 1: load a tile, multiply it, and so on.
-template <GemmWmmaConfig C, class T>
-KILN_DEVICE void run_single_buffer(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
-                                   WmmaCopyB<C, T>& copy_b, T* stage, int tiles) {
-  typename WmmaCopyA<C, T>::Registers a;
-  typename WmmaCopyB<C, T>::Registers b;
-  for (int tile = 0; tile < tiles; ++tile) {
-    copy_a.load(a);
-    copy_b.load(b);
-    copy_a.store(a, stage);
-    copy_b.store(b, stage + C.a_elements);
-    __syncthreads();
-    warp.compute_stage(stage);
-    __syncthreads();
-  }
-}
-
-/// stages 2 through registers: the loads of the next tile are in flight while this one is
-/// multiplied; one barrier per tile is enough, because reader and writer use different buffers.
-template <GemmWmmaConfig C, class T>
-KILN_DEVICE void run_double_buffer(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
-                                   WmmaCopyB<C, T>& copy_b, T* stages, int tiles) {
-  typename WmmaCopyA<C, T>::Registers a;
-  typename WmmaCopyB<C, T>::Registers b;
-  copy_a.load(a);
-  copy_b.load(b);
-  copy_a.store(a, stages);
-  copy_b.store(b, stages + C.a_elements);
-  __syncthreads();
-  for (int tile = 0; tile < tiles; ++tile) {
-    const bool more = tile + 1 < tiles;
-    if (more) {
-      copy_a.load(a);
-      copy_b.load(b);
-    }
-    warp.compute_stage(stages + tile % 2 * C.stage_elements);
-    if (more) {
-      T* next = stages + (tile + 1) % 2 * C.stage_elements;
-      copy_a.store(a, next);
-      copy_b.store(b, next + C.a_elements);
-    }
-    __syncthreads();
-  }
-}
-
-/// stages 2 to 4 with cp.async.
-template <GemmWmmaConfig C, class T>
-KILN_DEVICE void run_async_ring(WarpTile<C, T>& warp, WmmaCopyA<C, T>& copy_a,
-                                WmmaCopyB<C, T>& copy_b, T* stages, int tiles) {
-  constexpr int kSteps = WarpTile<C, T>::kSteps;
-  constexpr int kBuffers = C.fragment_buffers;
-  static_assert(kSteps % kBuffers == 0, "Fragment buffers alternate across stages");
-  const T* const end = stages + C.stages * C.stage_elements;
-
-  // One group of copies per tile, empty past the last, so that the number of groups tells which
-  // tiles have arrived.
-  int started = 0;
-  T* write = stages;
-  const auto start_next = [&] {
-    if (started < tiles) {
-      copy_a.start(write);
-      copy_b.start(write + C.a_elements);
-    }
-    commit_async_group();
-    ++started;
-    write += C.stage_elements;
-    if (write == end) write = stages;
-  };
-
-  // With fewer tiles than stages, the stage that is read last holds nothing yet.
-  if (tiles < C.stages) {
-    for (int i = static_cast<int>(threadIdx.x); i < C.stages * C.stage_elements; i += C.threads) {
-      stages[i] = static_cast<T>(0.0F);
-    }
-    __syncthreads();
-  }
-#pragma unroll
-  for (int i = 0; i < C.stages - 1; ++i) start_next();
-  wait_async_groups<C.stages - 2>();
-  __syncthreads();
-
-  const T* read = stages;
-  warp.load_fragments(read, 0, 0);
-  for (int tile = 0; tile < tiles; ++tile) {
-#pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      // All warps have read the tile before this one ahead of the last barrier: its place is free.
-      if (step == 0) start_next();
-      if (kBuffers == 1) warp.multiply(0);
-      if (step == kSteps - 1) {
-        read += C.stage_elements;
-        if (read == end) read = stages;
-        wait_async_groups<C.stages - 2>();
-        __syncthreads();
-      }
-      // After the last tile this reads a stage that holds old data, which nothing uses. A branch
-      // around it would cost a tenth of the speed.
-      warp.load_fragments(read, (step + 1) % kSteps, (step + 1) % kBuffers);
-      if (kBuffers == 2) warp.multiply(step % 2);
-    }
-  }
-}
-
-/// Scales the warp's accumulators, adds beta C and writes D, one row of fragments at a time through
-/// the warp's own slab of shared memory.
-template <GemmWmmaConfig C, class T, class CIn, class D>
-KILN_DEVICE void store_tile(const GemmArgs& args, const WarpTile<C, T>& warp, float* slab, int row,
-                            int col) {
-  constexpr int kPieces = C.warp_n / C.vec_d;  // per row
-  constexpr int kVecC = C.vec_c < C.vec_d ? C.vec_c : C.vec_d;
-  constexpr int kQuad = C.vec_d < 4 ? C.vec_d : 4;  // floats that one shared-memory load moves
-  using Quad = ElementVector<float, kQuad>;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const float alpha = static_cast<float>(args.alpha);
-  const float beta = static_cast<float>(args.beta);
-#pragma unroll
-  for (int i = 0; i < WarpTile<C, T>::kRows; ++i) {
-    warp.store_row(i, slab);
-    __syncwarp();
-#pragma unroll 2
-    for (int piece = lane; piece < C.frag_m * kPieces; piece += 32) {
-      const int y = piece / kPieces;
-      const int x = piece % kPieces * C.vec_d;
-      const int to_row = row + i * C.frag_m + y;
-      const int to_col = col + x;
-      if (to_row >= args.m || to_col >= args.n) continue;
-      alignas(16) float product[C.vec_d];
-#pragma unroll
-      for (int e = 0; e < C.vec_d; e += kQuad) {
-        *reinterpret_cast<Quad*>(product + e) =
-            *reinterpret_cast<const Quad*>(slab + y * C.result_stride + x + e);
-      }
-      store_piece<C.vec_d, kVecC, C.reads_matrix_c != 0>(
-          product, args.n - to_col, alpha, beta,
-          static_cast<const CIn*>(args.c) + to_row * args.ldc + to_col,
-          static_cast<D*>(args.d) + to_row * args.ldd + to_col);
-    }
-    __syncwarp();
-  }
-}
-
-}  // namespace kiln
-
 template <GemmWmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln::GemmArgs args) {
   static_assert(sizeof(A) == 2 && sizeof(B) == 2, "gemm_wmma takes 16-bit operands");
@@ -399,6 +160,21 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln:
   static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
                 "Register copies use one or two stages, background copies at least two");
   using namespace kiln;
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  constexpr Stage<PaddedLayout, PaddedLayout> kStage{
+      {{C.a_stride}, kTileA.depth_contiguous, 0},
+      {{C.b_stride}, kTileB.depth_contiguous, C.a_elements},
+      C.stage_elements};
+  using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
+  using ChunksB = TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>;
+  using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA>>;
+  using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB>>;
+  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n, 16}, kTileA.depth_contiguous,
+                        kTileB.depth_contiguous>;
+  using Mma = WarpTile<
+      Atom, WarpTileShape{C.warp_m / C.frag_m, C.warp_n / C.frag_n, C.tile_k, C.fragment_buffers},
+      kStage>;
 
   extern __shared__ __align__(128) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
@@ -412,25 +188,24 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln:
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
-  const A* a = static_cast<const A*>(args.a) + (C.a_transposed ? row : row * args.lda);
-  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
-  WmmaCopyA<C, A> copy_a(a, args.lda, C.a_transposed ? args.k : args.m - row,
-                         C.a_transposed ? args.m - row : args.k);
-  WmmaCopyB<C, B> copy_b(b, args.ldb, C.b_transposed ? args.n - col : args.k,
-                         C.b_transposed ? args.k : args.n - col);
-  WarpTile<C, A> warp(warp_row, warp_col);
-
+  const auto a = panel_of_a<C.a_transposed != 0, A>(args, row);
+  const auto b = panel_of_b<C.b_transposed != 0, B>(args, col);
+  CopyA copy_a(a);
+  CopyB copy_b(b);
+  Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
   const int tiles = ceil_div(args.k, C.tile_k);
   if constexpr (C.copy == 1) {
-    run_async_ring<C>(warp, copy_a, copy_b, stages, tiles);
+    run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
   } else if constexpr (C.stages == 1) {
-    run_single_buffer<C>(warp, copy_a, copy_b, stages, tiles);
+    run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
   } else {
-    run_double_buffer<C>(warp, copy_a, copy_b, stages, tiles);
+    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
   }
 
   // The results take the place of the tiles, once every warp has read the last of them.
   __syncthreads();
-  float* slab = reinterpret_cast<float*>(shared_memory) + warp_index * C.result_elements;
-  store_tile<C, A, CIn, D>(args, warp, slab, row + warp_row * C.warp_m, col + warp_col * C.warp_n);
+  Acc* slab = reinterpret_cast<Acc*>(shared_memory) + warp_index * C.result_elements;
+  store_staged<C.vec_c, C.vec_d, C.result_stride>(
+      mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), slab, row + warp_row * C.warp_m,
+      col + warp_col * C.warp_n);
 }

@@ -24,6 +24,8 @@ struct TilePlace {
   int col;
 };
 
+/// Every tile of a grid of tiles_m x tiles_n is the place of one block of as many. Preconditions:
+/// all at least 1, block < tiles_m * tiles_n < 2^31.
 KILN_DEVICE TilePlace grouped_tile(unsigned block, int tiles_m, int tiles_n, int group_m) {
   const unsigned group_size = static_cast<unsigned>(group_m) * static_cast<unsigned>(tiles_n);
   const unsigned group = block / group_size;
@@ -31,10 +33,6 @@ KILN_DEVICE TilePlace grouped_tile(unsigned block, int tiles_m, int tiles_n, int
   const unsigned rows = static_cast<unsigned>(min(tiles_m - first_row, group_m));
   const unsigned within = block - group * group_size;
   return {first_row + static_cast<int>(within % rows), static_cast<int>(within / rows)};
-}
-
-KILN_DEVICE int ceil_div(int value, int divisor) {
-  return value / divisor + (value % divisor != 0);
 }
 
 }  // namespace kiln

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// wmma
+
+#include <mma.h>
+
+#include "common/annotations.cuh"
+
+namespace kiln {
+
+template <bool kRowMajor>
+struct WmmaLayout {
+  using type = nvcuda::wmma::row_major;
+};
+template <>
+struct WmmaLayout<false> {
+  using type = nvcuda::wmma::col_major;
+};
+
+struct WmmaShape {
+  int m;
+  int n;
+  int k;
+};
+
+template <class T, class Acc, WmmaShape kShape, bool kDepthContiguousA, bool kDepthContiguousB>
+struct AtomWmma {
+  using FragmentA = nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, kShape.m, kShape.n, kShape.k, T,
+                                           typename WmmaLayout<kDepthContiguousA>::type>;
+  using FragmentB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, kShape.m, kShape.n, kShape.k, T,
+                                           typename WmmaLayout<!kDepthContiguousB>::type>;
+  using Accumulator =
+      nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kShape.m, kShape.n, kShape.k, Acc>;
+  KILN_HD static constexpr int rows() { return kShape.m; }
+  KILN_HD static constexpr int cols() { return kShape.n; }
+  KILN_HD static constexpr int depth() { return kShape.k; }
+
+  KILN_DEVICE static void clear(Accumulator& sum) { nvcuda::wmma::fill_fragment(sum, Acc(0)); }
+  KILN_DEVICE static void load_a(FragmentA& a, const T* from, int stride) {
+    nvcuda::wmma::load_matrix_sync(a, from, stride);
+  }
+  KILN_DEVICE static void load_b(FragmentB& b, const T* from, int stride) {
+    nvcuda::wmma::load_matrix_sync(b, from, stride);
+  }
+  KILN_DEVICE static void multiply(Accumulator& sum, const FragmentA& a, const FragmentB& b) {
+    nvcuda::wmma::mma_sync(sum, a, b, sum);
+  }
+  KILN_DEVICE static void store(const Accumulator& sum, Acc* to, int stride) {
+    nvcuda::wmma::store_matrix_sync(to, sum, stride, nvcuda::wmma::mem_row_major);
+  }
+};
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+
+#pragma once
+#include "common/annotations.cuh"
+#include "lib/ptx_async_copy.cuh"
+#include "lib/tile_chunks.cuh"
+
+namespace kiln {
+
+template <class Chunks>
+class CopyAsync : public Chunks {
+  using T = typename Chunks::Element;
+
+ public:
+  using Element = T;
+  KILN_DEVICE explicit CopyAsync(const Panel<T>& panel) : Chunks(panel) {}
+
+  KILN_DEVICE void start(T* tile) {
+    constexpr int kBytes = Chunks::vec() * static_cast<int>(sizeof(T));
+    constexpr int kRowsPerPass = Chunks::grid().rows_per_pass;
+    constexpr int kPasses = Chunks::grid().passes;
+    constexpr int kStride = Chunks::layout().stride;
+    constexpr int kVec = Chunks::vec();
+    T* to = tile + this->row_ * kStride + this->col_;
+    if (this->cols_ >= kVec && this->rows_ > (kPasses - 1) * kRowsPerPass) {
+#pragma unroll
+      for (int pass = 0; pass < kPasses; ++pass) {
+        if (this->in_tile(pass)) {
+          copy_async<kBytes>(to + pass * kRowsPerPass * kStride, this->source(pass));
+        }
+      }
+    } else {
+#pragma unroll
+      for (int pass = 0; pass < kPasses; ++pass) {
+        if (this->in_tile(pass)) {
+          copy_async<kBytes>(to + pass * kRowsPerPass * kStride, this->source(pass),
+                             this->valid(pass) * static_cast<int>(sizeof(T)));
+        }
+      }
+    }
+    this->advance();
+  }
+};
+
+}  // namespace kiln

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// staged
+
+#include "common/annotations.cuh"
+#include "common/epilogue.cuh"
+
+namespace kiln {
+
+template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class Acc>
+KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
+  using Atom = typename Mma::Atom;
+  constexpr int kPieces = Mma::shape().cols * Atom::cols() / kVecD;  // per row
+  constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
+  constexpr int kQuad = kVecD < 4 ? kVecD : 4;  // floats that one shared-memory load moves
+  using Quad = ElementVector<Acc, kQuad>;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const Acc alpha = output.alpha();
+  const Acc beta = output.beta();
+#pragma unroll
+  for (int i = 0; i < Mma::shape().rows; ++i) {
+    mma.store_row(i, slab, kSlabStride);
+    __syncwarp();
+#pragma unroll 2
+    for (int piece = lane; piece < Atom::rows() * kPieces; piece += 32) {
+      const int y = piece / kPieces;
+      const int x = piece % kPieces * kVecD;
+      const int to_row = row + i * Atom::rows() + y;
+      const int to_col = col + x;
+      if (to_row >= output.rows() || to_col >= output.cols()) continue;
+      alignas(16) Acc product[kVecD];
+#pragma unroll
+      for (int e = 0; e < kVecD; e += kQuad) {
+        *reinterpret_cast<Quad*>(product + e) =
+            *reinterpret_cast<const Quad*>(slab + y * kSlabStride + x + e);
+      }
+      output.template store<kPieceC>(to_row, to_col, product, alpha, beta);
+    }
+    __syncwarp();
+  }
+}
+
+}  // namespace kiln

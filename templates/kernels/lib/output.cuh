@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// output
+
+#include "common/epilogue.cuh"
+#include "common/gemm_args.cuh"
+
+namespace kiln {
+
+template <class CIn, class D, class Acc, bool kReadsC>
+class Output {
+ public:
+  KILN_DEVICE explicit Output(const GemmArgs& args) : args_(args) {}
+
+  KILN_DEVICE Acc alpha() const { return static_cast<Acc>(args_.alpha); }
+  KILN_DEVICE Acc beta() const { return static_cast<Acc>(args_.beta); }
+  KILN_DEVICE int rows() const { return args_.m; }
+  KILN_DEVICE int cols() const { return args_.n; }
+  KILN_DEVICE void store(int row, int col, Acc product, Acc alpha_, Acc beta_) const {
+    store_element(product, alpha_, beta_, c(row, col), d(row, col));
+  }
+  template <int kVecC, int kCount>
+  KILN_DEVICE void store(int row, int col, const Acc (&product)[kCount], Acc alpha_,
+                         Acc beta_) const {
+    store_piece<kCount, kVecC, kReadsC>(product, args_.n - col, alpha_, beta_, c(row, col),
+                                        d(row, col));
+  }
+
+ private:
+  KILN_DEVICE const CIn* c(int row, int col) const {
+    return static_cast<const CIn*>(args_.c) + row * args_.ldc + col;
+  }
+  KILN_DEVICE D* d(int row, int col) const {
+    return static_cast<D*>(args_.d) + row * args_.ldd + col;
+  }
+  const GemmArgs& args_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// panel
+
+#include "common/annotations.cuh"
+#include "common/gemm_args.cuh"
+
+namespace kiln {
+
+template <class T>
+struct Panel {
+  const T* origin;
+  long long ld;
+  int first;  ///< of the rows or columns of the matrix, which has `end`
+  int end;
+  int depth;
+  KILN_DEVICE int across() const { return end - first; }
+};
+
+template <bool kTransposed, class A>
+KILN_DEVICE Panel<A> panel_of_a(const GemmArgs args, int row) {
+  const A* origin = static_cast<const A*>(args.a) + (kTransposed ? row : row * args.lda);
+  return {origin, args.lda, row, args.m, args.k};
+}
+
+template <bool kTransposed, class B>
+KILN_DEVICE Panel<B> panel_of_b(const GemmArgs args, int col) {
+  const B* origin = static_cast<const B*>(args.b) + (kTransposed ? col * args.ldb : col);
+  return {origin, args.ldb, col, args.n, args.k};
+}
+
+/// The tiles of a panel.
+struct TileShape {
+  int across;
+  int depth;
+  bool depth_contiguous;
+  KILN_HD constexpr int rows() const { return depth_contiguous ? across : depth; }
+  KILN_HD constexpr int cols() const { return depth_contiguous ? depth : across; }
+};
+
+}  // namespace kiln

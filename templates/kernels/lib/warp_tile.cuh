@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// warp tile
+
+#include "common/annotations.cuh"
+
+namespace kiln {
+
+struct WarpTileShape {
+  int rows;
+  int cols;
+  int depth;
+  int buffers;
+};
+
+template <class AtomType, WarpTileShape kShape, auto kStage>
+class WarpTile {
+ public:
+  using Atom = AtomType;
+  KILN_HD static constexpr WarpTileShape shape() { return kShape; }
+  KILN_HD static constexpr int steps() { return kShape.depth / Atom::depth(); }
+
+  KILN_DEVICE WarpTile(int row, int col) {
+    constexpr int kRows = kShape.rows;
+    constexpr int kCols = kShape.cols;
+    constexpr int kAcrossA = kStage.a.offset(1, 0);
+    constexpr int kAcrossB = kStage.b.offset(1, 0);
+    constexpr int kFirstB = kStage.b.first;
+    a_origin_ = row * kAcrossA;
+    b_origin_ = kFirstB + col * kAcrossB;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) Atom::clear(sums_[i][j]);
+    }
+  }
+
+  template <class T>
+  KILN_DEVICE void load_fragments(const T* stage, int step, int slot) {
+    constexpr int kRows = kShape.rows;
+    constexpr int kCols = kShape.cols;
+    constexpr int kAcrossA = kStage.a.offset(1, 0);
+    constexpr int kAcrossB = kStage.b.offset(1, 0);
+    constexpr int kDepthA = kStage.a.offset(0, 1);
+    constexpr int kDepthB = kStage.b.offset(0, 1);
+    constexpr int kStrideA = kStage.a.layout.stride;
+    constexpr int kStrideB = kStage.b.layout.stride;
+    constexpr int kDepth = Atom::depth();
+    constexpr int kM = Atom::rows();
+    constexpr int kN = Atom::cols();
+    const T* a = stage + a_origin_ + step * kDepth * kDepthA;
+    const T* b = stage + b_origin_ + step * kDepth * kDepthB;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      Atom::load_a(a_[slot][i], a + i * kM * kAcrossA, kStrideA);
+    }
+#pragma unroll
+    for (int j = 0; j < kCols; ++j) {
+      Atom::load_b(b_[slot][j], b + j * kN * kAcrossB, kStrideB);
+    }
+  }
+
+  KILN_DEVICE void multiply(int slot) {
+    constexpr int kRows = kShape.rows;
+    constexpr int kCols = kShape.cols;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) Atom::multiply(sums_[i][j], a_[slot][i], b_[slot][j]);
+    }
+  }
+
+  template <class T>
+  KILN_DEVICE void multiply_stage(const T* stage) {
+    constexpr int kSteps = steps();
+    constexpr int kBuffers = kShape.buffers;
+    load_fragments(stage, 0, 0);
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+      if (kBuffers == 1) multiply(0);
+      if (step + 1 < kSteps) load_fragments(stage, step + 1, (step + 1) % kBuffers);
+      if (kBuffers == 2) multiply(step % 2);
+    }
+  }
+
+  template <class Acc>
+  KILN_DEVICE void store_row(int row, Acc* slab, int stride) const {
+    constexpr int kCols = kShape.cols;
+    constexpr int kN = Atom::cols();
+#pragma unroll
+    for (int j = 0; j < kCols; ++j) {
+      Atom::store(sums_[row][j], slab + j * kN, stride);
+    }
+  }
+
+ private:
+  int a_origin_;
+  int b_origin_;
+  typename Atom::FragmentA a_[kShape.buffers][kShape.rows];
+  typename Atom::FragmentB b_[kShape.buffers][kShape.cols];
+  typename Atom::Accumulator sums_[kShape.rows][kShape.cols];
+};
+
+}  // namespace kiln
