@@ -43,7 +43,6 @@
 #include "common/arithmetic.cuh"
 #include "lib/copy_elements.cuh"
 #include "lib/epilogue_direct.cuh"
-#include "lib/main_loop.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 #include "lib/shared_layout.cuh"
@@ -140,14 +139,17 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_tiled(const kiln
   const int thread_col = static_cast<int>(threadIdx.x) % C.threads_n;
   const auto a = panel_of_a<C.a_transposed != 0, A>(args, row);
   const auto b = panel_of_b<C.b_transposed != 0, B>(args, col);
-  StageCopies<CopyA, CopyB, kStage> copies(a, b);
+  CopyA copy_a(a);
+  CopyB copy_b(b);
   typename Mma::Accumulators sums;
   for (int left = args.k; left > 0; left -= C.tile_k) {
-    copies.copy(stage, left);
+    copy_a.copy(stage, left);
+    copy_b.copy(stage + C.a_numbers, left);
     __syncthreads();
     Mma::multiply_stage(stage, thread_row, thread_col, sums);
     __syncthreads();
-    copies.advance();
+    copy_a.advance();
+    copy_b.advance();
   }
 
   store_direct<Mma>(sums, Output<CIn, D, Acc, true>(args), row, col, thread_row, thread_col);

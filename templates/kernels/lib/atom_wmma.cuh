@@ -3,7 +3,17 @@
 #pragma once
 
 /// \file
-/// wmma
+/// The matrix atom of the WMMA interface: one warp multiplies a fragment of A by one of B.
+///
+///              +--- n ---+
+///            k |    B    |
+///     +- k -+  +---------+
+///     |  A  |  |   sum   | m        m x n x k: 16x16x16, 32x8x16, 8x32x16, ... by element type
+///     +-----+  +---------+
+///
+/// Which lane has which element is up to the hardware; what a kernel sees are whole fragments,
+/// which come from shared memory and return to it. Operands keep their orientation in memory: a
+/// fragment is row_major or col_major by whether its rows run along k.
 
 #include <mma.h>
 

@@ -1,5 +1,14 @@
 
 #pragma once
+
+/// \file
+/// Copies tiles in the background with cp.async: no registers, no waiting. A copy is of 4, 8 or 16
+/// bytes; of a chunk that reaches beyond the matrix only the valid bytes are read, and zeros fill
+/// the rest.
+///
+///     global memory  == cp.async ==>  shared memory        start(i + 3), start(i + 4), ...
+///                                                          committed and awaited as groups (ring)
+
 #include "common/annotations.cuh"
 #include "lib/ptx_async_copy.cuh"
 #include "lib/tile_chunks.cuh"

@@ -3,7 +3,17 @@
 #pragma once
 
 /// \file
-/// Copies tiles element by element.
+/// Copies a tile to shared memory element by element, converted to the type that is computed with,
+/// with zeros beyond the matrix, so that the arithmetic needs no edge case. Works for every
+/// alignment and type.
+///
+///      global memory                 shared memory (rows of the layout)
+///     +-----------+---               +-----------+---+
+///     | 1 2 3 4 5 |  beyond    -->   | 1 2 3 4 5 | 0 |
+///     | 6 7 8 9 a |                  | 6 7 8 9 a | 0 |
+///     +-----------+---               +-----------+---+
+///
+/// Neighbouring threads take neighbours in memory; one pass of all threads takes whole lines.
 
 #include "common/annotations.cuh"
 #include "common/element.cuh"

@@ -3,7 +3,13 @@
 #pragma once
 
 /// \file
-/// registers
+/// Copies tiles through registers, as vectors: load() brings the next tile into registers, store()
+/// puts it into shared memory. Between the two there is time for arithmetic, which hides the
+/// latency of global memory without cp.async:
+///
+///     load(i + 1) ... multiply(i) ... store(i + 1) | barrier
+///
+/// Chunks that reach beyond the matrix are read element by element and filled up with zeros.
 
 #include "common/annotations.cuh"
 #include "lib/tile_chunks.cuh"

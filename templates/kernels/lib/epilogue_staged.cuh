@@ -3,7 +3,13 @@
 #pragma once
 
 /// \file
-/// staged
+/// Writes a warp's atoms through its own slab of shared memory, one row of atoms at a time, because
+/// only the hardware knows which lane has which element of a fragment:
+///
+///     fragments  --store-->  slab (atom rows x warp columns)  --whole vectors-->  D
+///
+/// Rows of D come out in whole aligned vectors where they can, and element by element at the right
+/// edge. alpha and beta are applied on the way, and C is read only where beta may not be zero.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"

@@ -3,24 +3,25 @@
 #pragma once
 
 /// \file
-/// main loop
+/// The loop over k, in three forms that differ in what overlaps:
+///
+///     run_single_buffer   load -> barrier -> multiply -> barrier        the plain textbook loop
+///     run_double_buffer   the next tile travels through registers while this one is multiplied;
+///     one
+///                         barrier a tile, because reader and writer use different stages
+///     run_async_ring      a ring of stages filled by cp.async; the copy of tile i + stages - 1
+///                         starts when all warps have read tile i - 1, whose stage it takes:
+///
+///         stage     0          1          2          3          (4 stages)
+///         tile     i-1         i         i+1        i+2
+///                i+3 starts  multiply   ready     arriving
 
 #include "common/annotations.cuh"
+#include "lib/ptx_async_copy.cuh"
 #include "lib/ring.cuh"
 
 namespace kiln {
 
-template <int kDepth, class CopyA, class CopyB, class T, class Multiply>
-KILN_DEVICE void run_single_buffer_left(CopyA& copy_a, CopyB& copy_b, T* stage, int depth,
-                                        const Multiply& multiply) {
-  for (int left = depth; left > 0; left -= kDepth) {
-    copies.copy(stage, left);
-    __syncthreads();
-    multiply(stage);
-    __syncthreads();
-    copies.advance();
-  }
-}
 template <auto kStage, class Mma, class CopyA, class CopyB, class T>
 KILN_DEVICE void run_single_buffer(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage, int tiles) {
   constexpr int kFirstB = kStage.b.first;
@@ -71,6 +72,8 @@ KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
   constexpr int kFirstB = kStage.b.first;
   constexpr int kElements = kStage.elements;
   static_assert(kSteps % kBuffers == 0, "Fragment buffers alternate across stages");
+  // One group of copies per tile, empty past the last, so that the number of groups tells which
+  // tiles have arrived.
   int started = 0;
   RingCursor<T, kStages, kElements> write(stages);
   const auto start_next = [&] {

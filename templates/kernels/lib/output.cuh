@@ -3,7 +3,10 @@
 #pragma once
 
 /// \file
-/// output
+/// D and C of a gemm as an epilogue sees them: extents, alpha and beta, and how one element or one
+/// vector of a row is finished.
+///
+///     D[row, col] = alpha * product + beta * C[row, col]
 
 #include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"

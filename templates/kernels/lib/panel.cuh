@@ -3,7 +3,15 @@
 #pragma once
 
 /// \file
-/// panel
+/// What a block reads of an operand: a panel, as wide as its tile of D and as long as k, which is
+/// walked over tile by tile.
+///
+///              k
+///     +------+------+------+--
+///     | tile | tile | tile |  ...   `across` rows of A (or columns of B)
+///     +------+------+------+--
+///
+/// depth_contiguous says whether neighbours in memory run along k (a row-major A, a transposed B).
 
 #include "common/annotations.cuh"
 #include "common/gemm_args.cuh"

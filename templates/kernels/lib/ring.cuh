@@ -3,13 +3,21 @@
 #pragma once
 
 /// \file
-/// ring
+/// A ring of stages in shared memory: the next tile is written to the stage after the last, and the
+/// stage after the last comes the first again.
+///
+///       read            write
+///         v               v
+///     +-------+-------+-------+-------+
+///     | tile i| i + 1 | i + 2 | free  |      4 stages, begin ... end
+///     +-------+-------+-------+-------+
+///         ^______________________|
 
 #include "common/annotations.cuh"
-#include "lib/ptx_async_copy.cuh"
 
 namespace kiln {
 
+/// Walks round the stages.
 template <class T, int kStages, int kStageElements>
 class RingCursor {
  public:
@@ -23,27 +31,6 @@ class RingCursor {
  private:
   T* begin_;
   T* at_;
-};
-
-template <class T, int kStages, int kStageElements>
-class AsyncGroupRing {
- public:
-  KILN_DEVICE explicit AsyncGroupRing(T* stages) : write_(stages), read_(stages) {}
-  KILN_DEVICE T* write_stage() const { return write_.stage(); }
-  KILN_DEVICE void commit() {
-    commit_async_group();
-    write_.advance();
-  }
-  KILN_DEVICE T* read_stage() const { return read_.stage(); }
-  KILN_DEVICE void wait() const {
-    wait_async_groups<kStages - 2>();
-    __syncthreads();
-  }
-  KILN_DEVICE void release() { read_.advance(); }
-
- private:
-  RingCursor<T, kStages, kStageElements> write_;
-  RingCursor<T, kStages, kStageElements> read_;
 };
 
 }  // namespace kiln

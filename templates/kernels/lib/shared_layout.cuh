@@ -3,7 +3,19 @@
 #pragma once
 
 /// \file
-/// layouts
+/// Where the elements of a tile are in shared memory.
+///
+/// A padded layout has `stride` elements from one row to the next, more than a row holds: rows that
+/// are read together then begin in different banks:
+///
+///     stride 32:  row 0  bank 0 ...      stride 36:  row 0  bank 0 ...
+///                 row 1  bank 0 ...                  row 1  bank 4 ...
+///
+/// An operand's rows run along k or across it, as they do in memory; a stage has one tile of A and
+/// one of B:
+///
+///     | A tile ............ | B tile ............ |   `elements` in all
+///     0                     b.first
 
 #include "common/annotations.cuh"
 

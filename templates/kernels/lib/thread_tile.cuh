@@ -3,7 +3,14 @@
 #pragma once
 
 /// \file
-/// fma
+/// The matrix atom of plain arithmetic: each thread multiplies and adds m x n elements of D in
+/// registers, because one shared-memory load for each product would be as slow as the caches were.
+/// Elements come in pieces of vec_m x vec_n that are spread over the tile, so that neighbouring
+/// threads read and write neighbouring vectors:
+///
+///     vec_n = 2, n = 4, threads_n = 4:   t0 t0 t1 t1 t2 t2 t3 t3 | t0 t0 t1 t1 t2 t2 t3 t3
+///
+/// A step along k reads m + n numbers of a stage, m of A and n of B, for m * n products.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"

@@ -3,7 +3,18 @@
 #pragma once
 
 /// \file
-/// chunks
+/// A tile of a row-major matrix as vectors, dealt to the threads of a block in passes:
+///
+///     cols = 32, kVec = 8, 64 threads          (t: the chunk of thread t, one pass)
+///
+///     t0   t1   t2   t3
+///     t4   t5   t6   t7          rows_per_pass = 64 / (32 / 8) = 16
+///     ...
+///     t60  t61  t62  t63
+///
+/// Neighbouring threads take neighbouring chunks of a row, so that a warp's loads are whole
+/// sectors. Beyond the matrix a chunk has fewer valid elements, or none. How the chunks travel is
+/// up to CopyRegisters and CopyAsync.
 
 #include "common/annotations.cuh"
 #include "lib/panel.cuh"

@@ -3,7 +3,20 @@
 #pragma once
 
 /// \file
-/// warp tile
+/// One warp's share of the block's tile, as a grid of atoms whose accumulators stay in registers:
+///
+///             B fragments of one step
+///              +----+----+----+----+
+///              +----+----+----+----+
+///     +--+     +----+----+----+----+
+///     |  |     |atom|    |    |    |      shape.rows x shape.cols atoms,
+///     +--+     +----+----+----+----+      shape.depth / Atom::depth() steps along k a stage
+///     |  |     |    |    |    |    |
+///     +--+     +----+----+----+----+
+///     A
+///
+/// With two fragment buffers the fragments of the next step are read from shared memory while the
+/// tensor cores work on the current ones.
 
 #include "common/annotations.cuh"
 
