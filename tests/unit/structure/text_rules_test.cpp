@@ -73,6 +73,18 @@ void expect_nowhere(const std::regex& pattern) {
 }
 
 // Written in halves so that this file passes its own test.
+// A family says how it puts building blocks together; what is longer belongs into one of those.
+TEST(TextRules, KernelFamiliesAreShort) {
+  constexpr std::size_t kMostLines = 250;
+  std::size_t families = 0;
+  for (const SourceFile& file : source_files()) {
+    if (!file.path.starts_with("templates/kernels/gemm/")) continue;
+    ++families;
+    EXPECT_LE(file.lines.size(), kMostLines) << file.path;
+  }
+  EXPECT_GE(families, 3U);
+}
+
 TEST(TextRules, NothingIsMarkedUnfinished) {
   expect_nowhere(
       std::regex("\\b(TO"
