@@ -41,12 +41,9 @@
 /// the gap), and global memory is read element by element. No tensor cores.
 
 #include "common/arithmetic.cuh"
-#include "lib/copy_elements.cuh"
-#include "lib/epilogue_direct.cuh"
-#include "lib/output.cuh"
-#include "lib/panel.cuh"
-#include "lib/shared_layout.cuh"
-#include "lib/thread_tile.cuh"
+#include "common/element.cuh"
+#include "common/epilogue.cuh"
+#include "common/gemm_args.cuh"
 #include "lib/tile_order.cuh"
 
 struct GemmTiledConfig {  //@ config
@@ -107,6 +104,71 @@ struct GemmTiledConfig {  //@ config
 //@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
 //@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
+namespace kiln {
+
+/// Copies a tile of kAcross x kDepth elements to shared memory as kDepth rows of kAcross numbers.
+/// `across` and `depth` say how much of the matrix is left; beyond that there are zeros. In memory,
+/// neighbours run along k when kDepthContiguous, else across. Neighbouring threads take neighbours
+/// in memory; one pass of all threads takes kLines whole lines of them.
+template <int kAcross, int kDepth, int kStride, int kThreads, bool kDepthContiguous, class T,
+          class Acc>
+KILN_DEVICE void load_tile(const T* source, long long ld, int across, int depth, Acc* tile) {
+  constexpr int kLength = kDepthContiguous ? kDepth : kAcross;
+  constexpr int kLines = kThreads / kLength;
+  constexpr int kAllLines = kDepthContiguous ? kAcross : kDepth;
+  static_assert(kThreads % kLength == 0, "A pass must take whole lines");
+  const int along = static_cast<int>(threadIdx.x) % kLength;
+  int line = static_cast<int>(threadIdx.x) / kLength;
+  const T* from = source + line * ld + along;
+#pragma unroll
+  for (int pass = 0; pass < (kAllLines + kLines - 1) / kLines; ++pass) {
+    if (kAllLines % kLines != 0 && line >= kAllLines) break;
+    const int x = kDepthContiguous ? line : along;
+    const int z = kDepthContiguous ? along : line;
+    tile[z * kStride + x] = x < across && z < depth ? to_accumulator<Acc>(*from) : Acc(0);
+    line += kLines;
+    from += kLines * ld;
+  }
+}
+
+/// Where element `i` of a thread lies along a tile's side.
+template <int kVec, int kThreads>
+KILN_DEVICE int spread(int thread, int i) {
+  return (i / kVec * kThreads + thread) * kVec + i % kVec;
+}
+
+/// Reads a thread's share of one shared row.
+template <int kCount, int kVec, int kThreads, class Acc>
+KILN_DEVICE void read_share(const Acc* row, int thread, Acc (&share)[kCount]) {
+  using Vector = ElementVector<Acc, kVec>;
+#pragma unroll
+  for (int i = 0; i < kCount; i += kVec) {
+    const Vector vector = *reinterpret_cast<const Vector*>(row + spread<kVec, kThreads>(thread, i));
+#pragma unroll
+    for (int j = 0; j < kVec; ++j) share[i + j] = vector.element[j];
+  }
+}
+
+/// Adds the product of two tiles to a thread's elements of D.
+template <GemmTiledConfig C, class Acc>
+KILN_DEVICE void compute_tile(const Acc* a_tile, const Acc* b_tile, int thread_row, int thread_col,
+                              Acc (&sum)[C.thread_m][C.thread_n]) {
+#pragma unroll
+  for (int z = 0; z < C.tile_k; ++z) {
+    Acc a[C.thread_m];
+    Acc b[C.thread_n];
+    read_share<C.thread_m, C.vec_m, C.threads_m>(a_tile + z * C.a_stride, thread_row, a);
+    read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * C.b_stride, thread_col, b);
+#pragma unroll
+    for (int i = 0; i < C.thread_m; ++i) {
+#pragma unroll
+      for (int j = 0; j < C.thread_n; ++j) sum[i][j] += a[i] * b[j];
+    }
+  }
+}
+
+}  // namespace kiln
+
 template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_tiled(const kiln::GemmArgs args) {
   static_assert(C.tile_m % C.thread_m == 0 && C.tile_n % C.thread_n == 0,
@@ -116,41 +178,49 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_tiled(const kiln
   static_assert(C.a_stride % C.vec_m == 0 && C.b_stride % C.vec_n == 0,
                 "Shared rows must start on a vector");
   using namespace kiln;
-  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
-  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
-  constexpr Stage<PaddedLayout, PaddedLayout> kStage{
-      {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_numbers}, 0};
-  using CopyA = CopyElements<A, Acc, kTileA, kStage.a, C.threads>;
-  using CopyB = CopyElements<B, Acc, kTileB, kStage.b, C.threads>;
-  using Mma = ThreadTile<Acc,
-                         ThreadTileShape{C.thread_m, C.thread_n, C.tile_k, C.vec_m, C.vec_n,
-                                         C.threads_m, C.threads_n},
-                         kStage.a, kStage.b>;
 
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  Acc* stage = reinterpret_cast<Acc*>(shared_memory);
+  Acc* a_tile = reinterpret_cast<Acc*>(shared_memory);
+  Acc* b_tile = a_tile + C.a_numbers;
 
   const TilePlace place =
       grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n), C.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
-
   const int thread_row = static_cast<int>(threadIdx.x) / C.threads_n;
   const int thread_col = static_cast<int>(threadIdx.x) % C.threads_n;
-  const auto a = panel_of_a<C.a_transposed != 0, A>(args, row);
-  const auto b = panel_of_b<C.b_transposed != 0, B>(args, col);
-  CopyA copy_a(a);
-  CopyB copy_b(b);
-  typename Mma::Accumulators sums;
+
+  const A* a = static_cast<const A*>(args.a) + (C.a_transposed ? row : row * args.lda);
+  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
+  const long long step_a = C.a_transposed ? C.tile_k * args.lda : C.tile_k;
+  const long long step_b = C.b_transposed ? C.tile_k : C.tile_k * args.ldb;
+
+  Acc sum[C.thread_m][C.thread_n] = {};
   for (int left = args.k; left > 0; left -= C.tile_k) {
-    copy_a.copy(stage, left);
-    copy_b.copy(stage + C.a_numbers, left);
+    load_tile<C.tile_m, C.tile_k, C.a_stride, C.threads, C.a_transposed == 0>(
+        a, args.lda, args.m - row, left, a_tile);
+    load_tile<C.tile_n, C.tile_k, C.b_stride, C.threads, C.b_transposed != 0>(
+        b, args.ldb, args.n - col, left, b_tile);
     __syncthreads();
-    Mma::multiply_stage(stage, thread_row, thread_col, sums);
+    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);
     __syncthreads();
-    copy_a.advance();
-    copy_b.advance();
+    a += step_a;
+    b += step_b;
   }
 
-  store_direct<Mma>(sums, Output<CIn, D, Acc, true>(args), row, col, thread_row, thread_col);
+  const Acc alpha = static_cast<Acc>(args.alpha);
+  const Acc beta = static_cast<Acc>(args.beta);
+#pragma unroll
+  for (int i = 0; i < C.thread_m; ++i) {
+    const int to_row = row + spread<C.vec_m, C.threads_m>(thread_row, i);
+    if (to_row >= args.m) continue;
+#pragma unroll
+    for (int j = 0; j < C.thread_n; ++j) {
+      const int to_col = col + spread<C.vec_n, C.threads_n>(thread_col, j);
+      if (to_col >= args.n) continue;
+      store_element(sum[i][j], alpha, beta,
+                    static_cast<const CIn*>(args.c) + to_row * args.ldc + to_col,
+                    static_cast<D*>(args.d) + to_row * args.ldd + to_col);
+    }
+  }
 }

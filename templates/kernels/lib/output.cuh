@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// D and C of a gemm as an epilogue sees them: extents, alpha and beta, and how one element or one
-/// vector of a row is finished.
+/// D and C of a gemm as an epilogue sees them: extents, alpha and beta, and how a vector of a
+/// row is finished.
 ///
 ///     D[row, col] = alpha * product + beta * C[row, col]
 
@@ -22,9 +22,6 @@ class Output {
   KILN_DEVICE Acc beta() const { return static_cast<Acc>(args_.beta); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
-  KILN_DEVICE void store(int row, int col, Acc product, Acc alpha_, Acc beta_) const {
-    store_element(product, alpha_, beta_, c(row, col), d(row, col));
-  }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Acc (&product)[kCount], Acc alpha_,
                          Acc beta_) const {
