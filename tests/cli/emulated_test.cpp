@@ -235,9 +235,9 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
   const std::string fault = "  sum += 0 * seen[C.block_x - 1 - t];";
   const auto text = run_planted(sandbox, "verify", fault);
   EXPECT_EQ(text.exit_code, 1) << text.err;
-  EXPECT_NE(text.out.find("race at planted.cu:33 in planted, block ("), std::string::npos)
+  EXPECT_NE(text.out.find("race at planted.cu:31 in planted, block ("), std::string::npos)
       << text.out;
-  EXPECT_NE(text.out.find("planted.cu:33 | sum += 0 * seen[C.block_x - 1 - t];"), std::string::npos)
+  EXPECT_NE(text.out.find("planted.cu:31 | sum += 0 * seen[C.block_x - 1 - t];"), std::string::npos)
       << text.out;
   EXPECT_NE(text.out.find("verdict   NOT correct, found by the checks: "), std::string::npos)
       << text.out;
@@ -251,7 +251,7 @@ TEST(Verify, NamesARaceWithPlaceThreadAndSourceLine) {
   EXPECT_TRUE(json["found_by_checks"]);
   const auto& findings = json["findings"];
   const auto race = std::find_if(findings.begin(), findings.end(), [](const auto& one) {
-    return one["kind"] == "race" && one["place"] == "planted.cu:33";
+    return one["kind"] == "race" && one["place"] == "planted.cu:31";
   });
   ASSERT_NE(race, findings.end()) << run.out;
   EXPECT_EQ((*race)["line"], "sum += 0 * seen[C.block_x - 1 - t];");
@@ -264,7 +264,7 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   const auto run = run_planted(sandbox, "verify", "  sum += 0 * seen[t + 64];");
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
   EXPECT_NE(run.out.find("verdict   NOT correct, crashed: "), std::string::npos) << run.out;
-  EXPECT_NE(run.out.find("out_of_bounds at planted.cu:33"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31"), std::string::npos) << run.out;
 }
 
 TEST(Verify, AFindingInAFunctionNamesItsCaller) {
@@ -276,15 +276,15 @@ TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   text.insert(text.find("template <PlantedConfig C"), function);
   sandbox.write("planted.cu", text);
   const auto shown = sandbox.run(on_planted("verify"));
-  EXPECT_NE(shown.out.find("uninitialised at planted.cu:20, called at planted.cu:37, in planted"),
+  EXPECT_NE(shown.out.find("uninitialised at planted.cu:18, called at planted.cu:35, in planted"),
             std::string::npos)
       << shown.out;
-  EXPECT_NE(shown.out.find("called at planted.cu:37 | sum += 0 * neighbour("), std::string::npos)
+  EXPECT_NE(shown.out.find("called at planted.cu:35 | sum += 0 * neighbour("), std::string::npos)
       << shown.out;
   const auto json = nlohmann::json::parse(sandbox.run(with(on_planted("verify"), {"--json"})).out);
   ASSERT_FALSE(json["findings"].empty());
-  EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:20");
-  EXPECT_EQ(json["findings"].at(0)["called_at"], "planted.cu:37");
+  EXPECT_EQ(json["findings"].at(0)["place"], "planted.cu:18");
+  EXPECT_EQ(json["findings"].at(0)["called_at"], "planted.cu:35");
   EXPECT_EQ(json["findings"].at(0)["caller"], "sum += 0 * neighbour(seen, C.block_x - 1 - t);");
 }
 
@@ -328,7 +328,7 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   EXPECT_GT(launch["busy"]["issue slots"], 0.0);
   const auto lines = launch["lines"];
   const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& one) {
-    return one["place"] == "planted.cu:34" && one["shared_requests"] > 0;
+    return one["place"] == "planted.cu:32" && one["shared_requests"] > 0;
   });
   ASSERT_NE(line, lines.end()) << run.out;
   EXPECT_EQ((*line)["shared_requests"], 4) << "one warp of each of four blocks";
@@ -341,7 +341,7 @@ TEST(Inspect, AnEndlessKernelIsEndedAfterTheTimeout) {
   const auto run = run_planted(sandbox, "inspect", "  while (atomicAdd(seen, 0.0f) >= 0.0f) {}",
                                {"--timeout", "1s"});
   EXPECT_EQ(run.exit_code, 4) << run.out << run.err;
-  EXPECT_NE(run.err.find("timed_out at planted.cu:33"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("timed_out at planted.cu:31"), std::string::npos) << run.err;
 }
 
 // D takes 80 GB, of which one block writes some thousand bytes.

@@ -168,7 +168,7 @@ TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
     const auto findings = nlohmann::json::parse(run.out)["findings"];
     ASSERT_FALSE(findings.empty()) << fault.fault << run.out;
     EXPECT_EQ(findings[0]["kind"], fault.kind) << fault.fault << run.out;
-    EXPECT_EQ(findings[0]["place"], "touching.cu:31") << fault.fault << run.out;
+    EXPECT_EQ(findings[0]["place"], "touching.cu:29") << fault.fault << run.out;
     EXPECT_NE(findings[0]["text"].get<std::string>().find(fault.text), std::string::npos)
         << fault.fault << run.out;
   }
@@ -178,7 +178,7 @@ TEST(Verify, AWorkspaceThatNobodyWroteIsFound) {
   const Sandbox sandbox;
   const auto run = verify(sandbox, "touching", touching("  sum = fmaxf(sum, workspace[row]);"), 48);
   EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
-  EXPECT_NE(run.out.find("uninitialised at touching.cu:31"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("uninitialised at touching.cu:29"), std::string::npos) << run.out;
   EXPECT_NE(run.out.find("bytes into the workspace of touching"), std::string::npos) << run.out;
 }
 
