@@ -17,9 +17,8 @@ namespace {
 /// Three candidates of one code.
 void write_template(const Sandbox& sandbox, const std::string& fault = "") {
   std::string text = user_template("idle", fault);
-  text = replaced(text, "//@ tune       block_x = 32\n",
-                  "//@ tune       block_x = 32\n//@ tune       unused = 1* 22 333\n");
-  text = replaced(text, "  int block_x;\n", "  int block_x;\n  int unused;\n");
+  text = replaced(text, "  int block_x;  //@ tune 32\n",
+                  "  int block_x;  //@ tune 32\n  int unused;  //@ tune 1* 22 333\n");
   sandbox.write("idle.cu", text);
 }
 

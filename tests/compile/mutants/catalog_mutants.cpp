@@ -183,58 +183,61 @@ constexpr const char* kRing =
 TEST_F(CatalogMutants, WmmaRing) {
   CatalogSpecimen specimen("gemm_wmma", kRing,
                            problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::n, 16));
-  const std::string load_a = "wmma::load_matrix_sync(a_[slot][i], a + offset, C.a_stride);";
+  const std::string load_a = "nvcuda::wmma::load_matrix_sync(a, from, stride);";
   const std::string copy = "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"";
   const std::string wait_in_loop =
-      "        wait_async_groups<C.stages - 2>();\n        __syncthreads();\n      }\n";
+      "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
   examine(
       specimen,
       {
           reported("no_wait", wait_in_loop, "        __syncthreads();\n      }\n",
                    Finding::missing_wait, load_a),
-          reported(
-              "waits_for_one_less", wait_in_loop,
-              "        wait_async_groups<C.stages - 1>();\n        __syncthreads();\n      }\n",
-              Finding::missing_wait, load_a),
-          reported("no_barrier", wait_in_loop,
-                   "        wait_async_groups<C.stages - 2>();\n      }\n", Finding::race, load_a),
-          reported("no_first_barrier",
-                   "  wait_async_groups<C.stages - 2>();\n  __syncthreads();\n\n  const T* read",
-                   "  wait_async_groups<C.stages - 2>();\n\n  const T* read", Finding::race,
-                   load_a),
-          reported("ring_one_stage_shorter",
-                   "const T* const end = stages + C.stages * C.stage_elements;",
-                   "const T* const end = stages + (C.stages - 1) * C.stage_elements;",
+          reported("waits_for_one_less", wait_in_loop,
+                   "        wait_async_groups<kStages - 1>();\n        __syncthreads();\n      }\n",
                    Finding::missing_wait, load_a),
-          reported("no_wrap", "    if (write == end) write = stages;\n", "", Finding::out_of_bounds,
-                   copy),
+          reported("no_barrier", wait_in_loop,
+                   "        wait_async_groups<kStages - 2>();\n      }\n", Finding::race, load_a),
+          reported("no_first_barrier",
+                   "  wait_async_groups<kStages - 2>();\n  __syncthreads();\n  RingCursor<T, "
+                   "kStages, kElements> read",
+                   "  wait_async_groups<kStages - 2>();\n  RingCursor<T, kStages, kElements> read",
+                   Finding::race, load_a),
+          reported("ring_one_stage_shorter",
+                   "if (at_ == begin_ + kStages * kStageElements) at_ = begin_;",
+                   "if (at_ == begin_ + (kStages - 1) * kStageElements) at_ = begin_;",
+                   Finding::missing_wait, load_a),
+          reported("no_wrap", "    if (at_ == begin_ + kStages * kStageElements) at_ = begin_;\n",
+                   "", Finding::out_of_bounds, copy),
           reported("copy_too_early", "if (step == 0) start_next();",
                    "if (step == 1) start_next();\n      if (step == 1 && tile == 0) start_next();",
                    Finding::missing_wait, load_a),
           reported("no_group", "    commit_async_group();\n    ++started;", "    ++started;",
                    Finding::missing_wait, load_a),
           reported("results_in_place_too_early",
-                   "  __syncthreads();\n  float* slab = reinterpret_cast<float*>(shared_memory)",
-                   "  float* slab = reinterpret_cast<float*>(shared_memory)", Finding::race,
-                   "wmma::store_matrix_sync(slab + j * C.frag_n"),
-          reported("no_warp_barrier", "    warp.store_row(i, slab);\n    __syncwarp();\n",
-                   "    warp.store_row(i, slab);\n", Finding::race,
+                   "  __syncthreads();\n  Acc* slab = reinterpret_cast<Acc*>(shared_memory)",
+                   "  Acc* slab = reinterpret_cast<Acc*>(shared_memory)", Finding::race,
+                   "nvcuda::wmma::store_matrix_sync(to, sum, stride"),
+          reported("no_warp_barrier",
+                   "    mma.store_row(i, slab, kSlabStride);\n    __syncwarp();\n",
+                   "    mma.store_row(i, slab, kSlabStride);\n", Finding::race,
                    "*reinterpret_cast<const Quad*>(slab"),
-          reported("divergent_wmma", "        wmma::mma_sync(accumulators_[i][j]",
-                   "        if (threadIdx.x % 32 < 31) wmma::mma_sync(accumulators_[i][j]",
-                   Finding::divergent, "wmma::mma_sync(accumulators_[i][j]"),
-          reported("partial_rows_read_whole", "valid(pass) * static_cast<int>(sizeof(T)));",
+          reported("divergent_wmma", "    nvcuda::wmma::mma_sync(sum, a, b, sum)",
+                   "    if (threadIdx.x % 32 < 31) nvcuda::wmma::mma_sync(sum, a, b, sum)",
+                   Finding::divergent, "nvcuda::wmma::mma_sync(sum, a, b, sum)"),
+          reported("partial_rows_read_whole", "this->valid(pass) * static_cast<int>(sizeof(T)));",
                    "kBytes);", Finding::out_of_bounds, "     \"r\"(source_bytes)"),
-          reported("misaligned_copy", "T* to = tile + row_ * kStride + col_;\n    if (cols_",
-                   "T* to = tile + row_ * kStride + col_ + 1;\n    if (cols_", Finding::misaligned,
-                   copy),
-          reported("row_too_far", "if (to_row >= args.m || to_col >= args.n) continue;",
-                   "if (to_row > args.m || to_col >= args.n) continue;", Finding::out_of_bounds,
-                   "*reinterpret_cast<ElementVector<D, kCount>*>(d) = to;"),
-          miscounts("fragment_twice", "a_[slot][i], b_[slot][j], accumulators_[i][j]);",
-                    "a_[slot][0], b_[slot][j], accumulators_[i][j]);", {16, 17}),
-          miscounts("rows_off_by_one", "const int to_row = row + i * C.frag_m + y;",
-                    "const int to_row = row + i * C.frag_m + (y ^ 1);", {0, 1}),
+          reported("misaligned_copy",
+                   "T* to = tile + this->row_ * kStride + this->col_;\n    if (this->cols_",
+                   "T* to = tile + this->row_ * kStride + this->col_ + 1;\n    if (this->cols_",
+                   Finding::misaligned, copy),
+          reported("row_too_far",
+                   "if (to_row >= output.rows() || to_col >= output.cols()) continue;",
+                   "if (to_row > output.rows() || to_col >= output.cols()) continue;",
+                   Finding::out_of_bounds, "*reinterpret_cast<ElementVector<D, kCount>*>(d) = to;"),
+          miscounts("fragment_twice", "sums_[i][j], a_[slot][i], b_[slot][j]);",
+                    "sums_[i][j], a_[slot][0], b_[slot][j]);", {16, 17}),
+          miscounts("rows_off_by_one", "const int to_row = row + i * Atom::rows() + y;",
+                    "const int to_row = row + i * Atom::rows() + (y ^ 1);", {0, 1}),
       });
 }
 
@@ -244,23 +247,22 @@ TEST_F(CatalogMutants, WmmaThroughRegisters) {
       "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=2 tile_k=16 tile_m=32 tile_n=64 "
       "warp_m=32 warp_n=32",
       problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
-  const std::string load_a = "wmma::load_matrix_sync(a_[slot][i], a + offset, C.a_stride);";
-  const std::string load_b = "wmma::load_matrix_sync(b_[slot][j], b + offset, C.b_stride);";
+  const std::string load_a = "nvcuda::wmma::load_matrix_sync(a, from, stride);";
+  const std::string load_b = "nvcuda::wmma::load_matrix_sync(b, from, stride);";
   examine(
       specimen,
       {
           reported("no_barrier_in_the_loop",
-                   "      copy_b.store(b, next + C.a_elements);\n    }\n    __syncthreads();\n",
-                   "      copy_b.store(b, next + C.a_elements);\n    }\n", Finding::race, load_a),
-          reported("no_first_barrier",
-                   "  copy_b.store(b, stages + C.a_elements);\n  __syncthreads();\n",
-                   "  copy_b.store(b, stages + C.a_elements);\n", Finding::race, load_a),
-          reported("buffers_not_swapped", "T* next = stages + (tile + 1) % 2 * C.stage_elements;",
-                   "T* next = stages + tile % 2 * C.stage_elements;", Finding::race, load_a),
-          reported("b_in_the_place_of_a", "copy_b.store(b, next + C.a_elements);",
+                   "      copy_b.store(b, next + kFirstB);\n    }\n    __syncthreads();\n",
+                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load_a),
+          reported("no_first_barrier", "  copy_b.store(b, stages + kFirstB);\n  __syncthreads();\n",
+                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load_a),
+          reported("buffers_not_swapped", "T* next = stages + (tile + 1) % 2 * kElements;",
+                   "T* next = stages + tile % 2 * kElements;", Finding::race, load_a),
+          reported("b_in_the_place_of_a", "copy_b.store(b, next + kFirstB);",
                    "copy_b.store(b, next);", Finding::uninitialised, load_b),
-          miscounts("layout_of_b", "typename WmmaLayout<C.b_transposed != 0>::type>;",
-                    "typename WmmaLayout<C.b_transposed == 0>::type>;", {0, 1}),
+          miscounts("layout_of_b", "typename WmmaLayout<!kDepthContiguousB>::type>;",
+                    "typename WmmaLayout<kDepthContiguousB>::type>;", {0, 1}),
           miscounts("tail_dropped", "const int tiles = ceil_div(args.k, C.tile_k);",
                     "const int tiles = args.k / C.tile_k;", {0, 1}),
       });

@@ -95,13 +95,13 @@ TEST(PtxDigest, EverythingElseCounts) {
            {"_param_0+8]", "_param_0+12]"},
            {"mov.u32", "mov.b32"},
            {"%r2, _Z", "%r1, _Z"},
-           {"mov.u32 \t%r2, " + kKernel, "mov.u32 \t%r2, _Z5otherv"},
+           {"mov.u32   %r2, " + kKernel, "mov.u32   %r2, _Z5otherv"},
            {"17 3", "18 3"},
            {"inlined_at 1 18 7", "inlined_at 1 19 7"},
            {"\"gemm.cu\"", "\"other.cu\""},
            {"ret;", "ret; ret;"},
            {"shared_memory[]", "shared_memory2[]"},
-           {".section\t.debug_str", ".section\t.data"}}) {
+           {".section  .debug_str", ".section  .data"}}) {
     EXPECT_TRUE(digests.insert(digest(replaced(ptx, from, to))).second) << from;
   }
 }
