@@ -33,6 +33,7 @@ constexpr const char* kEndless = R"(//@ template   endless
 //@ operation  gemm
 //@ arch       sm >= 75
 //@ types      a=f16 b=f16 c=f16 d=f16 acc=f32
+//@ priority   -200
 //@ launch     endless
 //@   grid     1
 //@   block    threads
@@ -59,8 +60,7 @@ class TuneEndless : public testing::Test {
     }
     std::filesystem::create_directory(folder.file("templates"));
     test::write_file(folder.file("templates/endless.cu"), kEndless);
-    // Defaults come first, that of the larger space before that of the smaller: one that ends, then
-    // the one that does not.
+    // Defaults come first, by priority: one that ends, then the one that does not.
     tune = start({"tune", "gemm", "--m", "32", "--n", "32", "--k", "32", "--templates",
                   "endless,gemm_naive"});
     const auto deadline = steady_clock::now() + std::chrono::seconds(60);
