@@ -72,15 +72,16 @@ TEST_F(Floats, Arithmetic64) {
 }
 
 TEST_F(Floats, ArithmeticOfHalves) {
-  compare({Kind::f16,
-           {Kind::f16, Kind::f16, Kind::f16},
-           joined({each("{} %0, %1, %2;", {"add.f16", "add.ftz.f16", "add.sat.f16", "sub.f16",
-                                           "mul.f16", "mul.ftz.sat.f16", "min.f16", "max.f16",
-                                           "min.NaN.f16", "max.ftz.f16", "max.xorsign.abs.f16"}),
-                   each("fma.{}.f16 %0, %1, %2, %3;", {"rn", "rn.ftz", "rn.sat", "rn.relu"}),
-                   each(".reg .b16 z;\nmov.b16 z, 0x8000;\nfma.{}.f16 %0, %1, %2, z;",
-                        {"rn.ftz", "rn.ftz.sat"}),
-                   each("{} %0, %1;", {"neg.f16", "abs.f16", "abs.ftz.f16"})})});
+  compare(
+      {Kind::f16,
+       {Kind::f16, Kind::f16, Kind::f16},
+       joined({each("{} %0, %1, %2;", {"add.f16", "add.ftz.f16", "add.sat.f16", "sub.f16",
+                                       "mul.f16", "mul.ftz.sat.f16", "min.f16", "max.f16",
+                                       "min.NaN.f16", "max.ftz.f16", "max.xorsign.abs.f16"}),
+               each("fma.{}.f16 %0, %1, %2, %3;", {"rn", "rn.ftz", "rn.sat", "rn.relu", "rn.oob"}),
+               each(".reg .b16 z;\nmov.b16 z, 0x8000;\nfma.{}.f16 %0, %1, %2, z;",
+                    {"rn.ftz", "rn.ftz.sat"}),
+               each("{} %0, %1;", {"neg.f16", "abs.f16", "abs.ftz.f16"})})});
   compare(
       {Kind::f16x2,
        {Kind::f16x2, Kind::f16x2, Kind::f16x2},
@@ -95,7 +96,7 @@ TEST_F(Floats, ArithmeticOfBf16) {
            {Kind::bf16, Kind::bf16, Kind::bf16},
            joined({each("{} %0, %1, %2;", {"add.bf16", "sub.bf16", "mul.bf16", "add.rn.bf16",
                                            "min.bf16", "max.NaN.bf16"}),
-                   each("fma.{}.bf16 %0, %1, %2, %3;", {"rn", "rn.relu"}),
+                   each("fma.{}.bf16 %0, %1, %2, %3;", {"rn", "rn.relu", "rn.oob.relu"}),
                    each("{} %0, %1;", {"neg.bf16", "abs.bf16"})})});
   compare(
       {Kind::bf16x2,

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/emulated/arith/small_floats.hpp"
+#include "runtime/emulated/async/tensor_map.hpp"
 #include "tests/unit/emulated/lane_kernel.hpp"
 
 namespace kiln::emulated {
@@ -120,6 +121,45 @@ TEST(FloatHalves, FusedProductsRoundOnce) {
   }
 }
 
+TEST(FloatHalves, FactorsOutsideOfTheirTensorMakeNothing) {
+  Rows rows = half_rows();
+  for (const std::uint64_t fill : {fill_nan(TensorType::f16), fill_nan(TensorType::bf16)}) {
+    EXPECT_EQ(fill, 0x7FF7U);
+    for (const std::uint64_t outside : {fill, fill | 0x8000U}) {
+      rows.push_back({outside | 0x3C000000U, 0x3C003C00U, 0x3C003C00U, 0});  // a of the lower half
+      rows.push_back({0x7FFF3C00U, 0x3C00U | (outside << 16U), 0x7FFF7FFFU, 0});  // b of the upper
+      rows.push_back({0x3C003C00U, 0x3C003C00U, outside, 0});  // c: a NaN like any other
+    }
+  }
+  for (const Half& half : {kF16Half, kBf16Half}) {
+    for (const char* relu : {"", ".relu"}) {
+      const auto run = [&](const char* oob) {
+        return lane_test::run(
+            fmt::format("fma.rn{}{}.{}x2 %rd, %ra, %rb, %rc;", oob, relu, half.name), 'r', rows);
+      };
+      const auto plain = run("");
+      const auto inside = run(".oob");
+      int outside = 0;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        for (const unsigned shift : {0U, 16U}) {
+          const auto is_outside = [&](std::size_t k) {
+            return (rows[i][k] >> shift & 0x7FFFU) == 0x7FF7U;
+          };
+          const bool zero = is_outside(0) || is_outside(1);
+          outside += zero ? 1 : 0;
+          EXPECT_EQ(inside[i] >> shift & 0xFFFFU, zero ? 0U : plain[i] >> shift & 0xFFFFU);
+        }
+      }
+      EXPECT_GE(outside, 8);
+    }
+    // The single form.
+    const auto text = fmt::format("fma.rn.oob.{} %hd, %ha, %hb, %hc;", half.name);
+    EXPECT_EQ(run_one(text, 'h', {0x7FF7U, 0x7FFFU, 0x7FFFU, 0}) & 0xFFFFU, 0U);
+    EXPECT_EQ(run_one(text, 'h', {half.bits(2), half.bits(3), half.bits(1), 0}) & 0xFFFFU,
+              half.bits(7));
+  }
+}
+
 TEST(FloatHalves, FlushingAndSaturationOfF16) {
   const auto flushed = [](std::uint64_t a) { return (a & 0x7C00U) == 0 ? a & 0x8000U : a; };
   const auto sum = [&](std::uint64_t a, std::uint64_t b) {
@@ -187,9 +227,9 @@ TEST(FloatHalves, InactiveLanesKeepTheirValues) {
 TEST(FloatHalves, WhatPtxHasNotIsRefused) {
   for (const char* body :
        {"add.sat.bf16 %hd, %ha, %hb;", "add.ftz.bf16x2 %rd, %ra, %rb;", "add.rz.f16 %hd, %ha, %hb;",
-        "ex2.f16 %hd, %ha;", "tanh.approx.ftz.f16 %hd, %ha;", "fma.rn.oob.f16 %hd, %ha, %hb, %hc;",
-        "add.f16x2 %hd, %ha, %hb;", "div.rn.f16 %hd, %ha, %hb;",
-        "min.xorsign.f16 %hd, %ha, %hb;"}) {
+        "ex2.f16 %hd, %ha;", "tanh.approx.ftz.f16 %hd, %ha;",
+        "fma.rn.oob.ftz.f16 %hd, %ha, %hb, %hc;", "add.f16x2 %hd, %ha, %hb;",
+        "div.rn.f16 %hd, %ha, %hb;", "min.xorsign.f16 %hd, %ha, %hb;"}) {
     lane_test::expect_refused(body);
   }
 }
