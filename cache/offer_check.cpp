@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kFirstDateUnixMs = 1'577'836'800'000;  // 2020-01-01, before there was Kiln
 /// For the last bits, which another machine's arithmetic may round differently.
-constexpr double kRounding = 1e-9;
+constexpr double kLastBits = 1e-9;
 
 std::string day_text(std::int64_t unix_ms) {
   using namespace std::chrono;
@@ -40,7 +40,7 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
 }
 
 void check_statistic(std::string_view field, double value, double expected, double scale) {
-  if (std::abs(value - expected) <= kRounding * scale) return;
+  if (std::abs(value - expected) <= kLastBits * scale) return;
   throw Error(ErrorKind::usage, fmt::format("trial field '{}' is {}, but its samples give {}",
                                             field, value, expected));
 }

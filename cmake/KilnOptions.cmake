@@ -27,6 +27,19 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   endif()
 endif()
 
+# Most of the time that a file takes is its headers' and their templates', which files that are
+# compiled together share. A compiler cache does better with one file at a time.
+set(together OFF)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(together ON)
+endif()
+option(KILN_UNITY "Compile several source files at a time" ${together})
+function(kiln_compile_together name)
+  if(KILN_UNITY)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 add_library(kiln_flags INTERFACE)
 # GCC 12 has two false positives when it optimises: -Wrestrict for "text" + std::string, and
 # -Wmaybe-uninitialized for a std::optional that contains a container.
@@ -51,12 +64,16 @@ if(KILN_COVERAGE)
 endif()
 
 # kiln_library(name SOURCES a.cpp ... LINKS target ... PRIVATE_LINKS target ...)
+# Each function is a section, so that the shared libraries contain what they use, however many files
+# were compiled together.
 function(kiln_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   target_include_directories(${name} PUBLIC
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
+  target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
+  kiln_compile_together(${name})
 endfunction()
 
 # kiln_precompile(target header ...): headers that every file of a target includes, parsed once. A
@@ -83,6 +100,7 @@ function(kiln_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
   kiln_test_options(${name})
+  kiln_compile_together(${name})
   if(TARGET kiln_test_headers)
     target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
   # With a precompiled header GCC 12 forgets which parts are the library's own, and then has false

@@ -11,25 +11,17 @@
 
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
-namespace {
-
-constexpr std::string_view kSpace = " \t\r";
-
-std::size_t offset_in(std::string_view whole, std::string_view part) {
-  return static_cast<std::size_t>(part.data() - whole.data());
-}
-
-}  // namespace
 
 std::vector<TextPart> split_words(std::string_view text) {
   std::vector<TextPart> words;
-  std::size_t at = text.find_first_not_of(kSpace);
+  std::size_t at = text.find_first_not_of(kLineSpace);
   while (at != std::string_view::npos) {
-    const auto end = std::min(text.find_first_of(kSpace, at), text.size());
+    const auto end = std::min(text.find_first_of(kLineSpace, at), text.size());
     words.push_back({text.substr(at, end - at), at});
-    at = text.find_first_not_of(kSpace, end);
+    at = text.find_first_not_of(kLineSpace, end);
   }
   return words;
 }

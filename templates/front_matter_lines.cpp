@@ -9,19 +9,16 @@
 #include <utility>
 
 #include "templates/source_error.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
 
 constexpr std::string_view kMark = "//@";
-constexpr std::string_view kSpace = " \t\r";
 constexpr std::string_view kOperators = "+-*/%<>=&|?:,!().";
-std::size_t offset_in(std::string_view whole, std::string_view part) {
-  return static_cast<std::size_t>(part.data() - whole.data());
-}
 
 std::string_view first_word(std::string_view text) {
-  return text.substr(0, text.find_first_of(kSpace));
+  return text.substr(0, text.find_first_of(kLineSpace));
 }
 
 bool is_key(std::string_view word) {
@@ -243,12 +240,6 @@ bool is_identifier(std::string_view text) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   return !text.empty() && !digit(text[0]) &&
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || digit(c); });
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
 }
 
 }  // namespace kiln

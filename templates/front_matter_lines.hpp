@@ -56,7 +56,5 @@ struct FrontMatterLine {
 
 /// Letters, digits and underscores, no digit first.
 [[nodiscard]] bool is_identifier(std::string_view text);
-/// Without the spaces around it.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
 
 }  // namespace kiln

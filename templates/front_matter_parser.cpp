@@ -16,6 +16,7 @@
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/template_names.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {

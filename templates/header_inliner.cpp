@@ -8,19 +8,13 @@
 #include <filesystem>
 
 #include "templates/source_error.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
 
-constexpr std::string_view kSpace = " \t\r";
 /// The limit of compilers.
 constexpr std::size_t kMostNested = 200;
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) - begin + 1);
-}
 
 /// A preprocessor line: "#  include <x>" is {"include", "<x>"}.
 struct Directive {

@@ -36,7 +36,7 @@ struct CeilingArgs {
 
 // What one iteration of a kernel does, as written there.
 constexpr double kChains = 8;
-constexpr double kSteps = 32 * kChains;
+constexpr double kLaneSteps = 32 * kChains;
 constexpr double kFewSteps = 8 * kChains;
 constexpr double kMatrixSteps = 8 * 4;
 
@@ -197,15 +197,15 @@ struct LaneRate {
   const char* kernel;
   double instructions;
 };
-constexpr std::array<LaneRate, 9> kLaneRates{{{Unit::integer, "rate_integer", 2 * kSteps},
-                                              {Unit::integer64, "rate_integer64", 2 * kSteps},
-                                              {Unit::multiply, "rate_multiply", kSteps},
-                                              {Unit::fp32, "rate_fp32", kSteps},
-                                              {Unit::fp64, "rate_fp64", kSteps},
-                                              {Unit::fp16, "rate_fp16", kSteps},
-                                              {Unit::convert, "rate_convert", 2 * kSteps},
-                                              {Unit::special, "rate_special", kSteps},
-                                              {Unit::shuffle, "rate_shuffle", kSteps}}};
+constexpr std::array<LaneRate, 9> kLaneRates{{{Unit::integer, "rate_integer", 2 * kLaneSteps},
+                                              {Unit::integer64, "rate_integer64", 2 * kLaneSteps},
+                                              {Unit::multiply, "rate_multiply", kLaneSteps},
+                                              {Unit::fp32, "rate_fp32", kLaneSteps},
+                                              {Unit::fp64, "rate_fp64", kLaneSteps},
+                                              {Unit::fp16, "rate_fp16", kLaneSteps},
+                                              {Unit::convert, "rate_convert", 2 * kLaneSteps},
+                                              {Unit::special, "rate_special", kLaneSteps},
+                                              {Unit::shuffle, "rate_shuffle", kLaneSteps}}};
 constexpr int kThreads = 1024;
 constexpr int kWideThreads = 512;  // of loads of 16 bytes, which take more registers
 constexpr int kMatrixThreads = 512;

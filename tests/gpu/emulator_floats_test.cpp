@@ -9,25 +9,26 @@ namespace {
 
 using Floats = ElementTest;
 
-const std::vector<std::string> kRoundings{"rn", "rz", "rm", "rp"};
+const std::vector<std::string> kFloatRoundings{"rn", "rz", "rm", "rp"};
 const std::vector<std::string> kModified{"rn.ftz", "rz.ftz", "rn.sat", "rp.sat", "rn.ftz.sat"};
 
 TEST_F(Floats, Arithmetic32) {
   compare(
       {Kind::f32,
        {Kind::f32, Kind::f32},
-       joined(
-           {each("add.{}.f32 %0, %1, %2;", kRoundings), each("sub.{}.f32 %0, %1, %2;", kRoundings),
-            each("mul.{}.f32 %0, %1, %2;", kRoundings), each("add.{}.f32 %0, %1, %2;", kModified),
-            each("sub.{}.f32 %0, %1, %2;", kModified), each("mul.{}.f32 %0, %1, %2;", kModified),
-            each("add.{}.f32 %0, %1, %2;", {"", "ftz", "sat"}),
-            each("mul.{}.f32 %0, %1, %2;", {"", "ftz", "sat"})})});
+       joined({each("add.{}.f32 %0, %1, %2;", kFloatRoundings),
+               each("sub.{}.f32 %0, %1, %2;", kFloatRoundings),
+               each("mul.{}.f32 %0, %1, %2;", kFloatRoundings),
+               each("add.{}.f32 %0, %1, %2;", kModified), each("sub.{}.f32 %0, %1, %2;", kModified),
+               each("mul.{}.f32 %0, %1, %2;", kModified),
+               each("add.{}.f32 %0, %1, %2;", {"", "ftz", "sat"}),
+               each("mul.{}.f32 %0, %1, %2;", {"", "ftz", "sat"})})});
 }
 
 TEST_F(Floats, FusedMultiplyAdd32) {
   compare({Kind::f32,
            {Kind::f32, Kind::f32, Kind::f32},
-           joined({each("fma.{}.f32 %0, %1, %2, %3;", kRoundings),
+           joined({each("fma.{}.f32 %0, %1, %2, %3;", kFloatRoundings),
                    each("fma.{}.f32 %0, %1, %2, %3;", kModified),
                    // Where only a product decides what .ftz flushes.
                    each("fma.{}.f32 %0, %1, %2, 0f80000000;", kModified)})});
@@ -37,9 +38,11 @@ TEST_F(Floats, DivisionsAndRoots32) {
   compare(
       {Kind::f32,
        {Kind::f32, Kind::f32},
-       joined({each("div.{}.f32 %0, %1, %2;", kRoundings), each("rcp.{}.f32 %0, %1;", kRoundings),
-               each("sqrt.{}.f32 %0, %1;", kRoundings), each("div.{}.ftz.f32 %0, %1, %2;", {"rn"}),
-               each("rcp.{}.ftz.f32 %0, %1;", {"rn"}), each("sqrt.{}.ftz.f32 %0, %1;", {"rn"})})});
+       joined({each("div.{}.f32 %0, %1, %2;", kFloatRoundings),
+               each("rcp.{}.f32 %0, %1;", kFloatRoundings),
+               each("sqrt.{}.f32 %0, %1;", kFloatRoundings),
+               each("div.{}.ftz.f32 %0, %1, %2;", {"rn"}), each("rcp.{}.ftz.f32 %0, %1;", {"rn"}),
+               each("sqrt.{}.ftz.f32 %0, %1;", {"rn"})})});
 }
 
 TEST_F(Floats, SignsAndOrder32) {
@@ -62,11 +65,12 @@ TEST_F(Floats, SignsAndOrder32) {
 TEST_F(Floats, Arithmetic64) {
   compare({Kind::f64,
            {Kind::f64, Kind::f64, Kind::f64},
-           joined({each("add.{}.f64 %0, %1, %2;", kRoundings),
-                   each("mul.{}.f64 %0, %1, %2;", kRoundings),
-                   each("fma.{}.f64 %0, %1, %2, %3;", kRoundings),
-                   each("div.{}.f64 %0, %1, %2;", kRoundings),
-                   each("rcp.{}.f64 %0, %1;", kRoundings), each("sqrt.{}.f64 %0, %1;", kRoundings),
+           joined({each("add.{}.f64 %0, %1, %2;", kFloatRoundings),
+                   each("mul.{}.f64 %0, %1, %2;", kFloatRoundings),
+                   each("fma.{}.f64 %0, %1, %2, %3;", kFloatRoundings),
+                   each("div.{}.f64 %0, %1, %2;", kFloatRoundings),
+                   each("rcp.{}.f64 %0, %1;", kFloatRoundings),
+                   each("sqrt.{}.f64 %0, %1;", kFloatRoundings),
                    each("{} %0, %1, %2;", {"min.f64", "max.f64", "copysign.f64", "sub.f64"}),
                    each("{} %0, %1;", {"abs.f64", "neg.f64"})})});
 }

@@ -13,7 +13,7 @@
 namespace kiln::testing {
 namespace {
 
-constexpr std::uint32_t kThreads = 256;
+constexpr std::uint32_t kIntrinsicThreads = 256;
 
 /// One kernel for all: result `i` of thread `t` is at out[256 * i + t]. u, v and w are its
 /// numbers.
@@ -48,9 +48,9 @@ class Intrinsics : public EmulatorPair {
                                     const std::vector<std::string>& expressions) {
     PairRun run;
     run.source = source_of(type, expressions);
-    run.geometry = {{1, 1, 1}, {kThreads, 1, 1}, {1, 1, 1}, 0};
+    run.geometry = {{1, 1, 1}, {kIntrinsicThreads, 1, 1}, {1, 1, 1}, 0};
     run.inputs = {in};
-    run.out_bytes = expressions.size() * kThreads * bytes;
+    run.out_bytes = expressions.size() * kIntrinsicThreads * bytes;
     return this->run(run);
   }
   /// The same bits; for NaNs, only that both are NaN.
@@ -69,8 +69,8 @@ class Intrinsics : public EmulatorPair {
         if (std::isnan(a) && std::isnan(b)) continue;
         if (std::abs(a - b) <= bound * std::abs(a)) continue;
       }
-      ADD_FAILURE() << expressions[i / kThreads] << ", thread " << i % kThreads << ": GPU " << a
-                    << ", emulated " << b;
+      ADD_FAILURE() << expressions[i / kIntrinsicThreads] << ", thread " << i % kIntrinsicThreads
+                    << ": GPU " << a << ", emulated " << b;
     }
   }
 };
@@ -79,7 +79,7 @@ class Intrinsics : public EmulatorPair {
 template <class T>
 Bytes numbers() {
   std::mt19937_64 random(11);
-  std::vector<T> values(3 * kThreads);
+  std::vector<T> values(3 * kIntrinsicThreads);
   for (T& value : values) {
     value = static_cast<T>(static_cast<double>(random() >> 11) * 0x1p-53 * 6.0 - 3.0);
   }
@@ -88,7 +88,7 @@ Bytes numbers() {
 
 /// The same of halves, or of pairs of them.
 Bytes halves(Element type, std::size_t bytes) {
-  return elements(type, 3 * kThreads * bytes, Values::real, 11);
+  return elements(type, 3 * kIntrinsicThreads * bytes, Values::real, 11);
 }
 
 TEST_F(Intrinsics, FunctionsOfDoubles) {
@@ -251,13 +251,13 @@ TEST_F(Intrinsics, VideoInstructions) {
     }
   }
   const Bytes words =
-      elements(Element::bits, 3 * kThreads * sizeof(std::uint64_t), Values::whole, 12);
+      elements(Element::bits, 3 * kIntrinsicThreads * sizeof(std::uint64_t), Values::whole, 12);
   expect_same<std::uint32_t>("u32", words, expressions);
 }
 
 TEST_F(Intrinsics, Integers) {
   const Bytes words =
-      elements(Element::bits, 3 * kThreads * sizeof(std::uint64_t), Values::whole, 12);
+      elements(Element::bits, 3 * kIntrinsicThreads * sizeof(std::uint64_t), Values::whole, 12);
   expect_same<std::uint32_t>("u32", words,
                              {"__vaddus2(u, v)",
                               "__vsubss4(u, v)",

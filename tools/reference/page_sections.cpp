@@ -67,7 +67,7 @@ std::string options_table(const std::vector<OptionText>& options, const std::str
   return table.text();
 }
 
-std::string verb_text(const VerbText& verb) {
+std::string page_of_verb(const VerbText& verb) {
   std::string text = fmt::format("### {}\n\n{}. {}", code(verb.usage()), cell(verb.verb->purpose),
                                  cell(verb.verb->details));
   while (text.ends_with(' ')) text.pop_back();
@@ -144,7 +144,7 @@ void add_page_sections(Sections& sections, const Manual& manual) {
   sections["values"] = values_table();
   sections["exit-codes"] = exit_table();
   std::vector<std::string> texts;
-  for (const auto& verb : manual.verbs) texts.push_back(verb_text(verb));
+  for (const auto& verb : manual.verbs) texts.push_back(page_of_verb(verb));
   sections["verb-by-verb"] = fmt::format("{}", fmt::join(texts, "\n\n"));
 }
 

@@ -189,7 +189,7 @@ void decode_cvt(DecodeContext& context, Instr& out) {
 
 namespace {
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kConvertOpcodes[] = {
     {"cvt", {}, converts::decode_cvt, Unit::convert},
     {"cvt.pack", {}, converts::decode_pack, Unit::convert},
 };
@@ -197,7 +197,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> convert_opcodes() {
-  return kOpcodes;
+  return kConvertOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -244,7 +244,7 @@ void decode_bulk_reduction(DecodeContext& context, Instr& out) {
 constexpr Traits kIssue{.work = Work::issue};
 constexpr TypeSet kLongIntegers{Type::b64, Type::u64, Type::s64};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kBulkOpcodes[] = {
     {"cp.async.bulk", {}, &decode_bulk, Unit::async_copy, kIssue},
     {"cp.async.bulk.commit_group", {}, &decode_commit, Unit::async_copy, kIssue},
     {"cp.async.bulk.wait_group", {}, &decode_wait, Unit::barrier, kIssue},
@@ -260,7 +260,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> bulk_opcodes() {
-  return kOpcodes;
+  return kBulkOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -247,7 +247,7 @@ void take_tensor(DecodeContext& context, TensorDetail& detail, std::string_view&
 }
 
 // cp.async.bulk.prefetch.tensor.DIM.L2.global{.MODE}{.L2::cache_hint} [map, {coordinates}]
-void decode_prefetch(DecodeContext& context, Instr& out) {
+void decode_tensor_prefetch(DecodeContext& context, Instr& out) {
   TensorDetail detail;
   std::string_view mode;
   take_tensor(context, detail, mode);
@@ -294,18 +294,18 @@ void decode_tensor(DecodeContext& context, Instr& out) {
   out.execute = &execute_tensor;
 }
 
-constexpr Traits kIssue{.work = Work::issue};
+constexpr Traits kIssueTensor{.work = Work::issue};
 
-constexpr Opcode kOpcodes[] = {
-    {"cp.async.bulk.tensor", {}, &decode_tensor<false>, Unit::async_copy, kIssue},
-    {"cp.async.bulk.prefetch.tensor", {}, &decode_prefetch, Unit::async_copy, kIssue},
+constexpr Opcode kTensorOpcodes[] = {
+    {"cp.async.bulk.tensor", {}, &decode_tensor<false>, Unit::async_copy, kIssueTensor},
+    {"cp.async.bulk.prefetch.tensor", {}, &decode_tensor_prefetch, Unit::async_copy, kIssueTensor},
     {"cp.reduce.async.bulk.tensor", {}, &decode_tensor<true>, Unit::async_copy},
 };
 
 }  // namespace
 
 std::span<const Opcode> bulk_tensor_opcodes() {
-  return kOpcodes;
+  return kTensorOpcodes;
 }
 
 }  // namespace kiln::emulated

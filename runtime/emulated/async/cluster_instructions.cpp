@@ -274,7 +274,7 @@ void decode_reduction(DecodeContext& context, Instr& out) {
 constexpr TypeSet kLongTypes{Type::b64, Type::u64, Type::s64};
 constexpr Traits kLong{.slots = kLongSlots};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kClusterOpcodes[] = {
     {"mapa", {Type::u32}, &decode_mapa, Unit::integer},
     {"mapa", {Type::u64}, &decode_mapa, Unit::integer, kLong},
     {"getctarank", {Type::u32}, &decode_rank, Unit::integer},
@@ -289,7 +289,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> cluster_opcodes() {
-  return kOpcodes;
+  return kClusterOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -189,11 +189,11 @@ void execute_copy(Warp& warp, const Instr& instr, LaneMask active) {
   warp.copies().start(copy);
 }
 
-void execute_commit(Warp& warp, const Instr&, LaneMask active) {
+void execute_copy_commit(Warp& warp, const Instr&, LaneMask active) {
   warp.copies().commit(active);
 }
 
-void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
+void execute_copy_wait(Warp& warp, const Instr& instr, LaneMask active) {
   if (instr.variant != 0) {
     warp.copies().wait_all(active);
   } else {
@@ -202,16 +202,16 @@ void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 // cp.async.commit_group
-void decode_commit(DecodeContext& context, Instr& out) {
+void decode_copy_commit(DecodeContext& context, Instr& out) {
   context.expect_operands(0);
-  out.execute = &execute_commit;
+  out.execute = &execute_copy_commit;
 }
 
 // cp.async.wait_group n
-void decode_wait(DecodeContext& context, Instr& out) {
+void decode_copy_wait(DecodeContext& context, Instr& out) {
   out.immediate = take_group_count(context);
   context.traits().groups = static_cast<int>(out.immediate);
-  out.execute = &execute_wait;
+  out.execute = &execute_copy_wait;
 }
 
 // cp.async.wait_all
@@ -219,7 +219,7 @@ void decode_wait_all(DecodeContext& context, Instr& out) {
   context.expect_operands(0);
   out.variant = 1;
   context.traits().groups = -1;
-  out.execute = &execute_wait;
+  out.execute = &execute_copy_wait;
 }
 
 // cp.async.{ca,cg}.shared.global{.L2::cache_hint}{.L2::64B...} [to], [from], bytes{, size or p}
@@ -260,11 +260,11 @@ void decode_copy(DecodeContext& context, Instr& out) {
 
 constexpr Traits kCopy{.work = Work::copy, .flow = Flow::copied};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kCopyOpcodes[] = {
     {"cp.async.ca", {}, &decode_copy<false>, Unit::async_copy, kCopy},
     {"cp.async.cg", {}, &decode_copy<true>, Unit::async_copy, kCopy},
-    {"cp.async.commit_group", {}, &decode_commit, Unit::async_copy, {.work = Work::commit}},
-    {"cp.async.wait_group", {}, &decode_wait, Unit::barrier, {.work = Work::wait}},
+    {"cp.async.commit_group", {}, &decode_copy_commit, Unit::async_copy, {.work = Work::commit}},
+    {"cp.async.wait_group", {}, &decode_copy_wait, Unit::barrier, {.work = Work::wait}},
     {"cp.async.wait_all", {}, &decode_wait_all, Unit::barrier, {.work = Work::wait}},
 };
 
@@ -280,7 +280,7 @@ std::uint32_t take_group_count(DecodeContext& context) {
 }
 
 std::span<const Opcode> copy_opcodes() {
-  return kOpcodes;
+  return kCopyOpcodes;
 }
 
 }  // namespace kiln::emulated

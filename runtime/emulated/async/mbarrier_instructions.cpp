@@ -33,12 +33,12 @@ std::uint64_t state_of(const Mbarrier& barrier) {
   return (std::uint64_t{barrier.phase()} << 32U) | barrier.pending();
 }
 
-const BarrierDetail& detail_of(const Instr& instr) {
+const BarrierDetail& barrier_detail_of(const Instr& instr) {
   return *static_cast<const BarrierDetail*>(instr.detail);
 }
 
 SharedSpot spot_of(Warp& warp, const Instr& instr, int lane) {
-  const BarrierDetail& detail = detail_of(instr);
+  const BarrierDetail& detail = barrier_detail_of(instr);
   const SharedSpot spot =
       shared_spot(warp, instr, lane, address_at(warp, detail.address, lane), 8, 8);
   if (detail.own_only && spot.owner != &warp.block()) {
@@ -108,7 +108,7 @@ void execute_inval(Warp& warp, const Instr& instr, LaneMask active) {
 }
 
 void execute_arrive(Warp& warp, const Instr& instr, LaneMask active) {
-  const BarrierDetail& detail = detail_of(instr);
+  const BarrierDetail& detail = barrier_detail_of(instr);
   tell_touches(warp, instr, active);
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
@@ -139,8 +139,8 @@ void execute_bytes(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
-void execute_wait(Warp& warp, const Instr& instr, LaneMask active) {
-  const BarrierDetail& detail = detail_of(instr);
+void execute_mbarrier_wait(Warp& warp, const Instr& instr, LaneMask active) {
+  const BarrierDetail& detail = barrier_detail_of(instr);
   MbarrierTable& table = warp.block().mbarriers();
   Observer* const observer = warp.block().cluster().observer();
   BarrierTouches touches(AccessKind::load);
@@ -277,7 +277,7 @@ void decode_arrival(DecodeContext& context, Instr& out) {
 }
 
 // mbarrier.{test_wait,try_wait}{.parity}...b64 p, [barrier], state or parity{, time}
-void decode_wait(DecodeContext& context, Instr& out) {
+void decode_mbarrier_wait(DecodeContext& context, Instr& out) {
   BarrierDetail detail;
   detail.by_parity = context.take("parity");
   detail.own_only = true;
@@ -285,7 +285,7 @@ void decode_wait(DecodeContext& context, Instr& out) {
   if (context.operands() < 3 || context.operands() > 4) context.fail("needs 3 or 4 operands");
   out.d = context.destination(0, ptx::Type::pred);
   out.c = context.source(2, detail.by_parity ? Type::u32 : Type::b64);
-  out.execute = &execute_wait;
+  out.execute = &execute_mbarrier_wait;
   finish(context, out, 1, detail);
 }
 
@@ -340,29 +340,29 @@ void decode_copy_arrival(DecodeContext& context, Instr& out) {
 }
 
 /// They change or read memory, so their states are no addresses that anything is known of.
-constexpr Traits kIssue{.work = Work::issue, .flow = Flow::loaded};
+constexpr Traits kIssueMbarrier{.work = Work::issue, .flow = Flow::loaded};
 
-constexpr Opcode kOpcodes[] = {
-    {"mbarrier.init", {}, &decode_init, Unit::barrier, kIssue},
-    {"mbarrier.inval", {}, &decode_inval, Unit::barrier, kIssue},
-    {"mbarrier.arrive", {}, &decode_arrival<false>, Unit::barrier, kIssue},
-    {"mbarrier.arrive_drop", {}, &decode_arrival<true>, Unit::barrier, kIssue},
-    {"mbarrier.test_wait", {}, &decode_wait, Unit::barrier, kIssue},
-    {"mbarrier.try_wait", {}, &decode_wait, Unit::barrier, kIssue},
+constexpr Opcode kMbarrierOpcodes[] = {
+    {"mbarrier.init", {}, &decode_init, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.inval", {}, &decode_inval, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.arrive", {}, &decode_arrival<false>, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.arrive_drop", {}, &decode_arrival<true>, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.test_wait", {}, &decode_mbarrier_wait, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.try_wait", {}, &decode_mbarrier_wait, Unit::barrier, kIssueMbarrier},
     {"mbarrier.pending_count",
      {},
      &decode_pending_count,
      Unit::integer,
      {.slots = kLongSlots, .flow = Flow::loaded}},
-    {"mbarrier.complete_tx", {}, &decode_bytes<true>, Unit::barrier, kIssue},
-    {"mbarrier.expect_tx", {}, &decode_bytes<false>, Unit::barrier, kIssue},
+    {"mbarrier.complete_tx", {}, &decode_bytes<true>, Unit::barrier, kIssueMbarrier},
+    {"mbarrier.expect_tx", {}, &decode_bytes<false>, Unit::barrier, kIssueMbarrier},
     {"cp.async.mbarrier.arrive", {}, &decode_copy_arrival, Unit::barrier, {.work = Work::issue}},
 };
 
 }  // namespace
 
 std::span<const Opcode> mbarrier_opcodes() {
-  return kOpcodes;
+  return kMbarrierOpcodes;
 }
 
 }  // namespace kiln::emulated

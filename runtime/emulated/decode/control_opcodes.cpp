@@ -72,7 +72,7 @@ void decode_breakpoint(DecodeContext& context, Instr&) {
 
 constexpr Traits kBranch{.work = Work::branch, .result = Result::none};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kControlOpcodes[] = {
     {"bra",
      {},
      by_decoder<&FunctionDecoder::decode_branch>,
@@ -93,7 +93,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> control_opcodes() {
-  return kOpcodes;
+  return kControlOpcodes;
 }
 
 }  // namespace kiln::emulated

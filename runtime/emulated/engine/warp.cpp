@@ -14,7 +14,7 @@
 namespace kiln::emulated {
 namespace {
 
-constexpr std::uint32_t kNowhere = 0xffffffffU;
+constexpr std::uint32_t kNoJoin = 0xffffffffU;
 /// After so many instructions another group of the warp has its turn, so that lanes which wait for
 /// each other in loops all advance.
 constexpr std::uint64_t kGroupQuantum = 4096;
@@ -116,7 +116,7 @@ bool Warp::waits_at(int barrier) const {
 
 /// The join at a place for the running group and those that part from it now.
 int Warp::join_at(std::uint32_t pc) {
-  return pc == kNowhere || pc == join_pc_ ? join_ : make_join(pc, join_, mask_);
+  return pc == kNoJoin || pc == join_pc_ ? join_ : make_join(pc, join_, mask_);
 }
 
 int Warp::make_join(std::uint32_t pc, int parent, LaneMask expected) {
@@ -152,7 +152,7 @@ void Warp::leave(const Group& waiting) {
 
 void Warp::set_join(int join) {
   join_ = join;
-  join_pc_ = join < 0 ? kNowhere : joins_[static_cast<std::size_t>(join)].pc;
+  join_pc_ = join < 0 ? kNoJoin : joins_[static_cast<std::size_t>(join)].pc;
 }
 
 void Warp::arrive() {

@@ -532,7 +532,7 @@ constexpr Traits kWaits{.work = Work::barrier, .result = Result::none};
 constexpr Traits kPredicates{.slots = 0.5F};
 constexpr TypeSet kLongBits{Type::b64};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kWarpOpcodes[] = {
     {"shfl", {}, &decode_shfl, Unit::shuffle, {.flow = Flow::chosen}},
     {"vote", {Type::pred}, &decode_vote, Unit::shuffle, kPredicates},
     {"vote", {}, &decode_vote, Unit::shuffle},
@@ -559,7 +559,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> warp_opcodes() {
-  return kOpcodes;
+  return kWarpOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "runtime/emulated/engine/cluster.hpp"
@@ -44,7 +45,8 @@ Warp::Warp(Block& block, int index, const Program& program)
       program_(program),
       index_(index),
       queues_(make_warp_queues(*this)),
-      registers_(std::make_unique<std::byte[]>(program.register_bytes)) {
+      registers_(std::make_unique_for_overwrite<std::byte[]>(program.register_bytes)) {
+  std::memset(registers_.get(), 0, program.register_bytes);  // a loop over bytes at -O1 otherwise
   const auto first = static_cast<std::uint32_t>(index) * kLanes;
   const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);
   live_ = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;

@@ -364,7 +364,7 @@ void decode_movmatrix(DecodeContext& context, Instr& out) {
 constexpr Traits kLoad{.work = Work::load, .flow = Flow::loaded};
 constexpr Traits kStore{.work = Work::store};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kMatrixMemoryOpcodes[] = {
     {"wmma.load", {}, &decode_wmma_move<true>, Unit::shared, kLoad},
     {"wmma.store", {}, &decode_wmma_move<false>, Unit::shared, kStore},
     {"ldmatrix", {}, &decode_matrix_rows<true>, Unit::shared, kLoad},
@@ -375,7 +375,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> matrix_memory_opcodes() {
-  return kOpcodes;
+  return kMatrixMemoryOpcodes;
 }
 
 bool whole_warp(Warp& warp, const Instr& instr, LaneMask active) {

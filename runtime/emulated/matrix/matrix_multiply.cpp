@@ -233,7 +233,7 @@ void decode_wmma_multiply(DecodeContext& context, Instr& out) {
 
 constexpr Traits kProduct{.work = Work::product, .flow = Flow::number};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kMultiplyOpcodes[] = {
     {"mma", {}, &decode_mma, Unit::tensor, kProduct},
     {"wmma.mma",
      {},
@@ -245,7 +245,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> matrix_multiply_opcodes() {
-  return kOpcodes;
+  return kMultiplyOpcodes;
 }
 
 }  // namespace kiln::emulated

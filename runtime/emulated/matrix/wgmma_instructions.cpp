@@ -167,7 +167,7 @@ void decode_wait(DecodeContext& context, Instr& out) {
 
 constexpr Traits kIssue{.work = Work::issue, .flow = Flow::number};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kWgmmaOpcodes[] = {
     {"wgmma.fence", {}, &decode_plain<&execute_fence>, Unit::barrier, kIssue},
     {"wgmma.commit_group", {}, &decode_plain<&execute_commit>, Unit::barrier, kIssue},
     {"wgmma.wait_group", {}, &decode_wait, Unit::barrier, kIssue},
@@ -184,7 +184,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> wgmma_opcodes() {
-  return kOpcodes;
+  return kWgmmaOpcodes;
 }
 
 }  // namespace kiln::emulated

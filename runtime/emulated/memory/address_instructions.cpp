@@ -116,7 +116,7 @@ void decode_isspacep(DecodeContext& context, Instr& out) {
   out.execute = &execute_isspacep;
 }
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kAddressOpcodes[] = {
     {"cvta", {}, &decode_cvta, Unit::integer, {.slots = 0.0F}},
     {"isspacep", {}, &decode_isspacep, Unit::integer, {.flow = Flow::number}},
 };
@@ -124,7 +124,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> address_opcodes() {
-  return kOpcodes;
+  return kAddressOpcodes;
 }
 
 }  // namespace kiln::emulated

@@ -478,7 +478,7 @@ void decode_policy(DecodeContext& context, Instr& out) {
 constexpr Traits kLoad{.work = Work::load, .flow = Flow::loaded};
 constexpr Traits kStore{.work = Work::store};
 
-constexpr Opcode kOpcodes[] = {
+constexpr Opcode kMemoryOpcodes[] = {
     {"ld", {}, &decode_ld, Unit::global, kLoad},
     {"ldu", {}, &decode_ld, Unit::global, kLoad},
     {"st", {}, &decode_st, Unit::global, kStore},
@@ -494,7 +494,7 @@ constexpr Opcode kOpcodes[] = {
 }  // namespace
 
 std::span<const Opcode> memory_opcodes() {
-  return kOpcodes;
+  return kMemoryOpcodes;
 }
 
 }  // namespace kiln::emulated

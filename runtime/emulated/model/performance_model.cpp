@@ -14,7 +14,7 @@ namespace {
 /// Share of the measured rate, and measured latencies of DRAM; see under_load().
 constexpr double kL2Share = 0.9;
 constexpr double kDramWait = 1.17;
-constexpr double kSectorBytes = 32.0;
+constexpr double kBytesPerSector = 32.0;
 /// A resource that is busy for less of the time than this bounds nothing.
 constexpr double kBusyBound = 0.7;
 
@@ -62,7 +62,7 @@ Prediction predict(const ModelInput& input, const DeviceProfile& measured) {
   const double watched = std::max(1.0, static_cast<double>(input.facts.blocks));
   const auto loads = static_cast<double>(input.facts.distinct_loads);
   const double shared = loads * input.sharing.among(usual_together);
-  const double asked = blocks / watched * kSectorBytes *
+  const double asked = blocks / watched * kBytesPerSector *
                        (static_cast<double>(input.facts.distinct_reads) - shared +
                         static_cast<double>(input.facts.distinct_writes));
   const double from_dram = std::min(asked, static_cast<double>(input.facts.touched_bytes));

@@ -27,23 +27,23 @@
 ///     e +------+      +-----------+
 ///     _m
 ///
-/// Stages of each step along k: load_tile (every thread copies some elements, converted once, with
-/// zeros outside the matrix, so that the arithmetic needs no edge case), barrier, compute_tile,
-/// barrier. At the end store_tile writes what lies inside D.
-///
-/// A thread computes thread_m x thread_n elements in registers, because one shared-memory read per
-/// product would be as slow as the caches were. They come in pieces of vec_m x vec_n, the pieces
-/// spread over the tile, so that neighbouring threads read and write neighbouring vectors:
-///
-///     vec_n = 2, thread_n = 4, threads_n = 4:   t0 t0 t1 t1 t2 t2 t3 t3 | t0 t0 t1 t1 t2 t2 t3 t3
+/// Each step along k: CopyElements brings both tiles (every thread some elements, converted once,
+/// with zeros outside the matrix, so that the arithmetic needs no edge case), barrier, ThreadTile
+/// multiplies them, barrier. A thread computes thread_m x thread_n elements in registers, in pieces
+/// of vec_m x vec_n that are spread over the tile. At the end store_direct writes what lies in D.
 ///
 /// Limits. No copy overlaps with arithmetic within a block (other blocks of the multiprocessor fill
 /// the gap), and global memory is read element by element. No tensor cores.
 
 #include "common/arithmetic.cuh"
-#include "common/element.cuh"
-#include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
+#include "lib/copy_elements.cuh"
+#include "lib/epilogue_direct.cuh"
+#include "lib/main_loop.cuh"
+#include "lib/output.cuh"
+#include "lib/panel.cuh"
+#include "lib/shared_layout.cuh"
+#include "lib/thread_tile.cuh"
 #include "lib/tile_order.cuh"
 
 struct GemmTiledConfig {  //@ config
@@ -53,7 +53,6 @@ struct GemmTiledConfig {  //@ config
   int thread_m;           //@ tune 1 2 4 8*        // rows of D that a thread computes
   int thread_n;           //@ tune 1 2 4 8*        // columns of D that a thread computes
   int pad;                //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
-  int group_m;            //@ tune 1 8*            // tile rows that blocks walk down, then a column
   int min_blocks;         //@ tune 1* 2            // blocks per SM that registers leave room for
   int threads_m;          //@ let tile_m / thread_m
   int threads_n;          //@ let tile_n / thread_n
@@ -68,6 +67,10 @@ struct GemmTiledConfig {  //@ config
   int b_stride;           //@ let tile_n + pad
   int a_numbers;          //@ let tile_k * a_stride
   int smem_bytes;         //@ let (a_numbers + tile_k * b_stride) * acc_bytes
+};
+
+struct GemmTiledLaunch {  //@ at launch
+  int group_m;            //@ tune 1 8*   // tile rows that blocks walk down, then a column
 };
 
 //@ require    threads <= device.max_threads
@@ -104,123 +107,36 @@ struct GemmTiledConfig {  //@ config
 //@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
 //@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
-namespace kiln {
-
-/// Copies a tile of kAcross x kDepth elements to shared memory as kDepth rows of kAcross numbers.
-/// `across` and `depth` say how much of the matrix is left; beyond that there are zeros. In memory,
-/// neighbours run along k when kDepthContiguous, else across. Neighbouring threads take neighbours
-/// in memory; one pass of all threads takes kLines whole lines of them.
-template <int kAcross, int kDepth, int kStride, int kThreads, bool kDepthContiguous, class T,
-          class Acc>
-KILN_DEVICE void load_tile(const T* source, long long ld, int across, int depth, Acc* tile) {
-  constexpr int kLength = kDepthContiguous ? kDepth : kAcross;
-  constexpr int kLines = kThreads / kLength;
-  constexpr int kAllLines = kDepthContiguous ? kAcross : kDepth;
-  static_assert(kThreads % kLength == 0, "A pass must take whole lines");
-  const int along = static_cast<int>(threadIdx.x) % kLength;
-  int line = static_cast<int>(threadIdx.x) / kLength;
-  const T* from = source + line * ld + along;
-#pragma unroll
-  for (int pass = 0; pass < (kAllLines + kLines - 1) / kLines; ++pass) {
-    if (kAllLines % kLines != 0 && line >= kAllLines) break;
-    const int x = kDepthContiguous ? line : along;
-    const int z = kDepthContiguous ? along : line;
-    tile[z * kStride + x] = x < across && z < depth ? to_accumulator<Acc>(*from) : Acc(0);
-    line += kLines;
-    from += kLines * ld;
-  }
-}
-
-/// Where element `i` of a thread lies along a tile's side.
-template <int kVec, int kThreads>
-KILN_DEVICE int spread(int thread, int i) {
-  return (i / kVec * kThreads + thread) * kVec + i % kVec;
-}
-
-/// Reads a thread's share of one shared row.
-template <int kCount, int kVec, int kThreads, class Acc>
-KILN_DEVICE void read_share(const Acc* row, int thread, Acc (&share)[kCount]) {
-  using Vector = ElementVector<Acc, kVec>;
-#pragma unroll
-  for (int i = 0; i < kCount; i += kVec) {
-    const Vector vector = *reinterpret_cast<const Vector*>(row + spread<kVec, kThreads>(thread, i));
-#pragma unroll
-    for (int j = 0; j < kVec; ++j) share[i + j] = vector.element[j];
-  }
-}
-
-/// Adds the product of two tiles to a thread's elements of D.
-template <GemmTiledConfig C, class Acc>
-KILN_DEVICE void compute_tile(const Acc* a_tile, const Acc* b_tile, int thread_row, int thread_col,
-                              Acc (&sum)[C.thread_m][C.thread_n]) {
-#pragma unroll
-  for (int z = 0; z < C.tile_k; ++z) {
-    Acc a[C.thread_m];
-    Acc b[C.thread_n];
-    read_share<C.thread_m, C.vec_m, C.threads_m>(a_tile + z * C.a_stride, thread_row, a);
-    read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * C.b_stride, thread_col, b);
-#pragma unroll
-    for (int i = 0; i < C.thread_m; ++i) {
-#pragma unroll
-      for (int j = 0; j < C.thread_n; ++j) sum[i][j] += a[i] * b[j];
-    }
-  }
-}
-
-}  // namespace kiln
-
 template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>
-__global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_tiled(const kiln::GemmArgs args) {
+__global__ void __launch_bounds__(C.threads, C.min_blocks)
+    gemm_tiled(const kiln::GemmArgs args, const GemmTiledLaunch at_launch) {
   static_assert(C.tile_m % C.thread_m == 0 && C.tile_n % C.thread_n == 0,
                 "Threads' shares must tile the block's tile");
-  static_assert(C.thread_m % C.vec_m == 0 && C.thread_n % C.vec_n == 0,
-                "A thread's share must be whole vectors");
   static_assert(C.a_stride % C.vec_m == 0 && C.b_stride % C.vec_n == 0,
                 "Shared rows must start on a vector");
   using namespace kiln;
 
-  extern __shared__ __align__(16) unsigned char shared_memory[];
-  Acc* a_tile = reinterpret_cast<Acc*>(shared_memory);
-  Acc* b_tile = a_tile + C.a_numbers;
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  constexpr Stage<PaddedLayout, PaddedLayout> kStage{{{C.a_stride}, false, 0},
+                                                     {{C.b_stride}, false, C.a_numbers},
+                                                     C.smem_bytes / static_cast<int>(sizeof(Acc))};
+  constexpr ThreadTileShape kShare{C.thread_m,  C.thread_n, C.tile_k, C.threads_m,
+                                   C.threads_n, C.vec_m,    C.vec_n};
 
-  const TilePlace place =
-      grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n), C.group_m);
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  Acc* stage = reinterpret_cast<Acc*>(shared_memory);
+
+  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
+                                       ceil_div(args.n, C.tile_n), at_launch.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
-  const int thread_row = static_cast<int>(threadIdx.x) / C.threads_n;
-  const int thread_col = static_cast<int>(threadIdx.x) % C.threads_n;
 
-  const A* a = static_cast<const A*>(args.a) + (C.a_transposed ? row : row * args.lda);
-  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
-  const long long step_a = C.a_transposed ? C.tile_k * args.lda : C.tile_k;
-  const long long step_b = C.b_transposed ? C.tile_k : C.tile_k * args.ldb;
-
-  Acc sum[C.thread_m][C.thread_n] = {};
-  for (int left = args.k; left > 0; left -= C.tile_k) {
-    load_tile<C.tile_m, C.tile_k, C.a_stride, C.threads, C.a_transposed == 0>(
-        a, args.lda, args.m - row, left, a_tile);
-    load_tile<C.tile_n, C.tile_k, C.b_stride, C.threads, C.b_transposed != 0>(
-        b, args.ldb, args.n - col, left, b_tile);
-    __syncthreads();
-    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);
-    __syncthreads();
-    a += step_a;
-    b += step_b;
-  }
-
-  const Acc alpha = static_cast<Acc>(args.alpha);
-  const Acc beta = static_cast<Acc>(args.beta);
-#pragma unroll
-  for (int i = 0; i < C.thread_m; ++i) {
-    const int to_row = row + spread<C.vec_m, C.threads_m>(thread_row, i);
-    if (to_row >= args.m) continue;
-#pragma unroll
-    for (int j = 0; j < C.thread_n; ++j) {
-      const int to_col = col + spread<C.vec_n, C.threads_n>(thread_col, j);
-      if (to_col >= args.n) continue;
-      store_element(sum[i][j], alpha, beta,
-                    static_cast<const CIn*>(args.c) + to_row * args.ldc + to_col,
-                    static_cast<D*>(args.d) + to_row * args.ldd + to_col);
-    }
-  }
+  ThreadTile<Acc, kShare, kStage> mma;
+  CopyElements<A, Acc, kTileA, kStage.a, C.threads> copy_a(
+      panel_of_a<C.a_transposed != 0, A>(args, row));
+  CopyElements<B, Acc, kTileB, kStage.b, C.threads> copy_b(
+      panel_of_b<C.b_transposed != 0, B>(args, col));
+  run_unbuffered<kStage>(mma, copy_a, copy_b, stage, args.k);
+  store_direct(mma, Output<CIn, D, Acc, true>(args), row, col);
 }

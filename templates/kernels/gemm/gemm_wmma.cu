@@ -60,6 +60,7 @@
 #include "lib/copy_registers.cuh"
 #include "lib/epilogue_staged.cuh"
 #include "lib/main_loop.cuh"
+#include "lib/main_loop_async.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 #include "lib/shared_layout.cuh"
@@ -76,7 +77,6 @@ struct GemmWmmaConfig {  //@ config
   int pad;               //@ tune 0 8*             // elements between shared rows: bank conflicts
   int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
   int copy;              //@ tune 0 1*             // 0 through registers, 1 by cp.async
-  int group_m;           //@ tune 1 4 8*           // tile rows that blocks walk down, then a column
   int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
   int frag_n;            //@ let 256 / frag_m
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n)
@@ -105,6 +105,10 @@ struct GemmWmmaConfig {  //@ config
   int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
   int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
+};
+
+struct GemmWmmaLaunch {  //@ at launch
+  int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
 };
 
 //@ require    a_type != type.bf16 || device.sm >= 80   // WMMA has bf16 from sm_80 on
@@ -147,7 +151,8 @@ struct GemmWmmaConfig {  //@ config
 //@                                         fragment_buffers * fragment_regs + 40)
 
 template <GemmWmmaConfig C, class A, class B, class CIn, class D, class Acc>
-__global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln::GemmArgs args) {
+__global__ void __launch_bounds__(C.threads, C.min_blocks)
+    gemm_wmma(const kiln::GemmArgs args, const GemmWmmaLaunch at_launch) {
   static_assert(sizeof(A) == 2 && sizeof(B) == 2, "gemm_wmma takes 16-bit operands");
   static_assert(sizeof(Acc) == 4, "gemm_wmma accumulates in float");
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
@@ -179,8 +184,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks) gemm_wmma(const kiln:
   extern __shared__ __align__(128) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
 
-  const TilePlace place =
-      grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n), C.group_m);
+  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
+                                       ceil_div(args.n, C.tile_n), at_launch.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
   const int warp_index = static_cast<int>(threadIdx.x) / 32;

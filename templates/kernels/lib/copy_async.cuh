@@ -28,21 +28,26 @@ class CopyAsync : public Chunks {
     constexpr int kBytes = Chunks::vec() * static_cast<int>(sizeof(T));
     constexpr int kRowsPerPass = Chunks::grid().rows_per_pass;
     constexpr int kPasses = Chunks::grid().passes;
-    constexpr int kStride = Chunks::layout().stride;
     constexpr int kVec = Chunks::vec();
+    constexpr int kStep = Chunks::step();
+    constexpr auto kPlaces = Chunks::layout();
+    constexpr int kStride = kPlaces.stride;
+    // Spelled out for padded rows: through at() the compiler orders the loop differently, which
+    // costs a transposed A 2 % of the speed.
     T* to = tile + this->row_ * kStride + this->col_;
+    if constexpr (kPlaces.period() > 1) to = kPlaces.at(tile, this->row_, this->col_);
     if (this->cols_ >= kVec && this->rows_ > (kPasses - 1) * kRowsPerPass) {
 #pragma unroll
       for (int pass = 0; pass < kPasses; ++pass) {
         if (this->in_tile(pass)) {
-          copy_async<kBytes>(to + pass * kRowsPerPass * kStride, this->source(pass));
+          copy_async<kBytes>(to + pass * kStep, this->source(pass));
         }
       }
     } else {
 #pragma unroll
       for (int pass = 0; pass < kPasses; ++pass) {
         if (this->in_tile(pass)) {
-          copy_async<kBytes>(to + pass * kRowsPerPass * kStride, this->source(pass),
+          copy_async<kBytes>(to + pass * kStep, this->source(pass),
                              this->valid(pass) * static_cast<int>(sizeof(T)));
         }
       }

@@ -46,8 +46,9 @@ class CopyRegisters {
   }
 
   KILN_DEVICE void store(const Registers& registers, T* tile) const {
-    T* to = chunks_.destination(tile);
-    constexpr int kStep = Chunks::grid().rows_per_pass * Chunks::layout().stride;
+    constexpr auto kPlaces = Chunks::layout();
+    T* to = kPlaces.at(tile, chunks_.row_, chunks_.col_);
+    constexpr int kStep = Chunks::step();
     constexpr int kPasses = Chunks::grid().passes;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {

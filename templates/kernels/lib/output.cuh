@@ -22,6 +22,9 @@ class Output {
   KILN_DEVICE Acc beta() const { return static_cast<Acc>(args_.beta); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
+  KILN_DEVICE void store(int row, int col, Acc product, Acc alpha_, Acc beta_) const {
+    store_element(product, alpha_, beta_, c(row, col), d(row, col));
+  }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Acc (&product)[kCount], Acc alpha_,
                          Acc beta_) const {

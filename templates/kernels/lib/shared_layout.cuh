@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Where the elements of a tile are in shared memory.
+/// Where the elements of a tile are in shared memory, which has 32 banks of 4 bytes: lanes that
+/// want different words of one bank wait for each other.
 ///
 /// A padded layout has `stride` elements from one row to the next, more than a row holds: rows that
 /// are read together then begin in different banks:
@@ -11,8 +12,17 @@
 ///     stride 32:  row 0  bank 0 ...      stride 36:  row 0  bank 0 ...
 ///                 row 1  bank 0 ...                  row 1  bank 4 ...
 ///
-/// An operand's rows run along k or across it, as they do in memory; a stage has one tile of A and
-/// one of B:
+/// A swizzled layout needs no more room than the tile. It exchanges the 16-byte chunks of a row, in
+/// each row differently, so that a column of chunks lies in all banks. Rows of 128 bytes, chunk c:
+///
+///     row 0   0 1 2 3 4 5 6 7        chunk c of row r is where c ^ (r % 8) would be;
+///     row 1   1 0 3 2 5 4 7 6        of rows of 64 and 32 bytes, 2 and 4 lie in one line of the
+///     row 2   2 3 0 1 6 7 4 5        banks and are exchanged alike, as tensor maps and wgmma do
+///     ...
+///     row 7   7 6 5 4 3 2 1 0        (128-, 64- and 32-byte swizzle; the tile starts at a multiple
+///     row 8   0 1 2 3 4 5 6 7         of 1024 bytes there)
+///
+/// An operand's rows run along k or across it; a stage has one tile of A and one of B:
 ///
 ///     | A tile ............ | B tile ............ |   `elements` in all
 ///     0                     b.first
@@ -23,11 +33,27 @@ namespace kiln {
 
 struct PaddedLayout {
   int stride;
+  /// The pattern of places repeats after so many rows.
   KILN_HD constexpr int period() const { return 1; }
   KILN_HD constexpr int offset(int row, int col) const { return row * stride + col; }
   template <class T>
   KILN_DEVICE T* at(T* tile, int row, int col) const {
     return tile + row * stride + col;
+  }
+};
+
+struct SwizzledLayout {
+  int stride;  ///< elements of a row; 2, 4 or a multiple of 8 chunks
+  int chunk;   ///< elements of 16 bytes
+  KILN_HD constexpr int period() const { return 8; }
+  KILN_HD constexpr int offset(int row, int col) const {
+    const int span = stride / chunk < 8 ? stride / chunk : 8;
+    const int turn = row / (8 / span) % span;
+    return row * stride + (col / chunk ^ turn) * chunk + col % chunk;
+  }
+  template <class T>
+  KILN_DEVICE T* at(T* tile, int row, int col) const {
+    return tile + offset(row, col);
   }
 };
 
@@ -38,6 +64,10 @@ struct OperandLayout {
   int first;
   KILN_HD constexpr int offset(int across, int depth) const {
     return depth_contiguous ? layout.offset(across, depth) : layout.offset(depth, across);
+  }
+  template <class T>
+  KILN_DEVICE T* at(T* tile, int across, int depth) const {
+    return depth_contiguous ? layout.at(tile, across, depth) : layout.at(tile, depth, across);
   }
 };
 

@@ -61,6 +61,8 @@ class TileChunks {
   static_assert(kThreads >= kTile.cols() / kVec,
                 "One pass of all threads must cover a row of the tile");
   static_assert(kLayout.layout.stride >= kTile.cols(), "Rows of the tile must not overlap");
+  static_assert(chunk_grid(kTile, kVec, kThreads).rows_per_pass % kLayout.layout.period() == 0,
+                "The layout's pattern must repeat with the passes");
 
  public:
   using Element = T;
@@ -68,6 +70,8 @@ class TileChunks {
   KILN_DEVICE static constexpr int vec() { return kVec; }
   KILN_DEVICE static constexpr ChunkGrid grid() { return chunk_grid(kTile, kVec, kThreads); }
   KILN_DEVICE static constexpr auto layout() { return kLayout.layout; }
+  /// From the place of a pass's chunk in the tile to that of the next.
+  KILN_DEVICE static constexpr int step() { return grid().rows_per_pass * kLayout.layout.stride; }
 
   KILN_DEVICE explicit TileChunks(const Panel<T>& panel)
       : TileChunks(panel.origin, panel.ld, kTile.depth_contiguous ? panel.across() : panel.depth,
@@ -89,10 +93,6 @@ class TileChunks {
   KILN_DEVICE const T* source(int pass) const {
     constexpr int kRowsPerPass = grid().rows_per_pass;
     return source_ + static_cast<long long>(pass * kRowsPerPass) * ld_;
-  }
-  KILN_DEVICE T* destination(T* tile) const {
-    constexpr int kStride = kLayout.layout.stride;
-    return tile + row_ * kStride + col_;
   }
   /// Steps to the panel's next tile.
   KILN_DEVICE void advance() {

@@ -43,7 +43,7 @@ class CatalogSpecimen : public Specimen {
     Observed observed;
     EXPECT_TRUE(compiled.ok) << compiled.log;
     if (!compiled.ok) return observed;
-    Bench bench(std::move(compiled.cubin), compiled.lowered_names.front());
+    Bench bench(std::move(compiled.cubin), compiled.lowered_names);
     launch(bench, observed);
     observed.reports = bench.take_reports();
     return observed;
@@ -134,46 +134,41 @@ TEST_F(CatalogMutants, Tiled) {
       "gemm_tiled",
       "group_m=1 min_blocks=1 pad=4 thread_m=2 thread_n=2 tile_k=8 tile_m=32 tile_n=32",
       problem(Gemm::of(DType::f32, 40, 50, 20), Storage::n, Storage::t, 4));
-  examine(
-      specimen,
-      {
-          reported("no_barrier_after_loading",
-                   "        b, args.ldb, args.n - col, left, b_tile);\n    __syncthreads();\n",
-                   "        b, args.ldb, args.n - col, left, b_tile);\n", Finding::race,
-                   "const Vector vector = *reinterpret_cast"),
-          reported("no_barrier_after_computing",
-                   "    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);\n    "
-                   "__syncthreads();\n",
-                   "    compute_tile<C>(a_tile, b_tile, thread_row, thread_col, sum);\n",
-                   Finding::race, "tile[z * kStride + x] ="),
-          reported("no_edge_across", "x < across && z < depth", "z < depth", Finding::out_of_bounds,
-                   "tile[z * kStride + x] ="),
-          reported("no_edge_in_depth", "x < across && z < depth", "x < across",
-                   Finding::out_of_bounds, "tile[z * kStride + x] ="),
-          reported(
-              "no_zeros",
-              "tile[z * kStride + x] = x < across && z < depth ? to_accumulator<Acc>(*from) : "
-              "Acc(0);",
-              "if (x < across && z < depth) tile[z * kStride + x] = to_accumulator<Acc>(*from);",
-              Finding::uninitialised, "const Vector vector = *reinterpret_cast"),
-          reported("tiles_overlap", "Acc* b_tile = a_tile + C.a_numbers;",
-                   "Acc* b_tile = a_tile + C.a_numbers - 32;", Finding::race,
-                   "tile[z * kStride + x] ="),
-          reported("tiles_too_far", "Acc* b_tile = a_tile + C.a_numbers;",
-                   "Acc* b_tile = a_tile + C.a_numbers + 32;", Finding::out_of_bounds,
-                   "tile[z * kStride + x] ="),
-          reported("misaligned_vectors", "Acc* b_tile = a_tile + C.a_numbers;",
-                   "Acc* b_tile = a_tile + C.a_numbers - 1;", Finding::misaligned,
-                   "const Vector vector = *reinterpret_cast"),
-          reported("one_row_too_many", "if (to_row >= args.m) continue;",
-                   "if (to_row > args.m) continue;", Finding::out_of_bounds,
-                   "*d = from_accumulator<D>(value);"),
-          reported("wrong_pad",
-                   "read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * C.b_stride",
-                   "read_share<C.thread_n, C.vec_n, C.threads_n>(b_tile + z * (C.b_stride - 4)",
-                   Finding::uninitialised, "const Vector vector = *reinterpret_cast"),
-          miscounts("half_of_a_tile_twice", "a += step_a;", "a += step_a / 2;", {0, 1}),
-      });
+  const std::string store = "tile[kPlaces.offset(x, z)] =";
+  const std::string load = "const Vector vector = *reinterpret_cast";
+  examine(specimen,
+          {
+              reported("no_barrier_after_loading",
+                       "    copy_b.copy(stage + kFirstB, left);\n    __syncthreads();\n",
+                       "    copy_b.copy(stage + kFirstB, left);\n", Finding::race, load),
+              reported("no_barrier_after_computing", "    __syncthreads();\n    copy_a.advance();",
+                       "    copy_a.advance();", Finding::race, store),
+              reported("no_edge_across", "x < across_ && z < depth", "z < depth",
+                       Finding::out_of_bounds, store),
+              reported("no_edge_in_depth", "x < across_ && z < depth", "x < across_",
+                       Finding::out_of_bounds, store),
+              reported("no_zeros",
+                       "tile[kPlaces.offset(x, z)] = x < across_ && z < depth ? "
+                       "to_accumulator<Acc>(*from) : Acc(0);",
+                       "if (x < across_ && z < depth) tile[kPlaces.offset(x, z)] = "
+                       "to_accumulator<Acc>(*from);",
+                       Finding::uninitialised, load),
+              reported("tiles_overlap", "{{C.b_stride}, false, C.a_numbers}",
+                       "{{C.b_stride}, false, C.a_numbers - 32}", Finding::race, store),
+              reported("tiles_too_far", "{{C.b_stride}, false, C.a_numbers}",
+                       "{{C.b_stride}, false, C.a_numbers + 32}", Finding::out_of_bounds, store),
+              reported("misaligned_vectors", "{{C.b_stride}, false, C.a_numbers}",
+                       "{{C.b_stride}, false, C.a_numbers - 1}", Finding::misaligned, load),
+              reported("one_row_too_many", "if (to_row >= output.rows()) continue;",
+                       "if (to_row > output.rows()) continue;", Finding::out_of_bounds,
+                       "*d = from_accumulator<D>(value);"),
+              reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
+                       "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
+                       Finding::uninitialised, load),
+              miscounts("half_of_a_tile_twice",
+                        "source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;",
+                        "source_ += kTile.depth_contiguous ? kDepth / 2 : kDepth * ld_;", {0, 1}),
+          });
 }
 
 constexpr const char* kRing =
@@ -226,10 +221,9 @@ TEST_F(CatalogMutants, WmmaRing) {
                    Finding::divergent, "nvcuda::wmma::mma_sync(sum, a, b, sum)"),
           reported("partial_rows_read_whole", "this->valid(pass) * static_cast<int>(sizeof(T)));",
                    "kBytes);", Finding::out_of_bounds, "     \"r\"(source_bytes)"),
-          reported("misaligned_copy",
-                   "T* to = tile + this->row_ * kStride + this->col_;\n    if (this->cols_",
-                   "T* to = tile + this->row_ * kStride + this->col_ + 1;\n    if (this->cols_",
-                   Finding::misaligned, copy),
+          reported("misaligned_copy", "T* to = tile + this->row_ * kStride + this->col_;",
+                   "T* to = tile + this->row_ * kStride + this->col_ + 1;", Finding::misaligned,
+                   copy),
           reported("row_too_far",
                    "if (to_row >= output.rows() || to_col >= output.cols()) continue;",
                    "if (to_row > output.rows() || to_col >= output.cols()) continue;",

@@ -100,7 +100,7 @@ extern "C" __global__ void gemm(const half* a, const half* b, float* d, int m, i
 )";
 
 // The compiler gives an asm statement the line of its last operand.
-const char* const kCopy = "\"l\"(from), \"r\"(bytes)";
+const char* const kRingCopy = "\"l\"(from), \"r\"(bytes)";
 const char* const kLoadA = ": \"r\"(shared_address(row))";
 const char* const kLoadB = "\"=r\"(y[1]) : \"r\"(shared_address(col))";
 const char* const kMma = "\"r\"(x[3]), \"r\"(y[0])";
@@ -153,19 +153,19 @@ TEST_F(CopyRingMutants, Gemm) {
                    kLoadB),
           reported("no_barrier", barrier, "", Finding::race, kLoadB),
           reported("stage_taken_too_early", wait + barrier + next, next + wait + barrier,
-                   Finding::race, kCopy),
+                   Finding::race, kRingCopy),
           reported("no_groups", "    commit();  // one group for each tile\n", "",
                    Finding::missing_wait, kLoadA),
           reported("one_stage_too_few", "ring[tile % kStages]", "ring[tile % (kStages - 1)]",
                    Finding::missing_wait, kLoadA),
           reported("one_stage_too_many", "ring[tile % kStages]", "ring[tile % (kStages + 1)]",
-                   Finding::out_of_bounds, kCopy),
-          reported("no_edge", "inside ? 16 : 0", "16", Finding::out_of_bounds, kCopy),
-          reported("odd_pitch", "kPitch = 24;", "kPitch = 20;", Finding::misaligned, kCopy),
+                   Finding::out_of_bounds, kRingCopy),
+          reported("no_edge", "inside ? 16 : 0", "16", Finding::out_of_bounds, kRingCopy),
+          reported("odd_pitch", "kPitch = 24;", "kPitch = 20;", Finding::misaligned, kRingCopy),
           reported("rows_overlap", "slot(tile).a + row * kPitch + part",
-                   "slot(tile).a + row * (kPitch - 16) + part", Finding::race, kCopy),
+                   "slot(tile).a + row * (kPitch - 16) + part", Finding::race, kRingCopy),
           reported("odd_source", "tile * kDepth + part;\n    copy_async",
-                   "tile * kDepth + part + 4;\n    copy_async", Finding::misaligned, kCopy),
+                   "tile * kDepth + part + 4;\n    copy_async", Finding::misaligned, kRingCopy),
           reported("columns_left_out", "if (threadIdx.x < 64) {", "if (threadIdx.x < 56) {",
                    Finding::uninitialised, kLoadB),
           reported("odd_row_of_ldmatrix", "lane / 16 * 8;", "lane / 16 * 4;", Finding::misaligned,

@@ -13,7 +13,7 @@
 namespace kiln::testing {
 namespace {
 
-const char* const kGemm = R"(
+const char* const kHopperGemm = R"(
 struct alignas(64) TensorMap {
   unsigned long long opaque[16];
 };
@@ -124,10 +124,10 @@ constexpr int kM = 100;
 constexpr int kN = 32;
 constexpr int kK = 320;
 
-int a_at(int m, int k) {
+int hopper_a_at(int m, int k) {
   return (m * 7 + k * 3) % 13 - 6;
 }
-int b_at(int n, int k) {
+int hopper_b_at(int n, int k) {
   return (n * 5 + k * 2) % 11 - 5;
 }
 
@@ -157,11 +157,11 @@ emulated::TensorMap map_of(emulated::TensorType type, DevicePtr address, int row
   return encoded.map;
 }
 
-void run_gemm(Bench& bench, Observed& observed) {
+void run_hopper_gemm(Bench& bench, Observed& observed) {
   using emulated::Swizzle;
   using emulated::TensorType;
-  const DevicePtr a = bench.upload(matrix(kM, a_at));
-  const DevicePtr b = bench.upload(matrix(kN, b_at));
+  const DevicePtr a = bench.upload(matrix(kM, hopper_a_at));
+  const DevicePtr b = bench.upload(matrix(kN, hopper_b_at));
   const DevicePtr d = bench.fresh(kM * kN * 4);
   const struct {
     emulated::TensorMap a, b, d;
@@ -174,7 +174,7 @@ void run_gemm(Bench& bench, Observed& observed) {
       bench.download<float>(d, kM * kN), kN,
       [](int m, int n) {
         int sum = 0;
-        for (int k = 0; k < kK; ++k) sum += a_at(m, k) * b_at(n, k);
+        for (int k = 0; k < kK; ++k) sum += hopper_a_at(m, k) * hopper_b_at(n, k);
         return sum;
       },
       observed);
@@ -186,12 +186,12 @@ using HopperMutants = NvrtcTest;
 const char* const kWgmma = "\"l\"(a), \"l\"(b)";
 const char* const kLoad = "\"r\"(x), \"r\"(y), \"r\"(barrier)";
 const char* const kStore = "\"r\"(shared_address(result))";
-const char* const kWait = "\"=r\"(done) : \"r\"(barrier), \"r\"(parity)";
+const char* const kHopperWait = "\"=r\"(done) : \"r\"(barrier), \"r\"(parity)";
 const char* const kExpect = "\"r\"(full + 8 * stage), \"r\"(kStageBytes)";
 const char* const kResult = "result[row * 16 + col] = sum[i];";
 
 TEST_F(HopperMutants, Barriers) {
-  PlainSpecimen specimen(kGemm, "gemm", run_gemm);
+  PlainSpecimen specimen(kHopperGemm, "gemm", run_hopper_gemm);
   examine(
       specimen,
       {
@@ -209,23 +209,23 @@ TEST_F(HopperMutants, Barriers) {
                    "      wait(empty + 8 * stage, step / kStages % 2 ^ 1);  // is free\n", "",
                    Finding::invalid_operand, kExpect),
           reported("waits_for_ever", "step / kStages % 2 ^ 1);", "step / kStages % 2);",
-                   Finding::deadlock, kWait),
+                   Finding::deadlock, kHopperWait),
           reported("nothing_expected", "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;",
                    "mbarrier.arrive.shared::cta.b64 _, [%0];", Finding::missing_wait, kWgmma),
           reported("too_many_bytes", "\"r\"(kStageBytes)", "\"r\"(kStageBytes + 128)",
-                   Finding::deadlock, kWait),
+                   Finding::deadlock, kHopperWait),
           reported("bytes_of_a_alone", "\"r\"(kStageBytes)", "\"r\"(kTileA)", Finding::missing_wait,
                    kWgmma),
           reported("too_few_arrivals", "kConsumers);\n    }", "kConsumers + 1);\n    }",
-                   Finding::deadlock, kWait),
+                   Finding::deadlock, kHopperWait),
           reported("no_arrivals",
                    "    asm volatile(\"mbarrier.arrive.shared::cta.b64 _, [%0];\" ::\"r\"(empty + "
                    "8 * stage) : \"memory\");\n",
-                   "", Finding::deadlock, kWait),
+                   "", Finding::deadlock, kHopperWait),
           reported("no_initialisation", "      init(empty + 8 * i, kConsumers);\n", "",
-                   Finding::invalid_operand, kWait),
+                   Finding::invalid_operand, kHopperWait),
           reported("no_barrier_after_initialisation", "  __syncthreads();  // barriers are there\n",
-                   "", Finding::race, kWait),
+                   "", Finding::race, kHopperWait),
           reported("no_fence_of_barriers",
                    "    asm volatile(\"fence.mbarrier_init.release.cluster;\" ::: \"memory\");\n",
                    "", Finding::missing_fence, kLoad),
@@ -233,7 +233,7 @@ TEST_F(HopperMutants, Barriers) {
 }
 
 TEST_F(HopperMutants, Tiles) {
-  PlainSpecimen specimen(kGemm, "gemm", run_gemm);
+  PlainSpecimen specimen(kHopperGemm, "gemm", run_hopper_gemm);
   const std::string commit =
       "    asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");\n";
   const std::string wait =
@@ -277,7 +277,7 @@ TEST_F(HopperMutants, Tiles) {
           reported(
               "tile_left_out",
               "      load(to + kTileA, map_b, step * 64, blockIdx.x * 16, full + 8 * stage);\n", "",
-              Finding::deadlock, kWait),
+              Finding::deadlock, kHopperWait),
           reported("tile_to_the_wrong_place", "load(to + kTileA, map_b", "load(to, map_b",
                    Finding::missing_wait, kLoad),
           reported("no_proxy_fence",
@@ -295,7 +295,7 @@ TEST_F(HopperMutants, Tiles) {
 }
 
 TEST_F(HopperMutants, Arithmetic) {
-  PlainSpecimen specimen(kGemm, "gemm", run_gemm);
+  PlainSpecimen specimen(kHopperGemm, "gemm", run_hopper_gemm);
   examine(specimen,
           {
               miscounts("wrong_swizzle", "kSwizzle128 = 1ULL << 62", "kSwizzle128 = 2ULL << 62",

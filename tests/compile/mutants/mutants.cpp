@@ -6,11 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <sstream>
 #include <string_view>
-
-#include "kiln/error.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -85,17 +82,6 @@ void examine(Specimen& specimen, const std::vector<Mutant>& mutants) {
     examine_mutant(specimen, mutant);
   }
   ::testing::Test::RecordProperty("mutants", static_cast<int>(mutants.size()));
-}
-
-Compiler* nvrtc() {
-  static const std::unique_ptr<Compiler> compiler = []() -> std::unique_ptr<Compiler> {
-    try {
-      return make_nvrtc_compiler();
-    } catch (const Error&) {
-      return nullptr;
-    }
-  }();
-  return compiler.get();
 }
 
 }  // namespace kiln::testing

@@ -2,14 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <gtest/gtest.h>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "runtime/compiler.hpp"
 #include "runtime/emulated/decode/report.hpp"
 
 /// \file
@@ -69,16 +66,5 @@ struct Mutant {
 
 /// Expects a right result and no report from the specimen, and from each mutant what it states.
 void examine(Specimen& specimen, const std::vector<Mutant>& mutants);
-
-/// NVRTC, loaded once; null where there is none.
-[[nodiscard]] Compiler* nvrtc();
-
-/// A test that is skipped where there is no NVRTC.
-class NvrtcTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (nvrtc() == nullptr) GTEST_SKIP() << "no NVRTC here";
-  }
-};
 
 }  // namespace kiln::testing

@@ -2,56 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "runtime/emulated/device/emulated_device.hpp"
+#include "tests/compile/bench.hpp"
 #include "tests/compile/mutants/mutants.hpp"
 
 namespace kiln::testing {
-
-/// One kernel on an emulated H200 with all checks on, and its buffers.
-class Bench {
- public:
-  explicit Bench(std::vector<std::byte> ptx, const std::string& kernel);
-
-  template <class T>
-  [[nodiscard]] DevicePtr upload(const std::vector<T>& values) {
-    const DevicePtr at = fresh(static_cast<std::int64_t>(values.size() * sizeof(T)));
-    device_.copy_to_device(at, values.data(), static_cast<std::int64_t>(values.size() * sizeof(T)));
-    return at;
-  }
-  /// Unwritten memory.
-  [[nodiscard]] DevicePtr fresh(std::int64_t bytes) { return device_.allocate(bytes); }
-  template <class T>
-  [[nodiscard]] std::vector<T> download(DevicePtr from, std::size_t count) {
-    std::vector<T> values(count);
-    device_.copy_to_host(values.data(), from, static_cast<std::int64_t>(count * sizeof(T)));
-    return values;
-  }
-  /// True if it ran to its end. `arguments` are the kernel's parameters, packed.
-  template <class Arguments>
-  bool launch(std::array<std::uint32_t, 3> grid, std::uint32_t threads, const Arguments& arguments,
-              std::uint32_t cluster = 1) {
-    return launch({grid, {threads, 1, 1}, {cluster, 1, 1}, 0}, arguments);
-  }
-  template <class Arguments>
-  bool launch(const LaunchGeometry& geometry, const Arguments& arguments) {
-    return launch_bytes(geometry, &arguments);
-  }
-  [[nodiscard]] std::vector<emulated::Report> take_reports() { return device_.take_reports(); }
-
- private:
-  bool launch_bytes(const LaunchGeometry& geometry, const void* arguments);
-
-  EmulatedDevice device_;
-  std::unique_ptr<LoadedModule> module_;
-};
 
 /// A kernel of its own text, an extern "C" function.
 class PlainSpecimen : public Specimen {

@@ -90,8 +90,9 @@ TEST(Includes, OfOurOwnHeadersAreRootedAtTheCheckout) {
 TEST(Includes, VocabularyHeadersUseOnlyEachOther) {
   int checked = 0;
   for (const SourceFile& file : source_files()) {
-    static constexpr std::string_view kRoot = "runtime/include/";
-    if (!file.path.starts_with(kRoot) || !is_vocabulary(file.path.substr(kRoot.size()))) continue;
+    static constexpr std::string_view kIncludes = "runtime/include/";
+    if (!file.path.starts_with(kIncludes) || !is_vocabulary(file.path.substr(kIncludes.size())))
+      continue;
     ++checked;
     for (const std::string& line : file.lines) {
       const std::optional<std::string> header = included(line);

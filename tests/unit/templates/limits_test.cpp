@@ -102,7 +102,7 @@ TEST_F(Limits, SizeOfADirectory) {
       HasSubstr("it contains more than 4096 kernel files or 64 MiB"));
 }
 
-std::string inlined(const FileSet& headers, std::string_view source) {
+std::string inlined_text(const FileSet& headers, std::string_view source) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
   inliner.add("kernel.cu", source);
   return inliner.text();
@@ -113,7 +113,7 @@ TEST_F(Limits, ConditionalsAreReadInOnePass) {
   for (int i = 0; i < 300'000; ++i) text += "#if 1\n";
   for (int i = 0; i < 300'000; ++i) text += "#endif\n";
   text += "gone\n#else\nkept\n#endif\n";
-  const auto result = inlined({}, text);
+  const auto result = inlined_text({}, text);
   EXPECT_THAT(result, HasSubstr("\nkept\n"));
   EXPECT_EQ(result.find("gone"), std::string::npos);
   EXPECT_EQ(result.find("#if"), std::string::npos);
@@ -132,9 +132,9 @@ TEST_F(Limits, DepthOfIncludes) {
   for (int i = 0; i < 100'000; ++i) {
     headers.emplace(fmt::format("h{}.cuh", i), fmt::format("#include \"h{}.cuh\"\n", i + 1));
   }
-  EXPECT_THAT(
-      error_text(ErrorKind::template_, [&] { (void)inlined(headers, "#include \"h0.cuh\"\n"); }),
-      AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nest more than 200 deep")));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)inlined_text(headers, "#include \"h0.cuh\"\n"); }),
+              AllOf(StartsWith("h198.cuh:1:"), HasSubstr("nest more than 200 deep")));
 }
 
 /// Sixteen tunables of forty values, which no order of binding separates.

@@ -14,7 +14,7 @@
 namespace kiln::tools {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// Parses a command line and asks for the problem, or returns the error's text.
 GemmRequest parse(const std::string& line, std::int64_t default_size = 0) {

@@ -130,7 +130,7 @@ TEST(ProgressText, SpeaksOfTheBudgetWhereThatEndsFirst) {
   EXPECT_EQ(progress_text(progress, 99), "searching 487, 35 % of the budget  15 s left");
   Stage stage;
   stage.bar(true).on_progress(progress);
-  EXPECT_THAT(stage.shown, testing::HasSubstr("[#######.............] searching 487, 35 %"));
+  EXPECT_THAT(stage.shown, ::testing::HasSubstr("[#######.............] searching 487, 35 %"));
 }
 
 TEST(ProgressBar, StaysBelowAHundredColumns) {

@@ -15,7 +15,7 @@
 namespace kiln::tools {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const Sections kSections{{"one", "1"}, {"two-lines", "a\nb"}};
 
@@ -59,7 +59,7 @@ TEST(Refreshed, RefusesPagesWhoseMarkersAreWrong) {
 }
 
 /// A page of the documentation.
-class Page : public testing::TestWithParam<const char*> {};
+class Page : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Page, HasTheTablesThatTheProgramGives) {
   const std::string path = std::string(KILN_SOURCE_DIR) + "/" + GetParam();
@@ -69,7 +69,7 @@ TEST_P(Page, HasTheTablesThatTheProgramGives) {
       << GetParam() << " is stale: cmake --build --preset test --target refresh_docs";
 }
 
-INSTANTIATE_TEST_SUITE_P(Documentation, Page, testing::Values("docs/cli.md", "README.md"),
+INSTANTIATE_TEST_SUITE_P(Documentation, Page, ::testing::Values("docs/cli.md", "README.md"),
                          [](const auto& page) {
                            return page.param == std::string("README.md") ? "README" : "cli";
                          });

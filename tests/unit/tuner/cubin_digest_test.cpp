@@ -17,7 +17,7 @@ namespace {
 using testing::ElfBuilder;
 
 constexpr std::uint8_t kObject = 0x01;
-constexpr std::uint8_t kKernel = 0x12;
+constexpr std::uint8_t kKernelSection = 0x12;
 constexpr std::uint8_t kSectionSymbol = 0x03;
 constexpr std::uint32_t kInfo = 0x70000000;
 /// 128 registers at most, 256 threads, 40 registers.
@@ -36,7 +36,7 @@ ElfBuilder module_of(const std::string& kernel, const std::string& variable = "_
       {".nv.shared." + kernel, 8, "", 3, 0, 4, 0, 1024},
   };
   module.symbols = {{},
-                    {kernel, kKernel, ElfBuilder::kFirstFree, 0},
+                    {kernel, kKernelSection, ElfBuilder::kFirstFree, 0},
                     {".text." + kernel, kSectionSymbol, ElfBuilder::kFirstFree, 0},
                     {variable, kObject, ElfBuilder::kFirstFree + 3, 0},
                     {".nv.reservedSmem.offset0", kObject, 0, 0},
@@ -135,7 +135,7 @@ TEST(CubinDigest, WhichKernelIsLaunchedWhenCounts) {
   ElfBuilder module = module_of("_Z1av");
   module.sections.push_back({".text._Z1bv", 1, "other code", 6, 3, 6});
   module.symbols.push_back(
-      {"_Z1bv", kKernel, static_cast<std::uint16_t>(ElfBuilder::kFirstFree + 6), 0});
+      {"_Z1bv", kKernelSection, static_cast<std::uint16_t>(ElfBuilder::kFirstFree + 6), 0});
   std::set<std::string> digests;
   for (const std::vector<std::string>& kernels : std::vector<std::vector<std::string>>{
            {"_Z1av"}, {"_Z1bv"}, {"_Z1av", "_Z1bv"}, {"_Z1bv", "_Z1av"}, {"_Z1av", "_Z1av"}}) {

@@ -19,13 +19,13 @@ using lane_test::Row;
 using lane_test::Rows;
 using lane_test::run_one;
 
-float single(std::uint64_t bits) {
+float single_of(std::uint64_t bits) {
   return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
 }
-std::uint64_t bits_of(float value) {
+std::uint64_t raw_bits_of(float value) {
   return std::bit_cast<std::uint32_t>(value);
 }
-std::uint64_t bits_of(double value) {
+std::uint64_t raw_bits_of(double value) {
   return std::bit_cast<std::uint64_t>(value);
 }
 
@@ -35,7 +35,7 @@ Rows f64_rows() {
   std::mt19937_64 random(11);
   for (const Row& row : lane_test::f32_rows()) {
     const auto widen = [&](std::uint64_t a) {
-      const std::uint64_t bits = bits_of(static_cast<double>(single(a)));
+      const std::uint64_t bits = raw_bits_of(static_cast<double>(single_of(a)));
       return random() % 2 == 0 ? bits : bits ^ (random() & 0x1FFFFFFFU);
     };
     rows.push_back({widen(row[0]), widen(row[1]), widen(row[2]), 0});
@@ -43,11 +43,11 @@ Rows f64_rows() {
   return rows;
 }
 
-struct NamedRounding {
+struct HostRounding {
   const char* name;
   int host;
 };
-const NamedRounding kRoundings[] = {
+const HostRounding kHostRoundings[] = {
     {"rn", FE_TONEAREST}, {"rz", FE_TOWARDZERO}, {"rm", FE_DOWNWARD}, {"rp", FE_UPWARD}};
 
 /// The host's own operation.
@@ -69,8 +69,9 @@ void expect_single(const std::string& body, const Rows& rows,
                    const std::function<float(float, float, float)>& expected) {
   const auto results = lane_test::run(body, 'r', rows);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const float want = expected(single(rows[i][0]), single(rows[i][1]), single(rows[i][2]));
-    ASSERT_EQ(results[i], bits_of(want))
+    const float want =
+        expected(single_of(rows[i][0]), single_of(rows[i][1]), single_of(rows[i][2]));
+    ASSERT_EQ(results[i], raw_bits_of(want))
         << body << fmt::format(" of {:#x}, {:#x}, {:#x}", rows[i][0], rows[i][1], rows[i][2]);
   }
 }
@@ -79,7 +80,7 @@ void expect_single(const std::string& body, const Rows& rows,
 void expect_forms(const std::string& name, const std::string& operands,
                   const Reference<float>& reference, bool saturates, bool products = false) {
   const Rows rows = lane_test::f32_rows();
-  for (const NamedRounding& r : kRoundings) {
+  for (const HostRounding& r : kHostRoundings) {
     for (const bool flush : {false, true}) {
       for (const bool saturate : {false, true}) {
         if (saturate && !saturates) continue;
@@ -101,7 +102,7 @@ void expect_forms(const std::string& name, const std::string& operands,
             if (std::fabs(higher) < 0x1p-94F) result = std::copysign(0.0F, result);
           }
           if (saturate) result = !(result > 0) ? 0.0F : std::fmin(result, 1.0F);
-          return std::isnan(result) ? single(0x7FFFFFFFU) : result;
+          return std::isnan(result) ? single_of(0x7FFFFFFFU) : result;
         });
       }
     }
@@ -111,7 +112,7 @@ void expect_forms(const std::string& name, const std::string& operands,
 void expect_double(const std::string& name, const std::string& operands,
                    const Reference<double>& reference) {
   const Rows rows = f64_rows();
-  for (const NamedRounding& r : kRoundings) {
+  for (const HostRounding& r : kHostRoundings) {
     const auto body = fmt::format("{}.{}.f64 {};", name, r.name, operands);
     const auto results = lane_test::run(body, 'l', rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -120,7 +121,7 @@ void expect_double(const std::string& name, const std::string& operands,
       if (std::isnan(want)) {
         ASSERT_TRUE(std::isnan(std::bit_cast<double>(results[i]))) << body;
       } else {
-        ASSERT_EQ(results[i], bits_of(want)) << body << fmt::format(" of {}, {}", at(0), at(1));
+        ASSERT_EQ(results[i], raw_bits_of(want)) << body << fmt::format(" of {}, {}", at(0), at(1));
       }
     }
   }
@@ -166,9 +167,9 @@ TEST(FloatArithmetic, RoundingOfOneInstructionLeavesTheNextAlone) {
 TEST(FloatArithmetic, ProductsAndSumsAreNotFused) {
   // (1 + 2^-12)^2 is 1 + 2^-11 once it is rounded; a fused sum would leave 2^-24.
   const float factor = 1.0F + 0x1p-12F;
-  const Row row{bits_of(factor), bits_of(-(1.0F + 0x1p-11F)), 0, 0};
-  EXPECT_EQ(single(run_one("mul.f32 %r1, %ra, %ra; add.f32 %rd, %r1, %rb;", 'r', row)), 0.0F);
-  EXPECT_EQ(single(run_one("fma.rn.f32 %rd, %ra, %ra, %rb;", 'r', row)), 0x1p-24F);
+  const Row row{raw_bits_of(factor), raw_bits_of(-(1.0F + 0x1p-11F)), 0, 0};
+  EXPECT_EQ(single_of(run_one("mul.f32 %r1, %ra, %ra; add.f32 %rd, %r1, %rb;", 'r', row)), 0.0F);
+  EXPECT_EQ(single_of(run_one("fma.rn.f32 %rd, %ra, %ra, %rb;", 'r', row)), 0x1p-24F);
 }
 
 TEST(FloatArithmetic, ApproximateDivisionHasItsSpecialCases) {
@@ -191,13 +192,13 @@ TEST(FloatArithmetic, SignsAreBitsAndChoicesKnowNan) {
   };
   // The smaller one with -0 below +0; a number rather than NaN.
   const auto smaller = [](float a, float b) {
-    if (std::isnan(a) && std::isnan(b)) return single(0x7FFFFFFFU);
+    if (std::isnan(a) && std::isnan(b)) return single_of(0x7FFFFFFFU);
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) ? b : a;
     if (a == b) return std::signbit(a) ? a : b;
     return a < b ? a : b;
   };
   const auto larger = [&](float a, float b) {
-    if (std::isnan(a) && std::isnan(b)) return single(0x7FFFFFFFU);
+    if (std::isnan(a) && std::isnan(b)) return single_of(0x7FFFFFFFU);
     return -smaller(-a, -b);
   };
   const auto either_nan = [](float a, float b) { return std::isnan(a) || std::isnan(b); };
@@ -208,27 +209,28 @@ TEST(FloatArithmetic, SignsAreBitsAndChoicesKnowNan) {
   expect_single("min.ftz.f32 %rd, %ra, %rb;", rows,
                 [&](float a, float b, float) { return smaller(flushed(a), flushed(b)); });
   expect_single("max.NaN.f32 %rd, %ra, %rb;", rows, [&](float a, float b, float) {
-    return either_nan(a, b) ? single(0x7FFFFFFFU) : larger(a, b);
+    return either_nan(a, b) ? single_of(0x7FFFFFFFU) : larger(a, b);
   });
   expect_single("min.NaN.xorsign.abs.f32 %rd, %ra, %rb;", rows, [&](float a, float b, float) {
-    if (either_nan(a, b)) return single(0x7FFFFFFFU);
+    if (either_nan(a, b)) return single_of(0x7FFFFFFFU);
     const float magnitude = smaller(std::fabs(a), std::fabs(b));
     return std::signbit(a) != std::signbit(b) ? -magnitude : magnitude;
   });
   expect_single("max.f32 %rd, %ra, %rb, %rc;", rows,
                 [&](float a, float b, float c) { return larger(larger(a, b), c); });
   expect_single("copysign.f32 %rd, %ra, %rb;", rows, [&](float a, float b, float) {
-    return single((bits_of(a) & 0x80000000U) | (bits_of(b) & 0x7FFFFFFFU));
+    return single_of((raw_bits_of(a) & 0x80000000U) | (raw_bits_of(b) & 0x7FFFFFFFU));
   });
   EXPECT_EQ(run_one("abs.f32 %rd, %ra;", 'r', {0x80000001U, 0, 0, 0}), 0x00000001U);
   EXPECT_EQ(run_one("abs.ftz.f32 %rd, %ra;", 'r', {0x80000001U, 0, 0, 0}), 0U);
   EXPECT_EQ(run_one("neg.ftz.f32 %rd, %ra;", 'r', {0x00000001U, 0, 0, 0}), 0x80000000U);
-  EXPECT_EQ(run_one("neg.f64 %ld, %la;", 'l', {bits_of(2.5), 0, 0, 0}), bits_of(-2.5));
-  EXPECT_EQ(run_one("abs.f64 %ld, %la;", 'l', {bits_of(-0.0), 0, 0, 0}), 0U);
-  EXPECT_EQ(run_one("min.f64 %ld, %la, %lb;", 'l', {bits_of(0.0), bits_of(-0.0), 0, 0}),
-            bits_of(-0.0));
-  EXPECT_EQ(run_one("max.f64 %ld, %la, %lb;", 'l', {bits_of(std::nan("")), bits_of(-3.0), 0, 0}),
-            bits_of(-3.0));
+  EXPECT_EQ(run_one("neg.f64 %ld, %la;", 'l', {raw_bits_of(2.5), 0, 0, 0}), raw_bits_of(-2.5));
+  EXPECT_EQ(run_one("abs.f64 %ld, %la;", 'l', {raw_bits_of(-0.0), 0, 0, 0}), 0U);
+  EXPECT_EQ(run_one("min.f64 %ld, %la, %lb;", 'l', {raw_bits_of(0.0), raw_bits_of(-0.0), 0, 0}),
+            raw_bits_of(-0.0));
+  EXPECT_EQ(
+      run_one("max.f64 %ld, %la, %lb;", 'l', {raw_bits_of(std::nan("")), raw_bits_of(-3.0), 0, 0}),
+      raw_bits_of(-3.0));
 }
 
 TEST(FloatArithmetic, PropertiesOfNumbersAreTested) {
@@ -271,7 +273,7 @@ TEST(FloatArithmetic, ApproximationsAreTheFunctions) {
   std::mt19937 random(17);
   for (int i = 0; i < 512; ++i) {
     rows.push_back(
-        {bits_of(static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 97), 0, 0, 0});
+        {raw_bits_of(static_cast<float>(static_cast<int>(random() % 4001) - 2000) / 97), 0, 0, 0});
   }
   for (const std::uint64_t edge : lane_test::f32_edges()) rows.push_back({edge, 0, 0, 0});
   for (const Function& function : functions) {
@@ -280,23 +282,24 @@ TEST(FloatArithmetic, ApproximationsAreTheFunctions) {
       const auto results = lane_test::run(
           fmt::format("{}.approx{}.f32 %rd, %ra;", function.name, flush ? ".ftz" : ""), 'r', rows);
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        float x = single(rows[i][0]);
+        float x = single_of(rows[i][0]);
         if (flush && std::fpclassify(x) == FP_SUBNORMAL) x = std::copysign(0.0F, x);
         auto want = static_cast<float>(function.exact(static_cast<double>(x)));
         if (flush && std::fpclassify(want) == FP_SUBNORMAL) want = std::copysign(0.0F, want);
-        if (std::isnan(want)) want = single(0x7FFFFFFFU);
-        ASSERT_EQ(results[i], bits_of(want)) << function.name << " of " << x;
+        if (std::isnan(want)) want = single_of(0x7FFFFFFFU);
+        ASSERT_EQ(results[i], raw_bits_of(want)) << function.name << " of " << x;
       }
     }
   }
 }
 
 TEST(FloatArithmetic, ApproximationsOfDoublesDropTheLowerWord) {
-  EXPECT_EQ(run_one("rcp.approx.ftz.f64 %ld, %la;", 'l', {bits_of(3.0), 0, 0, 0}),
-            bits_of(1.0 / 3.0) & ~std::uint64_t{0xFFFFFFFFU});
-  EXPECT_EQ(run_one("rsqrt.approx.f64 %ld, %la;", 'l', {bits_of(4.0), 0, 0, 0}), bits_of(0.5));
-  EXPECT_EQ(run_one("rsqrt.approx.ftz.f64 %ld, %la;", 'l', {bits_of(5e-324), 0, 0, 0}),
-            bits_of(HUGE_VAL));
+  EXPECT_EQ(run_one("rcp.approx.ftz.f64 %ld, %la;", 'l', {raw_bits_of(3.0), 0, 0, 0}),
+            raw_bits_of(1.0 / 3.0) & ~std::uint64_t{0xFFFFFFFFU});
+  EXPECT_EQ(run_one("rsqrt.approx.f64 %ld, %la;", 'l', {raw_bits_of(4.0), 0, 0, 0}),
+            raw_bits_of(0.5));
+  EXPECT_EQ(run_one("rsqrt.approx.ftz.f64 %ld, %la;", 'l', {raw_bits_of(5e-324), 0, 0, 0}),
+            raw_bits_of(HUGE_VAL));
 }
 
 TEST(FloatArithmetic, WhatPtxHasNotIsRefused) {

@@ -240,13 +240,13 @@ TEST(IntegerFields, FunnelShiftsTakeBitsFromBothWords) {
 }
 
 TEST(IntegerFields, LogicIsBitByBit) {
-  struct Form {
+  struct LogicForm {
     const char* name;
     unsigned table;  ///< of result bits, by 2a + b
   };
-  constexpr Form kForms[] = {{"and", 0x8}, {"or", 0xE}, {"xor", 0x6}};
+  constexpr LogicForm kLogicForms[] = {{"and", 0x8}, {"or", 0xE}, {"xor", 0x6}};
   for (const Word& w : {Word{"16", 16, 'h'}, kWords[0], kWords[1]}) {
-    for (const Form& form : kForms) {
+    for (const LogicForm& form : kLogicForms) {
       expect_all(fmt::format("{0}.b{1} %{2}d, %{2}a, %{2}b;", form.name, w.suffix, w.letter),
                  w.letter, lane_test::integer_rows(), [&](const Row& r) {
                    std::uint64_t result = 0;

@@ -37,12 +37,12 @@ const std::string kBegin = R"(
   bar.sync 0;
 )";
 
-const std::string kFence = "fence.proxy.async.shared::cta;";
+const std::string kBulkFence = "fence.proxy.async.shared::cta;";
 const std::string kLoad = R"(
   @!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 512;
   @!%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], 512, [%r2];
 )";
-const std::string kWait = R"(
+const std::string kBulkWait = R"(
   WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;
   @!%p2 bra WAIT;
 )";
@@ -55,15 +55,15 @@ std::vector<std::uint32_t> numbers(std::uint32_t first = 0) {
 }
 
 TEST(BulkCopy, LoadsReportTheirBytes) {
-  PtxRunner run(kernel_text(kBegin + kLoad + kWait + kOut + "ret;", 2));
+  PtxRunner run(kernel_text(kBegin + kLoad + kBulkWait + kOut + "ret;", 2));
   const auto out = run.fresh_buffer(512);
   run.launch_clean({1, 1, 1}, {128, 1, 1}, run.buffer(numbers(7)), out);
   EXPECT_EQ(run.read<std::uint32_t>(out, 128), numbers(7));
 }
 
 TEST(BulkCopy, AMissingWaitIsFoundAndReadsOldData) {
-  PtxRunner run(kernel_text(kBegin + "st.shared.u32 [%r4], 4711;" + kFence + "bar.sync 0;" + kLoad +
-                                kOut + kWait + "ret;",
+  PtxRunner run(kernel_text(kBegin + "st.shared.u32 [%r4], 4711;" + kBulkFence + "bar.sync 0;" +
+                                kLoad + kOut + kBulkWait + "ret;",
                             2));
   const auto out = run.fresh_buffer(512);
   const auto result = run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers(7)), out);
@@ -94,7 +94,7 @@ TEST(BulkCopy, AThreadThatWaitsForAnotherBarrierRaces) {
 }
 
 TEST(BulkCopy, AnMbarrierThatNoFenceFollowedIsFound) {
-  std::string text = kBegin + kLoad + kWait + kOut + "ret;";
+  std::string text = kBegin + kLoad + kBulkWait + kOut + "ret;";
   const std::string fence = "fence.mbarrier_init.release.cluster;";
   PtxRunner with_proxy_fence(kernel_text(
       std::string(text).replace(text.find(fence), fence.size(), "fence.proxy.async;"), 2));
@@ -109,7 +109,7 @@ TEST(BulkCopy, AnMbarrierThatNoFenceFollowedIsFound) {
 TEST(BulkCopy, WrongByteCountsNeverCompleteAPhase) {
   std::string load = kLoad;
   load.replace(load.find("[%r2], 512"), 10, "[%r2], 528");
-  PtxRunner run(kernel_text(kBegin + load + kWait + kOut + "ret;", 2));
+  PtxRunner run(kernel_text(kBegin + load + kBulkWait + kOut + "ret;", 2));
   const auto result =
       run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers()), run.fresh_buffer(512));
   ASSERT_TRUE(result.fault);
@@ -151,7 +151,7 @@ std::string store_kernel(const std::string& fence, const std::string& wait,
 }
 
 TEST(BulkCopy, StoresAreWaitedForInGroups) {
-  PtxRunner run(store_kernel(kFence, "cp.async.bulk.wait_group 0;"));
+  PtxRunner run(store_kernel(kBulkFence, "cp.async.bulk.wait_group 0;"));
   const auto out = run.fresh_buffer(512);
   run.launch_clean({1, 1, 1}, {128, 1, 1}, run.buffer(numbers(3)), out);
   EXPECT_EQ(run.read<std::uint32_t>(out, 128), numbers(3));
@@ -166,26 +166,27 @@ TEST(BulkCopy, AMissingProxyFenceIsFound) {
 
 TEST(BulkCopy, WaitingForReadsLetsTheSourceBeOverwritten) {
   PtxRunner good(
-      store_kernel(kFence, "cp.async.bulk.wait_group.read 0; st.shared.u32 [%r3], %r1;"));
+      store_kernel(kBulkFence, "cp.async.bulk.wait_group.read 0; st.shared.u32 [%r3], %r1;"));
   const auto out = good.fresh_buffer(512);
   good.launch_clean({1, 1, 1}, {128, 1, 1}, good.buffer(numbers(3)), out);
   EXPECT_EQ(good.read<std::uint32_t>(out, 128), numbers(3));
 
-  PtxRunner bad(store_kernel(kFence, "cp.async.bulk.wait_group.read 1; st.shared.u32 [%r3], %r1;"));
+  PtxRunner bad(
+      store_kernel(kBulkFence, "cp.async.bulk.wait_group.read 1; st.shared.u32 [%r3], %r1;"));
   const auto result =
       bad.launch({1, 1, 1}, {128, 1, 1}, bad.buffer(numbers(3)), bad.fresh_buffer(512));
   EXPECT_TRUE(found_only(result, Finding::missing_wait));
 }
 
 TEST(BulkCopy, ABlockThatExitsBeforeItsSourceIsReadIsFound) {
-  PtxRunner run(store_kernel(kFence, ""));
+  PtxRunner run(store_kernel(kBulkFence, ""));
   const auto result =
       run.launch({1, 1, 1}, {128, 1, 1}, run.buffer(numbers()), run.fresh_buffer(512));
   EXPECT_EQ(findings(result), std::vector<Finding>{Finding::missing_wait});
 }
 
 TEST(BulkCopy, ReductionsUpdateGlobalMemory) {
-  PtxRunner run(store_kernel(kFence, "cp.async.bulk.wait_group 0;",
+  PtxRunner run(store_kernel(kBulkFence, "cp.async.bulk.wait_group 0;",
                              "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 "
                              "[%rd2], [%r3], 512;"));
   const auto out = run.buffer(numbers(1000));
@@ -195,7 +196,7 @@ TEST(BulkCopy, ReductionsUpdateGlobalMemory) {
 }
 
 TEST(BulkCopy, SumsOfSinglesFlushSubnormalNumbers) {
-  PtxRunner run(store_kernel(kFence, "cp.async.bulk.wait_group 0;",
+  PtxRunner run(store_kernel(kBulkFence, "cp.async.bulk.wait_group 0;",
                              "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 "
                              "[%rd2], [%r3], 512;"));
   const auto out = run.buffer(std::vector<std::uint32_t>(128, 0x80000000U));
@@ -205,7 +206,7 @@ TEST(BulkCopy, SumsOfSinglesFlushSubnormalNumbers) {
 }
 
 TEST(BulkCopy, ReductionsOfHalvesTakeTheSmaller) {
-  PtxRunner run(store_kernel(kFence, "cp.async.bulk.wait_group 0;",
+  PtxRunner run(store_kernel(kBulkFence, "cp.async.bulk.wait_group 0;",
                              "cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f16 "
                              "[%rd2], [%r3], 512;"));
   // 2.0 and -2.0 in memory against 1.0 and -1.0; the thread's number goes to the low mantissa.

@@ -40,7 +40,7 @@ std::uint64_t map_of(PtxRunner& run, const TensorSpec& spec) {
   return run.buffer(std::vector<TensorMap>{encoded.map});
 }
 
-std::vector<std::int32_t> numbers() {
+std::vector<std::int32_t> tensor_numbers() {
   std::vector<std::int32_t> values(kRows * kCols);
   std::iota(values.begin(), values.end(), 1);
   return values;
@@ -48,7 +48,7 @@ std::vector<std::int32_t> numbers() {
 
 /// p0 is the tensor map, p1 global memory, p2 and p3 the coordinates. %r1 the thread of 128, %r2 an
 /// mbarrier, %r3 the box, %r4 the thread's word of it, %rd3 its word of p1.
-const std::string kBegin = R"(
+const std::string kTensorBegin = R"(
   .reg .pred %p<8>; .reg .b16 %h<4>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
   .shared .align 1024 .b8 box[1024];
   .shared .align 8 .b64 barrier;
@@ -75,7 +75,7 @@ const std::string kWaitAndCopyOut = R"(
   ld.shared.u32 %r5, [%r4];
   st.global.u32 [%rd3], %r5;
   ret;)";
-const std::string kLoad = R"(
+const std::string kTensorLoad = R"(
   @!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 512;
   @!%p1
   cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint
@@ -83,9 +83,9 @@ const std::string kLoad = R"(
 )";
 
 std::vector<std::int32_t> load_box(const TensorSpec& of, int x, int y) {
-  PtxRunner run(kernel_text(kBegin + "mov.u64 %rd9, 0;" + kLoad + kWaitAndCopyOut, 4));
+  PtxRunner run(kernel_text(kTensorBegin + "mov.u64 %rd9, 0;" + kTensorLoad + kWaitAndCopyOut, 4));
   TensorSpec spec = of;
-  spec.address = run.buffer(numbers());
+  spec.address = run.buffer(tensor_numbers());
   const auto out = run.fresh_buffer(kBoxWords * 4);
   run.launch_clean({1, 1, 1}, {kBoxWords, 1, 1}, map_of(run, spec), out, x, y);
   return run.read<std::int32_t>(out, kBoxWords);
@@ -127,10 +127,10 @@ TEST(BulkTensor, SwizzledBoxesChangeTheirChunks) {
 }
 
 TEST(BulkTensor, AMissingWaitIsFound) {
-  PtxRunner run(kernel_text(kBegin + "mov.u64 %rd9, 0;" + kLoad +
+  PtxRunner run(kernel_text(kTensorBegin + "mov.u64 %rd9, 0;" + kTensorLoad +
                                 "ld.shared.u32 %r5, [%r4]; bar.sync 0;" + kWaitAndCopyOut,
                             4));
-  const auto map = map_of(run, matrix(run.buffer(numbers())));
+  const auto map = map_of(run, matrix(run.buffer(tensor_numbers())));
   const auto result =
       run.launch({1, 1, 1}, {kBoxWords, 1, 1}, map, run.fresh_buffer(kBoxWords * 4), 0, 0);
   EXPECT_TRUE(found_only(result, {Finding::missing_wait, Finding::uninitialised, Finding::race}));
@@ -138,8 +138,8 @@ TEST(BulkTensor, AMissingWaitIsFound) {
 
 TEST(BulkTensor, BadMapsAndPlacesAreFaults) {
   const auto finding_of = [](const std::string& copy, bool good_map = true, bool wide = false) {
-    PtxRunner run(kernel_text(kBegin + "@!%p1 " + copy + "ret;", 4));
-    TensorSpec spec = matrix(run.buffer(numbers()));
+    PtxRunner run(kernel_text(kTensorBegin + "@!%p1 " + copy + "ret;", 4));
+    TensorSpec spec = matrix(run.buffer(tensor_numbers()));
     if (wide) spec.dims = {kCols, kRows + 8};
     const auto map = good_map ? map_of(run, spec) : run.buffer(std::vector<std::uint8_t>(128, 3));
     const auto result = run.launch({1, 1, 1}, {kBoxWords, 1, 1}, map, 0, 0, kRows);
@@ -167,7 +167,7 @@ TEST(BulkTensor, BadMapsAndPlacesAreFaults) {
 }
 
 std::vector<std::int32_t> store_box(const std::string& copy) {
-  PtxRunner run(kernel_text(kBegin + R"(
+  PtxRunner run(kernel_text(kTensorBegin + R"(
     add.u32 %r5, %r1, 1000;
     st.shared.u32 [%r4], %r5;
     fence.proxy.async.shared::cta;
@@ -178,7 +178,7 @@ std::vector<std::int32_t> store_box(const std::string& copy) {
     cp.async.bulk.wait_group 0;
   DONE: ret;)",
                             4));
-  const auto tensor = run.buffer(numbers());
+  const auto tensor = run.buffer(tensor_numbers());
   run.launch_clean({1, 1, 1}, {kBoxWords, 1, 1}, map_of(run, matrix(tensor)), 0, 12, 15);
   return run.read<std::int32_t>(tensor, kRows * kCols);
 }
@@ -205,14 +205,14 @@ TEST(BulkTensor, StoresLeaveOutWhatLiesOutside) {
 }
 
 TEST(BulkTensor, StoresBeginWithinTheTensor) {
-  PtxRunner run(kernel_text(kBegin + R"(
+  PtxRunner run(kernel_text(kTensorBegin + R"(
     st.shared.u32 [%r4], %r1;
     fence.proxy.async.shared::cta;
     bar.sync 0;
     @!%p1 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r10, %r11}], [%r3];
     ret;)",
                             4));
-  const auto map = map_of(run, matrix(run.buffer(numbers())));
+  const auto map = map_of(run, matrix(run.buffer(tensor_numbers())));
   for (const auto& [x, y] : {std::pair(-4, 0), std::pair(0, -1)}) {
     EXPECT_EQ(findings(run.launch({1, 1, 1}, {kBoxWords, 1, 1}, map, 0, x, y)),
               std::vector<Finding>{Finding::invalid_operand});
@@ -233,7 +233,7 @@ TEST(BulkTensor, ReductionsCombineWithTheTensor) {
 
 TEST(BulkTensor, ImageColumnsWalkThroughTheirBox) {
   // An image of 4 x 3 pixels of 4 channels; a filter of 2 x 2 at offset (1, 1).
-  PtxRunner run(kernel_text(kBegin + R"(
+  PtxRunner run(kernel_text(kTensorBegin + R"(
     @!%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 96;
     mov.u32 %r12, 0;
     mov.b16 %h1, 1;
@@ -249,7 +249,7 @@ TEST(BulkTensor, ImageColumnsWalkThroughTheirBox) {
   spec.mode = TensorMode::im2col;
   spec.type = TensorType::s32;
   spec.rank = 4;
-  spec.address = run.buffer(numbers());
+  spec.address = run.buffer(tensor_numbers());
   spec.dims = {4, 4, 3, 1};
   spec.strides = {16, 64, 192};
   spec.upper = {-1, -1};
@@ -269,7 +269,7 @@ TEST(BulkTensor, ImageColumnsWalkThroughTheirBox) {
 
 /// Two blocks of a cluster each load one half of a box for both.
 std::string multicast_kernel(const std::string& sync) {
-  return kernel_text(kBegin + R"(
+  return kernel_text(kTensorBegin + R"(
     mov.u32 %r12, %cluster_ctarank;
     mov.b16 %h1, 3;
   )" + sync + R"(
@@ -298,7 +298,7 @@ cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
 TEST(BulkTensor, BlocksOfAClusterLoadForEachOther) {
   PtxRunner run(multicast_kernel("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;"));
   run.cluster = {2, 1, 1};
-  const auto map = map_of(run, matrix(run.buffer(numbers())));
+  const auto map = map_of(run, matrix(run.buffer(tensor_numbers())));
   const auto out = run.fresh_buffer(1024);
   run.launch_clean({2, 1, 1}, {kBoxWords, 1, 1}, map, out, 0, 0);
   const auto result = run.read<std::int32_t>(out, 256);
@@ -313,7 +313,7 @@ TEST(BulkTensor, BlocksOfAClusterLoadForEachOther) {
 TEST(BulkTensor, MulticastNeedsTheOthersBarrier) {
   PtxRunner run(multicast_kernel(""));
   run.cluster = {2, 1, 1};
-  const auto map = map_of(run, matrix(run.buffer(numbers())));
+  const auto map = map_of(run, matrix(run.buffer(tensor_numbers())));
   const auto result = run.launch({2, 1, 1}, {kBoxWords, 1, 1}, map, run.fresh_buffer(1024), 0, 0);
   // Nothing says that the other block has initialised its mbarrier by then.
   EXPECT_EQ(findings(result), std::vector<Finding>{Finding::race});

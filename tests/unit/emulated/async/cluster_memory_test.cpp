@@ -19,7 +19,7 @@ using test::PtxRunner;
 /// Two blocks of 32 threads. %r1 is the thread, %r2 the block's rank, %r3 the other's, %r4 an
 /// mbarrier for %r5 = p1 arrivals, %r6 128 zeros' worth of shared memory, %r7 the thread's own
 /// word; %r8, %r9 and %r10 are the same places in the other block. %rd3 is the own word of p0.
-const std::string kBegin = R"(
+const std::string kClusterBegin = R"(
   .reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
   .shared .align 16 .b8 data[256];
   .shared .align 8 .b64 barrier;
@@ -47,7 +47,7 @@ const std::string kBegin = R"(
   barrier.cluster.arrive.aligned;
   barrier.cluster.wait.aligned;
 )";
-const std::string kWait = R"(
+const std::string kClusterWait = R"(
   WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r4], 0;
   @!%p2 bra WAIT;
 )";
@@ -64,7 +64,7 @@ struct Outcome {
 };
 
 Outcome run_pair(const std::string& body, int arrivals) {
-  PtxRunner run(kernel_text(kBegin + body + kEnd, 2));
+  PtxRunner run(kernel_text(kClusterBegin + body + kEnd, 2));
   run.cluster = {2, 1, 1};
   const auto out = run.fresh_buffer(256);
   Outcome outcome;
@@ -105,7 +105,7 @@ TEST(ClusterMemory, RemoteArrivalsOrderRemoteStores) {
     st.shared::cluster.u32 [%r10], %r13;
     mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r8];
   )";
-  expect_words(run_pair(body + kWait, 32),
+  expect_words(run_pair(body + kClusterWait, 32),
                [](std::uint32_t rank, std::uint32_t thread) { return (1 - rank) * 100 + thread; });
   EXPECT_TRUE(found_only(run_pair(body, 32).result, Finding::race));
 }
@@ -138,7 +138,7 @@ TEST(ClusterMemory, RelaxedArrivalsNeedFencesThatReachTheOtherBlock) {
 // not matter for that.
 TEST(ClusterMemory, WhoWaitsForAnArrivalOutlivesIt) {
   const auto found_with = [](const std::string& arrival, const std::string& wait) {
-    PtxRunner run(kernel_text(kBegin + "setp.eq.u32 %p3, %r2, 0; @%p3 bra " + wait + "; " +
+    PtxRunner run(kernel_text(kClusterBegin + "setp.eq.u32 %p3, %r2, 0; @%p3 bra " + wait + "; " +
                                   "fence.acq_rel.cluster; mbarrier.arrive." + arrival +
                                   ".cluster.shared::cluster.b64 _, [%r8]; ret;" + R"(
       WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r4], 0;
@@ -156,7 +156,7 @@ TEST(ClusterMemory, WhoWaitsForAnArrivalOutlivesIt) {
 TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
   // Both read, nobody says so before the other may exit; whoever really comes first.
   const auto run_end = [](const std::string& end) {
-    PtxRunner run(kernel_text(kBegin + "ld.shared::cluster.u32 %r20, [%r10];\n" +
+    PtxRunner run(kernel_text(kClusterBegin + "ld.shared::cluster.u32 %r20, [%r10];\n" +
                                   "st.global.u32 [%rd3], %r20;\n" + end + "ret;",
                               2));
     run.cluster = {2, 1, 1};
@@ -171,8 +171,8 @@ TEST(ClusterMemory, ABlockThatMayHaveLeftIsFound) {
 
 TEST(ClusterMemory, WhatATimeOutEndsStillReports) {
   // More clusters than one turn lasts for; all use shared memory of a block that is gone.
-  PtxRunner run(kernel_text(kBegin + "@%p1 exit;\nsetp.ne.u32 %p4, %r2, 0;\n@%p4 exit;\n"
-                                     "st.shared::cluster.u32 [%r10+128], %r1;\nL: bra L;",
+  PtxRunner run(kernel_text(kClusterBegin + "@%p1 exit;\nsetp.ne.u32 %p4, %r2, 0;\n@%p4 exit;\n"
+                                            "st.shared::cluster.u32 [%r10+128], %r1;\nL: bra L;",
                             2));
   run.cluster = {2, 1, 1};
   run.timeout_s = 0.5;
@@ -185,7 +185,7 @@ TEST(ClusterMemory, AsyncStoresReportTheirBytes) {
     mad.lo.u32 %r13, %r2, 100, %r1;
     st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], %r13, [%r8];
   )";
-  expect_words(run_pair(body + kWait, 1),
+  expect_words(run_pair(body + kClusterWait, 1),
                [](std::uint32_t rank, std::uint32_t thread) { return (1 - rank) * 100 + thread; });
   // Without the wait it is still under way.
   EXPECT_TRUE(found_only(run_pair(body, 1).result, {Finding::missing_wait, Finding::race}));
@@ -198,9 +198,9 @@ TEST(ClusterMemory, AsyncStoresTellWhatTheirThreadDidBefore) {
   const std::string async =
       "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r10], %r1, [%r8];\n";
   const std::string read = "ld.shared.u32 %r21, [%r7+128];\n";
-  EXPECT_EQ(findings(run_pair(kExpect + plain + async + kWait + read, 1).result),
+  EXPECT_EQ(findings(run_pair(kExpect + plain + async + kClusterWait + read, 1).result),
             std::vector<Finding>{});
-  EXPECT_EQ(findings(run_pair(kExpect + async + plain + kWait + read, 1).result),
+  EXPECT_EQ(findings(run_pair(kExpect + async + plain + kClusterWait + read, 1).result),
             std::vector<Finding>{Finding::race});
 }
 
@@ -213,7 +213,7 @@ TEST(ClusterMemory, AsyncStoresOfVectors) {
     @!%p3 st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32
         [%r13], {%r1, %r14, %r2, %r3}, [%r8];
   )";
-  expect_words(run_pair(body + kWait, 1), [](std::uint32_t rank, std::uint32_t thread) {
+  expect_words(run_pair(body + kClusterWait, 1), [](std::uint32_t rank, std::uint32_t thread) {
     const std::uint32_t values[] = {thread / 4, thread / 4 + 100, 1 - rank, rank};
     return values[thread % 4];
   });
@@ -224,7 +224,7 @@ TEST(ClusterMemory, AsyncReductionsAddUp) {
     red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
         [%r9], %r1, [%r8];
   )";
-  expect_words(run_pair(body + kWait, 1),
+  expect_words(run_pair(body + kClusterWait, 1),
                [](std::uint32_t, std::uint32_t thread) { return thread == 0 ? 31 * 32 / 2 : 0U; });
 }
 
@@ -244,7 +244,7 @@ TEST(ClusterMemory, BulkReductionsOfManyBlocksMeetInOnePlace) {
     @!%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32
         [%r15], [%r14], 128, [%r16];
     @%p4 bra LAST;
-  )" + kWait + R"(
+  )" + kClusterWait + R"(
     ld.shared.u32 %r20, [%r7];
     st.global.u32 [%rd3], %r20;
   LAST:
@@ -268,7 +268,7 @@ TEST(ClusterMemory, BulkCopiesGoToOtherBlocks) {
   // The zeros that the copy overwrites were written generically, too, so they need the fence.
   expect_words(run_pair("fence.proxy.async; barrier.cluster.arrive.aligned; "
                         "barrier.cluster.wait.aligned;" +
-                            body + kWait,
+                            body + kClusterWait,
                         1),
                [](std::uint32_t rank, std::uint32_t thread) { return (1 - rank) * 100 + thread; });
 }

@@ -24,7 +24,7 @@ constexpr const char* kRegisters = R"(
 )";
 
 /// Block 1 writes a value and raises a flag; block 0 waits for it and reads the value.
-LaunchResult handed_over(const std::string& raise, const std::string& look) {
+LaunchResult handed_over_by(const std::string& raise, const std::string& look) {
   PtxRunner run(kernel_text(kRegisters + fmt::format(R"(
     setp.eq.u32 %p1, %r2, 1;
     @%p1 bra PRODUCE;
@@ -65,7 +65,8 @@ TEST(Ordering, FlagsBetweenBlocksOrderWithFencesOrSemantics) {
       {"membar.gl; atom.global.exch.b32 %r6, [%rd1], 1;",
        "atom.global.add.u32 %r3, [%rd1], 0; | membar.gl;"}};
   for (const auto& [raise, look] : good) {
-    EXPECT_EQ(findings(handed_over(raise, look)), std::vector<Finding>{}) << raise << "\n" << look;
+    EXPECT_EQ(findings(handed_over_by(raise, look)), std::vector<Finding>{}) << raise << "\n"
+                                                                             << look;
   }
 }
 
@@ -81,7 +82,7 @@ TEST(Ordering, FlagsWithoutThemAreRaces) {
        "atom.add.acquire.cta.global.u32 %r3, [%rd1], 0; |"},
       {"st.relaxed.gpu.global.u32 [%rd1], %r7;", "ld.acquire.gpu.global.u32 %r3, [%rd1]; |"}};
   for (const auto& [raise, look] : bad) {
-    EXPECT_EQ(findings(handed_over(raise, look)), std::vector<Finding>{Finding::race})
+    EXPECT_EQ(findings(handed_over_by(raise, look)), std::vector<Finding>{Finding::race})
         << raise << "\n"
         << look;
   }

@@ -147,11 +147,11 @@ TEST(BarrierReductions, OrderMemoryAsBarriersDo) {
 }
 
 /// Row and column of half `i` (0 or 1) of a lane's register in an 8 x 8 matrix, as PTX says.
-struct Place {
+struct LanePlace {
   std::size_t row;
   std::size_t col;
 };
-Place place_of(std::size_t lane, std::size_t i) {
+LanePlace place_of(std::size_t lane, std::size_t i) {
   return {lane / 4, lane % 4 * 2 + i};
 }
 
@@ -177,7 +177,7 @@ TEST(WarpMatrices, MovmatrixTransposes) {
   for (std::size_t lane = 0; lane < 32; ++lane) {
     for (std::size_t i = 0; i < 2; ++i) {
       // The registers hold the matrix row by row, two halves a lane.
-      const Place place = place_of(lane, i);
+      const LanePlace place = place_of(lane, i);
       const std::uint16_t turned = halves[place.col * 8 + place.row];
       EXPECT_EQ(results[lane * 8 + i], turned);
       EXPECT_EQ(results[lane * 8 + 2 + i], halves[lane * 2 + i]) << "turned twice";
@@ -230,7 +230,7 @@ TEST(WarpMatrices, StmatrixStoresRowsWhereLanesSay) {
       for (std::size_t matrix = 0; matrix < matrices; ++matrix) {
         for (std::size_t lane = 0; lane < 32; ++lane) {
           for (std::size_t i = 0; i < 2; ++i) {
-            Place place = place_of(lane, i);
+            LanePlace place = place_of(lane, i);
             if (transposed) std::swap(place.row, place.col);
             EXPECT_EQ(results[(matrix * 8 + place.row) * 8 + place.col],
                       halves[lane * 8 + matrix * 2 + i])

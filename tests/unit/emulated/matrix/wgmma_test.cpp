@@ -24,7 +24,7 @@ using test::findings;
 using test::kernel_text;
 using test::PtxRunner;
 
-constexpr int kM = 64;
+constexpr int kWgmmaRows = 64;
 constexpr std::uint32_t kImage = 32768;
 
 struct Case {
@@ -154,7 +154,7 @@ std::string multiply_kernel(const std::string& body, int registers, bool fence =
   return kernel_text(text + "ret;", 5);
 }
 
-std::string list(std::string_view prefix, int count) {
+std::string register_list(std::string_view prefix, int count) {
   std::string text = "{";
   for (int i = 0; i < count; ++i) text += fmt::format("{}{}{}", i == 0 ? "" : ", ", prefix, i);
   return text + "}";
@@ -167,10 +167,10 @@ const std::string kWait = "wgmma.wait_group.sync.aligned 0;\n";
 struct Operands {
   explicit Operands(const Case& at)
       : with(at), bytes(bits_of(at.a) / 8), k(32 / bytes), image(kImage) {
-    a_descriptor = descriptor_of(at.swizzle, kSharedBase, !at.a_along_m, kM);
+    a_descriptor = descriptor_of(at.swizzle, kSharedBase, !at.a_along_m, kWgmmaRows);
     b_descriptor = descriptor_of(at.swizzle, kSharedBase + kImage / 2, !at.b_along_n, at.n);
     layout = wgmma_accumulator(at.n, bits_of(at.d));
-    for (int m = 0; m < kM; ++m) {
+    for (int m = 0; m < kWgmmaRows; ++m) {
       for (int i = 0; i < k; ++i) {
         put_bits(image, address_of(a_descriptor, !at.a_along_m, bytes, i, m), bytes,
                  bits_of_value(at.a, a_value(at.a, m, i)));
@@ -220,8 +220,8 @@ struct Operands {
   }
   [[nodiscard]] std::string instruction(std::string_view registers = "d") const {
     return fmt::format("wgmma.mma_async.sync.aligned.m64n{}k{}.{}{} {}, {}, %rd9, {}{};\n", with.n,
-                       k, with.types, with.suffix, list(registers, layout->registers),
-                       with.a_in_registers ? list("a", 4) : "%rd8",
+                       k, with.types, with.suffix, register_list(registers, layout->registers),
+                       with.a_in_registers ? register_list("a", 4) : "%rd8",
                        with.accumulates ? "%p3" : "%p4", with.immediates);
   }
 
@@ -238,16 +238,16 @@ struct Operands {
 
 const std::string kScales = "setp.eq.u32 %p3, %r1, %r1;\nsetp.ne.u32 %p4, %r1, %r1;\n";
 
-struct Outcome {
+struct WgmmaOutcome {
   LaunchResult result;
   std::vector<std::uint32_t> words;
 };
 
-Outcome run_body(const Operands& operands, const std::string& body, bool fence = true) {
+WgmmaOutcome run_body(const Operands& operands, const std::string& body, bool fence = true) {
   PtxRunner run(multiply_kernel(kScales + body, operands.layout->registers, fence));
   const auto image = run.buffer(operands.image);
   const auto d = run.buffer(operands.before);
-  Outcome outcome;
+  WgmmaOutcome outcome;
   outcome.result = run.launch({1, 1, 1}, {128, 1, 1}, image, d, run.buffer(operands.a_registers),
                               encode_descriptor(operands.a_descriptor),
                               encode_descriptor(operands.b_descriptor));
@@ -255,7 +255,7 @@ Outcome run_body(const Operands& operands, const std::string& body, bool fence =
   return outcome;
 }
 
-void expect_clean(const Outcome& outcome, const std::vector<std::uint32_t>& words) {
+void expect_clean(const WgmmaOutcome& outcome, const std::vector<std::uint32_t>& words) {
   EXPECT_FALSE(outcome.result.fault) << outcome.result.fault->describe();
   for (const Report& report : outcome.result.reports) ADD_FAILURE() << report.describe();
   EXPECT_EQ(outcome.words, words);
@@ -383,7 +383,7 @@ TEST(Wgmma, UnfinishedAccumulatorsMayBeMoved) {
                operands.expected(2));
 }
 
-::testing::AssertionResult only(const Outcome& outcome, Finding finding) {
+::testing::AssertionResult only(const WgmmaOutcome& outcome, Finding finding) {
   return test::found_only(outcome.result, finding);
 }
 

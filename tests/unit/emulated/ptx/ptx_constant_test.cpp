@@ -15,7 +15,7 @@
 namespace kiln::ptx {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 Constant constant_of(std::string_view text) {
   Lexer lexer(text);

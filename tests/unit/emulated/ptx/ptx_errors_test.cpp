@@ -12,7 +12,7 @@
 namespace kiln::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string repeated(std::size_t times, std::string_view text) {
   std::string all;

@@ -13,8 +13,8 @@ namespace kiln::test {
 namespace {
 
 using ptx::Space;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(PtxFunctions, TheHeaderOfAModule) {
   const auto module = ptx::read_module(

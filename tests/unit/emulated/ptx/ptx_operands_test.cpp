@@ -16,8 +16,8 @@ namespace kiln::test {
 namespace {
 
 using Kind = ptx::Operand::Kind;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 ptx::Operand operand_of(std::string_view statement, std::size_t position) {
   return read_kernel(statement).body.at(0).operands.at(position);

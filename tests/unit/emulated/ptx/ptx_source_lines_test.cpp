@@ -11,10 +11,10 @@
 namespace kiln::test {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 /// "innermost.cu:2 < outermost.cu:3" of an instruction; NVRTC writes .file at the end.
-class PtxSourceLines : public testing::Test {
+class PtxSourceLines : public ::testing::Test {
  protected:
   void read(const std::string& statements, const std::string& rest = "") {
     module_ = read_declarations(".entry k() {\n" + statements + "\n}\n" + rest +
