@@ -6,6 +6,8 @@ option(KILN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(KILN_INSTALL "Make install rules and packages" ${PROJECT_IS_TOP_LEVEL})
 option(KILN_WERROR "Treat warnings in Kiln's own code as errors" OFF)
 option(KILN_COVERAGE "Instrument for gcov" OFF)
+set(KILN_QUICK_FLAGS "" CACHE STRING
+    "Flags for what takes long to compile and little to run: the tests and the command line")
 set(KILN_SANITIZE "" CACHE STRING "Sanitizers for everything: 'address,undefined' or 'thread'")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -88,6 +90,7 @@ endfunction()
 function(kiln_test_options name)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE kiln_flags GTest::gtest_main GTest::gmock)
+  target_compile_options(${name} PRIVATE ${KILN_QUICK_FLAGS})
   target_compile_definitions(${name} PRIVATE KILN_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                              KILN_BINARY_DIR="${PROJECT_BINARY_DIR}")
 endfunction()

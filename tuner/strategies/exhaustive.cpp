@@ -36,4 +36,8 @@ void ExhaustiveStrategy::abandon(const std::string& template_name) {
   abandoned_.insert(template_name);
 }
 
+std::unique_ptr<Strategy> make_exhaustive(const StrategyInput& input) {
+  return std::make_unique<ExhaustiveStrategy>(input.space);
+}
+
 }  // namespace kiln

@@ -119,4 +119,9 @@ std::string ModelStrategy::canonical() const {
   return fmt::format("model seed={}", seed_);
 }
 
+std::unique_ptr<Strategy> make_model(const StrategyInput& input) {
+  const DeviceProfile profile = profile_for(input.limits, input.device);
+  return std::make_unique<ModelStrategy>(input.space, input.problem, profile, input.seed);
+}
+
 }  // namespace kiln

@@ -79,4 +79,8 @@ std::string RandomStrategy::canonical() const {
   return fmt::format("random seed={}", seed_);
 }
 
+std::unique_ptr<Strategy> make_random(const StrategyInput& input) {
+  return std::make_unique<RandomStrategy>(input.space, input.seed);
+}
+
 }  // namespace kiln

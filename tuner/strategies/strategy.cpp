@@ -5,26 +5,43 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <string_view>
 #include <utility>
 
 #include "kiln/error.hpp"
-#include "tuner/static_model.hpp"
-#include "tuner/strategies/exhaustive.hpp"
-#include "tuner/strategies/model.hpp"
-#include "tuner/strategies/random.hpp"
 
 namespace kiln {
 
+std::unique_ptr<Strategy> make_exhaustive(const StrategyInput& input);
+std::unique_ptr<Strategy> make_model(const StrategyInput& input);
+std::unique_ptr<Strategy> make_random(const StrategyInput& input);
+
+namespace {
+
+/// A strategy's name on the command line, and how to make it.
+struct StrategyRow {
+  std::string_view name;
+  std::unique_ptr<Strategy> (*make)(const StrategyInput& input);
+};
+
+// By name. Each is defined in the file of its name, which the build finds without a list.
+constexpr StrategyRow kStrategies[] = {
+    {"exhaustive", make_exhaustive},
+    {"model", make_model},
+    {"random", make_random},
+};
+
+}  // namespace
+
 std::vector<std::string> strategy_names() {
-  return {"exhaustive", "model", "random"};
+  std::vector<std::string> names;
+  for (const StrategyRow& row : kStrategies) names.emplace_back(row.name);
+  return names;
 }
 
 std::unique_ptr<Strategy> make_strategy(const std::string& name, const StrategyInput& input) {
-  if (name == "exhaustive") return std::make_unique<ExhaustiveStrategy>(input.space);
-  if (name == "random") return std::make_unique<RandomStrategy>(input.space, input.seed);
-  if (name == "model") {
-    return std::make_unique<ModelStrategy>(input.space, input.problem,
-                                           profile_for(input.limits, input.device), input.seed);
+  for (const StrategyRow& row : kStrategies) {
+    if (row.name == name) return row.make(input);
   }
   throw Error(ErrorKind::usage, fmt::format("unknown strategy '{}'; the strategies are: {}", name,
                                             fmt::join(strategy_names(), ", ")));

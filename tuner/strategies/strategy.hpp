@@ -52,10 +52,10 @@ struct Stretch {
 /// The search space as its templates prefer it: first what they prefer of each part, then the rest.
 [[nodiscard]] std::vector<std::vector<Stretch>> stretches(const SearchSpace& space);
 
-/// Makes "exhaustive", "model" or "random". Throws Error(usage) that lists the names for an unknown
-/// one.
+/// Makes the strategy of that name. Throws Error(usage) that lists the names for an unknown one.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name,
                                                       const StrategyInput& input);
+/// Names of all strategies, sorted.
 [[nodiscard]] std::vector<std::string> strategy_names();
 
 /// "gemm_tiled tile_m=64 ...": the candidate for messages and as a key.
