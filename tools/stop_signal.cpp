@@ -6,6 +6,8 @@
 
 #include <array>
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 
 #include "tools/exit_code.hpp"
 
@@ -13,19 +15,37 @@ namespace kiln::tools {
 namespace {
 
 std::atomic<bool> stop_requested{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch such");
+std::atomic<std::int64_t> first_signal_ms{0};
+static_assert(std::atomic<bool>::is_always_lock_free &&
+                  std::atomic<std::int64_t>::is_always_lock_free,
+              "a signal handler may only touch such");
+/// `timeout` sends its signal to the process and then to its group: the same request, twice.
+constexpr std::int64_t kSameRequestMs = 100;
+
+std::int64_t now_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);  // one of the functions that signal handlers may call
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
 
 constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
 std::array<struct sigaction, kSignals.size()> previous_actions;
 
 void on_signal(int) {
-  if (stop_requested.exchange(true)) _exit(kExitInterrupted);
+  const std::int64_t now = now_ms();
+  std::int64_t first = 0;
+  if (first_signal_ms.compare_exchange_strong(first, now)) {
+    stop_requested = true;
+  } else if (now - first > kSameRequestMs) {
+    _exit(kExitInterrupted);
+  }
 }
 
 }  // namespace
 
 StopSignal::StopSignal() {
   stop_requested = false;
+  first_signal_ms = 0;
   struct sigaction action {};
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);

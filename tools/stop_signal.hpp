@@ -7,8 +7,8 @@
 namespace kiln::tools {
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP (unless that was ignored) set `requested()` instead
-/// of ending the program, so that a run can end cleanly and keep what it has; a second signal ends
-/// it at once with exit code 130. One at a time.
+/// of ending the program, so that a run can end cleanly and keep what it has; a second signal, a
+/// tenth of a second later or more, ends it at once with exit code 130. One at a time.
 class StopSignal {
  public:
   StopSignal();

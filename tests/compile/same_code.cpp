@@ -23,6 +23,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -49,8 +50,9 @@ struct Sample {
   std::array<CompileRequest, 2> requests;
 };
 
-/// Sections of a cubin that decide what runs: code, constants, and what the driver is told.
-std::map<std::string, std::string> code_of(const std::vector<std::byte>& cubin) {
+/// Sections of a cubin that decide what runs: code, constants, shared memory. They have their kind
+/// for a name, without the kernel's, in which the fields of its configuration are.
+std::multimap<std::string, std::string> code_of(const std::vector<std::byte>& cubin) {
   const auto* const bytes = reinterpret_cast<const char*>(cubin.data());
   const auto number = [&](std::size_t at, std::size_t size) {
     std::uint64_t value = 0;
@@ -62,18 +64,19 @@ std::map<std::string, std::string> code_of(const std::vector<std::byte>& cubin) 
   const std::size_t entry = number(0x3a, 2);
   const std::size_t entries = number(0x3c, 2);
   const std::size_t names = number(table + number(0x3e, 2) * entry + 0x18, 8);
-  std::map<std::string, std::string> sections;
+  static constexpr std::array<std::string_view, 5> kKinds{".text", ".nv.constant0", ".nv.constant2",
+                                                          ".nv.constant3", ".nv.shared"};
+  std::multimap<std::string, std::string> sections;
   for (std::size_t i = 0; i < entries; ++i) {
     const std::size_t header = table + i * entry;
     const std::string name = bytes + names + number(header, 4);
     const bool no_bits = number(header + 4, 4) == 8;
-    if (!name.starts_with(".text") && !name.starts_with(".nv.constant0") &&
-        !name.starts_with(".nv.constant2") && !name.starts_with(".nv.constant3") &&
-        !name.starts_with(".nv.shared"))
-      continue;
+    const auto* const kind =
+        std::find_if(kKinds.begin(), kKinds.end(), [&](auto one) { return name.starts_with(one); });
+    if (kind == kKinds.end()) continue;
     const std::size_t size = number(header + 0x20, 8);
-    sections[name] = no_bits ? fmt::format("{} bytes", size)
-                             : std::string(bytes + number(header + 0x18, 8), size);
+    sections.emplace(*kind, no_bits ? fmt::format("{} bytes", size)
+                                    : std::string(bytes + number(header + 0x18, 8), size));
   }
   return sections;
 }
@@ -127,6 +130,12 @@ std::vector<Sample> samples_of(const Options& options, const std::array<Catalog,
   return samples;
 }
 
+int text_bytes(const CompileResult& result) {
+  std::size_t bytes = 0;
+  for (const auto& [kind, text] : code_of(result.cubin)) bytes += kind == ".text" ? text.size() : 0;
+  return static_cast<int>(bytes);
+}
+
 std::string worse(int before, int after, const char* what) {
   return before == after ? "" : fmt::format(" {} {} -> {}", what, before, after);
 }
@@ -158,21 +167,7 @@ int compare(const Options& options) {
         fmt::print("does not compile: {}\n{}\n{}\n", sample.label, results[0].log.substr(0, 1000),
                    results[1].log.substr(0, 1500));
         ++broken;
-        exit(1);
         continue;
-      }
-      if (getenv("DUMP") != nullptr) {
-        for (std::size_t side = 0; side < 2; ++side) {
-          auto request = sample.requests[side];
-          request.code = CodeKind::ptx;
-          auto r = compiler->compile(request);
-          const std::string name =
-              fmt::format("{}/{}.{}.ptx", getenv("DUMP"), i, side == 0 ? "old" : "new");
-          FILE* f = fopen(name.c_str(), "w");
-          fprintf(f, "// %s\n", sample.label.c_str());
-          fwrite(r.cubin.data(), 1, r.cubin.size(), f);
-          fclose(f);
-        }
       }
       auto& counts = same[sample.label.substr(0, sample.label.find(" gemm "))];
       ++counts[1];
@@ -181,27 +176,13 @@ int compare(const Options& options) {
         ++counts[0];
         continue;
       }
-      if (getenv("SECTIONS") != nullptr) {
-        auto x = code_of(results[0].cubin);
-        auto y = code_of(results[1].cubin);
-        for (auto& [name, text] : x)
-          if (y[name] != text)
-            fmt::print("  section {} {} {}\n", name, text.size(), y[name].size());
-      }
       const KernelResources& before = results[0].resources;
       const KernelResources& after = results[1].resources;
-      const auto size_of = [](const CompileResult& r) {
-        int size = 0;
-        for (const auto& [name, text] : code_of(r.cubin))
-          if (name.starts_with(".text")) size += static_cast<int>(text.size());
-        return size;
-      };
-      if (getenv("QUIET") == nullptr)
-        fmt::print("differs: {}{}{}{} bytes {} -> {}\n", sample.label,
-                   worse(before.registers, after.registers, "registers"),
-                   worse(before.spill_store_bytes + before.spill_load_bytes,
-                         after.spill_store_bytes + after.spill_load_bytes, "spills"),
-                   "", size_of(results[0]), size_of(results[1]));
+      fmt::print("differs: {}{}{}{}\n", sample.label,
+                 worse(before.registers, after.registers, "registers"),
+                 worse(before.spill_store_bytes + before.spill_load_bytes,
+                       after.spill_store_bytes + after.spill_load_bytes, "spills"),
+                 worse(text_bytes(results[0]), text_bytes(results[1]), "bytes"));
     }
   };
   std::vector<std::thread> threads;

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <thread>
 
 namespace kiln::tools {
 namespace {
@@ -16,6 +19,18 @@ TEST(StopSignalTest, EachOfTheThreeSignalsIsARequestAndNoEnd) {
     std::raise(number);
     EXPECT_TRUE(StopSignal::requested()) << number;
   }
+}
+
+TEST(StopSignalTest, TheSameSignalTwiceAtOnceIsOneRequestAndALaterOneEndsTheProgram) {
+  const auto raise_twice = [](std::chrono::milliseconds apart) {
+    const StopSignal signals;
+    std::raise(SIGTERM);
+    std::this_thread::sleep_for(apart);
+    std::raise(SIGTERM);
+    std::exit(StopSignal::requested() ? 0 : 1);
+  };
+  EXPECT_EXIT(raise_twice(std::chrono::milliseconds(0)), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(raise_twice(std::chrono::milliseconds(300)), ::testing::ExitedWithCode(130), "");
 }
 
 TEST(StopSignalTest, AHangUpThatNohupIgnoresStaysIgnored) {
