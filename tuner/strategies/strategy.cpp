@@ -13,6 +13,7 @@
 namespace kiln {
 
 std::unique_ptr<Strategy> make_exhaustive(const StrategyInput& input);
+std::unique_ptr<Strategy> make_local(const StrategyInput& input);
 std::unique_ptr<Strategy> make_model(const StrategyInput& input);
 std::unique_ptr<Strategy> make_random(const StrategyInput& input);
 
@@ -27,6 +28,7 @@ struct StrategyRow {
 // By name. Each is defined in the file of its name, which the build finds without a list.
 constexpr StrategyRow kStrategies[] = {
     {"exhaustive", make_exhaustive},
+    {"local", make_local},
     {"model", make_model},
     {"random", make_random},
 };

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <set>
 
@@ -179,6 +180,68 @@ TEST_F(StrategiesTest, RandomDrawsUniformlyOverTheUnionOfTemplates) {
   EXPECT_LT(chi_squared, freedom + 5.0 * std::sqrt(2.0 * freedom));
 }
 
+/// A valley: the further from p = 3, q = 11, ..., the slower; every 11th configuration fails.
+class LocalStrategyTest : public StrategiesTest {
+ protected:
+  static double time_of(const Config& config) {
+    double time = 100.0;
+    double wanted = 3.0;
+    for (const char* name : {"p", "q", "r", "s"}) {
+      time += std::pow(static_cast<double>(config.at(name)) - wanted, 2);
+      wanted = std::fmod(wanted + 8.0, 20.0);
+    }
+    return time;
+  }
+  /// How many proposals it takes to come within 2 % of the best time, with so many of them open.
+  std::size_t proposals_to_the_best(const std::string& name, std::uint64_t seed, std::size_t open) {
+    const auto strategy = strategy_of(name, valley, seed);
+    std::deque<Candidate> waiting;
+    for (std::size_t count = 1; count < 5000; ++count) {
+      const auto candidate = strategy->propose();
+      if (!candidate) return 5000;
+      waiting.push_back(*candidate);
+      if (waiting.size() < open) continue;
+      const Candidate done = waiting.front();
+      waiting.pop_front();
+      const double time = time_of(done.config);
+      const bool fails = (done.config.at("p") + done.config.at("q") * 7) % 11 == 5;
+      strategy->observe(done, fails ? Outcome::launch_failed : Outcome::ok, time);
+      if (!fails && time <= 102.0) return count;
+    }
+    return 5000;
+  }
+
+  TempFolder valley_folder;
+  Catalog valley_catalog = catalog_with(valley_folder, {{"toy_valley",
+                                                         {{"p", first_numbers(20)},
+                                                          {"q", first_numbers(20)},
+                                                          {"r", first_numbers(20)},
+                                                          {"s", first_numbers(20)}}}});
+  SearchSpace valley = make(valley_catalog, {"toy_valley"});
+};
+
+TEST_F(LocalStrategyTest, FindsAValleysFloorFarSoonerThanChance) {
+  for (const std::size_t open : {1U, 8U}) {
+    std::size_t local = 0;
+    std::size_t random = 0;
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      local += proposals_to_the_best("local", seed, open);
+      random += proposals_to_the_best("random", seed, open);
+    }
+    EXPECT_LT(local, 10U * 1000U) << open << " open";
+    EXPECT_LT(4 * local, random) << open << " open";
+  }
+}
+
+TEST_F(LocalStrategyTest, GoesOnWhenAllOfADescentFails) {
+  const auto strategy = strategy_of("local", valley, 1);
+  for (int i = 0; i < 300; ++i) {
+    const auto candidate = strategy->propose();
+    ASSERT_TRUE(candidate);
+    strategy->observe(*candidate, Outcome::compile_failed, 0.0);
+  }
+}
+
 TEST_F(StrategiesTest, SeedsDiffer) {
   const auto first = strategy_of("random", space, 1);
   const auto second = strategy_of("random", space, 2);
@@ -188,6 +251,7 @@ TEST_F(StrategiesTest, SeedsDiffer) {
 TEST_F(StrategiesTest, CanonicalTextTellsSeedWhereItMatters) {
   EXPECT_EQ(strategy_of("random", space, 7)->canonical(), "random seed=7");
   EXPECT_EQ(strategy_of("exhaustive", space, 7)->canonical(), "exhaustive");
+  EXPECT_EQ(strategy_of("local", space, 7)->canonical(), "local seed=7");
   EXPECT_EQ(strategy_of("model", space, 7)->canonical(), "model seed=7");
 }
 
@@ -197,7 +261,7 @@ TEST_F(StrategiesTest, AnUnknownNameListsWhatThereIs) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, model, random"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, local, model, random"));
   }
 }
 
