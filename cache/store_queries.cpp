@@ -90,11 +90,11 @@ std::vector<Trial> latest_of(const std::vector<Trial>& trials) {
   // Keeping the last of each candidate means keeping the first of each from the back.
   std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;
   std::vector<Trial> latest;
-  for (auto trial = trials.rbegin(); trial != trials.rend(); ++trial) {
-    const CandidateKey& key = trial->key;
-    if (seen.emplace(key.template_name, key.template_digest, key.config, trial->provenance)
-            .second) {
-      latest.push_back(*trial);
+  for (std::size_t i = trials.size(); i-- > 0;) {
+    const Trial& trial = trials[i];
+    const CandidateKey& key = trial.key;
+    if (seen.emplace(key.template_name, key.template_digest, key.config, trial.provenance).second) {
+      latest.push_back(trial);
     }
   }
   std::reverse(latest.begin(), latest.end());

@@ -24,7 +24,7 @@ void on_fork() {
 }
 
 /// As soon as the library is loaded: no call could be early enough for all threads.
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, on_fork);
+[[maybe_unused]] const int kRegistered = ::pthread_atfork(nullptr, nullptr, on_fork);
 
 }  // namespace
 

@@ -86,7 +86,7 @@ class Reader {
   void read(std::string_view line, int number) {
     const auto mark = line.find(kMark);
     const auto code = trimmed(line.substr(0, std::min(mark, line.find("//"))));
-    if (mark != std::string_view::npos && trimmed(line.substr(mark + kMark.size())).size() > 0) {
+    if (mark != std::string_view::npos && !trimmed(line.substr(mark + kMark.size())).empty()) {
       if (code.empty()) {
         if (mark == 0 || !struct_.empty()) read_statement(line, mark, number);
       } else {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,7 +50,7 @@ struct Inspection {
 };
 
 std::uint64_t scaled(const LaunchProfile& launch, std::uint64_t count) {
-  return static_cast<std::uint64_t>(launch.scale() * static_cast<double>(count) + 0.5);
+  return static_cast<std::uint64_t>(std::llround(launch.scale() * static_cast<double>(count)));
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {

@@ -132,7 +132,7 @@ SearchSpace make_search_space(const Catalog& catalog, const Problem& problem,
       space.unsupported.push_back(fmt::format("{}: {}", kernel_template->name(), why));
     };
     if (const auto why = kernel_template->why_unsupported(problem, limits)) {
-      leave_out(*why);
+      space.unsupported.push_back(*why);  // names its template
       continue;
     }
     ParamSpace whole = kernel_template->space(problem, limits);

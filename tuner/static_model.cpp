@@ -134,7 +134,7 @@ double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const B
                 geometry.smem_bytes);
   if (fit.blocks_per_sm == 0) return std::numeric_limits<double>::infinity();
   const auto blocks = static_cast<double>(count_of(geometry.grid));
-  const double sms = static_cast<double>(profile.limits.sm_count);
+  const auto sms = static_cast<double>(profile.limits.sm_count);
   const double slots = sms * fit.blocks_per_sm;
   const double full_rounds = std::floor(blocks / slots);
   const double last_together = std::ceil((blocks - full_rounds * slots) / sms);

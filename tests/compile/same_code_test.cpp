@@ -8,13 +8,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <string>
 
-#include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
+#include "tests/compile/bench.hpp"
 #include "tuner/code_digest.hpp"
 #include "tuner/session.hpp"
 
@@ -47,16 +46,8 @@ template <Config C> __global__ void __launch_bounds__(128, C.blocks) kernel(floa
 template <Config C> __global__ void second(float* data) { data[threadIdx.x] += C.tile; }
 )";
 
-class SameCode : public ::testing::Test {
+class SameCode : public testing::NvrtcTest {
  protected:
-  void SetUp() override {
-    try {
-      compiler_ = make_nvrtc_compiler();
-    } catch (const Error& error) {
-      GTEST_SKIP() << "no NVRTC here: " << error.what();
-    }
-  }
-
   [[nodiscard]] std::string digest(const std::string& config, CodeKind kind,
                                    const std::string& arch = "sm_90a") const {
     CompileRequest request;
@@ -66,18 +57,16 @@ class SameCode : public ::testing::Test {
     }
     request.arch = arch;
     request.code = kind;
-    const CompileResult result = compiler_->compile(request);
+    const CompileResult result = testing::nvrtc()->compile(request);
     EXPECT_TRUE(result.ok) << result.log;
     const std::string digest = code_digest(kind, result.cubin, result.lowered_names);
     EXPECT_EQ(digest.size(), 32U) << arch << ": code that is not understood";
     return digest;
   }
-
-  std::unique_ptr<Compiler> compiler_;
 };
 
 TEST_F(SameCode, AConfigurationThatTheCodeDoesNotUseIsTheSame) {
-  const auto archs = compiler_->supported_archs();
+  const auto archs = testing::nvrtc()->supported_archs();
   for (const std::string arch :
        {"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_103a", "sm_120a"}) {
     if (std::find(archs.begin(), archs.end(), arch) == archs.end()) continue;
@@ -115,8 +104,8 @@ TEST_F(SameCode, TheCodeOfEveryTemplateIsUnderstoodAndItsOwn) {
       const auto config = kernel.space(to_problem(gemm), *limits).default_config();
       ASSERT_TRUE(config) << kernel.name();
       const auto prepared =
-          prepare_candidate({kernel.name(), *config}, Catalog::builtin(), *compiler_, *limits,
-                            {{gemm, 1.0, 0.0}}, Admission::runnable, kind);
+          prepare_candidate({kernel.name(), *config}, Catalog::builtin(), *testing::nvrtc(),
+                            *limits, {{gemm, 1.0, 0.0}}, Admission::runnable, kind);
       ASSERT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
       EXPECT_EQ(prepared.code_digest.size(), 32U) << kernel.name();
       EXPECT_TRUE(digests.insert(prepared.code_digest).second) << kernel.name();

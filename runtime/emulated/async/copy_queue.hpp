@@ -13,7 +13,7 @@ namespace kiln::emulated {
 
 class Warp;
 
-/// The cp.async copies of one warp that nobody has waited for yet. A copy happens when a wait
+/// The cp.async copies of one warp that have not been waited for. A copy happens when a wait
 /// demands it and not before, so that a kernel which forgets to wait reads old data. Groups are
 /// each thread's own; the records of an instruction serve all its lanes. If a warp waits for none
 /// of very many, the oldest happen, as they may at any time. When a copy happens says nothing of

@@ -192,7 +192,7 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
       warp.report(
           instr, lanes, Finding::uninitialised,
-          fmt::format("reads global memory that nobody wrote, {} bytes into {}",
+          fmt::format("reads uninitialised global memory, {} bytes into {}",
                       address - at->address + static_cast<std::uint64_t>(i), at->describe()),
           address);
       break;

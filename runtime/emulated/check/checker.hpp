@@ -21,7 +21,7 @@
 
 namespace kiln::emulated {
 
-/// Finds what a kernel does wrong without any fault: reads of memory that nobody wrote, races
+/// Finds what a kernel does wrong without any fault: reads of uninitialised memory, races
 /// between threads in shared and global memory, use of memory that an asynchronous copy owns,
 /// barriers that threads have left. Serves one cluster.
 ///

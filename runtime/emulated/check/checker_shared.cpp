@@ -83,7 +83,7 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
                  "writes shared memory that an asynchronous operation still reads");
   }
   if (by.reads && cell.writer == 0) {
-    return fault(Finding::uninitialised, "reads shared memory that nobody wrote");
+    return fault(Finding::uninitialised, "reads uninitialised shared memory");
   }
   if (cell.writer != 0 && !(by.synchronises && cell.write_synchronises)) {
     const LaneMask lanes = racing(by, writer, LaneMask{1} << cell.write_lane, cell.write_clock);

@@ -36,7 +36,7 @@ Index make_index() {
     for (const Opcode& row : table) {
       Entry entry{&row, {}};
       std::string_view name = row.name;
-      for (auto dot = name.rfind('.'); dot != name.npos; dot = name.rfind('.')) {
+      for (auto dot = name.rfind('.'); dot != std::string_view::npos; dot = name.rfind('.')) {
         entry.parts.push_back(name.substr(dot + 1));
         name = name.substr(0, dot);
       }

@@ -15,7 +15,7 @@ namespace kiln::emulated {
 enum class Finding : std::uint8_t {
   out_of_bounds,     ///< an access outside every allocation, array or window
   misaligned,        ///< an address that is no multiple of what the instruction needs
-  uninitialised,     ///< a value read from memory that nobody wrote
+  uninitialised,     ///< a value read from uninitialised memory
   race,              ///< two accesses that nothing orders, one of them a write
   missing_wait,      ///< memory used that an unfinished asynchronous copy or wgmma owns
   missing_fence,     ///< memory used by another proxy without a proxy fence

@@ -165,7 +165,7 @@ void execute_branch_table(Warp& warp, const Instr& instr, LaneMask active) {
 
 void execute_exit(Warp& warp, const Instr& instr, LaneMask active) {
   if (warp.queues().products_unfinished()) {
-    warp.report(instr, active, Finding::missing_wait, "leaves a wgmma that nobody has waited for");
+    warp.report(instr, active, Finding::missing_wait, "leaves a wgmma without waiting for it");
   }
   warp.retire(active);
 }

@@ -102,7 +102,7 @@ void WgmmaQueue::start(const Instr& instr) {
     if (unfinished() &&
         std::any_of(rows, end, [&](auto row) { return is_unfinished(row, kAllLanes); })) {
       warp_.report(instr, kAllLanes, Finding::missing_wait,
-                   "multiplies an accumulator of a wgmma that nobody has waited for");
+                   "multiplies an accumulator of a wgmma before waiting for it");
     }
     const std::size_t count = std::size_t{kWgmmaRows} * static_cast<std::size_t>(detail.k);
     if (is_float(detail.a_type)) {
@@ -405,7 +405,7 @@ void WgmmaQueue::check_use(const Instr& instr, LaneMask active) const {
   const auto check = [&](std::uint32_t row) {
     if (row == kNoRow || !is_unfinished(row, active)) return false;
     warp_.report(instr, active, Finding::missing_wait,
-                 "uses an accumulator of a wgmma that nobody has waited for");
+                 "uses an accumulator of a wgmma before waiting for it");
     return true;
   };
   for (const std::uint32_t row : {instr.a, instr.b, instr.c, instr.e}) {

@@ -14,7 +14,7 @@ namespace kiln::emulated {
 
 class Warp;
 
-/// The wgmma operations of one warp that nobody has waited for. A warp multiplies its own quarter
+/// The wgmma operations of one warp that are still in flight. A warp multiplies its own quarter
 /// of the warpgroup's 64 rows, and does so when wgmma.wait_group demands it and not before; if
 /// nobody waits for very many, the oldest are done, as they may be at any time.
 ///

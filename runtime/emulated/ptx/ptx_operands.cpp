@@ -26,7 +26,7 @@ int lane_of(const Token& token) {
   if (token.kind != Token::Kind::dot_word || token.text.size() != 2) return -1;
   for (const auto names : {kPositions, kColours}) {
     const auto lane = names.find(token.text[1]);
-    if (lane != names.npos) return static_cast<int>(lane);
+    if (lane != std::string_view::npos) return static_cast<int>(lane);
   }
   return -1;
 }

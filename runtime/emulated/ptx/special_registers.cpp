@@ -106,7 +106,8 @@ std::optional<SpecialUse> special_of(std::string_view operand) {
   operand.remove_prefix(1);
   const std::size_t dot = operand.find('.');
   const SpecialRegister* const special = find_special(operand.substr(0, dot));
-  if (special == nullptr || special->is_vector != (dot != operand.npos)) return std::nullopt;
+  if (special == nullptr || special->is_vector != (dot != std::string_view::npos))
+    return std::nullopt;
   if (!special->is_vector) return SpecialUse{special, 0};
   const std::size_t component = std::string_view("xyz").find(operand.substr(dot + 1));
   if (component == std::string_view::npos || operand.size() != dot + 2) return std::nullopt;

@@ -60,7 +60,7 @@ class PtxRunner {
     std::memset(at.written.get(), 1, values.size() * sizeof(T));
     return at.address;
   }
-  /// Memory that nobody wrote.
+  /// Uninitialised memory.
   std::uint64_t fresh_buffer(std::size_t bytes) { return raw_buffer(bytes).address; }
 
   template <class T>
