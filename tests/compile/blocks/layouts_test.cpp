@@ -45,7 +45,13 @@ __global__ void turn(const GemmArgs args) {
   }
   __syncwarp();
   for (int chunk = 0; chunk < kChunks; ++chunk) {
-    const float4 read = *reinterpret_cast<const float4*>(tile + kPlace.offset(lane, chunk * 4));
+    const float* from = tile + kPlace.offset(lane, chunk * 4);
+    // As assembly: of several plain loads the compiler makes now this, now that number of vectors.
+    float4 read;
+    asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                 : "=f"(read.x), "=f"(read.y), "=f"(read.z), "=f"(read.w)
+                 : "r"(static_cast<unsigned>(__cvta_generic_to_shared(from)))
+                 : "memory");
     static_cast<float*>(args.d)[lane * kChunks + chunk] = read.x + read.w;
   }
 }
