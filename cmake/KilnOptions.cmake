@@ -38,7 +38,7 @@ endif()
 option(KILN_UNITY "Compile several source files at a time" ${together})
 function(kiln_compile_together name)
   if(KILN_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 

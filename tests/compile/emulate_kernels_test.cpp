@@ -69,6 +69,7 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
     request.gemm.m = 40;
     request.gemm.n = 72;
     request.gemm.k = 80;
+    request.gemm = testing::supported_gemm(kernel, request.gemm, info.limits);
     request.beta = request.gemm.reads_c ? -1.0 : 0.0;
     request.alpha = request.gemm.acc == DType::s32 ? 3.0 : 0.7;
     const Problem problem = to_problem(request.gemm);

@@ -73,7 +73,7 @@ TEST_F(ReadPtx, EveryTemplateAndType) {
       gemm.m = 992;
       gemm.n = 704;
       gemm.k = 320;
-      const Problem problem = to_problem(gemm);
+      const Problem problem = to_problem(testing::supported_gemm(kernel, gemm, *limits));
       ASSERT_FALSE(kernel.why_unsupported(problem, *limits)) << kernel.name();
       const auto config = kernel.space(problem, *limits).default_config();
       ASSERT_TRUE(config) << kernel.name();

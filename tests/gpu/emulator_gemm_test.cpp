@@ -56,7 +56,7 @@ Gemm problem_of(const KernelTemplate& kernel, std::size_t turn) {
   gemm.m = 77;
   gemm.n = gemm.alignment_a == 1 ? 91 : 88;
   gemm.k = gemm.alignment_a == 1 ? 53 : 80;
-  return gemm;
+  return supported_gemm(kernel, gemm, limits_of_arch("sm_90a").value());
 }
 
 /// The first round over all types takes the default configuration.

@@ -103,6 +103,7 @@ class GpuEvaluatorTest : public GpuTest {
     request_.gemm.m = 296;
     request_.gemm.n = 264;
     request_.gemm.k = 200;
+    request_.gemm = supported_gemm(kernel, request_.gemm, limits);
     request_.alpha = request_.gemm.acc == DType::s32 ? 3.0 : 0.7;
     request_.beta = -1.0;
     const Problem problem = to_problem(request_.gemm);

@@ -10,6 +10,7 @@
 
 #include "kiln/gemm.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/problem.hpp"
 
 namespace kiln::testing {
 
@@ -71,6 +72,19 @@ struct TypeChoice {
   };
   return gemm_of_row(*choice.row, choice.turn, storage(0), storage(1), turn % 3 == 2 ? 1 : 16,
                      (turn >> 2U & 1U) != 0);
+}
+
+/// The problem, or the same with both operands along k in aligned rows and few rows of D if the
+/// template takes that and not what was asked for.
+[[nodiscard]] inline Gemm supported_gemm(const KernelTemplate& kernel, Gemm gemm,
+                                         const DeviceLimits& limits) {
+  if (!kernel.why_unsupported(to_problem(gemm), limits)) return gemm;
+  Gemm along = gemm;
+  along.m = std::min<std::int64_t>(along.m, 40);
+  along.storage_a = Storage::n;
+  along.storage_b = Storage::t;
+  along.alignment_a = along.alignment_b = along.alignment_c = along.alignment_d = 16;
+  return kernel.why_unsupported(to_problem(along), limits) ? gemm : along;
 }
 
 }  // namespace kiln::testing

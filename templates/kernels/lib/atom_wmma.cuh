@@ -44,6 +44,7 @@ struct AtomWmma {
                                            typename WmmaLayout<!kDepthContiguousB>::type>;
   using Accumulator =
       nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kShape.m, kShape.n, kShape.k, Acc>;
+  KILN_HD static constexpr bool addressed_by_lane() { return false; }
   KILN_HD static constexpr int rows() { return kShape.m; }
   KILN_HD static constexpr int cols() { return kShape.n; }
   KILN_HD static constexpr int depth() { return kShape.k; }

@@ -9,14 +9,20 @@
 ///
 ///     load(i + 1) ... multiply(i) ... store(i + 1) | barrier
 ///
-/// Chunks that reach beyond the matrix are read element by element and filled up with zeros.
+/// Chunks that reach beyond the matrix are read element by element and filled up with zeros. A
+/// chunk may be longer than what the matrix's rows are aligned to (`kAligned` elements): it is then
+/// read in parts. Of 16-bit elements that are aligned to nothing more, 8 take 5 loads, of which 3
+/// are words, wherever the chunk begins:
+///
+///     even address   | w0    | w1    | w2    | h0 h1 |
+///     odd address    h0 | w0    | w1    | w2    | h1         one shift by 16 bits brings w in line
 
 #include "common/annotations.cuh"
 #include "lib/tile_chunks.cuh"
 
 namespace kiln {
 
-template <class Chunks>
+template <class Chunks, int kAligned = Chunks::vec()>
 class CopyRegisters {
   using T = typename Chunks::Element;
   using Vector = typename Chunks::Vector;
@@ -37,7 +43,7 @@ class CopyRegisters {
     for (int pass = 0; pass < kPasses; ++pass) {
       if (!chunks_.in_tile(pass)) continue;
       if (chunks_.valid(pass) == kVec) {
-        registers.chunk[pass] = *reinterpret_cast<const Vector*>(chunks_.source(pass));
+        registers.chunk[pass] = load_whole(chunks_.source(pass));
       } else {
         registers.chunk[pass] = load_partial(chunks_.source(pass), chunks_.valid(pass));
       }
@@ -59,14 +65,46 @@ class CopyRegisters {
   }
 
  private:
-  KILN_DEVICE static Vector load_partial(const T* source, int count) {
-    constexpr int kWords = static_cast<int>(sizeof(Vector) / sizeof(unsigned short));
-    constexpr int kWordsEach = static_cast<int>(sizeof(T) / sizeof(unsigned short));
-    const unsigned short* from = reinterpret_cast<const unsigned short*>(source);
-    unsigned short words[kWords];
+  KILN_DEVICE static Vector load_whole(const T* source) {
+    if constexpr (kAligned == Chunks::vec()) {
+      return *reinterpret_cast<const Vector*>(source);
+    } else if constexpr (sizeof(T) == 2 && kAligned == 1 && Chunks::vec() == 8) {
+      return load_halfwords(source);
+    } else {
+      using Part = typename Word<kAligned* static_cast<int>(sizeof(T))>::type;
+      constexpr int kParts = Chunks::vec() / kAligned;
+      Part parts[kParts];
 #pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      words[i] = i < count * kWordsEach ? from[i] : static_cast<unsigned short>(0);
+      for (int i = 0; i < kParts; ++i) parts[i] = reinterpret_cast<const Part*>(source)[i];
+      Vector vector;
+      memcpy(&vector, parts, sizeof(vector));
+      return vector;
+    }
+  }
+
+  KILN_DEVICE static uint4 load_halfwords(const T* source) {
+    const unsigned short* halves = reinterpret_cast<const unsigned short*>(source);
+    const bool odd = reinterpret_cast<unsigned long long>(source) % 4 != 0;
+    const unsigned* words = reinterpret_cast<const unsigned*>(halves + (odd ? 1 : 0));
+    const unsigned w0 = words[0];
+    const unsigned w1 = words[1];
+    const unsigned w2 = words[2];
+    const unsigned h0 = halves[odd ? 0 : 6];
+    const unsigned h1 = halves[7];
+    return {odd ? __funnelshift_r(h0 << 16, w0, 16) : w0, odd ? __funnelshift_r(w0, w1, 16) : w1,
+            odd ? __funnelshift_r(w1, w2, 16) : w2,
+            odd ? __funnelshift_r(w2, h1, 16) : h0 | h1 << 16};
+  }
+
+  KILN_DEVICE static Vector load_partial(const T* source, int count) {
+    using Part = typename Word<sizeof(T) == 1 ? 1 : 2>::type;
+    constexpr int kParts = static_cast<int>(sizeof(Vector) / sizeof(Part));
+    constexpr int kPartsEach = static_cast<int>(sizeof(T) / sizeof(Part));
+    const Part* from = reinterpret_cast<const Part*>(source);
+    Part words[kParts];
+#pragma unroll
+    for (int i = 0; i < kParts; ++i) {
+      words[i] = i < count * kPartsEach ? from[i] : static_cast<Part>(0);
     }
     Vector vector;
     memcpy(&vector, words, sizeof(vector));

@@ -35,6 +35,9 @@ struct PaddedLayout {
   int stride;
   /// The pattern of places repeats after so many rows.
   KILN_HD constexpr int period() const { return 1; }
+  /// From a place to the one `cols` further along its row. Precondition: no bit of `cols`, whole
+  /// chunks of 16 bytes, is set in the place's column.
+  KILN_HD constexpr int along(int place, int cols) const { return place + cols; }
   KILN_HD constexpr int offset(int row, int col) const { return row * stride + col; }
   template <class T>
   KILN_DEVICE T* at(T* tile, int row, int col) const {
@@ -46,6 +49,7 @@ struct SwizzledLayout {
   int stride;  ///< elements of a row; 2, 4 or a multiple of 8 chunks
   int chunk;   ///< elements of 16 bytes
   KILN_HD constexpr int period() const { return 8; }
+  KILN_HD constexpr int along(int place, int cols) const { return place ^ cols; }
   KILN_HD constexpr int offset(int row, int col) const {
     const int span = stride / chunk < 8 ? stride / chunk : 8;
     const int turn = row / (8 / span) % span;
@@ -56,6 +60,16 @@ struct SwizzledLayout {
     return tile + offset(row, col);
   }
 };
+
+/// A tile whose rows are so many elements apart, in chunks of so many.
+template <bool kPadded>
+KILN_HD constexpr auto tile_rows(int stride, int chunk) {
+  if constexpr (kPadded) {
+    return PaddedLayout{stride};
+  } else {
+    return SwizzledLayout{stride, chunk};
+  }
+}
 
 template <class Layout>
 struct OperandLayout {

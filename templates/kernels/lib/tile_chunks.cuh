@@ -26,6 +26,10 @@ namespace kiln {
 template <int kBytes>
 struct Word;
 template <>
+struct Word<1> {
+  using type = unsigned char;
+};
+template <>
 struct Word<2> {
   using type = unsigned short;
 };

@@ -15,6 +15,9 @@
 ///     +--+     +----+----+----+----+
 ///     A
 ///
+/// Atoms whose lanes have addresses of their own (mma.sync) say where they are; those that take a
+/// whole fragment from one address (WMMA) get it.
+///
 /// With two fragment buffers the fragments of the next step are read from shared memory while the
 /// tensor cores work on the current ones.
 
@@ -42,8 +45,13 @@ class WarpTile {
     constexpr int kAcrossA = kStage.a.offset(1, 0);
     constexpr int kAcrossB = kStage.b.offset(1, 0);
     constexpr int kFirstB = kStage.b.first;
-    a_origin_ = row * kAcrossA;
-    b_origin_ = kFirstB + col * kAcrossB;
+    if constexpr (Atom::addressed_by_lane()) {
+      a_origin_ = Atom::template origin_a<kStage.a>(row);
+      b_origin_ = Atom::template origin_b<kStage.b>(col);
+    } else {
+      a_origin_ = row * kAcrossA;
+      b_origin_ = kFirstB + col * kAcrossB;
+    }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
 #pragma unroll
@@ -55,24 +63,33 @@ class WarpTile {
   KILN_DEVICE void load_fragments(const T* stage, int step, int slot) {
     constexpr int kRows = kShape.rows;
     constexpr int kCols = kShape.cols;
-    constexpr int kAcrossA = kStage.a.offset(1, 0);
-    constexpr int kAcrossB = kStage.b.offset(1, 0);
-    constexpr int kDepthA = kStage.a.offset(0, 1);
-    constexpr int kDepthB = kStage.b.offset(0, 1);
-    constexpr int kStrideA = kStage.a.layout.stride;
-    constexpr int kStrideB = kStage.b.layout.stride;
-    constexpr int kDepth = Atom::depth();
-    constexpr int kM = Atom::rows();
-    constexpr int kN = Atom::cols();
-    const T* a = stage + a_origin_ + step * kDepth * kDepthA;
-    const T* b = stage + b_origin_ + step * kDepth * kDepthB;
+    if constexpr (Atom::addressed_by_lane()) {
+      const auto a = Atom::template at_step<kStage.a>(stage, a_origin_, step);
+      const auto b = Atom::template at_step<kStage.b>(stage, b_origin_, step);
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      Atom::load_a(a_[slot][i], a + i * kM * kAcrossA, kStrideA);
-    }
+      for (int i = 0; i < kRows; ++i) Atom::template load_a<kStage.a>(a_[slot][i], a, i);
 #pragma unroll
-    for (int j = 0; j < kCols; ++j) {
-      Atom::load_b(b_[slot][j], b + j * kN * kAcrossB, kStrideB);
+      for (int j = 0; j < kCols; ++j) Atom::template load_b<kStage.b>(b_[slot][j], b, j);
+    } else {
+      constexpr int kAcrossA = kStage.a.offset(1, 0);
+      constexpr int kAcrossB = kStage.b.offset(1, 0);
+      constexpr int kDepthA = kStage.a.offset(0, 1);
+      constexpr int kDepthB = kStage.b.offset(0, 1);
+      constexpr int kStrideA = kStage.a.layout.stride;
+      constexpr int kStrideB = kStage.b.layout.stride;
+      constexpr int kDepth = Atom::depth();
+      constexpr int kM = Atom::rows();
+      constexpr int kN = Atom::cols();
+      const T* a = stage + a_origin_ + step * kDepth * kDepthA;
+      const T* b = stage + b_origin_ + step * kDepth * kDepthB;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        Atom::load_a(a_[slot][i], a + i * kM * kAcrossA, kStrideA);
+      }
+#pragma unroll
+      for (int j = 0; j < kCols; ++j) {
+        Atom::load_b(b_[slot][j], b + j * kN * kAcrossB, kStrideB);
+      }
     }
   }
 

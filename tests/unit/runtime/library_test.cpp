@@ -180,7 +180,7 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
   };
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
-  EXPECT_EQ(library.get(gemm_).template_name(), "gemm_tiled");
+  EXPECT_EQ(library.get(gemm_).template_name(), "gemm_mma");
   EXPECT_EQ(warnings_.size(), 2U) << "one for the tuned candidate, one for gemm_wmma's default";
 }
 

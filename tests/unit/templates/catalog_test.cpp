@@ -19,9 +19,9 @@ namespace {
 using test::error_text;
 using test::kTinyTemplate;
 using test::TemporaryFolder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string tiny_named(std::string_view name) {
   std::string text(kTinyTemplate);
@@ -49,7 +49,7 @@ TEST(EmbeddedFiles, AreTheKernelFolder) {
 
 TEST(Catalog, BuiltinsComeFromTheEmbeddedFiles) {
   const auto& catalog = Catalog::builtin();
-  for (const auto* name : {"gemm_naive", "gemm_tiled", "gemm_wmma"}) {
+  for (const auto* name : {"gemm_naive", "gemm_tiled", "gemm_wmma", "gemm_mma", "gemm_skinny"}) {
     ASSERT_NE(catalog.find(name), nullptr) << name;
     EXPECT_EQ(&catalog.at(name), catalog.find(name));
     EXPECT_EQ(catalog.digest(name).size(), 32U);

@@ -66,7 +66,7 @@ TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
   EXPECT_THAT(
       explain_compile_log(tiny("#include \"helper.cuh\"", "#include <cutlass/array.h>"), log),
       AllOf(StartsWith("tiny.cu:9: there is no <cutlass/array.h>"),
-            HasSubstr("beside the template"), testing::Not(HasSubstr("cuda/std"))));
+            HasSubstr("beside the template"), ::testing::Not(HasSubstr("cuda/std"))));
 }
 
 TEST(CompileDiagnosis, LeavesOtherErrorsAsTheyAre) {

@@ -12,7 +12,7 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Config, CanonicalTextIsSortedByName) {
   const Config config{{"tile_m", 128}, {"stages", 3}, {"offset", -1}};

@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string page() {
   std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");

@@ -13,7 +13,7 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Value = std::optional<std::int64_t>;
 
 /// With tile_k = 32, tile_m = 128, device.sm = 90, zero = 0.

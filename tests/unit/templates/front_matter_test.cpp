@@ -17,10 +17,10 @@ namespace {
 
 using test::error_text;
 using test::kTinyTemplate;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 std::string replaced(std::string_view from, std::string_view to) {
   std::string text(kTinyTemplate);

@@ -10,7 +10,7 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string why_refused(const Gemm& gemm) {
   return error_text(ErrorKind::usage, [&] { (void)normalised(gemm); });

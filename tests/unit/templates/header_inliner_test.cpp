@@ -12,10 +12,10 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr auto kRendered = HeaderInliner::Mode::rendered;
 

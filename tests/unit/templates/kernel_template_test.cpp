@@ -14,10 +14,10 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-KernelTemplate tiny() {
+KernelTemplate tiny_template() {
   return KernelTemplate::parse("tiny.cu", std::string(test::kTinyTemplate));
 }
 
@@ -38,7 +38,9 @@ Problem halves(std::int64_t m = 100, std::int64_t n = 70) {
 const Config kConfig{{"tile_m", 64}, {"tile_n", 32}};
 
 std::string why_unsupported(const Gemm& gemm, std::string_view arch = "90a") {
-  return tiny().why_unsupported(to_problem(gemm), limits_of_arch(arch).value()).value_or("");
+  return tiny_template()
+      .why_unsupported(to_problem(gemm), limits_of_arch(arch).value())
+      .value_or("");
 }
 
 TEST(KernelTemplate, SaysWhatItDoesNotTake) {
@@ -52,14 +54,14 @@ TEST(KernelTemplate, SaysWhatItDoesNotTake) {
   EXPECT_EQ(why_unsupported(Gemm::of(DType::f32, 64, 64, 64)), "tiny does not take a=f32");
   Problem other = halves();
   other.operation = "conv2d";
-  EXPECT_EQ(tiny().why_unsupported(other, h200()), "tiny computes gemm, not conv2d");
+  EXPECT_EQ(tiny_template().why_unsupported(other, h200()), "tiny computes gemm, not conv2d");
 }
 
 TEST(KernelTemplate, SaysWhichDeviceItNeeds) {
   auto old = h200();
   old.sm = 70;
   old.arch = "sm_70";
-  EXPECT_EQ(tiny().why_unsupported(halves(), old), "tiny needs sm >= 75, this is sm_70");
+  EXPECT_EQ(tiny_template().why_unsupported(halves(), old), "tiny needs sm >= 75, this is sm_70");
 }
 
 TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {
@@ -70,7 +72,7 @@ TEST(KernelTemplate, SaysWhichRequirementNeverHolds) {
 }
 
 TEST(KernelTemplate, CostsMentionSizesAndLets) {
-  EXPECT_TRUE(tiny().costs(kConfig, halves(), h200()).empty());
+  EXPECT_TRUE(tiny_template().costs(kConfig, halves(), h200()).empty());
   const auto kernel = tiny_with_launch(
       "//@ grid ceil_div(n, tile_n)\n//@ block threads\n//@ cost fp32 = tile_m * tile_n * k\n"
       "//@ cost registers = min(device.regs_per_thread, threads)\n");
@@ -90,21 +92,21 @@ TEST(KernelTemplate, AnUndefinedOrNegativeCostIsAnErrorWithItsLine) {
 }
 
 TEST(KernelTemplate, SpaceFollowsProblemAndDevice) {
-  EXPECT_EQ(tiny().space(halves(), h200()).count(), 5U);
+  EXPECT_EQ(tiny_template().space(halves(), h200()).count(), 5U);
   auto small = h200();
   small.max_threads = 128;
-  const auto space = tiny().space(halves(), small);
+  const auto space = tiny_template().space(halves(), small);
   EXPECT_EQ(space.count(), 2U);
   EXPECT_EQ(space.default_config(), kConfig);
 }
 
 TEST(KernelTemplate, ConfigFieldsInDeclaredOrder) {
-  EXPECT_THAT(tiny().config_fields(kConfig, halves(), h200()),
+  EXPECT_THAT(tiny_template().config_fields(kConfig, halves(), h200()),
               ElementsAre(NamedValue{"tile_m", 64}, NamedValue{"tile_n", 32},
                           NamedValue{"threads", 128}, NamedValue{"smem_bytes", 4096}));
   EXPECT_THAT(error_text(ErrorKind::usage,
                          [&] {
-                           (void)tiny().config_fields({{"tile_m", 64}}, halves(), h200());
+                           (void)tiny_template().config_fields({{"tile_m", 64}}, halves(), h200());
                          }),
               HasSubstr("tile_n"));
 }
@@ -128,11 +130,11 @@ TEST(KernelTemplate, ConfigFieldsAreInts) {
 }
 
 TEST(LaunchGeometry, OfAProblem) {
-  const auto geometry = tiny().geometry(kConfig, halves(), h200());
+  const auto geometry = tiny_template().geometry(kConfig, halves(), h200());
   ASSERT_EQ(geometry.size(), 1U);
   const LaunchGeometry expected{{3, 2, 1}, {128, 1, 1}, {1, 1, 1}, 4096, {}};
   EXPECT_EQ(geometry[0], expected);
-  EXPECT_EQ(tiny().workspace_bytes(kConfig, halves(), h200()), 400);
+  EXPECT_EQ(tiny_template().workspace_bytes(kConfig, halves(), h200()), 400);
 }
 
 TEST(LaunchGeometry, ValuesAtLaunchMayDependOnSizes) {

@@ -26,14 +26,14 @@ namespace {
 using test::error_text;
 using test::range;
 using test::SpaceBuilder;
-using testing::AllOf;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 /// Of processor time. Each case here took minutes or for ever.
 constexpr double kSoonSeconds = 30.0;
 
-class Limits : public testing::Test {
+class Limits : public ::testing::Test {
  protected:
   void TearDown() override {
     EXPECT_LT(static_cast<double>(std::clock() - start_) / CLOCKS_PER_SEC, kSoonSeconds);

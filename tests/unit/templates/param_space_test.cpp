@@ -21,9 +21,9 @@ using test::all_of;
 using test::error_text;
 using test::range;
 using test::SpaceBuilder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> texts(const std::vector<Config>& configs) {
   std::vector<std::string> result;

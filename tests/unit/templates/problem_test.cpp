@@ -13,7 +13,7 @@ namespace kiln {
 namespace {
 
 using test::error_text;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Problem, CanonicalText) {
   const auto problem = to_problem(Gemm::of(DType::f16, 4096, 512, 1024, Storage::n, Storage::t));

@@ -19,11 +19,11 @@ namespace {
 using test::error_text;
 using test::kTinyTemplate;
 using test::TemporaryFolder;
-using testing::AllOf;
-using testing::ElementsAre;
-using testing::EndsWith;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::string_view kHelper =
     "#pragma once\n"
@@ -33,7 +33,7 @@ constexpr std::string_view kHelper =
     "#endif\n"
     "namespace kiln { struct GemmArgs { int m; }; }\n";
 
-class RendererTest : public testing::Test {
+class RendererTest : public ::testing::Test {
  protected:
   RendererTest() {
     folder_.write("tiny.cu", kTinyTemplate);

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//@ template   gemm_mma
+//@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, every type, any alignment.
+//@ operation  gemm
+//@ arch       sm >= 75
+//@ priority   150   // between tiles without tensor cores and gemm_wmma
+//@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
+//@ types      a=tf32 b=tf32 c=f32 d=f32 acc=f32
+//@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
+//@ types      a=e4m3|e5m2 b=e4m3|e5m2 c=f16|bf16|f32 d=c acc=f32
+
+/// \file
+/// D = alpha op(A) op(B) + beta C on tensor cores, one level below WMMA: mma.sync says which lane
+/// has which element, so that
+///
+///   - tiles in shared memory are swizzled instead of padded (lib/shared_layout.cuh): no wasted
+///     room, no bank conflict in either direction;
+///   - ldmatrix brings fragments of every type, and transposes 16-bit ones on the way;
+///   - types that WMMA lacks work: tf32 is rounded, 8-bit floats become f16 in registers.
+///
+///          B tile (one stage)
+///          +-----------------+ tile_k          block tile of D          warp tile
+///          +-----------------+            +--------+--------+       +----+----+----+----+
+///     +--+ +--------+--------+            | warp 0 | warp 1 |       |atom|    |    |    | 16
+///     |A | |        |        |            +--------+--------+       +----+----+----+----+
+///     |  | |   D    |        |            | warp 2 | warp 3 |       |    |    |    |    |
+///     |  | +--------+--------+            +--------+--------+       +----+----+----+----+
+///     |  | |        |        |              warp_n                   16
+///     +--+ +--------+--------+
+///     tile_k     tile_n
+///
+/// Copies go through registers (any alignment) or through a ring of stages that cp.async fills
+/// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors.
+///
+/// Limits. 8-bit operands lie along k (A as it is, B transposed). From sm_90 on mma.sync reaches
+/// about 65 % of what the tensor cores do through wgmma.
+
+#include "common/arithmetic.cuh"
+#include "common/meta.cuh"
+#include "lib/atom_mma.cuh"
+#include "lib/copy_async.cuh"
+#include "lib/copy_registers.cuh"
+#include "lib/epilogue_staged.cuh"
+#include "lib/main_loop.cuh"
+#include "lib/main_loop_async.cuh"
+#include "lib/output.cuh"
+#include "lib/panel.cuh"
+#include "lib/shared_layout.cuh"
+#include "lib/tile_order.cuh"
+#include "lib/warp_tile.cuh"
+
+struct GemmMmaConfig {  //@ config
+  int tile_m;           //@ tune 32 64 128* 256   // rows of D that a block computes
+  int tile_n;           //@ tune 32 64 128* 256   // columns of D that a block computes
+  int depth_bytes;      //@ tune 32 64* 128       // depth of one stage, in bytes of A
+  int warp_m;           //@ tune 16 32 64*        // rows of D that a warp computes
+  int warp_n;           //@ tune 16 32 64*        // columns of D that a warp computes
+  int stages;           //@ tune 1 2 3* 4 5       // tiles of A and B in shared memory
+  int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
+  int buffers;          //@ tune 1 2*             // sets of fragments in registers
+  int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
+  int tile_k;           //@ let depth_bytes / a_bytes
+  int warps;            //@ let (tile_m / warp_m) * (tile_n / warp_n)
+  int threads;          //@ let warps * 32
+  int thread_regs;      //@ let min(device.regs_per_thread,
+                        //@         device.regs_per_sm / (min_blocks * threads))
+  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * (a_type == type.e4m3 ||
+                        //@                              a_type == type.e5m2 ? 2 : 1)
+  int a_transposed;     //@ let trans_a
+  int b_transposed;     //@ let trans_b
+  int reads_matrix_c;   //@ let reads_c
+  int a_rows;           //@ let trans_a == 1 ? tile_k : tile_m   // the tile of A as in memory
+  int a_cols;           //@ let trans_a == 1 ? tile_m : tile_k
+  int b_rows;           //@ let trans_b == 1 ? tile_n : tile_k
+  int b_cols;           //@ let trans_b == 1 ? tile_k : tile_n
+  int a_stride;         //@ let a_cols + (a_bytes == 4 && trans_a == 1 ? 8 : 0)   // padded, not
+  int b_stride;         //@ let b_cols + (b_bytes == 4 && trans_b == 0 ? 8 : 0)   // swizzled
+  int a_elements;       //@ let a_rows * a_stride
+  int stage_elements;   //@ let a_elements + b_rows * b_stride
+  int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
+  int result_elements;  //@ let 16 * result_stride
+  int smem_bytes;       //@ let max(stages * stage_elements * a_bytes,
+                        //@         warps * result_elements * acc_bytes)
+  int aligned_a;        //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
+  int aligned_b;        //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_a;            //@ let copy == 1 ? aligned_a : 16 / a_bytes   // of one store
+  int vec_b;            //@ let copy == 1 ? aligned_b : 16 / b_bytes
+  int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;            //@ let max(1, min(16, align_d) / d_bytes)
+};
+
+struct GemmMmaLaunch {  //@ at launch
+  int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+};
+
+//@ require    a_type != type.bf16 && a_type != type.tf32 || device.sm >= 80
+//@ require    a_bytes >= 2 || trans_a == 0 && trans_b == 1   // ldmatrix transposes 16 bits only
+//@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
+//@ require    copy == 0 || min(aligned_a, aligned_b) * a_bytes >= 4   // cp.async: 4 bytes or more
+//@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
+//@ require    copy == 0 || depth_bytes / 32 % buffers == 0   // the ring alternates fragments
+//@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
+//@ require    threads <= device.max_threads
+//@ require    threads * vec_a / a_cols % 8 == 0 && threads * vec_a >= a_cols * 8   // the swizzle
+//@ require    threads * vec_b / b_cols % 8 == 0 && threads * vec_b >= b_cols * 8   // repeats
+//@ require    smem_bytes <= device.smem_optin
+//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
+//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
+//@ prefer     warp_m * warp_n / 32 + buffers * fragment_regs + 40 <= thread_regs  // no spilling
+//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
+//@ prefer     m * n < 4194304 || tile_m * tile_n >= 8192 && warp_m * warp_n >= 2048   // reuse
+//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
+//@              min(aligned_a, aligned_b) * a_bytes < 4
+//@ launch     gemm_mma
+//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
+//@   block    threads
+//@   smem     smem_bytes
+//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
+//@ cost       issues = warps * ceil_div(k, tile_k) *
+//@                     (depth_bytes / 32 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) +
+//@                      (tile_m + tile_n) * tile_k / threads / 2)
+//@ cost       memory = ceil_div(k, tile_k) *
+//@                     (warps * (warp_m + warp_n) * depth_bytes / 128 +
+//@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = stages == 1 ? ceil_div(k, tile_k)
+//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
+//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
+//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 + buffers * fragment_regs + 40)
+
+template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(C.threads, C.min_blocks)
+    gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
+  static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
+  static_assert(C.warp_m % 16 == 0 && C.warp_n % 16 == 0, "Atoms must tile the warp's share");
+  static_assert(C.depth_bytes % 32 == 0, "A stage must be whole steps of the tensor core");
+  static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
+                "Register copies use one or two stages, background copies at least two");
+  using namespace kiln;
+  constexpr int kChunk = 16 / static_cast<int>(sizeof(A));
+  constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
+  constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
+  // ldmatrix wants swizzled rows; words that run across k are free of conflicts in padded ones.
+  constexpr bool kWordsA = sizeof(A) == 4 && C.a_transposed != 0;
+  constexpr bool kWordsB = sizeof(A) == 4 && C.b_transposed == 0;
+  constexpr auto kRowsA = tile_rows<kWordsA>(C.a_stride, kChunk);
+  constexpr auto kRowsB = tile_rows<kWordsB>(C.b_stride, kChunk);
+  constexpr Stage kStage{OperandLayout{kRowsA, kTileA.depth_contiguous, 0},
+                         OperandLayout{kRowsB, kTileB.depth_contiguous, C.a_elements},
+                         C.stage_elements};
+  using ChunksA = TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>;
+  using ChunksB = TileChunks<A, kTileB, kStage.b, C.vec_b, C.threads>;
+  using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
+  using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB, C.aligned_b>>;
+  using Mma = WarpTile<AtomMma<A, B, Acc>,
+                       WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k, C.buffers}, kStage>;
+
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  A* stages = reinterpret_cast<A*>(shared_memory);
+
+  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
+                                       ceil_div(args.n, C.tile_n), at_launch.group_m);
+  const int row = place.row * C.tile_m;
+  const int col = place.col * C.tile_n;
+  const int warp_index = static_cast<int>(threadIdx.x) / 32;
+  constexpr int kWarpsPerRow = C.tile_n / C.warp_n;
+  const int warp_row = warp_index / kWarpsPerRow;
+  const int warp_col = warp_index % kWarpsPerRow;
+
+  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(args, row));
+  CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(args, col));
+  Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
+  const int tiles = ceil_div(args.k, C.tile_k);
+  if constexpr (C.copy == 1) {
+    run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
+  } else if constexpr (C.stages == 1) {
+    run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+  } else {
+    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+  }
+
+  // The results take the place of the tiles, once every warp has read the last of them.
+  __syncthreads();
+  Acc* slab = reinterpret_cast<Acc*>(shared_memory) + warp_index * C.result_elements;
+  store_staged<C.vec_c, C.vec_d, C.result_stride>(
+      mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), slab, row + warp_row * C.warp_m,
+      col + warp_col * C.warp_n);
+}

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//@ template   gemm_skinny
+//@ purpose    Few rows or columns of D: the large operand streams from memory to the tensor cores.
+//@ operation  gemm
+//@ arch       sm >= 75
+//@ priority   140   // for few rows or columns only
+//@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
+
+/// \file
+/// D = alpha op(A) op(B) + beta C where one of m and n is small, as in a layer that serves a few
+/// tokens: the large operand (the weights) is read once, and how fast memory gives it is all that
+/// counts. So it takes the shortest way, from global memory to the registers that mma.sync reads;
+/// nothing passes through shared memory, and no block waits for a tile.
+///
+///       weights, 16 rows, 32 of k             tokens, 8 rows, 32 of k
+///       +-----------------------+             +-----------------------+
+///     g | t=0 | t=1 | t=2 | t=3 |           g | t=0 | t=1 | t=2 | t=3 |     lane 4 g + t loads
+///       +-----------------------+             +-----------------------+     16 bytes: 8 of k
+///   g+8 | t=0 | t=1 | t=2 | t=3 |
+///       +-----------------------+
+///
+/// mma.sync adds up over k in any order, as long as both operands have the same. So the four words
+/// that a lane loads are simply its words of two products of 16 along k, for weights and tokens.
+///
+/// The warps of a block share 16 * row_tiles rows of the weights and take turns along k; `unroll`
+/// pieces of 32 are in flight in each. Their sums meet in shared memory, and rows of D that are
+/// computed side by side are stored side by side.
+///
+/// Limits. Both operands lie along k, in rows that start on 16 bytes; at most 64 tokens.
+
+#include "common/gemm_args.cuh"
+#include "lib/output.cuh"
+#include "lib/ptx_matrix.cuh"
+#include "lib/row_chunks.cuh"
+
+struct GemmSkinnyConfig {  //@ config
+  int tokens;              //@ tune 8* 16 32 64    // of the small extent; a multiple of 8
+  int row_tiles;           //@ tune 1* 2           // times 16 rows of the large operand
+  int warps;               //@ tune 4 8* 16        // share those rows
+  int unroll;              //@ tune 1 2 4* 8       // pieces of 32 along k in flight
+  int min_blocks;          //@ tune 1* 2           // blocks per SM that registers leave room for
+  int threads;             //@ let warps * 32
+  int thread_regs;         //@ let min(device.regs_per_thread,
+                           //@         device.regs_per_sm / (min_blocks * threads))
+  int rows;                //@ let 16 * row_tiles
+  int slab_stride;         //@ let rows + 4   // of a token's sums: free of bank conflicts
+  int smem_bytes;          //@ let warps * tokens * slab_stride * acc_bytes
+};
+
+struct GemmSkinnyLaunch {  //@ at launch
+  int weights_in_a;        //@ let m > n
+};
+
+//@ require    a_type != type.bf16 || device.sm >= 80
+//@ require    trans_a == 0 && trans_b == 1            // both along k
+//@ require    align_a >= 16 && align_b >= 16          // whole chunks
+//@ require    min(m, n) <= 64                         // few
+//@ require    min(m, n) <= tokens
+//@ require    smem_bytes <= device.smem_optin
+//@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
+//@ prefer     row_tiles * tokens / 2 + unroll * (8 * row_tiles + tokens / 2) + 40 <= thread_regs
+//@ launch     gemm_skinny
+//@   grid     ceil_div(max(m, n), rows)
+//@   block    threads
+//@   smem     smem_bytes
+//@ cost       tensor = rows * tokens * round_up(k, 32)
+//@ cost       issues = ceil_div(k, 32) * (row_tiles * 4 + tokens / 8 * (2 + 2 * row_tiles) + 8)
+//@ cost       memory = ceil_div(k, 32) * (row_tiles * 8 + tokens / 8 * 4)
+//@ cost       l2_bytes = rows * k * a_bytes + tokens * k * a_bytes
+//@ cost       waits = ceil_div(k, 32 * unroll * warps)
+//@ cost       trips = ceil_div(k, 32 * unroll * warps)
+//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 +
+//@                            unroll * (8 * row_tiles + tokens / 2) + 40)
+
+template <GemmSkinnyConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(C.threads, C.min_blocks)
+    gemm_skinny(const kiln::GemmArgs args, const GemmSkinnyLaunch at_launch) {
+  using namespace kiln;
+  constexpr int kTokenTiles = C.tokens / 8;
+  constexpr int kDepth = 32;
+  const bool weights_in_a = at_launch.weights_in_a != 0;
+  const A* weights = static_cast<const A*>(weights_in_a ? args.a : args.b);
+  const A* tokens = static_cast<const A*>(weights_in_a ? args.b : args.a);
+  const long long ld_weights = weights_in_a ? args.lda : args.ldb;
+  const long long ld_tokens = weights_in_a ? args.ldb : args.lda;
+  const int rows = weights_in_a ? args.m : args.n;
+  const int token_count = weights_in_a ? args.n : args.m;
+
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int first_row = static_cast<int>(blockIdx.x) * C.rows;
+  // Rows beyond the end repeat the last one; what comes of them is not stored.
+  const A* weight_rows[2 * C.row_tiles];
+#pragma unroll
+  for (int i = 0; i < 2 * C.row_tiles; ++i) {
+    weight_rows[i] = weights + min(first_row + lane / 4 + 8 * i, rows - 1) * ld_weights;
+  }
+  const A* token_rows[kTokenTiles];
+#pragma unroll
+  for (int j = 0; j < kTokenTiles; ++j) {
+    token_rows[j] = tokens + min(lane / 4 + 8 * j, token_count - 1) * ld_tokens;
+  }
+
+  Acc sums[C.row_tiles][kTokenTiles][4] = {};
+  for (int piece = warp * C.unroll; piece * kDepth < args.k; piece += C.warps * C.unroll) {
+    uint4 of_weights[C.unroll][2 * C.row_tiles];
+    uint4 of_tokens[C.unroll][kTokenTiles];
+#pragma unroll
+    for (int u = 0; u < C.unroll; ++u) {
+      const int k = (piece + u) * kDepth + lane % 4 * 8;
+#pragma unroll
+      for (int i = 0; i < 2 * C.row_tiles; ++i) {
+        of_weights[u][i] = load_chunk<Reuse::none>(weight_rows[i], k, args.k);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < C.unroll; ++u) {
+      const int k = (piece + u) * kDepth + lane % 4 * 8;
+#pragma unroll
+      for (int j = 0; j < kTokenTiles; ++j) {
+        of_tokens[u][j] = load_chunk<Reuse::likely>(token_rows[j], k, args.k);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < C.unroll; ++u) {
+#pragma unroll
+      for (int i = 0; i < C.row_tiles; ++i) {
+        const uint4 upper = of_weights[u][2 * i];
+        const uint4 lower = of_weights[u][2 * i + 1];
+#pragma unroll
+        for (int j = 0; j < kTokenTiles; ++j) {
+          const uint4 b = of_tokens[u][j];
+          mma(sums[i][j], {upper.x, lower.x, upper.y, lower.y}, b.x, b.y, TypeTag<A>{},
+              TypeTag<A>{});
+          mma(sums[i][j], {upper.z, lower.z, upper.w, lower.w}, b.z, b.w, TypeTag<A>{},
+              TypeTag<A>{});
+        }
+      }
+    }
+  }
+
+  // slab[warp][token][row]: lanes that store neighbours read neighbours.
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  Acc* slab = reinterpret_cast<Acc*>(shared_memory);
+  constexpr int kStride = C.slab_stride;
+#pragma unroll
+  for (int i = 0; i < C.row_tiles; ++i) {
+#pragma unroll
+    for (int j = 0; j < kTokenTiles; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int row = 16 * i + lane / 4 + 8 * (e / 2);
+        const int token = 8 * j + lane % 4 * 2 + e % 2;
+        slab[(warp * C.tokens + token) * kStride + row] = sums[i][j][e];
+      }
+    }
+  }
+  __syncthreads();
+  const Output<CIn, D, Acc, true> output(args);
+  for (int at = static_cast<int>(threadIdx.x); at < C.rows * token_count; at += C.threads) {
+    const int row = first_row + at % C.rows;
+    const int token = at / C.rows;
+    if (row >= rows) continue;
+    Acc sum = 0;
+#pragma unroll
+    for (int w = 0; w < C.warps; ++w) {
+      sum += slab[(w * C.tokens + token) * kStride + at % C.rows];
+    }
+    output.store(weights_in_a ? row : token, weights_in_a ? token : row, sum, output.alpha(),
+                 output.beta());
+  }
+}

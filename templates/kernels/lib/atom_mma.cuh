@@ -1,0 +1,214 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The matrix atom of mma.sync: a warp multiplies 16 rows of A by 16 columns of B over 32 bytes of
+/// k, with two instructions whose fragments one ldmatrix each brings:
+///
+///                    B  | 0 | 2 |  k, first 16 bytes        0 ... 3: the matrices of 8 x 8 16-bit
+///                       | 1 | 3 |  k, the others            elements, in the order of registers
+///                       +---+---+
+///                         8   8
+///      A  +---+---+     +---+---+
+///       8 | 0 | 2 |     |   |   |
+///       8 | 1 | 3 |     |   |   |
+///         +---+---+     +---+---+
+///
+/// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
+/// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
+/// word. A lane's address depends on the atom
+/// and the step along k by an addition (other rows of the tile) and an exclusive or (other chunks
+/// of a swizzled row), so that a warp tile needs one such address per operand.
+
+#include "common/annotations.cuh"
+#include "common/epilogue.cuh"
+#include "lib/ptx_matrix.cuh"
+
+namespace kiln {
+
+/// What is multiplied of the words that ldmatrix brings: they themselves, unless there is a rule
+/// below.
+template <class T>
+struct MmaOperand {
+  using Factor = T;
+  static constexpr int kParts = 1;
+  KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[1][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) parts[0][i] = words[i];
+  }
+};
+template <>
+struct MmaOperand<tf32> {
+  using Factor = tf32;
+  static constexpr int kParts = 1;
+  KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[1][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      parts[0][i] = __float_as_uint(round_to_tf32(__uint_as_float(words[i])));
+    }
+  }
+};
+#if defined(KILN_USES_FP8)
+/// 8-bit floats become f16, which has all of their values. Of a word's four neighbours along k two
+/// go to the first product and two to the second, in A as in B, so that nothing has to move between
+/// lanes.
+template <class T, __nv_fp8_interpretation_t kKind>
+struct MmaOperandFp8 {
+  using Factor = __half;
+  static constexpr int kParts = 2;
+  KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[2][4]) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int part = 0; part < 2; ++part) {
+        const auto pair = static_cast<__nv_fp8x2_storage_t>(words[i] >> 16 * part);
+        const __half2_raw converted = __nv_cvt_fp8x2_to_halfraw2(pair, kKind);
+        memcpy(&parts[part][i], &converted, sizeof(unsigned));
+      }
+    }
+  }
+};
+template <>
+struct MmaOperand<__nv_fp8_e4m3> : MmaOperandFp8<__nv_fp8_e4m3, __NV_E4M3> {};
+template <>
+struct MmaOperand<__nv_fp8_e5m2> : MmaOperandFp8<__nv_fp8_e5m2, __NV_E5M2> {};
+#endif
+
+/// Stages hold elements of both operands as A's, of the same size: bits are bits.
+template <class A, class B, class AccType>
+struct AtomMma {
+  static_assert(sizeof(A) == sizeof(B), "The operands' elements are of one size");
+  static constexpr int kChunk = 16 / static_cast<int>(sizeof(A));
+  using Acc = AccType;
+  template <class Operand>
+  struct Fragment {
+    unsigned parts[Operand::kParts][4];
+    KILN_DEVICE void take(const unsigned (&words)[4]) { Operand::prepare(words, parts); }
+  };
+  using OperandA = MmaOperand<A>;
+  using OperandB = MmaOperand<B>;
+  using FragmentA = Fragment<OperandA>;
+  using FragmentB = Fragment<OperandB>;
+  struct Accumulator {
+    Acc halves[2][4];  ///< columns 0 to 7, 8 to 15
+  };
+  KILN_HD static constexpr bool addressed_by_lane() { return true; }
+  KILN_HD static constexpr int rows() { return 16; }
+  KILN_HD static constexpr int cols() { return 16; }
+  KILN_HD static constexpr int depth() { return 2 * kChunk; }
+
+  KILN_DEVICE static void clear(Accumulator& sum) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sum.halves[0][i] = sum.halves[1][i] = Acc(0);
+  }
+
+  /// Where the lane's address for the atom at `row` (of A; column of B) lies in the stage.
+  template <auto kOperand>
+  KILN_DEVICE static int origin_a(int row) {
+    return origin<kOperand, Order::across_first>(row);
+  }
+  template <auto kOperand>
+  KILN_DEVICE static int origin_b(int col) {
+    return origin<kOperand, Order::depth_first>(col);
+  }
+  /// Where it lies for that step along k.
+  struct Place {
+    const A* stage;
+    int origin;
+  };
+  template <auto kOperand>
+  KILN_DEVICE static Place at_step(const A* stage, int origin, int step) {
+    constexpr auto kPlaces = kOperand;
+    if constexpr (kPlaces.depth_contiguous) {
+      return {stage, kPlaces.layout.along(origin, step * depth())};
+    } else {
+      return {stage + step * depth() * kPlaces.layout.stride, origin};
+    }
+  }
+  template <auto kOperand>
+  KILN_DEVICE static void load_a(FragmentA& a, Place place, int atom) {
+    load<kOperand, Order::across_first>(a, place, atom);
+  }
+  template <auto kOperand>
+  KILN_DEVICE static void load_b(FragmentB& b, Place place, int atom) {
+    load<kOperand, Order::depth_first>(b, place, atom);
+  }
+
+  KILN_DEVICE static void multiply(Accumulator& sum, const FragmentA& a, const FragmentB& b) {
+    const TypeTag<typename OperandA::Factor> type_a;
+    const TypeTag<typename OperandB::Factor> type_b;
+#pragma unroll
+    for (int part = 0; part < OperandA::kParts; ++part) {
+      const unsigned(&words)[4] = b.parts[part];
+      mma(sum.halves[0], a.parts[part], words[0], words[1], type_a, type_b);
+      mma(sum.halves[1], a.parts[part], words[2], words[3], type_a, type_b);
+    }
+  }
+
+  KILN_DEVICE static void store(const Accumulator& sum, Acc* to, int stride) {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    Acc* place = to + lane / 4 * stride + lane % 4 * 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const Acc(&d)[4] = sum.halves[half];
+      using Pair = ElementVector<Acc, 2>;
+      *reinterpret_cast<Pair*>(place + half * 8) = Pair{{d[0], d[1]}};
+      *reinterpret_cast<Pair*>(place + half * 8 + 8 * stride) = Pair{{d[2], d[3]}};
+    }
+  }
+
+ private:
+  /// What the second of the four matrices is, seen from the first: the next 8 rows of A, the next
+  /// half of k for B.
+  enum class Order { across_first, depth_first };
+  KILN_DEVICE static constexpr int across_of(Order order, int matrix) {
+    return (order == Order::across_first ? matrix % 2 : matrix / 2) * 8;
+  }
+  KILN_DEVICE static constexpr int depth_of(Order order, int matrix) {
+    return (order == Order::across_first ? matrix / 2 : matrix % 2) * kChunk;
+  }
+  /// ldmatrix transposes 16 bits; 32 bits that run across k come word by word.
+  template <auto kOperand>
+  KILN_DEVICE static constexpr bool by_words() {
+    return sizeof(A) == 4 && !kOperand.depth_contiguous;
+  }
+
+  template <auto kOperand, Order kOrder>
+  KILN_DEVICE static int origin(int across) {
+    constexpr auto kPlaces = kOperand;
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    if constexpr (by_words<kOperand>()) {
+      return kPlaces.first + kPlaces.offset(across + lane / 4, lane % 4);
+    } else {
+      const int x = across_of(kOrder, lane / 8);
+      const int z = depth_of(kOrder, lane / 8);
+      const int row = lane % 8;
+      return kPlaces.first + (kPlaces.depth_contiguous ? kPlaces.offset(across + x + row, z)
+                                                       : kPlaces.offset(across + x, z + row));
+    }
+  }
+
+  template <auto kOperand, Order kOrder, class Fragment>
+  KILN_DEVICE static void load(Fragment& fragment, Place place, int atom) {
+    constexpr auto kPlaces = kOperand;
+    constexpr auto kRows = kPlaces.layout;
+    constexpr bool kAlong = kPlaces.depth_contiguous;
+    static_assert(kAlong || sizeof(A) != 1, "8-bit operands lie along k");
+    const A* from = kAlong ? place.stage + place.origin + atom * 16 * kRows.stride
+                           : place.stage + kRows.along(place.origin, atom * 16);
+    unsigned words[4];
+    if constexpr (by_words<kOperand>()) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const int step = depth_of(kOrder, i) * kRows.stride + across_of(kOrder, i);
+        words[i] = *reinterpret_cast<const unsigned*>(from + step);
+      }
+    } else {
+      load_matrices<!kAlong>(words, from);
+    }
+    fragment.take(words);
+  }
+};
+
+}  // namespace kiln
