@@ -54,9 +54,14 @@ Gemm problem_of(const KernelTemplate& kernel, std::size_t turn) {
   Gemm gemm = gemm_of_turn(kernel, turn);
   // Ragged: no tile divides any of them.
   gemm.m = 77;
-  gemm.n = gemm.alignment_a == 1 ? 91 : 88;
-  gemm.k = gemm.alignment_a == 1 ? 53 : 80;
-  return supported_gemm(kernel, gemm, limits_of_arch("sm_90a").value());
+  gemm.n = 91;
+  gemm.k = 53;
+  gemm = supported_gemm(kernel, gemm, limits_of_arch("sm_90a").value());
+  if (gemm.alignment_a > 1) {
+    gemm.n = 88;
+    gemm.k = 80;
+  }
+  return gemm;
 }
 
 /// The first round over all types takes the default configuration.
