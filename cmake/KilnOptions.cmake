@@ -36,9 +36,12 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(together ON)
 endif()
 option(KILN_UNITY "Compile several source files at a time" ${together})
-function(kiln_compile_together name)
+
+# kiln_compile_together(target files): so many at a time; fewer where helpers of the same name stand
+# in many files of a target.
+function(kiln_compile_together name files)
   if(KILN_UNITY)
-    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
+    set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE ${files})
   endif()
 endfunction()
 
@@ -75,7 +78,7 @@ function(kiln_library name)
     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/runtime/include)
   target_link_libraries(${name} PUBLIC ${ARG_LINKS} PRIVATE kiln_flags ${ARG_PRIVATE_LINKS})
   target_compile_options(${name} PRIVATE -ffunction-sections -fdata-sections)
-  kiln_compile_together(${name})
+  kiln_compile_together(${name} 16)
 endfunction()
 
 # kiln_precompile(target header ...): headers that every file of a target includes, parsed once. A
@@ -103,7 +106,7 @@ function(kiln_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LINKS})
   kiln_test_options(${name})
-  kiln_compile_together(${name})
+  kiln_compile_together(${name} 16)
   if(TARGET kiln_test_headers)
     target_precompile_headers(${name} REUSE_FROM kiln_test_headers)
   # With a precompiled header GCC 12 forgets which parts are the library's own, and then has false

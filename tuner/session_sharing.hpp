@@ -11,7 +11,7 @@ namespace kiln {
 
 /// The trial that already says what becomes of this code (Trial::code_digest) in the environment of
 /// the session: its own, an earlier one's, or that of a session which runs beside it. Nothing for a
-/// code that is not known, or when the request is to measure afresh and this session has not yet.
+/// code that is not known, or when the request is to measure afresh and this run has not yet.
 [[nodiscard]] std::optional<Trial> trial_of_same_code(const SessionContext& context,
                                                       const std::string& code_digest);
 

@@ -3,13 +3,14 @@
 
 // Compiles the whole catalog for every architecture: each template and type row with its default
 // configuration and a sampled one, and the verification kernels. Each architecture has one of the
-// four layouts for each row, in rotation, and the element types rotate through what the row allows,
+// four layouts, in rotation, and the element types rotate through what the row allows,
 // so that all of them occur. Needs NVRTC, but no GPU.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <map>
 #include <random>
@@ -150,44 +151,38 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
   const auto all_archs = archs();
   ASSERT_FALSE(all_archs.empty());
   std::size_t turn = 0;
-  // Types go on by one from layout to layout and from architecture to architecture, so that neither
-  // always gets the same ones.
+  // Layouts and types go on by one from architecture to architecture.
   std::size_t arch_turn = 0;
   for (const auto& limits : all_archs) {
+    const char* const layout = std::array{"nn", "nt", "tn", "tt"}[arch_turn % 4];
+    const auto storage = parse_layout(layout);
+    ASSERT_TRUE(storage);
+    const auto [a, b] = *storage;
     for (const auto& kernel : Catalog::builtin().templates()) {
       for (const auto& row : kernel.type_rows()) {
-        std::size_t row_turn = arch_turn;
-        std::size_t layouts = arch_turn;
-        for (const auto* layout : {"nn", "nt", "tn", "tt"}) {
-          if (layouts++ % 4 != 0) continue;
-          const auto storage = parse_layout(layout);
-          ASSERT_TRUE(storage);
-          const int alignment = 1 << turn % 5;
-          ++turn;
-          ++row_turn;
-          const auto [a, b] = *storage;
-          const Gemm gemm =
-              testing::supported_gemm(kernel, problem_of(row, row_turn, a, b, 16, true), limits);
-          const Problem aligned = to_problem(gemm);
-          if (const auto why = kernel.why_unsupported(aligned, limits)) {
-            EXPECT_EQ(limits.arch, "sm_75") << *why;
-            EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32) << *why;
-            continue;
-          }
-          operand_types[kernel.name()].insert(gemm.a);
-          const auto usual = kernel.space(aligned, limits).default_config();
-          ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;
-          jobs.push_back(job_of(kernel, *usual, aligned, limits, true));
-          // Sampled ones take as long as defaults, so every third combination has to do.
-          if (turn % 3 != 0) continue;
-          const Problem other = to_problem(testing::supported_gemm(
-              kernel, problem_of(row, row_turn, a, b, alignment, false), limits));
-          // What is not preferred compiles as well, but slowly.
-          const ParamSpace space = kernel.space(other, limits);
-          const auto sampled = (turn % 4 == 0 ? space : space.preferred()).sample(random);
-          ASSERT_TRUE(sampled) << limits.arch << " " << kernel.name() << " " << layout;
-          jobs.push_back(job_of(kernel, *sampled, other, limits, false));
+        const int alignment = 1 << turn % 5;
+        ++turn;
+        const Gemm gemm =
+            testing::supported_gemm(kernel, problem_of(row, arch_turn, a, b, 16, true), limits);
+        const Problem aligned = to_problem(gemm);
+        if (const auto why = kernel.why_unsupported(aligned, limits)) {
+          EXPECT_EQ(limits.arch, "sm_75") << *why;
+          EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32) << *why;
+          continue;
         }
+        operand_types[kernel.name()].insert(gemm.a);
+        const auto usual = kernel.space(aligned, limits).default_config();
+        ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;
+        jobs.push_back(job_of(kernel, *usual, aligned, limits, true));
+        // Sampled ones take as long as defaults, so every third combination has to do.
+        if (turn % 3 != 0) continue;
+        const Problem other = to_problem(testing::supported_gemm(
+            kernel, problem_of(row, arch_turn, a, b, alignment, false), limits));
+        // What is not preferred compiles as well, but slowly.
+        const ParamSpace space = kernel.space(other, limits);
+        const auto sampled = (turn % 4 == 0 ? space : space.preferred()).sample(random);
+        ASSERT_TRUE(sampled) << limits.arch << " " << kernel.name() << " " << layout;
+        jobs.push_back(job_of(kernel, *sampled, other, limits, false));
       }
     }
     // Else, whenever the combinations are a multiple of the alignments, each architecture would

@@ -27,7 +27,7 @@ class ReadPtx : public ::testing::Test {
  protected:
   void SetUp() override {
     try {
-      compiler_ = make_nvrtc_compiler();
+      compiler_ = make_nvrtc_compiler("", SystemHeaders::precompile);
     } catch (const Error& error) {
       GTEST_SKIP() << "no NVRTC here: " << error.what();
     }

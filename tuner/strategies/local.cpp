@@ -16,8 +16,6 @@
 
 namespace kiln {
 
-std::unique_ptr<Strategy> make_local(const StrategyInput& input);
-
 namespace {
 
 /// Iterated local search: from a starting point to a neighbour that is faster, one tunable at a

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //@ template   gemm_mma
-//@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, every type, any alignment.
+//@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, 8 to 32 bits, any alignment.
 //@ operation  gemm
 //@ arch       sm >= 75
 //@ priority   150   // between tiles without tensor cores and gemm_wmma
@@ -17,7 +17,7 @@
 ///   - tiles in shared memory are swizzled instead of padded (lib/shared_layout.cuh): no wasted
 ///     room, no bank conflict in either direction;
 ///   - ldmatrix brings fragments of every type, and transposes 16-bit ones on the way;
-///   - types that WMMA lacks work: tf32 is rounded, 8-bit floats become f16 in registers.
+///   - tf32 is rounded and 8-bit floats become f16 in registers, on the way to the multiplication.
 ///
 ///          B tile (one stage)
 ///          +-----------------+ tile_k          block tile of D          warp tile
@@ -34,7 +34,8 @@
 /// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors.
 ///
 /// Limits. 8-bit operands lie along k (A as it is, B transposed). From sm_90 on mma.sync reaches
-/// about 65 % of what the tensor cores do through wgmma.
+/// two thirds of what the tensor cores do through wgmma (1365 of 2049 multiply-adds a clock, `kiln
+/// doctor --save-profile` on an H200).
 
 #include "common/arithmetic.cuh"
 #include "common/meta.cuh"

@@ -32,9 +32,9 @@ KILN_DEVICE void bring(CopyElements<T, Acc, kTile, kLayout, kThreads>& copy, Acc
   copy.copy(tile, left);
   copy.advance();
 }
-template <class Chunks>
-KILN_DEVICE void bring(CopyRegisters<Chunks>& copy, typename Chunks::Element* tile, int) {
-  typename CopyRegisters<Chunks>::Registers registers;
+template <class Chunks, int kAligned>
+KILN_DEVICE void bring(CopyRegisters<Chunks, kAligned>& copy, typename Chunks::Element* tile, int) {
+  typename CopyRegisters<Chunks, kAligned>::Registers registers;
   copy.load(registers);
   copy.store(registers, tile);
 }
@@ -79,6 +79,7 @@ struct CopyCase {
   std::string layout;  ///< an initializer: "PaddedLayout{40}"
   int vec = 1;
   bool shared_across = false;  ///< rows of the shared tile run across k, whatever memory does
+  int aligned = 0;             ///< elements that rows in memory are aligned to, if fewer than `vec`
 };
 
 std::string device_type(DType type) {
@@ -122,8 +123,9 @@ class CopyBlocks : public BlockTest {
                             i, type, stored, kThreads)
               : fmt::format(
                     "using Copy{0} = Copy{1}<TileChunks<{2}, kTile{0}, kLayout{0}, {3}, "
-                    "{4}>>;\n",
-                    i, one.kind, type, one.vec, kThreads);
+                    "{4}>{5}>;\n",
+                    i, one.kind, type, one.vec, kThreads,
+                    one.aligned == 0 ? "" : fmt::format(", {}", one.aligned));
       kernels.push_back(
           fmt::format("kiln::dump<kiln::Copy{0}, {1}, {2}, kiln::kTile{0}, kiln::kLayout{0}>", i,
                       type, stored));
@@ -148,7 +150,10 @@ class CopyBlocks : public BlockTest {
     GemmArgs args{};
     args.m = rows;
     args.k = depth;
-    args.lda = (length + one.vec - 1) / one.vec * one.vec;  // every row is aligned to the vectors
+    // Every row is aligned as it says, and to nothing more where that is possible.
+    const int unit = one.aligned == 0 ? one.vec : one.aligned;
+    args.lda = (length + unit - 1) / unit * unit;
+    if (one.aligned != 0 && args.lda / unit % 2 == 0) args.lda += unit;
     args.a = matrix(one.type, rows, depth, static_cast<int>(args.lda), !one.depth_contiguous);
     const auto count = static_cast<std::size_t>(blocks * tiles * one.across * one.depth);
     args.d = fresh(count * sizeof(float));
@@ -187,6 +192,17 @@ TEST_F(CopyBlocks, Registers) {
   add({"Registers", DType::f32, 24, 32, true, "PaddedLayout{36}", 4});  // passes are uneven
   add({"Registers", DType::f16, 64, 64, true, "SwizzledLayout{64, 8}", 8});
   add({"Registers", DType::f16, 20, 32, true, "SwizzledLayout{32, 8}", 4});
+  check();
+}
+
+TEST_F(CopyBlocks, RegistersInParts) {
+  add({"Registers", DType::f16, 64, 32, true, "PaddedLayout{40}", 8, false, 1});
+  add({"Registers", DType::bf16, 32, 16, false, "PaddedLayout{40}", 8, false, 1});
+  add({"Registers", DType::f16, 64, 64, true, "SwizzledLayout{64, 8}", 8, false, 2});
+  add({"Registers", DType::f16, 64, 32, true, "PaddedLayout{40}", 8, false, 4});
+  add({"Registers", DType::f32, 32, 16, true, "PaddedLayout{20}", 4, false, 1});
+  add({"Registers", DType::s8, 32, 64, true, "PaddedLayout{80}", 16, false, 1});
+  add({"Registers", DType::s8, 32, 64, true, "SwizzledLayout{64, 16}", 16, false, 4});
   check();
 }
 
