@@ -17,7 +17,7 @@ double default_candidate_timeout_s(const std::string& device) {
 }
 
 std::string default_strategy(const std::string& device) {
-  return names_emulated_device(device) ? "model" : "random";
+  return names_emulated_device(device) ? "model" : "guided";
 }
 
 std::unique_ptr<EmulatedDevice> open_emulated(const std::string& spec,

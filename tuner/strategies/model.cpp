@@ -61,8 +61,11 @@ void ModelStrategy::spread_look_alikes() {
 void ModelStrategy::time_part(std::size_t part, const Problem& problem,
                               const DeviceProfile& profile) {
   const KernelTemplate* const kernel_template = space_.parts[part].kernel_template;
-  const ParamSpace& configs = space_.parts[part].space;
-  const ParamSpace preferred = configs.preferred();
+  const ParamSpace& whole = space_.parts[part].space;
+  const ParamSpace preferred = whole.preferred();
+  const bool few = whole.count() <= kMostTimed;
+  const bool only_preferred = !few && whole.has_preferences() && preferred.count() > 0;
+  const ParamSpace& configs = timed_spaces_.emplace_back(only_preferred ? preferred : whole);
   const std::uint64_t count = configs.count();
   const std::uint64_t sampled = std::min(count, kMostTimed);
   for (std::uint64_t i = 0; i < sampled; ++i) {
@@ -74,7 +77,7 @@ void ModelStrategy::time_part(std::size_t part, const Problem& problem,
     const Config config = configs.at(index);
     const auto time_ns = static_time_ns(*kernel_template, config, problem, profile);
     if (!time_ns) return;
-    const bool is_preferred = !configs.has_preferences() || preferred.contains(config);
+    const bool is_preferred = !whole.has_preferences() || preferred.contains(config);
     timed_.push_back({*time_ns, part, index, is_preferred});
   }
 }
@@ -93,7 +96,7 @@ std::optional<Candidate> ModelStrategy::next_timed() {
     const auto& part = space_.parts[timed.part];
     const std::string& name = part.kernel_template->name();
     if (abandoned_.contains(name)) continue;
-    Candidate candidate{name, part.space.at(timed.index)};
+    Candidate candidate{name, timed_spaces_[timed.part].at(timed.index)};
     if (!gone_.contains(candidate_text(candidate))) return candidate;
   }
   return std::nullopt;

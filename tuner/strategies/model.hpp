@@ -19,8 +19,8 @@ namespace kiln {
 /// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
 /// together, what they prefer before the rest; those whose time is the same are spread a little.
 /// Templates that state no costs have no such time: every fourth proposal is drawn from them at
-/// random, as long as there are any. Of a very large space only an evenly spaced sample is timed;
-/// the rest of it is drawn at random like those.
+/// random, as long as there are any. Of a very large space only what the template prefers is timed,
+/// or an evenly spaced sample of that; the rest of it is drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
   /// Times the candidates: up to 50,000 of each template. Throws Error(template_) if a cost is
@@ -37,7 +37,7 @@ class ModelStrategy : public Strategy {
   struct Timed {
     double time_ns = 0.0;
     std::size_t part = 0;
-    std::uint64_t index = 0;
+    std::uint64_t index = 0;  ///< in the part's timed space
     bool preferred = true;
   };
   void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
@@ -48,7 +48,8 @@ class ModelStrategy : public Strategy {
 
   const SearchSpace& space_;
   std::uint64_t seed_;
-  std::vector<Timed> timed_;  ///< preferred ones first, then shortest first
+  std::vector<ParamSpace> timed_spaces_;  ///< what is timed of each part
+  std::vector<Timed> timed_;              ///< preferred ones first, then shortest first
   std::size_t next_ = 0;
   SearchSpace untimed_space_;  ///< parts that are not, or not completely, in timed_
   RandomStrategy drawn_;

@@ -13,6 +13,7 @@
 namespace kiln {
 
 std::unique_ptr<Strategy> make_exhaustive(const StrategyInput& input);
+std::unique_ptr<Strategy> make_guided(const StrategyInput& input);
 std::unique_ptr<Strategy> make_local(const StrategyInput& input);
 std::unique_ptr<Strategy> make_model(const StrategyInput& input);
 std::unique_ptr<Strategy> make_random(const StrategyInput& input);
@@ -25,12 +26,11 @@ struct StrategyRow {
   std::unique_ptr<Strategy> (*make)(const StrategyInput& input);
 };
 
-// By name. Each is defined in the file of its name, which the build finds without a list.
+// By name. Each is defined in the file of its name, which the build finds without a list; guided
+// is local search, too.
 constexpr StrategyRow kStrategies[] = {
-    {"exhaustive", make_exhaustive},
-    {"local", make_local},
-    {"model", make_model},
-    {"random", make_random},
+    {"exhaustive", make_exhaustive}, {"guided", make_guided}, {"local", make_local},
+    {"model", make_model},           {"random", make_random},
 };
 
 }  // namespace

@@ -234,11 +234,47 @@ TEST_F(LocalStrategyTest, FindsAValleysFloorFarSoonerThanChance) {
 }
 
 TEST_F(LocalStrategyTest, GoesOnWhenAllOfADescentFails) {
-  const auto strategy = strategy_of("local", valley, 1);
-  for (int i = 0; i < 300; ++i) {
-    const auto candidate = strategy->propose();
-    ASSERT_TRUE(candidate);
-    strategy->observe(*candidate, Outcome::compile_failed, 0.0);
+  for (const char* const name : {"local", "guided"}) {
+    const auto strategy = strategy_of(name, valley, 1);
+    for (int i = 0; i < 300; ++i) {
+      const auto candidate = strategy->propose();
+      ASSERT_TRUE(candidate);
+      strategy->observe(*candidate, Outcome::compile_failed, 0.0);
+    }
+  }
+}
+
+TEST_F(LocalStrategyTest, GuidedStartsWhereTheModelSaysAndDescendsFromTheBestOfThat) {
+  const TempFolder slope_folder;
+  const Catalog slope_catalog =
+      catalog_with(slope_folder,
+                   {{"toy",
+                     {{"p", first_numbers(20)}, {"q", first_numbers(20)}, {"r", first_numbers(20)}},
+                     "true",
+                     "0",
+                     "128",
+                     {"waits = 1000 + 100 * (19 - p) + q"}}});
+  const SearchSpace slope = make(slope_catalog, {"toy"});
+  const auto guided = strategy_of("guided", slope, 1);
+  const auto model = strategy_of("model", slope, 1);
+  std::vector<Candidate> screened;
+  for (int i = 0; i < 32; ++i) {
+    screened.push_back(*guided->propose());
+    EXPECT_EQ(screened.back(), *model->propose()) << i;
+  }
+  // The sixth turns out the best: what follows differs from it in one tunable.
+  for (const Candidate& candidate : screened) {
+    guided->observe(candidate, Outcome::ok, candidate == screened[5] ? 1.0 : 2.0);
+  }
+  for (int i = 0; i < 40; ++i) {
+    const auto next = guided->propose();
+    ASSERT_TRUE(next);
+    int differences = 0;
+    for (const char* const name : {"p", "q", "r"}) {
+      if (next->config.at(name) != screened[5].config.at(name)) ++differences;
+    }
+    EXPECT_EQ(differences, 1) << candidate_text(*next);
+    guided->observe(*next, Outcome::ok, 3.0);
   }
 }
 
@@ -251,6 +287,7 @@ TEST_F(StrategiesTest, SeedsDiffer) {
 TEST_F(StrategiesTest, CanonicalTextTellsSeedWhereItMatters) {
   EXPECT_EQ(strategy_of("random", space, 7)->canonical(), "random seed=7");
   EXPECT_EQ(strategy_of("exhaustive", space, 7)->canonical(), "exhaustive");
+  EXPECT_EQ(strategy_of("guided", space, 7)->canonical(), "guided seed=7");
   EXPECT_EQ(strategy_of("local", space, 7)->canonical(), "local seed=7");
   EXPECT_EQ(strategy_of("model", space, 7)->canonical(), "model seed=7");
 }
@@ -261,7 +298,7 @@ TEST_F(StrategiesTest, AnUnknownNameListsWhatThereIs) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::usage);
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, local, model, random"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("exhaustive, guided, local, model, random"));
   }
 }
 
