@@ -3,15 +3,16 @@
 //@ template   gemm_skinny
 //@ purpose    Few rows or columns of D: the large operand streams from memory to the tensor cores.
 //@ operation  gemm
-//@ arch       sm >= 75
+//@ arch       sm >= 80
 //@ priority   140   // for few rows or columns only
 //@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
 
 /// \file
 /// D = alpha op(A) op(B) + beta C where one of m and n is small, as in a layer that serves a few
 /// tokens: the large operand (the weights) is read once, and how fast memory gives it is all that
-/// counts. So it takes the shortest way, from global memory to the registers that mma.sync reads;
-/// nothing passes through shared memory, and no block waits for a tile.
+/// counts. So each lane copies just the chunks that mma.sync wants of it into a ring of its own
+/// (lib/lane_ring.cuh): tens of kilobytes are always on their way to each multiprocessor, and no
+/// warp waits for another.
 ///
 ///       weights, 16 rows, 32 of k             tokens, 8 rows, 32 of k
 ///       +-----------------------+             +-----------------------+
@@ -23,13 +24,15 @@
 /// mma.sync adds up over k in any order, as long as both operands have the same. So the four words
 /// that a lane loads are simply its words of two products of 16 along k, for weights and tokens.
 ///
-/// The warps of a block share 16 * row_tiles rows of the weights and take turns along k; `unroll`
-/// pieces of 32 are in flight in each. Their sums meet in shared memory, and rows of D that are
-/// computed side by side are stored side by side.
+/// The warps of a block share 16 * row_tiles rows of the weights and take turns along k, `unroll`
+/// pieces of 32 at a time, of which `slots - 1` are in flight in each. The tokens, which all blocks
+/// read, come from the caches one turn ahead. The warps' sums meet in shared memory, and rows of D
+/// that are computed side by side are stored side by side.
 ///
 /// Limits. Both operands lie along k, in rows that start on 16 bytes; at most 64 tokens.
 
 #include "common/gemm_args.cuh"
+#include "lib/lane_ring.cuh"
 #include "lib/output.cuh"
 #include "lib/ptx_matrix.cuh"
 #include "lib/row_chunks.cuh"
@@ -38,28 +41,31 @@ struct GemmSkinnyConfig {  //@ config
   int tokens;              //@ tune 8* 16 32 64    // of the small extent; a multiple of 8
   int row_tiles;           //@ tune 1* 2           // times 16 rows of the large operand
   int warps;               //@ tune 4 8* 16        // share those rows
-  int unroll;              //@ tune 1 2 4* 8       // pieces of 32 along k in flight
+  int unroll;              //@ tune 1* 2 4         // pieces of 32 along k in a slot of the ring
+  int slots;               //@ tune 3 4 6* 8 12    // of the ring
   int min_blocks;          //@ tune 1* 2           // blocks per SM that registers leave room for
   int threads;             //@ let warps * 32
   int thread_regs;         //@ let min(device.regs_per_thread,
                            //@         device.regs_per_sm / (min_blocks * threads))
   int rows;                //@ let 16 * row_tiles
   int slab_stride;         //@ let rows + 4   // of a token's sums: free of bank conflicts
-  int smem_bytes;          //@ let warps * tokens * slab_stride * acc_bytes
+  int ring_bytes;          //@ let slots * unroll * 2 * row_tiles * threads * 16
+  int smem_bytes;          //@ let max(ring_bytes, warps * tokens * slab_stride * acc_bytes)
 };
 
 struct GemmSkinnyLaunch {  //@ at launch
   int weights_in_a;        //@ let m > n
 };
 
-//@ require    a_type != type.bf16 || device.sm >= 80
 //@ require    trans_a == 0 && trans_b == 1            // both along k
 //@ require    align_a >= 16 && align_b >= 16          // whole chunks
 //@ require    min(m, n) <= 64                         // few
 //@ require    min(m, n) <= tokens
 //@ require    smem_bytes <= device.smem_optin
 //@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
-//@ prefer     row_tiles * tokens / 2 + unroll * (8 * row_tiles + tokens / 2) + 40 <= thread_regs
+//@ prefer     row_tiles * tokens / 2 + unroll * tokens + 8 * row_tiles + 40 <= thread_regs
+//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
+//@ prefer     ring_bytes >= 32768 || ceil_div(max(m, n), rows) > 2 * device.sm_count   // in flight
 //@ launch     gemm_skinny
 //@   grid     ceil_div(max(m, n), rows)
 //@   block    threads
@@ -68,10 +74,9 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@ cost       issues = ceil_div(k, 32) * (row_tiles * 4 + tokens / 8 * (2 + 2 * row_tiles) + 8)
 //@ cost       memory = ceil_div(k, 32) * (row_tiles * 8 + tokens / 8 * 4)
 //@ cost       l2_bytes = rows * k * a_bytes + tokens * k * a_bytes
-//@ cost       waits = ceil_div(k, 32 * unroll * warps)
-//@ cost       trips = ceil_div(k, 32 * unroll * warps)
-//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 +
-//@                            unroll * (8 * row_tiles + tokens / 2) + 40)
+//@ cost       trips = ceil_div(k, 32 * unroll * warps * (slots - 1))
+//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 + unroll * tokens +
+//@                            8 * row_tiles + 40)
 
 template <GemmSkinnyConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
@@ -102,35 +107,66 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     token_rows[j] = tokens + min(lane / 4 + 8 * j, token_count - 1) * ld_tokens;
   }
 
-  Acc sums[C.row_tiles][kTokenTiles][4] = {};
-  for (int piece = warp * C.unroll; piece * kDepth < args.k; piece += C.warps * C.unroll) {
-    uint4 of_weights[C.unroll][2 * C.row_tiles];
-    uint4 of_tokens[C.unroll][kTokenTiles];
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  LaneRing<C.slots, C.unroll * 2 * C.row_tiles, C.threads> ring(
+      reinterpret_cast<uint4*>(shared_memory));
+  constexpr int kTurn = C.warps * C.unroll;  // pieces of all warps
+  const auto start_weights = [&](int piece) {
+    const int first = piece * kDepth + lane % 4 * 8;
+    const bool whole = (piece + C.unroll) * kDepth <= args.k;
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
-      const int k = (piece + u) * kDepth + lane % 4 * 8;
+      const int k = first + u * kDepth;
+      if (piece * kDepth >= args.k) continue;
 #pragma unroll
       for (int i = 0; i < 2 * C.row_tiles; ++i) {
-        of_weights[u][i] = load_chunk<Reuse::none>(weight_rows[i], k, args.k);
+        const int chunk = u * 2 * C.row_tiles + i;
+        if (whole) {
+          ring.start(chunk, weight_rows[i] + k);
+        } else {
+          const int left = min(max(args.k - k, 0), 8);
+          ring.start(chunk, weight_rows[i] + (left > 0 ? k : 0),
+                     left * static_cast<int>(sizeof(A)));
+        }
       }
     }
+    ring.close_slot();
+  };
+  uint4 next_tokens[C.unroll][kTokenTiles];
+  const auto load_tokens = [&](int piece) {
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
       const int k = (piece + u) * kDepth + lane % 4 * 8;
 #pragma unroll
       for (int j = 0; j < kTokenTiles; ++j) {
-        of_tokens[u][j] = load_chunk<Reuse::likely>(token_rows[j], k, args.k);
+        next_tokens[u][j] = load_chunk<Reuse::likely>(token_rows[j], k, args.k);
       }
     }
+  };
+
+  Acc sums[C.row_tiles][kTokenTiles][4] = {};
+  int piece = warp * C.unroll;
+#pragma unroll
+  for (int slot = 0; slot < C.slots - 1; ++slot) start_weights(piece + slot * kTurn);
+  load_tokens(piece);
+  for (; piece * kDepth < args.k; piece += kTurn) {
+    uint4 tokens_now[C.unroll][kTokenTiles];
+#pragma unroll
+    for (int u = 0; u < C.unroll; ++u) {
+#pragma unroll
+      for (int j = 0; j < kTokenTiles; ++j) tokens_now[u][j] = next_tokens[u][j];
+    }
+    load_tokens(piece + kTurn);
+    ring.wait();
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
 #pragma unroll
       for (int i = 0; i < C.row_tiles; ++i) {
-        const uint4 upper = of_weights[u][2 * i];
-        const uint4 lower = of_weights[u][2 * i + 1];
+        const uint4 upper = ring.chunk((u * C.row_tiles + i) * 2);
+        const uint4 lower = ring.chunk((u * C.row_tiles + i) * 2 + 1);
 #pragma unroll
         for (int j = 0; j < kTokenTiles; ++j) {
-          const uint4 b = of_tokens[u][j];
+          const uint4 b = tokens_now[u][j];
           mma(sums[i][j], {upper.x, lower.x, upper.y, lower.y}, b.x, b.y, TypeTag<A>{},
               TypeTag<A>{});
           mma(sums[i][j], {upper.z, lower.z, upper.w, lower.w}, b.z, b.w, TypeTag<A>{},
@@ -138,10 +174,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         }
       }
     }
+    ring.release();
+    start_weights(piece + (C.slots - 1) * kTurn);
   }
+  wait_async_groups<0>();
+  __syncthreads();  // the sums take the place of the rings
 
   // slab[warp][token][row]: lanes that store neighbours read neighbours.
-  extern __shared__ __align__(16) unsigned char shared_memory[];
   Acc* slab = reinterpret_cast<Acc*>(shared_memory);
   constexpr int kStride = C.slab_stride;
 #pragma unroll
