@@ -125,6 +125,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
     const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
     const auto functions = loaded->module->functions();
     for (std::size_t i = 0; i < geometry.size(); ++i) {
+      if (geometry[i].left_out()) continue;
       const std::uint32_t bytes = geometry[i].smem_bytes;
       // Only ever raised: another problem may be using the function with more.
       if (bytes > loaded->prepared_bytes[i]) {

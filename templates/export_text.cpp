@@ -51,6 +51,7 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
       limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
       values_comment(kernel_template, geometry.front().values));
   for (std::size_t i = 0; i < geometry.size(); ++i) {
+    if (geometry[i].left_out()) continue;
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
   }
   const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);

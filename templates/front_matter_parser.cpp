@@ -260,7 +260,7 @@ class FrontMatterParser {
       result_.launches_.back().kernel = line.text;
       result_.launches_.back().line = line.text_place.line;
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
-               line.key == "smem") {
+               line.key == "smem" || line.key == "when") {
       read_launch_part(line);
     }
   }
@@ -336,9 +336,10 @@ class FrontMatterParser {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
     LaunchSpec& launch = result_.launches_.back();
-    if (line.key == "smem") {
-      if (launch.smem) line.fail_at_key("a second \"smem\" for this launch");
-      launch.smem = expression(line);
+    if (line.key == "smem" || line.key == "when") {
+      auto& part = line.key == "smem" ? launch.smem : launch.when;
+      if (part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
+      part = expression(line);
       return;
     }
     auto& target = line.key == "grid"    ? launch.grid

@@ -36,6 +36,7 @@ struct LaunchSpec {
   std::vector<Expression> block;    ///< 1 to 3
   std::vector<Expression> cluster;  ///< 0 (none) to 3
   std::optional<Expression> smem;   ///< dynamic shared memory, bytes
+  std::optional<Expression> when;   ///< whether there is something to launch
   int line = 0;                     ///< of the front matter, for errors
 };
 
@@ -83,6 +84,8 @@ struct LaunchGeometry {
   std::uint32_t smem_bytes = 0;
   LaunchValues values = {};
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
+  /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
+  [[nodiscard]] bool left_out() const { return grid[0] == 0; }
 };
 
 /// Blocks of a grid or cluster, threads of a block.
@@ -113,6 +116,7 @@ struct LaunchGeometry {
 ///     //@   block    threads
 ///     //@   cluster  1
 ///     //@   smem     smem_bytes
+///     //@   when     k > 0                           (else it is left out; optional)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
@@ -161,9 +165,9 @@ class KernelTemplate {
                                                            const DeviceLimits& limits) const;
   /// The configurations for that problem and device. Precondition: supported.
   [[nodiscard]] ParamSpace space(const Problem& problem, const DeviceLimits& limits) const;
-  /// Geometry of every launch, with its values at launch. `config` must be valid. Throws
-  /// Error(template_) if a grid, block or shared-memory expression is undefined or out of CUDA's
-  /// range.
+  /// Geometry of every launch, with its values at launch; one that is left out keeps its place,
+  /// with a grid of zeros. `config` must be valid. Throws Error(template_) if a grid, block or
+  /// shared-memory expression is undefined or out of CUDA's range, or all launches are left out.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,

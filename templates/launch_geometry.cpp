@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -20,6 +21,9 @@ constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
 /// Sixteen blocks need a kernel attribute; eight work everywhere from Hopper on.
 constexpr std::int64_t kMaxClusterBlocks = 16;
 constexpr int kFirstClusterSm = 90;
+/// What a truth value may be.
+constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 /// Evaluates the expressions of one launch, or of what is common to all; errors name it.
 class LaunchEvaluator {
@@ -78,6 +82,11 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
         values);
     LaunchGeometry geometry;
     geometry.values = at_launch;
+    if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
+      geometry.grid = {0, 0, 0};
+      result.push_back(geometry);
+      continue;
+    }
     geometry.grid = evaluator.extent("grid", launch.grid, kMaxGrid);
     geometry.block = evaluator.extent("block", launch.block, kMaxBlock);
     geometry.cluster = evaluator.extent("cluster", launch.cluster, kMaxCluster);
@@ -108,6 +117,10 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
     }
     result.push_back(geometry);
   }
+  if (std::ranges::all_of(result, &LaunchGeometry::left_out)) {
+    throw Error(ErrorKind::template_, fmt::format("{}: every launch is left out with \"{}\" for {}",
+                                                  file_, config.canonical(), problem.sizes_text()));
+  }
   return result;
 }
 
@@ -118,7 +131,7 @@ std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem
   const LaunchEvaluator evaluator(fmt::format("{}: workspace with \"{}\" for {}", file_,
                                               config.canonical(), problem.sizes_text()),
                                   values);
-  return evaluator.value("workspace", *workspace_, 0, std::numeric_limits<std::int64_t>::max());
+  return evaluator.value("workspace", *workspace_, 0, kMost);
 }
 
 std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Problem& problem,
@@ -130,8 +143,7 @@ std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Proble
     const LaunchEvaluator evaluator(fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
                                                 config.canonical(), problem.sizes_text()),
                                     values);
-    result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0,
-                                                 std::numeric_limits<std::int64_t>::max())});
+    result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
   }
   return result;
 }

@@ -317,7 +317,7 @@ DeviceProfile measure_ceilings(Device& device, Compiler& compiler,
   progress("matrix instructions");
   profile.mma = {
       matrix_rate(bench, "mma_f16", 16 * 8 * 16), matrix_rate(bench, "mma_tf32", 16 * 8 * 8),
-      matrix_rate(bench, "mma_f64", 8 * 8 * 4), matrix_rate(bench, "mma_s8", 16 * 8 * 32),
+      matrix_rate(bench, "mma_f64", 16 * 8 * 8), matrix_rate(bench, "mma_s8", 16 * 8 * 32),
       matrix_rate(bench, "mma_e4m3", 16 * 8 * 32)};
   profile.wgmma = {wgmma_rate(bench, "f16"), wgmma_rate(bench, "tf32"), 0.0,
                    wgmma_rate(bench, "s8"), wgmma_rate(bench, "e4m3")};

@@ -84,6 +84,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
   const auto functions = module->functions();
   const auto& geometry = prepared.job.geometry.front();
   for (std::size_t i = 0; i < geometry.size(); ++i) {
+    if (geometry[i].left_out()) continue;
     LaunchProfile profile;
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);

@@ -82,6 +82,7 @@ double least_occupancy(const std::vector<LaunchGeometry>& launches,
                        const KernelResources& resources, const DeviceLimits& limits) {
   double least = 1.0;
   for (const auto& launch : launches) {
+    if (launch.left_out()) continue;
     const auto one =
         occupancy(limits, static_cast<int>(count_of(launch.block)), resources.registers,
                   launch.smem_bytes + resources.smem_static_bytes);

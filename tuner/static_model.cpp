@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -144,6 +145,14 @@ double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const B
   return clocks;
 }
 
+/// The first launch writes the workspace, those after it read it.
+double workspace_ns(std::int64_t bytes, std::size_t launches, const DeviceProfile& profile) {
+  if (launches < 2) return 0.0;
+  const bool fits = bytes <= profile.limits.l2_bytes / 2;
+  return 2.0 * static_cast<double>(bytes) /
+         (fits ? profile.l2_bytes_per_ns : profile.dram_bytes_per_ns);
+}
+
 }  // namespace
 
 std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
@@ -159,11 +168,15 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
     if (error.kind() != ErrorKind::template_) throw;
     return std::numeric_limits<double>::infinity();
   }
+  std::erase_if(launches, std::mem_fn(&LaunchGeometry::left_out));
   const BlockClocks block = clocks_of(costs, problem, emulated::under_load(profile));
   const double on_sms_ns =
       launch_clocks(launches.front(), costs, block, profile) / profile.clock_ghz;
   const double in_dram_ns = touched_bytes(problem) / profile.dram_bytes_per_ns;
-  return std::max(on_sms_ns, in_dram_ns) + static_cast<double>(launches.size()) * profile.launch_ns;
+  return std::max(on_sms_ns, in_dram_ns) +
+         static_cast<double>(launches.size()) * profile.launch_ns +
+         workspace_ns(kernel_template.workspace_bytes(config, problem, profile.limits),
+                      launches.size(), profile);
 }
 
 DeviceProfile profile_for(const DeviceLimits& limits, const DeviceClass& device) {

@@ -18,7 +18,8 @@ namespace kiln {
 /// itself if that is longer: its work on its own share of the units and its waits one after
 /// another, or its trips to memory if nothing else held it up; small shares of what overlaps are
 /// added. Waves follow each other, the last with what is left over; no launch beats the DRAM
-/// traffic of its operands.
+/// traffic of its operands. Every launch adds its start, and several the
+/// workspace that one writes and the next reads.
 ///
 /// Nothing if the template states no costs; infinity for a launch that the device cannot do.
 /// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.

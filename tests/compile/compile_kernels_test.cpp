@@ -167,7 +167,10 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
         const Problem aligned = to_problem(gemm);
         if (const auto why = kernel.why_unsupported(aligned, limits)) {
           EXPECT_EQ(limits.arch, "sm_75") << *why;
-          EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32) << *why;
+          // sm_75 has neither these types nor the cp.async that some templates are built on.
+          EXPECT_TRUE(gemm.a == DType::bf16 || gemm.a == DType::tf32 || gemm.a == DType::f64 ||
+                      why->ends_with("needs sm >= 80, this is sm_75"))
+              << *why;
           continue;
         }
         operand_types[kernel.name()].insert(gemm.a);

@@ -26,17 +26,21 @@ struct tf32 {
   float storage;
 };
 
-KILN_DEVICE float round_to_tf32(float value) {
+/// Rounded, as tensor cores take it: the 13 bits that TF32 lacks are unspecified.
+KILN_DEVICE unsigned tf32_operand(float value) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
-  // The instruction leaves the 13 bits that TF32 lacks unspecified.
-  return __uint_as_float(bits & 0xffffe000U);
+  return bits;
 #else
   const unsigned bits = __float_as_uint(value);
-  const bool finite = (bits & 0x7f800000U) != 0x7f800000U;
-  return finite ? __uint_as_float((bits + 0x1000U) & 0xffffe000U) : value;
+  if ((bits & 0x7f800000U) != 0x7f800000U) return bits + 0x1000U;
+  return value != value ? 0x7fffffffU : bits;  // the NaN that the instruction gives
 #endif
+}
+
+KILN_DEVICE float round_to_tf32(float value) {
+  return __uint_as_float(tf32_operand(value) & 0xffffe000U);
 }
 
 /// An operand's element as a number to multiply with, in the accumulator's type.

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //@ template   gemm_mma
-//@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, 8 to 32 bits, any alignment.
+//@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, 8 to 64 bits, split along k.
 //@ operation  gemm
 //@ arch       sm >= 75
-//@ priority   150   // between tiles without tensor cores and gemm_wmma
+//@ priority   250   // whatever has tensor cores for its type
 //@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
 //@ types      a=tf32 b=tf32 c=f32 d=f32 acc=f32
+//@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
 //@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
 //@ types      a=e4m3|e5m2 b=e4m3|e5m2 c=f16|bf16|f32 d=c acc=f32
 
@@ -31,7 +32,9 @@
 ///     tile_k     tile_n
 ///
 /// Copies go through registers (any alignment) or through a ring of stages that cp.async fills
-/// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors.
+/// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors. Where
+/// D has few tiles, blocks share them along k, and a second launch adds up their parts
+/// (lib/split_k.cuh).
 ///
 /// Limits. 8-bit operands lie along k (A as it is, B transposed). From sm_90 on mma.sync reaches
 /// two thirds of what the tensor cores do through wgmma (1365 of 2049 multiply-adds a clock, `kiln
@@ -48,26 +51,29 @@
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 #include "lib/shared_layout.cuh"
+#include "lib/split_k.cuh"
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
 
 struct GemmMmaConfig {  //@ config
-  int tile_m;           //@ tune 32 64 128* 256   // rows of D that a block computes
-  int tile_n;           //@ tune 32 64 128* 256   // columns of D that a block computes
-  int depth_bytes;      //@ tune 32 64* 128       // depth of one stage, in bytes of A
-  int warp_m;           //@ tune 16 32 64*        // rows of D that a warp computes
-  int warp_n;           //@ tune 16 32 64*        // columns of D that a warp computes
+  int tile_m;           //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
+  int tile_n;           //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
+  int depth_bytes;      //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
+  int warp_m;           //@ tune 16 32 48 64*           // rows of D that a warp computes
+  int warp_n;           //@ tune 16 32 48 64*           // columns of D that a warp computes
   int stages;           //@ tune 1 2 3* 4 5       // tiles of A and B in shared memory
   int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
   int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
+  int atom_bytes;       //@ tune 32* 64           // of k in one product; 64 is for f64
   int tile_k;           //@ let depth_bytes / a_bytes
   int warps;            //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int threads;          //@ let warps * 32
   int thread_regs;      //@ let min(device.regs_per_thread,
                         //@         device.regs_per_sm / (min_blocks * threads))
-  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * (a_type == type.e4m3 ||
-                        //@                              a_type == type.e5m2 ? 2 : 1)
+  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * atom_bytes / 32 *
+                        //@     (a_type == type.e4m3 || a_type == type.e5m2 ? 2 : 1)
+  int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
   int a_transposed;     //@ let trans_a
   int b_transposed;     //@ let trans_b
   int reads_matrix_c;   //@ let reads_c
@@ -75,10 +81,10 @@ struct GemmMmaConfig {  //@ config
   int a_cols;           //@ let trans_a == 1 ? tile_m : tile_k
   int b_rows;           //@ let trans_b == 1 ? tile_n : tile_k
   int b_cols;           //@ let trans_b == 1 ? tile_k : tile_n
-  int a_stride;         //@ let a_cols + (a_bytes == 4 && trans_a == 1 ? 8 : 0)   // padded, not
-  int b_stride;         //@ let b_cols + (b_bytes == 4 && trans_b == 0 ? 8 : 0)   // swizzled
-  int a_elements;       //@ let a_rows * a_stride
-  int stage_elements;   //@ let a_elements + b_rows * b_stride
+  int a_line;           //@ let a_bytes == 8 || a_bytes == 4 && trans_a == 1 ? 4 : 8   // chunks of
+  int b_line;           //@ let b_bytes == 8 || b_bytes == 4 && trans_b == 0 ? 4 : 8   // 128 bytes
+  int a_elements;       //@ let a_rows * a_cols
+  int stage_elements;   //@ let a_elements + b_rows * b_cols
   int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
   int result_elements;  //@ let 16 * result_stride
   int smem_bytes;       //@ let max(stages * stage_elements * a_bytes,
@@ -89,64 +95,80 @@ struct GemmMmaConfig {  //@ config
   int vec_b;            //@ let copy == 1 ? aligned_b : 16 / b_bytes
   int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;            //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_sum;          //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+  int vec_part;         //@ let 16 / acc_bytes               // in the workspace
 };
 
 struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+  int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int k_each;           //@ let ceil_div(ceil_div(k, tile_k), splits) * tile_k   // of a part
 };
 
-//@ require    a_type != type.bf16 && a_type != type.tf32 || device.sm >= 80
+//@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
 //@ require    a_bytes >= 2 || trans_a == 0 && trans_b == 1   // ldmatrix transposes 16 bits only
+//@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
 //@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
 //@ require    copy == 0 || min(aligned_a, aligned_b) * a_bytes >= 4   // cp.async: 4 bytes or more
 //@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
-//@ require    copy == 0 || depth_bytes / 32 % buffers == 0   // the ring alternates fragments
+//@ require    copy == 0 || depth_bytes / atom_bytes % buffers == 0   // fragments alternate
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
-//@ require    threads * vec_a / a_cols % 8 == 0 && threads * vec_a >= a_cols * 8   // the swizzle
-//@ require    threads * vec_b / b_cols % 8 == 0 && threads * vec_b >= b_cols * 8   // repeats
+//@ require    is_pow2(a_cols) || a_cols * a_bytes % 128 == 0   // chunks are exchanged in lines
+//@ require    is_pow2(b_cols) || b_cols * b_bytes % 128 == 0
+//@ require    trans_a == 0 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms begin where
+//@ require    trans_b == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // chunks are equal
+//@ require    threads * vec_a % (a_cols * a_line) == 0        // with each pass of the threads
+//@ require    threads * vec_b % (b_cols * b_line) == 0        // the swizzle repeats
 //@ require    smem_bytes <= device.smem_optin
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
+//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
+//@ prefer     splits == 1 ||                                             // few tiles only
+//@              ceil_div(m, tile_m) * ceil_div(n, tile_n) * splits <= 4 * device.sm_count
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     warp_m * warp_n / 32 + buffers * fragment_regs + 40 <= thread_regs  // no spilling
+//@ prefer     sum_regs + buffers * fragment_regs + 40 <= thread_regs            // no spilling
+//@ prefer     copy == 0 || stages * depth_bytes <= 640   // beyond that, time and room for nothing
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     m * n < 4194304 || tile_m * tile_n >= 8192 && warp_m * warp_n >= 2048   // reuse
+//@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
+//@              warp_m * warp_n * acc_bytes >= 8192
 //@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
 //@ launch     gemm_mma
-//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
+//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n), splits
 //@   block    threads
 //@   smem     smem_bytes
-//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
-//@ cost       issues = warps * ceil_div(k, tile_k) *
-//@                     (depth_bytes / 32 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) +
-//@                      (tile_m + tile_n) * tile_k / threads / 2)
-//@ cost       memory = ceil_div(k, tile_k) *
+//@ launch     gemm_mma_sum
+//@   when     splits > 1
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), 128)
+//@   block    128
+//@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
+//@ cost       tensor = tile_m * tile_n * k_each
+//@ cost       issues = warps * (k_each / tile_k) *
+//@                     ((tile_m + tile_n) * tile_k / threads / 2 + depth_bytes / 32 *
+//@                      (warp_m * warp_n / 4 / atom_bytes + (warp_m + warp_n) / 16 + 8))
+//@ cost       memory = k_each / tile_k *
 //@                     (warps * (warp_m + warp_n) * depth_bytes / 128 +
 //@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = stages == 1 ? ceil_div(k, tile_k)
-//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
-//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
-//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 + buffers * fragment_regs + 40)
+//@ cost       l2_bytes = (tile_m + tile_n) * k_each * a_bytes
+//@ cost       waits = stages == 1 ? k_each / tile_k
+//@                    : stages == 2 && copy == 1 ? k_each / tile_k / 2 : 0   // half is hidden
+//@ cost       trips = copy == 1 ? ceil_div(k_each, tile_k * (stages - 1)) : k_each / tile_k
+//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + 40)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
   static_assert(C.warp_m % 16 == 0 && C.warp_n % 16 == 0, "Atoms must tile the warp's share");
-  static_assert(C.depth_bytes % 32 == 0, "A stage must be whole steps of the tensor core");
   static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
                 "Register copies use one or two stages, background copies at least two");
   using namespace kiln;
-  constexpr int kChunk = 16 / static_cast<int>(sizeof(A));
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
-  // ldmatrix wants swizzled rows; words that run across k are free of conflicts in padded ones.
-  constexpr bool kWordsA = sizeof(A) == 4 && C.a_transposed != 0;
-  constexpr bool kWordsB = sizeof(A) == 4 && C.b_transposed == 0;
-  constexpr auto kRowsA = tile_rows<kWordsA>(C.a_stride, kChunk);
-  constexpr auto kRowsB = tile_rows<kWordsB>(C.b_stride, kChunk);
+  // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
+  constexpr int kLineElements = 128 / static_cast<int>(sizeof(A));
+  constexpr SwizzledLayout kRowsA{kTileA.cols(), kLineElements / C.a_line, C.a_line};
+  constexpr SwizzledLayout kRowsB{kTileB.cols(), kLineElements / C.b_line, C.b_line};
   constexpr Stage kStage{OperandLayout{kRowsA, kTileA.depth_contiguous, 0},
                          OperandLayout{kRowsB, kTileB.depth_contiguous, C.a_elements},
                          C.stage_elements};
@@ -154,11 +176,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using ChunksB = TileChunks<A, kTileB, kStage.b, C.vec_b, C.threads>;
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
   using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB, C.aligned_b>>;
-  using Mma = WarpTile<AtomMma<A, B, Acc>,
+  using Mma = WarpTile<AtomMma<A, B, Acc, C.atom_bytes>,
                        WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k, C.buffers}, kStage>;
 
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
+  const GemmArgs part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
+      args, static_cast<int>(blockIdx.y), at_launch.k_each);
 
   const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
                                        ceil_div(args.n, C.tile_n), at_launch.group_m);
@@ -169,10 +193,10 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
-  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(args, row));
-  CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(args, col));
+  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
+  CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
-  const int tiles = ceil_div(args.k, C.tile_k);
+  const int tiles = ceil_div(part.k, C.tile_k);
   if constexpr (C.copy == 1) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
   } else if constexpr (C.stages == 1) {
@@ -184,7 +208,20 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   // The results take the place of the tiles, once every warp has read the last of them.
   __syncthreads();
   Acc* slab = reinterpret_cast<Acc*>(shared_memory) + warp_index * C.result_elements;
-  store_staged<C.vec_c, C.vec_d, C.result_stride>(
-      mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), slab, row + warp_row * C.warp_m,
-      col + warp_col * C.warp_n);
+  const int first_row = row + warp_row * C.warp_m;
+  const int first_col = col + warp_col * C.warp_n;
+  if (at_launch.splits == 1) {
+    const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
+    store_staged<C.vec_c, C.vec_d, C.result_stride>(mma, output, slab, first_row, first_col);
+  } else {
+    const Output<Acc, Acc, Acc, false> output(part);
+    store_staged<1, C.vec_part, C.result_stride>(mma, output, slab, first_row, first_col);
+  }
+}
+
+template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(128)
+    gemm_mma_sum(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
+  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
+      args, at_launch.splits, blockIdx.x * 128LL + threadIdx.x);
 }

@@ -17,36 +17,39 @@
 ///
 /// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
 /// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
-/// word. A lane's address depends on the atom
-/// and the step along k by an addition (other rows of the tile) and an exclusive or (other chunks
-/// of a swizzled row), so that a warp tile needs one such address per operand.
+/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two. A
+/// lane's address depends on the atom and the step along k by an addition (other rows of the tile)
+/// and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one such address
+/// per operand.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
+#include "common/meta.cuh"
 #include "lib/ptx_matrix.cuh"
 
 namespace kiln {
 
-/// What is multiplied of the words that ldmatrix brings: they themselves, unless there is a rule
-/// below.
+/// What is multiplied of the words that a fragment is loaded as: they themselves, unless there is a
+/// rule below.
 template <class T>
 struct MmaOperand {
   using Factor = T;
+  using Word = Conditional<sizeof(T) == 8, double, unsigned>;
   static constexpr int kParts = 1;
-  KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[1][4]) {
+  template <int kWords>
+  KILN_DEVICE static void prepare(const Word (&words)[kWords], Word (&parts)[1][kWords]) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) parts[0][i] = words[i];
+    for (int i = 0; i < kWords; ++i) parts[0][i] = words[i];
   }
 };
 template <>
 struct MmaOperand<tf32> {
   using Factor = tf32;
+  using Word = unsigned;
   static constexpr int kParts = 1;
   KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[1][4]) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      parts[0][i] = __float_as_uint(round_to_tf32(__uint_as_float(words[i])));
-    }
+    for (int i = 0; i < 4; ++i) parts[0][i] = tf32_operand(__uint_as_float(words[i]));
   }
 };
 #if defined(KILN_USES_FP8)
@@ -56,6 +59,7 @@ struct MmaOperand<tf32> {
 template <class T, __nv_fp8_interpretation_t kKind>
 struct MmaOperandFp8 {
   using Factor = __half;
+  using Word = unsigned;
   static constexpr int kParts = 2;
   KILN_DEVICE static void prepare(const unsigned (&words)[4], unsigned (&parts)[2][4]) {
 #pragma unroll
@@ -75,16 +79,22 @@ template <>
 struct MmaOperand<__nv_fp8_e5m2> : MmaOperandFp8<__nv_fp8_e5m2, __NV_E5M2> {};
 #endif
 
-/// Stages hold elements of both operands as A's, of the same size: bits are bits.
-template <class A, class B, class AccType>
+/// Stages hold elements of both operands as A's, of the same size: bits are bits. The atom is so
+/// many bytes of k deep: 32, of f64 also 64.
+template <class A, class B, class AccType, int kBytes = 32>
 struct AtomMma {
   static_assert(sizeof(A) == sizeof(B), "The operands' elements are of one size");
-  static constexpr int kChunk = 16 / static_cast<int>(sizeof(A));
+  static_assert(kBytes == 32 || (kBytes == 64 && sizeof(A) == 8), "No product is of that depth");
   using Acc = AccType;
+  using Word = typename MmaOperand<A>::Word;
+  static constexpr int kWordsDeep = kBytes / (4 * static_cast<int>(sizeof(Word)));
+  static constexpr int kWords = 2 * kWordsDeep;
+  /// Elements of four words along k, one for each lane of a group.
+  static constexpr int kChunk = 4 * static_cast<int>(sizeof(Word)) / static_cast<int>(sizeof(A));
   template <class Operand>
   struct Fragment {
-    unsigned parts[Operand::kParts][4];
-    KILN_DEVICE void take(const unsigned (&words)[4]) { Operand::prepare(words, parts); }
+    Word parts[Operand::kParts][kWords];
+    KILN_DEVICE void take(const Word (&words)[kWords]) { Operand::prepare(words, parts); }
   };
   using OperandA = MmaOperand<A>;
   using OperandB = MmaOperand<B>;
@@ -96,7 +106,7 @@ struct AtomMma {
   KILN_HD static constexpr bool addressed_by_lane() { return true; }
   KILN_HD static constexpr int rows() { return 16; }
   KILN_HD static constexpr int cols() { return 16; }
-  KILN_HD static constexpr int depth() { return 2 * kChunk; }
+  KILN_HD static constexpr int depth() { return kWordsDeep * kChunk; }
 
   KILN_DEVICE static void clear(Accumulator& sum) {
 #pragma unroll
@@ -140,9 +150,16 @@ struct AtomMma {
     const TypeTag<typename OperandB::Factor> type_b;
 #pragma unroll
     for (int part = 0; part < OperandA::kParts; ++part) {
-      const unsigned(&words)[4] = b.parts[part];
-      mma(sum.halves[0], a.parts[part], words[0], words[1], type_a, type_b);
-      mma(sum.halves[1], a.parts[part], words[2], words[3], type_a, type_b);
+      const Word(&words)[kWords] = b.parts[part];
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        if constexpr (kWordsDeep == 1) {
+          mma(sum.halves[half], a.parts[part], words[half], type_a, type_b);
+        } else {
+          mma(sum.halves[half], a.parts[part], words[2 * half], words[2 * half + 1], type_a,
+              type_b);
+        }
+      }
     }
   }
 
@@ -159,19 +176,19 @@ struct AtomMma {
   }
 
  private:
-  /// What the second of the four matrices is, seen from the first: the next 8 rows of A, the next
-  /// half of k for B.
+  /// What the second of the matrices is, seen from the first: the next 8 rows of A, the next half
+  /// of k for B.
   enum class Order { across_first, depth_first };
   KILN_DEVICE static constexpr int across_of(Order order, int matrix) {
-    return (order == Order::across_first ? matrix % 2 : matrix / 2) * 8;
+    return (order == Order::across_first ? matrix % 2 : matrix / kWordsDeep) * 8;
   }
   KILN_DEVICE static constexpr int depth_of(Order order, int matrix) {
-    return (order == Order::across_first ? matrix / 2 : matrix % 2) * kChunk;
+    return (order == Order::across_first ? matrix / 2 : matrix % kWordsDeep) * kChunk;
   }
-  /// ldmatrix transposes 16 bits; 32 bits that run across k come word by word.
+  /// ldmatrix transposes 16 bits, and knows rows of 16 bytes.
   template <auto kOperand>
   KILN_DEVICE static constexpr bool by_words() {
-    return sizeof(A) == 4 && !kOperand.depth_contiguous;
+    return sizeof(A) == 8 || (sizeof(A) == 4 && !kOperand.depth_contiguous);
   }
 
   template <auto kOperand, Order kOrder>
@@ -195,17 +212,19 @@ struct AtomMma {
     constexpr auto kRows = kPlaces.layout;
     constexpr bool kAlong = kPlaces.depth_contiguous;
     static_assert(kAlong || sizeof(A) != 1, "8-bit operands lie along k");
-    const A* from = kAlong ? place.stage + place.origin + atom * 16 * kRows.stride
-                           : place.stage + kRows.along(place.origin, atom * 16);
-    unsigned words[4];
+    const auto at = [&](int across, int depth) {
+      return kAlong ? place.stage + kRows.along(place.origin, depth) + across * kRows.stride
+                    : place.stage + kRows.along(place.origin, across) + depth * kRows.stride;
+    };
+    Word words[kWords];
     if constexpr (by_words<kOperand>()) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int step = depth_of(kOrder, i) * kRows.stride + across_of(kOrder, i);
-        words[i] = *reinterpret_cast<const unsigned*>(from + step);
+      for (int i = 0; i < kWords; ++i) {
+        words[i] = *reinterpret_cast<const Word*>(
+            at(atom * 16 + across_of(kOrder, i), depth_of(kOrder, i)));
       }
     } else {
-      load_matrices<!kAlong>(words, from);
+      load_matrices<!kAlong>(words, at(atom * 16, 0));
     }
     fragment.take(words);
   }

@@ -4,9 +4,10 @@
 
 /// \file
 /// Matrix instructions of a warp: ldmatrix, and mma.sync for every element type, as the products of
-/// 16 rows of A and 8 columns of B over 32 bytes of k (f64: 64 bytes).
+/// 16 rows of A and 8 columns of B over 32 bytes of k (f64: or 64).
 ///
-/// In registers lane 4 g + t has, of 32-bit words along k (two 16-bit elements, four of 8 bits):
+/// In registers lane 4 g + t has, of words along k (an f64; or 32 bits: two 16-bit elements, four
+/// of 8 bits):
 ///
 ///               B   k words t | t + 4        column g
 ///                   +-----+-----+
@@ -78,13 +79,50 @@ KILN_DEVICE void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsig
 }
 #endif
 
-/// The words are f32 numbers that are rounded to tf32.
+/// The words are f32 numbers that are rounded to tf32; of what lies below it nothing counts.
 KILN_DEVICE void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                      TypeTag<tf32>, TypeTag<tf32>) {
   asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%0, %1, %2, %3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+#define KILN_MMA_F64_OF_8_ROWS 1
+#endif
+
+/// f64 over 32 bytes of k: one word of each row and column of a lane. Products of 16 rows are there
+/// from sm_90 on, twice as fast there as those of 8.
+KILN_DEVICE void mma(double (&sum)[4], const double (&a)[2], double b, TypeTag<double>,
+                     TypeTag<double>) {
+#if defined(KILN_MMA_F64_OF_8_ROWS)
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(sum[2 * half]), "+d"(sum[2 * half + 1])
+        : "d"(a[half]), "d"(b));
+  }
+#else
+  asm("mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+      "{%0, %1, %2, %3};"
+      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+      : "d"(a[0]), "d"(a[1]), "d"(b));
+#endif
+}
+
+/// f64 over 64 bytes of k.
+KILN_DEVICE void mma(double (&sum)[4], const double (&a)[4], double b0, double b1,
+                     TypeTag<double> f64, TypeTag<double>) {
+#if defined(KILN_MMA_F64_OF_8_ROWS)
+  mma(sum, {a[0], a[1]}, b0, f64, f64);
+  mma(sum, {a[2], a[3]}, b1, f64, f64);
+#else
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b0), "d"(b1));
+#endif
 }
 
 /// Integers of 8 bits; TYPES are both names in PTX.

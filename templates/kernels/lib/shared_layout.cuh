@@ -22,6 +22,9 @@
 ///     row 7   7 6 5 4 3 2 1 0        (128-, 64- and 32-byte swizzle; the tile starts at a multiple
 ///     row 8   0 1 2 3 4 5 6 7         of 1024 bytes there)
 ///
+/// Lanes that read words of 4 or 8 bytes, four rows of 32 bytes at a time, want those pieces of a
+/// column in different banks: then chunks of 32 bytes are exchanged, of which a line has 4.
+///
 /// An operand's rows run along k or across it; a stage has one tile of A and one of B:
 ///
 ///     | A tile ............ | B tile ............ |   `elements` in all
@@ -46,13 +49,17 @@ struct PaddedLayout {
 };
 
 struct SwizzledLayout {
-  int stride;  ///< elements of a row; 2, 4 or a multiple of 8 chunks
-  int chunk;   ///< elements of 16 bytes
-  KILN_HD constexpr int period() const { return 8; }
-  KILN_HD constexpr int along(int place, int cols) const { return place ^ cols; }
+  int stride;    ///< elements of a row; 2, 4 or a multiple of `line` chunks
+  int chunk;     ///< elements of 16 bytes, or of 32
+  int line = 8;  ///< chunks of 128 bytes
+  KILN_HD constexpr int period() const { return line; }
+  KILN_HD constexpr int along(int place, int cols) const {
+    const int within = cols % (line * chunk);  // rows are exchanged within lines
+    return (place ^ within) + (cols - within);
+  }
   KILN_HD constexpr int offset(int row, int col) const {
-    const int span = stride / chunk < 8 ? stride / chunk : 8;
-    const int turn = row / (8 / span) % span;
+    const int span = stride / chunk < line ? stride / chunk : line;
+    const int turn = row / (line / span) % span;
     return row * stride + (col / chunk ^ turn) * chunk + col % chunk;
   }
   template <class T>
@@ -60,16 +67,6 @@ struct SwizzledLayout {
     return tile + offset(row, col);
   }
 };
-
-/// A tile whose rows are so many elements apart, in chunks of so many.
-template <bool kPadded>
-KILN_HD constexpr auto tile_rows(int stride, int chunk) {
-  if constexpr (kPadded) {
-    return PaddedLayout{stride};
-  } else {
-    return SwizzledLayout{stride, chunk};
-  }
-}
 
 template <class Layout>
 struct OperandLayout {

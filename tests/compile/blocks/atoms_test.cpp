@@ -30,16 +30,15 @@ const char* const kAtomKernel = R"(
 
 namespace kiln {
 
-template <class A, class B, class Acc, bool kAlongA, bool kAlongB, int kProducts>
+template <class A, class B, class Acc, bool kAlongA, bool kAlongB, int kProducts, int kBytes>
 __global__ void product(const GemmArgs args) {
   constexpr int kDepth = 64 / static_cast<int>(sizeof(A));
-  constexpr int kChunk = 16 / static_cast<int>(sizeof(A));
-  constexpr bool kWords = sizeof(A) == 4;
-  constexpr auto kRowsA =
-      tile_rows<kWords && !kAlongA>(kAlongA ? kDepth : kWords ? 40 : 32, kChunk);
-  constexpr auto kRowsB =
-      tile_rows<kWords && !kAlongB>(kAlongB ? kDepth : kWords ? 40 : 32, kChunk);
-  constexpr int kElements = 64 * 40;
+  constexpr int kLine = 128 / static_cast<int>(sizeof(A));
+  constexpr int kLineA = sizeof(A) == 8 || (sizeof(A) == 4 && !kAlongA) ? 4 : 8;
+  constexpr int kLineB = sizeof(A) == 8 || (sizeof(A) == 4 && !kAlongB) ? 4 : 8;
+  constexpr SwizzledLayout kRowsA{kAlongA ? kDepth : 32, kLine / kLineA, kLineA};
+  constexpr SwizzledLayout kRowsB{kAlongB ? kDepth : 32, kLine / kLineB, kLineB};
+  constexpr int kElements = 32 * kDepth;
   constexpr Stage kStage{OperandLayout{kRowsA, kAlongA, 0},
                          OperandLayout{kRowsB, kAlongB, kElements}, 2 * kElements};
   __shared__ __align__(1024) A stage[2 * kElements];
@@ -50,7 +49,7 @@ __global__ void product(const GemmArgs args) {
     stage[kStage.b.first + kStage.b.offset(i % 32, i / 32)] = b[i];
   }
   __syncwarp();
-  WarpTile<AtomMma<A, B, Acc>, WarpTileShape{2, 2, kDepth, 2}, kStage> mma(0, 0);
+  WarpTile<AtomMma<A, B, Acc, kBytes>, WarpTileShape{2, 2, kDepth, 2}, kStage> mma(0, 0);
   for (int i = 0; i < kProducts; ++i) mma.multiply_stage(stage);
   Acc* d = static_cast<Acc*>(args.d);
   for (int row = 0; row < 2; ++row) mma.store_row(row, d + row * 16 * 32, 32);
@@ -67,6 +66,7 @@ struct AtomCase {
   DType type_b;
   bool along_a = true;
   bool along_b = true;
+  int bytes = 32;  ///< of k in the atom
 };
 
 std::vector<AtomCase> atom_cases() {
@@ -76,6 +76,10 @@ std::vector<AtomCase> atom_cases() {
       all.push_back({"__half", "__half", "float", DType::f16, DType::f16, along_a, along_b});
       all.push_back(
           {"kiln::tf32", "kiln::tf32", "float", DType::tf32, DType::tf32, along_a, along_b});
+      for (const int bytes : {32, 64}) {
+        all.push_back(
+            {"double", "double", "double", DType::f64, DType::f64, along_a, along_b, bytes});
+      }
     }
   }
   all.push_back({"__nv_bfloat16", "__nv_bfloat16", "float", DType::bf16, DType::bf16, false, true});
@@ -92,8 +96,8 @@ TEST_F(AtomBlocks, ProductsOfMmaSyncAreRightAndReadWithoutConflicts) {
   std::vector<std::string> kernels;
   for (const AtomCase& one : atom_cases()) {
     for (const int products : {1, 2}) {
-      kernels.push_back(fmt::format("kiln::product<{}, {}, {}, {}, {}, {}>", one.a, one.b, one.acc,
-                                    one.along_a, one.along_b, products));
+      kernels.push_back(fmt::format("kiln::product<{}, {}, {}, {}, {}, {}, {}>", one.a, one.b,
+                                    one.acc, one.along_a, one.along_b, products, one.bytes));
     }
   }
   load(kAtomKernel, kernels);
@@ -105,9 +109,12 @@ TEST_F(AtomBlocks, ProductsOfMmaSyncAreRightAndReadWithoutConflicts) {
     GemmArgs args{};
     args.a = matrix(one.type_a, 32, depth, depth);
     args.b = matrix(one.type_b, depth, 32, 32);
-    args.d = fresh(std::size_t{32 * 32 * 4});
+    const DType type_d = one.acc == "int"      ? DType::s32
+                         : one.acc == "double" ? DType::f64
+                                               : DType::f32;
+    args.d = fresh(static_cast<std::size_t>(32 * 32 * size_bytes(type_d)));
     run(i, geometry, args);
-    const auto got = values(one.acc == "int" ? DType::s32 : DType::f32, args.d, 32 * 32);
+    const auto got = values(type_d, args.d, 32 * 32);
     for (int at = 0; at < 32 * 32; ++at) {
       double wanted = 0.0;
       for (int z = 0; z < depth; ++z) wanted += number_at(at / 32, z) * number_at(z, at % 32);

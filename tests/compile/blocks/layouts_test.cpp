@@ -71,7 +71,8 @@ TEST_F(LayoutBlocks, EveryElementHasAPlaceOfItsOwn) {
       {"PaddedLayout{40}", 32, 40},      {"SwizzledLayout{64, 8}", 64, 64},
       {"SwizzledLayout{32, 8}", 32, 32}, {"SwizzledLayout{16, 8}", 16, 16},
       {"SwizzledLayout{32, 4}", 32, 32}, {"SwizzledLayout{128, 4}", 128, 128},
-      {"SwizzledLayout{16, 2}", 16, 16},
+      {"SwizzledLayout{16, 2}", 16, 16}, {"SwizzledLayout{16, 4, 4}", 16, 16},
+      {"SwizzledLayout{8, 4, 4}", 8, 8}, {"SwizzledLayout{64, 8, 4}", 64, 64},
   };
   std::vector<std::string> kernels;
   for (const Case& one : cases)

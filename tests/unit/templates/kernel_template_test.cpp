@@ -167,6 +167,26 @@ TEST(LaunchGeometry, ClustersAndSeveralLaunches) {
   EXPECT_EQ(geometry[1].block[0], 64U);
 }
 
+TEST(LaunchGeometry, ALaunchMayBeLeftOut) {
+  const auto two = tiny_with_launch(
+      "//@ grid 4\n//@ block 32\n"
+      "//@ launch tiny\n//@ when tile_m == 32 || m > 1000\n//@ grid m - 100\n//@ block 64\n");
+  const auto geometry = two.geometry(kConfig, halves(), h200());
+  ASSERT_EQ(geometry.size(), 2U) << "launches keep their places";
+  EXPECT_FALSE(geometry[0].left_out());
+  EXPECT_TRUE(geometry[1].left_out());
+  EXPECT_EQ(count_of(geometry[1].grid), 0U) << "a grid of 0 would be an error otherwise";
+
+  const auto none = tiny_with_launch("//@ when 0\n//@ grid 4\n//@ block 32\n");
+  EXPECT_EQ(
+      error_text(ErrorKind::template_, [&] { (void)none.geometry(kConfig, halves(), h200()); }),
+      "tiny.cu: every launch is left out with \"tile_m=64 tile_n=32\" for m=100 n=70 k=64");
+  const auto undefined = tiny_with_launch("//@ when 1 / (m - 100)\n//@ grid 4\n//@ block 32\n");
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)undefined.geometry(kConfig, halves(), h200()); }),
+              HasSubstr("when \"1 / (m - 100)\" is undefined"));
+}
+
 TEST(LaunchGeometry, OutOfRange) {
   const auto why = [](const std::string& lines, std::string_view arch = "90a") {
     const auto made = tiny_with_launch(lines);

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Split-K: where D has too few tiles for all multiprocessors, several blocks share a tile, each
+/// with its part of k, and a second kernel adds up what they leave in the workspace:
+///
+///          k, in `splits` parts of k_each           workspace: `splits` matrices like D,
+///        +-------+-------+-------+                  in the accumulator's type
+///     A  | 0     | 1     | 2     |   --block 0-->   +-----+  \
+///        +-------+-------+-------+   --block 1-->   +-----+   > sum_parts, in this order  -->  D
+///                                    --block 2-->   +-----+  /
+///
+/// The order of the sum is fixed, so the result is the same bit for bit in every run.
+
+#include "common/epilogue.cuh"
+#include "common/gemm_args.cuh"
+#include "lib/output.cuh"
+
+namespace kiln {
+
+/// Elements of a row of a part, so that every row starts on 16 bytes.
+template <class Acc>
+KILN_DEVICE int part_stride(int cols) {
+  constexpr int kVector = 16 / static_cast<int>(sizeof(Acc));
+  return (cols - 1) / kVector * kVector + kVector;
+}
+
+/// What is left of a gemm for the block that computes part `split`: operands that begin at its
+/// share of k (which may be empty), and a matrix of its own in the workspace instead of D.
+template <bool kTransposedA, bool kTransposedB, class A, class B, class Acc>
+KILN_DEVICE GemmArgs part_of_gemm(GemmArgs args, int split, int k_each) {
+  const long long first = static_cast<long long>(split) * k_each;
+  args.a = static_cast<const A*>(args.a) + (kTransposedA ? first * args.lda : first);
+  args.b = static_cast<const B*>(args.b) + (kTransposedB ? first : first * args.ldb);
+  const long long left = args.k - first;
+  args.k = static_cast<int>(left < 0 ? 0 : left < k_each ? left : k_each);
+  args.ldd = part_stride<Acc>(args.n);
+  args.d = static_cast<Acc*>(args.workspace) + split * (args.m * args.ldd);
+  args.alpha = 1;
+  args.beta = 0;
+  return args;
+}
+
+/// Adds up the parts of kVecD neighbours of D, of which a row has ceil_div(n, kVecD): thread
+/// `piece` of all has the piece of that number.
+template <int kVecC, int kVecD, bool kReadsC, class CIn, class D, class Acc>
+KILN_DEVICE void sum_parts(const GemmArgs& args, int splits, long long piece) {
+  using Vector = ElementVector<Acc, kVecD>;
+  constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
+  const int pieces = (args.n - 1) / kVecD + 1;
+  const int row = static_cast<int>(piece / pieces);
+  const int col = static_cast<int>(piece % pieces) * kVecD;
+  if (row >= args.m) return;
+  const long long ld = part_stride<Acc>(args.n);
+  const Acc* part = static_cast<const Acc*>(args.workspace) + row * ld + col;
+  const long long step = args.m * ld;
+  Acc sum[kVecD] = {};
+#pragma unroll 8
+  for (int split = 0; split < splits; ++split) {
+    const Acc* from = part + split * step;
+    if (col + kVecD <= args.n) {
+      const Vector vector = *reinterpret_cast<const Vector*>(from);
+#pragma unroll
+      for (int i = 0; i < kVecD; ++i) sum[i] += vector.element[i];
+    } else {
+#pragma unroll
+      for (int i = 0; i < kVecD; ++i) {
+        if (col + i < args.n) sum[i] += from[i];
+      }
+    }
+  }
+  const Output<CIn, D, Acc, kReadsC> output(args);
+  output.template store<kPieceC>(row, col, sum, output.alpha(), output.beta());
+}
+
+}  // namespace kiln
