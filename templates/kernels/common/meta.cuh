@@ -19,4 +19,10 @@ struct ConditionalType<false, Then, Else> {
 template <bool kCondition, class Then, class Else>
 using Conditional = typename ConditionalType<kCondition, Then, Else>::type;
 
+/// std::is_same_v.
+template <class X, class Y>
+inline constexpr bool kSameType = false;
+template <class X>
+inline constexpr bool kSameType<X, X> = true;
+
 }  // namespace kiln

@@ -50,8 +50,7 @@
 ///
 /// Limits. f16 (and from sm_80 on bf16) operands of one type, float accumulation, output in float
 /// or the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate; the
-/// rest takes other instructions. Compilers turn the loads of f16 fragments into ldmatrix, but
-/// those of bf16 fragments into plain loads of words, which costs bf16 a third of the speed.
+/// rest takes other instructions.
 
 #include "common/arithmetic.cuh"
 #include "common/meta.cuh"
@@ -139,8 +138,7 @@ struct GemmWmmaLaunch {  //@ at launch
 //@                     (tile_k / 16 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) +
 //@                      (tile_m + tile_n) * tile_k / threads / 2)
 //@ cost       memory = ceil_div(k, tile_k) *
-//@                     (warps * (warp_m + warp_n) * tile_k / 64 *
-//@                      (a_type == type.bf16 ? 2 : 1) * (pad == 0 ? 4 : 1) +
+//@                     (warps * (warp_m + warp_n) * tile_k / 64 * (pad == 0 ? 4 : 1) +
 //@                      (tile_m + tile_n) * tile_k / 64 +
 //@                      a_rows * ceil_div(a_cols, 64) + b_rows * ceil_div(b_cols, 64))
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
@@ -175,7 +173,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using ChunksB = TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>;
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA>>;
   using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB>>;
-  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n, 16}, kTileA.depth_contiguous,
+  using Atom = AtomWmma<A, Acc, WmmaShape{C.frag_m, C.frag_n}, kTileA.depth_contiguous,
                         kTileB.depth_contiguous>;
   using Mma = WarpTile<
       Atom, WarpTileShape{C.warp_m / C.frag_m, C.warp_n / C.frag_n, C.tile_k, C.fragment_buffers},

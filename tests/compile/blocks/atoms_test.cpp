@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// The matrix atoms of mma.sync: right products of every element type from rows that run along k and
-// across it, and no bank conflict when fragments are read.
+// The matrix atoms of mma.sync and WMMA: right products of every element type from rows that run
+// along k and across it, and no bank conflict when fragments are read.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,13 +25,33 @@ const char* const kAtomKernel = R"(
 #include "common/gemm_args.cuh"
 #include "common/meta.cuh"
 #include "lib/atom_mma.cuh"
+#include "lib/atom_wmma.cuh"
 #include "lib/shared_layout.cuh"
 #include "lib/warp_tile.cuh"
 
 namespace kiln {
 
-template <class A, class B, class Acc, bool kAlongA, bool kAlongB, int kProducts, int kBytes>
-__global__ void product(const GemmArgs args) {
+template <class Atom, auto kStage, int kProducts, class A, class Acc>
+__device__ void product(const GemmArgs& args, A* stage, Acc* d) {
+  constexpr int kDepth = 64 / static_cast<int>(sizeof(A));
+  constexpr int kRows = 2 * Atom::rows();
+  constexpr int kCols = 2 * Atom::cols();
+  const A* a = static_cast<const A*>(args.a);
+  const A* b = static_cast<const A*>(args.b);
+  for (int i = static_cast<int>(threadIdx.x); i < kRows * kDepth; i += 32) {
+    stage[kStage.a.offset(i / kDepth, i % kDepth)] = a[i];
+  }
+  for (int i = static_cast<int>(threadIdx.x); i < kCols * kDepth; i += 32) {
+    stage[kStage.b.first + kStage.b.offset(i % kCols, i / kCols)] = b[i];
+  }
+  __syncwarp();
+  WarpTile<Atom, WarpTileShape{2, 2, kDepth, 2}, kStage> mma(0, 0);
+  for (int i = 0; i < kProducts; ++i) mma.multiply_stage(stage);
+  for (int row = 0; row < 2; ++row) mma.store_row(row, d + row * Atom::rows() * kCols, kCols);
+}
+
+template <class A, class B, class Acc, bool kAlongA, bool kAlongB, int kBytes, int kProducts>
+__global__ void mma(const GemmArgs args) {
   constexpr int kDepth = 64 / static_cast<int>(sizeof(A));
   constexpr int kLine = 128 / static_cast<int>(sizeof(A));
   constexpr int kLineA = sizeof(A) == 8 || (sizeof(A) == 4 && !kAlongA) ? 4 : 8;
@@ -42,88 +62,166 @@ __global__ void product(const GemmArgs args) {
   constexpr Stage kStage{OperandLayout{kRowsA, kAlongA, 0},
                          OperandLayout{kRowsB, kAlongB, kElements}, 2 * kElements};
   __shared__ __align__(1024) A stage[2 * kElements];
-  const A* a = static_cast<const A*>(args.a);
-  const A* b = static_cast<const A*>(args.b);
-  for (int i = static_cast<int>(threadIdx.x); i < 32 * kDepth; i += 32) {
-    stage[kStage.a.offset(i / kDepth, i % kDepth)] = a[i];
-    stage[kStage.b.first + kStage.b.offset(i % 32, i / 32)] = b[i];
-  }
-  __syncwarp();
-  WarpTile<AtomMma<A, B, Acc, kBytes>, WarpTileShape{2, 2, kDepth, 2}, kStage> mma(0, 0);
-  for (int i = 0; i < kProducts; ++i) mma.multiply_stage(stage);
-  Acc* d = static_cast<Acc*>(args.d);
-  for (int row = 0; row < 2; ++row) mma.store_row(row, d + row * 16 * 32, 32);
+  product<AtomMma<A, B, Acc, kBytes>, kStage, kProducts>(args, stage, static_cast<Acc*>(args.d));
+}
+
+// Rows are 16 bytes longer than they need be, or 32 where words of rows across k are read.
+template <class T, class Acc, int kM, int kN, bool kAlongA, bool kAlongB, int kProducts>
+__global__ void wmma(const GemmArgs args) {
+  constexpr int kDepth = 64 / static_cast<int>(sizeof(T));
+  constexpr int kPad = (sizeof(T) < 4 ? 16 : 32) / static_cast<int>(sizeof(T));
+  constexpr int kPadAlong = (sizeof(T) < 8 ? 16 : 32) / static_cast<int>(sizeof(T));
+  constexpr PaddedLayout kRowsA{kAlongA ? kDepth + kPadAlong : 2 * kM + kPad};
+  constexpr PaddedLayout kRowsB{kAlongB ? kDepth + kPadAlong : 2 * kN + kPad};
+  constexpr int kElements = 64 * (64 + 32);
+  constexpr Stage<PaddedLayout, PaddedLayout> kStage{
+      {kRowsA, kAlongA, 0}, {kRowsB, kAlongB, kElements}, 2 * kElements};
+  __shared__ __align__(128) T stage[2 * kElements];
+  product<AtomWmma<T, Acc, WmmaShape{kM, kN}, kAlongA, kAlongB>, kStage, kProducts>(
+      args, stage, static_cast<Acc*>(args.d));
 }
 
 }  // namespace kiln
 )";
 
 struct AtomCase {
-  std::string a;
-  std::string b;
-  std::string acc;
+  std::string kernel;  ///< without the number of products
   DType type_a;
   DType type_b;
-  bool along_a = true;
-  bool along_b = true;
-  int bytes = 32;  ///< of k in the atom
+  DType acc;
+  int m = 16;
+  int n = 16;
+  /// Whether fragments are read without conflicts.
+  bool swift = true;
 };
 
-std::vector<AtomCase> atom_cases() {
+const char* name_of(DType type) {
+  switch (type) {
+    case DType::f16:
+      return "__half";
+    case DType::bf16:
+      return "__nv_bfloat16";
+    case DType::tf32:
+      return "kiln::tf32";
+    case DType::f64:
+      return "double";
+    case DType::s8:
+      return "signed char";
+    case DType::u8:
+      return "unsigned char";
+    case DType::s32:
+      return "int";
+    default:
+      return "float";
+  }
+}
+
+AtomCase mma_case(DType a, DType b, DType acc, bool along_a = true, bool along_b = true,
+                  int bytes = 32) {
+  return {fmt::format("kiln::mma<{}, {}, {}, {}, {}, {}", name_of(a), name_of(b), name_of(acc),
+                      along_a, along_b, bytes),
+          a, b, acc};
+}
+
+AtomCase wmma_case(DType type, DType acc, int m, int n, bool along_a, bool along_b) {
+  // 8-bit elements across k come one by one.
+  return {fmt::format("kiln::wmma<{}, {}, {}, {}, {}, {}", name_of(type), name_of(acc), m, n,
+                      along_a, along_b),
+          type,
+          type,
+          acc,
+          m,
+          n,
+          size_bytes(type) > 1 || (along_a && along_b)};
+}
+
+std::vector<AtomCase> mma_cases() {
   std::vector<AtomCase> all;
   for (const bool along_a : {true, false}) {
     for (const bool along_b : {true, false}) {
-      all.push_back({"__half", "__half", "float", DType::f16, DType::f16, along_a, along_b});
-      all.push_back(
-          {"kiln::tf32", "kiln::tf32", "float", DType::tf32, DType::tf32, along_a, along_b});
+      all.push_back(mma_case(DType::f16, DType::f16, DType::f32, along_a, along_b));
+      all.push_back(mma_case(DType::tf32, DType::tf32, DType::f32, along_a, along_b));
       for (const int bytes : {32, 64}) {
-        all.push_back(
-            {"double", "double", "double", DType::f64, DType::f64, along_a, along_b, bytes});
+        all.push_back(mma_case(DType::f64, DType::f64, DType::f64, along_a, along_b, bytes));
       }
     }
   }
-  all.push_back({"__nv_bfloat16", "__nv_bfloat16", "float", DType::bf16, DType::bf16, false, true});
-  all.push_back({"signed char", "signed char", "int", DType::s8, DType::s8});
-  all.push_back({"signed char", "unsigned char", "int", DType::s8, DType::u8});
-  all.push_back({"unsigned char", "signed char", "int", DType::u8, DType::s8});
-  all.push_back({"unsigned char", "unsigned char", "int", DType::u8, DType::u8});
+  all.push_back(mma_case(DType::bf16, DType::bf16, DType::f32, false, true));
+  for (const DType a : {DType::s8, DType::u8}) {
+    for (const DType b : {DType::s8, DType::u8}) all.push_back(mma_case(a, b, DType::s32));
+  }
   return all;
 }
 
-class AtomBlocks : public BlockTest {};
+std::vector<AtomCase> wmma_cases() {
+  std::vector<AtomCase> all;
+  for (const bool along_a : {true, false}) {
+    for (const bool along_b : {true, false}) {
+      all.push_back(wmma_case(DType::tf32, DType::f32, 16, 16, along_a, along_b));
+      all.push_back(wmma_case(DType::f64, DType::f64, 8, 8, along_a, along_b));
+      for (const DType type : {DType::bf16, DType::s8}) {
+        const DType acc = type == DType::s8 ? DType::s32 : DType::f32;
+        all.push_back(wmma_case(type, acc, 16, 16, along_a, along_b));
+        // Fragments start on 16 bytes at least.
+        if (along_b) all.push_back(wmma_case(type, acc, 32, 8, along_a, along_b));
+        if (along_a) all.push_back(wmma_case(type, acc, 8, 32, along_a, along_b));
+      }
+    }
+  }
+  all.push_back(wmma_case(DType::f16, DType::f32, 16, 16, true, false));
+  all.push_back(wmma_case(DType::f16, DType::f16, 16, 16, false, true));
+  all.push_back(wmma_case(DType::u8, DType::s32, 16, 16, true, true));
+  return all;
+}
+
+class AtomBlocks : public BlockTest {
+ protected:
+  void expect_right(const std::vector<AtomCase>& cases) {
+    std::vector<std::string> kernels;
+    for (const AtomCase& one : cases) {
+      for (const int products : {1, 2}) {
+        kernels.push_back(fmt::format("{}, {}>", one.kernel, products));
+      }
+    }
+    load(kAtomKernel, kernels);
+    const LaunchGeometry geometry{{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
+    for (std::size_t i = 0; i < kernels.size(); i += 2) {
+      SCOPED_TRACE(kernels[i]);
+      const AtomCase& one = cases[i / 2];
+      const int depth = 64 / size_bytes(one.type_a);
+      const int rows = 2 * one.m;
+      const int cols = 2 * one.n;
+      GemmArgs args{};
+      // So that sums of f16 do not overflow; each of its two steps rounds them.
+      const bool halves = one.acc == DType::f16;
+      const double scale = halves ? 1.0 / 64 : 1.0;
+      args.a = matrix(one.type_a, rows, depth, depth, false, scale);
+      args.b = matrix(one.type_b, depth, cols, cols);
+      const auto count = static_cast<std::size_t>(rows * cols);
+      args.d = fresh(count * static_cast<std::size_t>(size_bytes(one.acc)));
+      run(i, geometry, args);
+      const auto got = values(one.acc, args.d, count);
+      for (int at = 0; at < rows * cols; ++at) {
+        double wanted = 0.0;
+        for (int z = 0; z < depth; ++z) {
+          wanted += scale * number_at(at / cols, z) * number_at(z, at % cols);
+        }
+        ASSERT_NEAR(got[static_cast<std::size_t>(at)], wanted, halves ? wanted / 1024 : 0.0)
+            << "row " << at / cols << " column " << at % cols;
+      }
+      if (!one.swift) continue;
+      // Filling the stage conflicts in both; one more product adds nothing to that.
+      EXPECT_EQ(bench().conflicts(geometry, args, i + 1), bench().conflicts(geometry, args, i));
+    }
+  }
+};
 
 TEST_F(AtomBlocks, ProductsOfMmaSyncAreRightAndReadWithoutConflicts) {
-  std::vector<std::string> kernels;
-  for (const AtomCase& one : atom_cases()) {
-    for (const int products : {1, 2}) {
-      kernels.push_back(fmt::format("kiln::product<{}, {}, {}, {}, {}, {}, {}>", one.a, one.b,
-                                    one.acc, one.along_a, one.along_b, products, one.bytes));
-    }
-  }
-  load(kAtomKernel, kernels);
-  const LaunchGeometry geometry{{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  for (std::size_t i = 0; i < kernels.size(); i += 2) {
-    SCOPED_TRACE(kernels[i]);
-    const AtomCase& one = atom_cases()[i / 2];
-    const int depth = 64 / size_bytes(one.type_a);
-    GemmArgs args{};
-    args.a = matrix(one.type_a, 32, depth, depth);
-    args.b = matrix(one.type_b, depth, 32, 32);
-    const DType type_d = one.acc == "int"      ? DType::s32
-                         : one.acc == "double" ? DType::f64
-                                               : DType::f32;
-    args.d = fresh(static_cast<std::size_t>(32 * 32 * size_bytes(type_d)));
-    run(i, geometry, args);
-    const auto got = values(type_d, args.d, 32 * 32);
-    for (int at = 0; at < 32 * 32; ++at) {
-      double wanted = 0.0;
-      for (int z = 0; z < depth; ++z) wanted += number_at(at / 32, z) * number_at(z, at % 32);
-      ASSERT_EQ(got[static_cast<std::size_t>(at)], wanted)
-          << "row " << at / 32 << " column " << at % 32;
-    }
-    // Filling the stage conflicts in both; one more product adds nothing to that.
-    EXPECT_EQ(bench().conflicts(geometry, args, i + 1), bench().conflicts(geometry, args, i));
-  }
+  expect_right(mma_cases());
+}
+
+TEST_F(AtomBlocks, ProductsOfWmmaAreRightAndReadWithoutConflicts) {
+  expect_right(wmma_cases());
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ void BlockTest::run(std::size_t kernel, const LaunchGeometry& geometry, const Ge
   for (const auto& report : bench_->take_reports()) ADD_FAILURE() << report.describe();
 }
 
-const void* BlockTest::matrix(DType type, int rows, int cols, int ld, bool transposed) {
+const void* BlockTest::matrix(DType type, int rows, int cols, int ld, bool transposed,
+                              double scale) {
   const int lines = transposed ? cols : rows;
   const int length = transposed ? rows : cols;
   const auto bytes = static_cast<std::size_t>(size_bytes(type));
@@ -36,7 +37,7 @@ const void* BlockTest::matrix(DType type, int rows, int cols, int ld, bool trans
   for (int row = 0; row < rows; ++row) {
     for (int col = 0; col < cols; ++col) {
       const int at = transposed ? col * ld + row : row * ld + col;
-      store_element(type, data.data(), at, number_at(row, col));
+      store_element(type, data.data(), at, number_at(row, col) * scale);
     }
   }
   return reinterpret_cast<const void*>(bench_->upload(data));

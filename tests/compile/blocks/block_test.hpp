@@ -32,9 +32,10 @@ class BlockTest : public NvrtcTest {
   void run(std::size_t kernel, const LaunchGeometry& geometry, const GemmArgs& args);
   [[nodiscard]] Bench& bench() { return *bench_; }
 
-  /// rows x cols elements at number_at(row, col), in memory with `ld` elements a row (or a column,
-  /// if transposed); what lies between the rows is unwritten.
-  [[nodiscard]] const void* matrix(DType type, int rows, int cols, int ld, bool transposed = false);
+  /// rows x cols elements at number_at(row, col) * scale, in memory with `ld` elements a row (or a
+  /// column, if transposed); what lies between the rows is unwritten.
+  [[nodiscard]] const void* matrix(DType type, int rows, int cols, int ld, bool transposed = false,
+                                   double scale = 1.0);
   /// Unwritten memory.
   [[nodiscard]] void* fresh(std::size_t bytes);
   /// Memory in which every byte is 0xcd.

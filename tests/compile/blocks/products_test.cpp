@@ -61,7 +61,7 @@ __global__ void warp_tile(const GemmArgs args) {
   __shared__ __align__(128) T stage[kA + kB];
   __shared__ __align__(128) float slab[kM * 2 * kN];
   fill_stage<kStage>(args, stage);
-  WarpTile<AtomWmma<T, float, WmmaShape{kM, kN, 16}, kAlongA, kAlongB>,
+  WarpTile<AtomWmma<T, float, WmmaShape{kM, kN}, kAlongA, kAlongB>,
            WarpTileShape{2, 2, 32, kBuffers}, kStage>
       mma(0, 0);
   mma.multiply_stage(stage);
@@ -119,7 +119,7 @@ __global__ void product(const GemmArgs args) {
   const int warp = static_cast<int>(threadIdx.x) / 32;
   CopyA copy_a(panel_of_a<false, __half>(args, 0));
   CopyB copy_b(panel_of_b<false, __half>(args, 0));
-  WarpTile<AtomWmma<__half, float, WmmaShape{16, 16, 16}, true, false>,
+  WarpTile<AtomWmma<__half, float, WmmaShape{16, 16}, true, false>,
            WarpTileShape{1, 2, 32, kBuffers}, kStage>
       mma(warp * 16, 0);
   const int tiles = ceil_div(args.k, 32);
