@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace kiln {
@@ -96,8 +97,9 @@ double unit_roundoff(DType type) {
 
 ErrorBound error_bound(const Gemm& gemm) {
   const double c = gemm.acc == DType::f64 ? 8.0 : 4.0;
-  return {unit_roundoff(gemm.d),
-          c * std::sqrt(static_cast<double>(gemm.k)) * accumulation_roundoff(gemm)};
+  const bool narrow = size_bytes(gemm.acc) == 2;
+  const auto terms = static_cast<double>(narrow ? std::min<std::int64_t>(gemm.k, 16) : gemm.k);
+  return {unit_roundoff(gemm.d), c * std::sqrt(terms) * accumulation_roundoff(gemm)};
 }
 
 ExactPlan plan_exact(const Gemm& gemm) {

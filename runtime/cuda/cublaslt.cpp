@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/cuda/cublaslt.hpp"
 
+#include <cuda_fp16.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +65,8 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
     return std::nullopt;
   }
   switch (gemm.acc) {
+    case DType::f16:
+      return Types{*a, *b, *c, *d, Api::kCompute16F, CUDA_R_16F};
     case DType::f32:
       return Types{*a,
                    *b,
@@ -83,6 +86,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
 
 /// A factor in the type that cuBLASLt reads it in.
 union Scale {
+  __half_raw f16;
   float f32;
   double f64;
   std::int32_t s32;
@@ -90,7 +94,9 @@ union Scale {
 
 Scale to_scale(double value, cudaDataType type) {
   Scale scale{};
-  if (type == CUDA_R_32F) {
+  if (type == CUDA_R_16F) {
+    scale.f16 = __double2half(value);
+  } else if (type == CUDA_R_32F) {
     scale.f32 = static_cast<float>(value);
   } else if (type == CUDA_R_64F) {
     scale.f64 = value;

@@ -35,6 +35,7 @@ struct CublasLtApi {
 
   static constexpr Status kSuccess = 0;           // CUBLAS_STATUS_SUCCESS
   static constexpr Status kNotSupported = 15;     // CUBLAS_STATUS_NOT_SUPPORTED
+  static constexpr int kCompute16F = 64;          // CUBLAS_COMPUTE_16F
   static constexpr int kCompute32F = 68;          // CUBLAS_COMPUTE_32F
   static constexpr int kCompute32FFastTf32 = 77;  // CUBLAS_COMPUTE_32F_FAST_TF32
   static constexpr int kCompute64F = 70;          // CUBLAS_COMPUTE_64F

@@ -54,7 +54,7 @@ TEST(Templates, ForAProblem) {
 
 TEST(Templates, SaysWhyAProblemIsNotSupported) {
   const Sandbox sandbox;
-  const auto run = sandbox.run({"templates", "gemm_wmma", "--dtype", "f64", "--arch", "sm_90a"});
+  const auto run = sandbox.run({"templates", "gemm_wmma", "--dtype", "e4m3", "--arch", "sm_90a"});
   EXPECT_EQ(run.exit_code, 0);
   EXPECT_NE(run.out.find("unsupported: "), std::string::npos) << run.out;
 }

@@ -105,10 +105,10 @@ TEST(Tune, ASuiteNamesWhatIsUnsupported) {
   EXPECT_EQ(run.err, "");
 }
 
-// No template that takes part for f64 has the tunable: an error of that line alone.
+// No template that takes part for e4m3 has the tunable: an error of that line alone.
 TEST(Tune, ALineOfASuiteThatFailsCostsTheOthersNothing) {
   const Sandbox sandbox;
-  sandbox.write("suite.txt", "bad f64 64 64 64 nn\ngood f16 64 64 64 nn\n");
+  sandbox.write("suite.txt", "bad e4m3 64 64 64 nn\ngood f16 64 64 64 nn\n");
   std::vector<std::string> arguments{
       "tune",  "--suite",   "suite.txt",   "--compile-only",       "--arch",           "sm_90a",
       "--set", "frag_m=16", "--templates", "gemm_wmma,gemm_naive", "--max-candidates", "1"};

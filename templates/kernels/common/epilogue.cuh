@@ -11,6 +11,19 @@
 
 namespace kiln {
 
+/// What alpha and beta are applied in: the accumulator's type, but for f16, which holds sums and
+/// little else.
+template <class Acc>
+struct ScaledSum {
+  using type = Acc;
+};
+#if defined(KILN_USES_F16)
+template <>
+struct ScaledSum<__half> {
+  using type = float;
+};
+#endif
+
 /// `kCount` neighbouring elements that are moved as one machine word.
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount) ElementVector {

@@ -6,7 +6,10 @@
 //@ arch       sm >= 75
 //@ priority   200   // tensor cores before plain arithmetic
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
-//@ types      a=f16|bf16 b=a c=f32 d=f32 acc=f32
+//@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
+//@ types      a=f16 b=a c=a d=a acc=f16
+//@ types      a=s8|u8 b=a c=s32 d=s32 acc=s32
+//@ types      a=f64 b=a c=a d=a acc=f64
 
 /// \file
 /// D = alpha op(A) op(B) + beta C on tensor cores, through the portable WMMA interface.
@@ -41,16 +44,21 @@
 ///         tile     i-1         i         i+1        i+2
 ///                i+3 starts  multiply   ready     arriving
 ///
-/// Fragments are double-buffered where registers allow: those of the next 16-deep step, in the ring
-/// across tiles too, are read from shared memory while the tensor cores work on the current ones.
+/// Fragments are double-buffered where registers allow: those of the next step, 32 bytes of k, in
+/// the ring across tiles too, are read from shared memory while the tensor cores work on the
+/// current ones.
 ///
 /// Edges. Tiles that hang over a matrix are filled up with zeros while loading, and D is stored
 /// through shared memory, so that rows come out in whole aligned vectors where they can and element
 /// by element at the right edge.
 ///
-/// Limits. f16 (and from sm_80 on bf16) operands of one type, float accumulation, output in float
-/// or the operands' type. On sm_90 and newer WMMA reaches about 60 % of the tensor cores' rate; the
-/// rest takes other instructions.
+/// Types. f16, bf16, tf32 (stored as f32, rounded as fragments are loaded), s8, u8 and f64. f16 may
+/// be summed in f16, which takes half the registers for sums; alpha and beta are applied in f32 all
+/// the same.
+///
+/// Limits. Both operands have one type. On sm_90 and newer WMMA reaches about 60 % of the tensor
+/// cores' rate; the rest takes other instructions. Sums of integers wrap around. 8-bit operands
+/// whose rows run across k are read byte by byte.
 
 #include "common/arithmetic.cuh"
 #include "common/meta.cuh"
@@ -69,22 +77,23 @@
 struct GemmWmmaConfig {  //@ config
   int tile_m;            //@ tune 32 64 128* 256   // rows of D that a block computes
   int tile_n;            //@ tune 32 64 128* 256   // columns of D that a block computes
-  int tile_k;            //@ tune 16 32* 64        // depth of one stage
+  int tile_k;            //@ tune 16 32* 64 128    // depth of one stage
   int warp_m;            //@ tune 32 64*           // rows of D that a warp computes
   int warp_n;            //@ tune 32 64*           // columns of D that a warp computes
-  int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32x16, 16x16x16 or 32x8x16
-  int pad;               //@ tune 0 8*             // elements between shared rows: bank conflicts
+  int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32, 16x16 or 32x8; f64: 8x8
+  int pad;               //@ tune 0 4 8* 16        // elements between shared rows: bank conflicts
   int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
   int copy;              //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
-  int frag_n;            //@ let 256 / frag_m
+  int frag_n;            //@ let a_bytes == 8 ? 8 : 256 / frag_m
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
                          //@         device.regs_per_sm / (min_blocks * threads))
+  int sum_regs;          //@ let warp_m * warp_n * acc_bytes / 128
   int fragment_regs;     //@ let (warp_m + warp_n) / 4   // of one step's operands
-  int fragment_buffers;  //@ let warp_m * warp_n / 32 + 2 * fragment_regs + 40 <= thread_regs
-                         //@         ? 2 : 1
+  int other_regs;        //@ let a_bytes == 4 && (trans_a == 1 || trans_b == 0) ? 96 : 40
+  int fragment_buffers;  //@ let sum_regs + 2 * fragment_regs + other_regs <= thread_regs ? 2 : 1
   int a_transposed;      //@ let trans_a
   int b_transposed;      //@ let trans_b
   int reads_matrix_c;    //@ let reads_c
@@ -96,7 +105,7 @@ struct GemmWmmaConfig {  //@ config
   int b_stride;          //@ let b_cols + pad
   int a_elements;        //@ let a_rows * a_stride
   int stage_elements;    //@ let a_elements + b_rows * b_stride
-  int result_stride;     //@ let warp_n + 8   // of a warp's slab of results, in floats
+  int result_stride;     //@ let warp_n + 8   // of a warp's slab of results, in sums
   int result_elements;   //@ let frag_m * result_stride
   int smem_bytes;        //@ let max(stages * stage_elements * a_bytes,
                          //@         warps * result_elements * acc_bytes)
@@ -110,55 +119,67 @@ struct GemmWmmaLaunch {  //@ at launch
   int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
 };
 
-//@ require    a_type != type.bf16 || device.sm >= 80   // WMMA has bf16 from sm_80 on
-//@ require    copy == 0 || device.sm >= 80             // cp.async is there from sm_80 on
-//@ require    copy == 0 || min(vec_a, vec_b) >= 2      // cp.async moves at least 4 bytes
+//@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
+//@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
+//@ require    copy == 0 || min(vec_a, vec_b) * a_bytes >= 4   // cp.async moves at least 4 bytes
 //@ require    copy == 0 ? stages <= 2 : stages >= 2    // a ring needs two
-//@ require    copy == 0 || fragment_buffers == 1 || tile_k >= 32   // the ring alternates fragments
+//@ require    tile_k * a_bytes >= 32 && tile_k * a_bytes <= 128
+//@ require    copy == 0 || fragment_buffers == 1 || tile_k * a_bytes >= 64   // the ring alternates
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    warp_m % frag_m == 0 && warp_n % frag_n == 0   // fragments tile the warp
 //@ require    threads <= device.max_threads
 //@ require    threads * vec_a >= a_cols && threads * vec_b >= b_cols   // a pass covers a row
-//@ require    frag_m != 8 || trans_a == 0              // WMMA wants 32-byte aligned fragments
-//@ require    frag_n != 8 || trans_b == 1              // likewise
+//@ require    a_type != type.tf32 || frag_m == 16         // the one shape of tf32
+//@ require    a_bytes != 8 || frag_m == 8                 // and of f64
+//@ require    pad == 0 || pad * a_bytes == 16 || pad * a_bytes == 32 && a_bytes >= 4
+//@ require    trans_a == 0 || frag_m * a_bytes >= min(32, 16 * a_bytes)   // WMMA wants fragments
+//@ require    trans_b == 1 || frag_n * a_bytes >= min(32, 16 * a_bytes)   // on 32 bytes, of 8-bit
+//@ require    frag_n * acc_bytes >= 32                                    // elements on 16
 //@ require    smem_bytes <= device.smem_optin
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     warp_m * warp_n / 32 + fragment_regs + 40 <= thread_regs  // no spilling
+//@ prefer     sum_regs + fragment_regs + other_regs <= thread_regs    // no spilling
+//@ prefer     a_bytes < 8 || sum_regs <= 64 && threads <= 256         // likewise
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     pad == 8 || stages == 1   // a ring without padding only conflicts
-//@ prefer     m * n < 4194304 || tile_m * tile_n >= 16384 && warp_m * warp_n >= 2048  // big: reuse
-//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 || min(vec_a, vec_b) < 2   // overlap
+//@ prefer     pad > 0 || stages == 1   // a ring without padding only conflicts
+//@ prefer     m * n < 4194304 || tile_m * tile_n * max(4, acc_bytes) >= 65536   // big: reuse
+//@ prefer     m * n < 4194304 || sum_regs >= 64                                // likewise
+//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||        // overlap
+//@              min(vec_a, vec_b) * a_bytes < 4
 //@ launch     gemm_wmma
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
 //@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
 //@ cost       issues = warps * ceil_div(k, tile_k) *
-//@                     (tile_k / 16 * (warp_m * warp_n / 128 + (warp_m + warp_n) / 16 + 8) +
-//@                      (tile_m + tile_n) * tile_k / threads / 2)
+//@                     (tile_k * a_bytes / 32 *
+//@                      (warp_m * warp_n / (a_bytes == 8 ? 64 : 128) *
+//@                       (a_type == type.tf32 || a_bytes == 1 ? 2 : 1) +
+//@                       (warp_m + warp_n) / 16 + 8) +
+//@                      (tile_m + tile_n) * tile_k * a_bytes / threads / 4)
 //@ cost       memory = ceil_div(k, tile_k) *
-//@                     (warps * (warp_m + warp_n) * tile_k / 64 * (pad == 0 ? 4 : 1) +
-//@                      (tile_m + tile_n) * tile_k / 64 +
-//@                      a_rows * ceil_div(a_cols, 64) + b_rows * ceil_div(b_cols, 64))
+//@                     (warps * (warp_m * (a_bytes == 1 && trans_a == 1 ? 4 : 1) +
+//@                               warp_n * (a_bytes == 1 && trans_b == 0 ? 4 : 1)) *
+//@                      tile_k * a_bytes / 128 * (pad == 0 ? 4 : 1) +
+//@                      (tile_m + tile_n) * tile_k * a_bytes / 128 +
+//@                      a_rows * ceil_div(a_cols * a_bytes, 128) +
+//@                      b_rows * ceil_div(b_cols * a_bytes, 128))
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
 //@ cost       waits = stages == 1 ? ceil_div(k, tile_k)
 //@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
 //@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
-//@ cost       registers = min(thread_regs, warp_m * warp_n / 32 +
-//@                                         fragment_buffers * fragment_regs + 40)
+//@ cost       registers = min(thread_regs,
+//@                            sum_regs + fragment_buffers * fragment_regs + other_regs)
 
 template <GemmWmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_wmma(const kiln::GemmArgs args, const GemmWmmaLaunch at_launch) {
-  static_assert(sizeof(A) == 2 && sizeof(B) == 2, "gemm_wmma takes 16-bit operands");
-  static_assert(sizeof(Acc) == 4, "gemm_wmma accumulates in float");
+  static_assert(kiln::kSameType<A, B>, "Both operands have one type");
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
   static_assert(C.warp_m % C.frag_m == 0 && C.warp_n % C.frag_n == 0,
                 "Fragments must tile the warp's share");
-  static_assert(C.frag_m * C.frag_n == 256, "The WMMA shapes are 8x32, 16x16 and 32x8");
-  static_assert(C.tile_k % 16 == 0, "A stage must be whole steps of the tensor core");
-  static_assert(C.a_stride % 8 == 0 && C.b_stride % 8 == 0,
+  static_assert(C.tile_k * sizeof(A) % 32 == 0, "A stage must be whole steps of the tensor core");
+  static_assert(C.a_stride * sizeof(A) % 16 == 0 && C.b_stride * sizeof(A) % 16 == 0,
                 "WMMA needs shared rows that are multiples of 16 bytes");
   static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
                 "Register copies use one or two stages, background copies at least two");

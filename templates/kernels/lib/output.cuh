@@ -16,18 +16,20 @@ namespace kiln {
 template <class CIn, class D, class Acc, bool kReadsC>
 class Output {
  public:
+  using Scaled = typename ScaledSum<Acc>::type;
+
   KILN_DEVICE explicit Output(const GemmArgs& args) : args_(args) {}
 
-  KILN_DEVICE Acc alpha() const { return static_cast<Acc>(args_.alpha); }
-  KILN_DEVICE Acc beta() const { return static_cast<Acc>(args_.beta); }
+  KILN_DEVICE Scaled alpha() const { return static_cast<Scaled>(args_.alpha); }
+  KILN_DEVICE Scaled beta() const { return static_cast<Scaled>(args_.beta); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
-  KILN_DEVICE void store(int row, int col, Acc product, Acc alpha_, Acc beta_) const {
+  KILN_DEVICE void store(int row, int col, Scaled product, Scaled alpha_, Scaled beta_) const {
     store_element(product, alpha_, beta_, c(row, col), d(row, col));
   }
   template <int kVecC, int kCount>
-  KILN_DEVICE void store(int row, int col, const Acc (&product)[kCount], Acc alpha_,
-                         Acc beta_) const {
+  KILN_DEVICE void store(int row, int col, const Scaled (&product)[kCount], Scaled alpha_,
+                         Scaled beta_) const {
     store_piece<kCount, kVecC, kReadsC>(product, args_.n - col, alpha_, beta_, c(row, col),
                                         d(row, col));
   }

@@ -178,7 +178,7 @@ constexpr const char* kRing =
 TEST_F(CatalogMutants, WmmaRing) {
   CatalogSpecimen specimen("gemm_wmma", kRing,
                            problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::n, 16));
-  const std::string load_a = "nvcuda::wmma::load_matrix_sync(a, from, stride);";
+  const std::string load_a = "nvcuda::wmma::load_matrix_sync(parts[i], ";
   const std::string copy = "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"";
   const std::string wait_in_loop =
       "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
@@ -215,10 +215,10 @@ TEST_F(CatalogMutants, WmmaRing) {
           reported("no_warp_barrier",
                    "    mma.store_row(i, slab, kSlabStride);\n    __syncwarp();\n",
                    "    mma.store_row(i, slab, kSlabStride);\n", Finding::race,
-                   "*reinterpret_cast<const Quad*>(slab"),
-          reported("divergent_wmma", "    nvcuda::wmma::mma_sync(sum, a, b, sum)",
-                   "    if (threadIdx.x % 32 < 31) nvcuda::wmma::mma_sync(sum, a, b, sum)",
-                   Finding::divergent, "nvcuda::wmma::mma_sync(sum, a, b, sum)"),
+                   "*reinterpret_cast<Sums*>(to) = *reinterpret_cast<const Sums*>(from);"),
+          reported("divergent_wmma", "      nvcuda::wmma::mma_sync(sum",
+                   "      if (threadIdx.x % 32 < 31) nvcuda::wmma::mma_sync(sum",
+                   Finding::divergent, "nvcuda::wmma::mma_sync(sum"),
           reported("partial_rows_read_whole", "this->valid(pass) * static_cast<int>(sizeof(T)));",
                    "kBytes);", Finding::out_of_bounds, "     \"r\"(source_bytes)"),
           reported("misaligned_copy", "T* to = tile + this->row_ * kStride + this->col_;",
@@ -241,25 +241,39 @@ TEST_F(CatalogMutants, WmmaThroughRegisters) {
       "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=8 stages=2 tile_k=16 tile_m=32 tile_n=64 "
       "warp_m=32 warp_n=32",
       problem(Gemm::of(DType::bf16, 40, 72, 88), Storage::n, Storage::t, 16));
-  const std::string load_a = "nvcuda::wmma::load_matrix_sync(a, from, stride);";
-  const std::string load_b = "nvcuda::wmma::load_matrix_sync(b, from, stride);";
+  const std::string load = "nvcuda::wmma::load_matrix_sync(halves, ";
   examine(
       specimen,
       {
           reported("no_barrier_in_the_loop",
                    "      copy_b.store(b, next + kFirstB);\n    }\n    __syncthreads();\n",
-                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load_a),
+                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load),
           reported("no_first_barrier", "  copy_b.store(b, stages + kFirstB);\n  __syncthreads();\n",
-                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load_a),
+                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load),
           reported("buffers_not_swapped", "T* next = stages + (tile + 1) % 2 * kElements;",
-                   "T* next = stages + tile % 2 * kElements;", Finding::race, load_a),
+                   "T* next = stages + tile % 2 * kElements;", Finding::race, load),
           reported("b_in_the_place_of_a", "copy_b.store(b, next + kFirstB);",
-                   "copy_b.store(b, next);", Finding::uninitialised, load_b),
-          miscounts("layout_of_b", "typename WmmaLayout<!kDepthContiguousB>::type>;",
-                    "typename WmmaLayout<kDepthContiguousB>::type>;", {0, 1}),
+                   "copy_b.store(b, next);", Finding::uninitialised, load),
+          miscounts("layout_of_b", "typename WmmaLayout<kIsA == kAlongDepth>::type>;",
+                    "typename WmmaLayout<kAlongDepth>::type>;", {0, 1}),
           miscounts("tail_dropped", "const int tiles = ceil_div(args.k, C.tile_k);",
                     "const int tiles = args.k / C.tile_k;", {0, 1}),
       });
+}
+
+TEST_F(CatalogMutants, WmmaOfBytes) {
+  CatalogSpecimen specimen(
+      "gemm_wmma",
+      "copy=0 frag_m=16 group_m=1 min_blocks=1 pad=16 stages=1 tile_k=32 tile_m=32 tile_n=32 "
+      "warp_m=32 warp_n=32",
+      problem(Gemm::of(DType::s8, 40, 40, 72), Storage::n, Storage::t, 8));
+  examine(specimen,
+          {
+              miscounts("registers_of_b", "constexpr int kTogether = kIsA == (kShape.m != 8)",
+                        "constexpr int kTogether = kIsA != (kShape.m != 8)", {0, 1}),
+              miscounts("one_part_of_two", "for (int i = 0; i < FragmentA::kParts; ++i) {",
+                        "for (int i = 0; i < 1; ++i) {", {0, 1}),
+          });
 }
 
 }  // namespace

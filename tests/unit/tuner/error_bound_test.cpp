@@ -52,6 +52,48 @@ TEST(ErrorBound, HoldsForFloatSummationInAnyOrder) {
   }
 }
 
+double rounded_to_f16(double value) {
+  return decode(encode(value, ElementKind::f16), ElementKind::f16);
+}
+
+// Sums that are rounded to float16 after every `together` products.
+TEST(ErrorBound, HoldsForHalfAccumulatorsAndRejectsHalfOfTheProducts) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<double> normal;
+  for (const int k : {1, 5, 16, 100, 4000}) {
+    Gemm gemm = Gemm::of(DType::f16, 1, 1, k);
+    gemm.acc = DType::f16;
+    const ErrorBound bound = error_bound(gemm);
+    int rejected = 0;
+    constexpr int kTrials = 100;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      double one_by_one = 0.0;
+      double together = 0.0;
+      double pending = 0.0;
+      double first_half = 0.0;
+      double exact = 0.0;
+      double absolute = 0.0;
+      for (int i = 0; i < k; ++i) {
+        const double product = rounded_to_f16(normal(random)) * rounded_to_f16(normal(random));
+        one_by_one = rounded_to_f16(one_by_one + product);
+        pending += product;
+        if (i % 16 == 15 || i + 1 == k) {
+          together = rounded_to_f16(together + pending);
+          pending = 0.0;
+        }
+        if (i < k / 2) first_half += product;
+        exact += product;
+        absolute += std::abs(product);
+      }
+      const double allowed = bound.u_out * std::abs(exact) + bound.c_factor * absolute;
+      EXPECT_LE(std::abs(one_by_one - exact), allowed) << k;
+      EXPECT_LE(std::abs(together - exact), allowed) << k;
+      rejected += std::abs(first_half - exact) > allowed ? 1 : 0;
+    }
+    EXPECT_GE(rejected, kTrials / 2) << k;
+  }
+}
+
 /// The verdict on `value`, as stored in `kind`, with a unit roundoff and no error of the sum unless
 /// `slack` says so.
 bool accepts(double value, double reference, ElementKind kind, double slack = 0.0) {
