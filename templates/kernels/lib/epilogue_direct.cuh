@@ -8,6 +8,8 @@
 ///     sums[i][j]  -- alpha * sum + beta * C -->  D[row(i), col(j)]     what lies inside D
 ///
 /// alpha and beta are applied on the way, and C is read only where beta is not zero.
+///
+/// store_vectors() writes neighbouring sums as vectors, as far as D is aligned.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
@@ -28,6 +30,34 @@ KILN_DEVICE void store_direct(const Mma& mma, const Output& output, int row, int
       const int to_col = col + mma.col(j);
       if (to_col >= output.cols()) continue;
       output.store(to_row, to_col, mma.sum(i, j), alpha, beta);
+    }
+  }
+}
+
+/// Of the thread's rows part `part` of kParts, in pieces of up to kVecD sums, of which neighbouring
+/// columns come in kVec.
+template <int kVec, int kVecC, int kVecD, int kParts, class Mma, class Output>
+KILN_DEVICE void store_vectors(const Mma& mma, const Output& output, int row, int col, int part) {
+  using Acc = typename Mma::Acc;
+  constexpr int kPiece = kVec < kVecD ? kVec : kVecD;
+  constexpr int kPieceC = kPiece < kVecC ? kPiece : kVecC;
+  constexpr int kRows = Mma::shape().m;
+  constexpr int kCols = Mma::shape().n;
+  const Acc alpha = output.alpha();
+  const Acc beta = output.beta();
+#pragma unroll
+  for (int i = 0; i < kRows; ++i) {
+    if (kParts > 1 && i / (kRows / kParts) != part) continue;
+    const int to_row = row + mma.row(i);
+    if (to_row >= output.rows()) continue;
+#pragma unroll
+    for (int j = 0; j < kCols; j += kPiece) {
+      const int to_col = col + mma.col(j);
+      if (to_col >= output.cols()) continue;
+      Acc product[kPiece];
+#pragma unroll
+      for (int e = 0; e < kPiece; ++e) product[e] = mma.sum(i, j + e);
+      output.template store<kPieceC>(to_row, to_col, product, alpha, beta);
     }
   }
 }
