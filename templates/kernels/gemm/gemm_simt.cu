@@ -1,12 +1,41 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //@ template   gemm_simt
-//@ purpose    Plain multiply-adds at full rate: register blocks, warp tiles, a ring of cp.async.
+//@ purpose    Plain multiply-adds near full rate: large register blocks fed by a ring of cp.async.
 //@ operation  gemm
 //@ arch       sm >= 80
 //@ priority   120   // between tiles that wait for their copies and tensor cores
 //@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
+
+/// \file
+/// D = alpha op(A) op(B) + beta C without tensor cores, in the full precision of f32 and f64. Every
+/// issue slot that is not a multiply-add is lost, so all else is made rare:
+///
+///          B, one stage of the ring
+///          +-----------------+ tile_k         block tile of D            warp tile
+///          +-----------------+            +--------+--------+      +----+----+----+----+
+///     +--+ +--------+--------+            | warp 0 | warp 1 |      |lane|    |    |    | thread_m
+///     |A | |        |        |            +--------+--------+      +----+----+----+----+
+///     |  | |   D    |        |            | warp 2 | warp 3 |      |    |    |    |    |
+///     |  | +--------+--------+            +--------+--------+      +----+----+----+----+
+///     |  | |        |        |                                     thread_n
+///     +--+ +--------+--------+
+///     tile_k     tile_n
+///
+///   - a thread holds thread_m x thread_n sums in registers, and reads the thread_m + thread_n
+///     numbers that a step of k takes as vectors of up to 16 bytes, which the lanes of a row or a
+///     column of the warp share (lib/lane_tile.cuh);
+///   - cp.async fills a ring of stages. Both tiles lie there as rows across k; an operand whose
+///   rows
+///     run along k is transposed by the copies themselves (lib/copy_scattered.cuh);
+///   - where D has too few tiles to fill the device with warps, several groups of warps compute one
+///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have.
+///
+/// Limits. About a sixth of the issue slots goes to conflicts in the register file: the operands of
+/// a multiply-add, and what arrives from shared memory, meet in its banks. k is not split among
+/// blocks, so a D of few tiles leaves multiprocessors idle: the next step, in which blocks would
+/// take a range of tiles along k each, at the ceil_div() that counts them.
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
@@ -18,26 +47,31 @@
 #include "lib/main_loop_async.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
+#include "lib/ring.cuh"
 #include "lib/shared_layout.cuh"
 #include "lib/slices.cuh"
+#include "lib/tile_chunks.cuh"
 #include "lib/tile_order.cuh"
 
 struct GemmSimtConfig {  //@ config
   int tile_m;            //@ tune 32 64 80 96 128* 160 192 256   // rows of D that a block computes
   int tile_n;            //@ tune 32 64 80 96 128* 160 192 256   // columns of D
-  int thread_m;          //@ tune 4 5 6 8* 10 12 16   // rows of D that a thread computes
-  int thread_n;          //@ tune 4 5 6 8* 10 12 16   // columns of D that a thread computes
-  int lanes_m;           //@ tune 4 8*                // threads of a warp along the rows of D
-  int tile_k;            //@ tune 8* 16 32            // depth of one stage
-  int stages;            //@ tune 2 3* 4              // tiles of A and B in shared memory
-  int min_blocks;        //@ tune 1* 2 3 4            // blocks per SM that registers leave room for
-  int slices;            //@ tune 1* 2 4              // groups of warps that share tile_k
+  int thread_m;          //@ tune 4 6 8* 10 12 16   // rows of D that a thread computes
+  int thread_n;          //@ tune 4 6 8* 10 12 16   // columns of D that a thread computes
+  int lanes_m;           //@ tune 4 8*              // threads of a warp along the rows of D
+  int tile_k;            //@ tune 8 16* 32          // depth of one stage
+  int slices;            //@ tune 1* 2 4            // groups of warps that share the depth
+  int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
+  bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
+  int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
   int warp_m;            //@ let lanes_m * thread_m
   int warp_n;            //@ let 32 / lanes_m * thread_n
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n) * slices
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
-                         //@         device.regs_per_sm / (min_blocks * threads))
+                         //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
+  int used_regs;         //@ let (thread_m * thread_n + 2 * (thread_m + thread_n)) * acc_bytes / 4 +
+                         //@         36
   int vec_m;             //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
   int vec_n;             //@ let gcd(thread_n, 16 / acc_bytes)
   int a_transposed;      //@ let trans_a
@@ -47,49 +81,70 @@ struct GemmSimtConfig {  //@ config
   int b_stride;          //@ let tile_n + (trans_b == 1 ? 4 : 0)
   int a_elements;        //@ let tile_k * a_stride
   int stage_elements;    //@ let a_elements + tile_k * b_stride
-  int smem_bytes;  //@ let acc_bytes * max(stages * stage_elements, (slices - 1) * tile_m * tile_n)
-  int vec_a;       //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
-  int vec_b;       //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;       //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;       //@ let max(1, min(16, align_d) / d_bytes)
+  int smem_bytes;        //@ let acc_bytes * max(stages * stage_elements,
+                         //@                     (slices - 1) * tile_m * tile_n)
+  int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
+  int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
 };
 
 struct GemmSimtLaunch {  //@ at launch
   int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
+  int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
 };
 
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
-//@ require    thread_m % slices == 0                       // slices finish a part of it each
-//@ require    tile_k / slices % 2 == 0                     // fragments alternate
+//@ require    thread_m % slices == 0               // each slice finishes a part of the sums
+//@ require    tile_k / slices % 2 == 0             // the ring alternates fragments
 //@ require    trans_a == 0 || threads * vec_a >= tile_m   // one pass copies whole rows
 //@ require    trans_b == 1 || threads * vec_b >= tile_n
 //@ require    smem_bytes <= device.smem_optin
-//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
-//@ prefer     threads >= 128 && threads <= 256            // 1 or 2 warps for each scheduler
-//@ prefer     thread_m * thread_n * acc_bytes >= 128 && thread_m <= 2 * thread_n && thread_n <= 2 * thread_m   // reuse
-//@ prefer     (thread_m * thread_n + 2 * (thread_m + thread_n)) * acc_bytes / 4 + 36 <= thread_regs
+//@ require    blocks <= 2147483647   // one-dimensional grid
+//@ prefer     threads >= 128 && threads <= 256
+//@ prefer     min_blocks * threads >= 256 && min_blocks * threads <= 512   // 8 to 16 warps
+//@ prefer     used_regs <= thread_regs             // no spilling
+//@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m         // near-square: reuse
+//@ prefer     thread_m * thread_n * acc_bytes >= 192
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     min_blocks * threads <= 512
-//@ prefer     tile_k / slices * acc_bytes <= 64
+//@ prefer     tile_k / slices * acc_bytes <= 64    // the loop's text fits the instruction cache
+//@ prefer     slices == 1 || blocks <= 2 * device.sm_count   // for few tiles only
+//@ prefer     m * n < device.sm_count * 2048 ||    // four fifths of the last wave work
+//@                round_up(blocks, device.sm_count) * tile_m * tile_n * 4 <= m * n * 5
 //@ launch     gemm_simt
-//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
+//@   grid     blocks
 //@   block    threads
 //@   smem     smem_bytes
+//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)
+//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
+//@ cost       issues = warps * ceil_div(k, tile_k) *
+//@                     (tile_k / slices * (thread_m * thread_n + thread_m / vec_m +
+//@                                         thread_n / vec_n) + 40 +
+//@                      tile_k * (tile_m * (trans_a == 0 ? 2 : 1) +
+//@                                tile_n * (trans_b == 1 ? 2 : 1)) / threads)
+//@ cost       memory = ceil_div(k, tile_k) *   // a load of 16 bytes takes two wavefronts
+//@                     (warps * (tile_k / slices) * (thread_m / vec_m + thread_n / vec_n) * 2 +
+//@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
+//@ cost       waits = stages == 2 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
+//@ cost       trips = ceil_div(k, tile_k * (stages - 1))
+//@ cost       registers = min(thread_regs, used_regs)
 
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_simt(const kiln::GemmArgs args, const GemmSimtLaunch at_launch) {
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
+  static_assert(C.tile_k / C.slices % 2 == 0, "A slice of a stage must be whole pairs of steps");
   using namespace kiln;
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   constexpr Stage<PaddedLayout, PaddedLayout> kStage{
       {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_elements}, C.stage_elements};
   using CopyA = Conditional<kTileA.depth_contiguous, CopyScattered<A, kTileA, kStage.a, C.threads>,
-                            CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>>>;
+                            CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>, true>>;
   using CopyB = Conditional<kTileB.depth_contiguous, CopyScattered<B, kTileB, kStage.b, C.threads>,
-                            CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>>>;
+                            CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
   constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.tile_k / C.slices, C.lanes_m, C.vec_m,
                                  C.vec_n,    2};
 
@@ -108,8 +163,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   CopyB copy_b(panel_of_b<C.b_transposed != 0, B>(args, col));
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,
                                     warp_index % kWarpsPerRow * C.warp_n, slice * kShare.depth);
-  run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages,
-                                              ceil_div(args.k, C.tile_k));
+  run_async_ring<kStage, C.stages, C.threads, RingIndex>(mma, copy_a, copy_b, stages,
+                                                         ceil_div(args.k, C.tile_k));
   if constexpr (C.slices > 1) {
     __syncthreads();
     add_slices<C.slices, C.threads>(mma, stages, slice);

@@ -9,6 +9,10 @@
 ///
 ///     global memory  == cp.async ==>  shared memory        start(i + 3), start(i + 4), ...
 ///                                                          committed and awaited as groups (ring)
+///
+/// The address moves on after the copies of a tile, or (kAdvanceFirst) before those of the next.
+/// Copies read it late, and what overwrites it waits for that, which matters where a multiprocessor
+/// has only one or two warps for each scheduler.
 
 #include "common/annotations.cuh"
 #include "lib/ptx_async_copy.cuh"
@@ -16,13 +20,15 @@
 
 namespace kiln {
 
-template <class Chunks>
+template <class Chunks, bool kAdvanceFirst = false>
 class CopyAsync : public Chunks {
   using T = typename Chunks::Element;
 
  public:
   using Element = T;
-  KILN_DEVICE explicit CopyAsync(const Panel<T>& panel) : Chunks(panel) {}
+  KILN_DEVICE explicit CopyAsync(const Panel<T>& panel) : Chunks(panel) {
+    if constexpr (kAdvanceFirst) this->retreat();
+  }
 
   KILN_DEVICE void start(T* tile) {
     constexpr int kBytes = Chunks::vec() * static_cast<int>(sizeof(T));
@@ -32,6 +38,7 @@ class CopyAsync : public Chunks {
     constexpr int kStep = Chunks::step();
     constexpr auto kPlaces = Chunks::layout();
     constexpr int kStride = kPlaces.stride;
+    if constexpr (kAdvanceFirst) this->advance();
     // Spelled out for padded rows: through at() the compiler orders the loop differently, which
     // costs a transposed A 2 % of the speed.
     T* to = tile + this->row_ * kStride + this->col_;
@@ -52,7 +59,7 @@ class CopyAsync : public Chunks {
         }
       }
     }
-    this->advance();
+    if constexpr (!kAdvanceFirst) this->advance();
   }
 };
 

@@ -53,12 +53,15 @@ class CopyScattered {
     depth_ = panel.depth - run;
     place_ = run * kStride + line_;
     step_ = kLines * panel.ld;
-    source_ = panel.origin + line_ * panel.ld + run;
+    source_ = panel.origin + line_ * panel.ld + run - kTile.depth;
   }
 
-  /// Starts to copy the current tile and steps to the next one.
+  /// Starts to copy the next tile.
   KILN_DEVICE void start(T* tile) {
     T* to = tile + place_;
+    // The address moves before the copies, not after them: they read it late, and who overwrites
+    // it waits for that.
+    source_ += kTile.depth;
     const T* from = source_;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
@@ -72,7 +75,6 @@ class CopyScattered {
       }
       from += step_;
     }
-    source_ += kTile.depth;
     depth_ -= kTile.depth;
   }
 
@@ -82,7 +84,7 @@ class CopyScattered {
     return line_ + pass * kLines < kRows;
   }
 
-  const T* source_;  ///< the thread's first element of the current tile
+  const T* source_;  ///< the thread's first element of the tile before the next
   long long step_;   ///< to the row of the next pass
   int line_;         ///< of the tile, in the first pass
   int lines_;        ///< rows and depth of the matrix from the first element on; may be negative

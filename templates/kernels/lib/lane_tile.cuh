@@ -40,7 +40,8 @@ struct LaneTileShape {
   int lanes_m;
   int vec_m;  ///< neighbouring rows of one piece
   int vec_n;
-  int buffers;  ///< sets of fragments
+  int buffers;         ///< sets of fragments
+  bool columns_first;  ///< the order of multiplications
   KILN_HD constexpr int lanes_n() const { return 32 / lanes_m; }
 };
 
@@ -78,16 +79,20 @@ class LaneTile {
   }
 
   KILN_DEVICE void multiply(int slot) {
-    constexpr int kM = kShape.m;
-    constexpr int kN = kShape.n;
+    // Back and forth: a line keeps one number at the multiplier, and a turn the other, which spares
+    // reads of the register file, whose banks conflict. How well the registers are then dealt out
+    // is for the compiler to say, and differs between the two ways.
+    constexpr bool kColumns = kShape.columns_first;
+    constexpr int kLines = kColumns ? kShape.n : kShape.m;
+    constexpr int kLength = kColumns ? kShape.m : kShape.n;
 #pragma unroll
-    for (int j = 0; j < kN; ++j) {
+    for (int line = 0; line < kLines; ++line) {
 #pragma unroll
-      for (int i = 0; i < kM; ++i) {
-        // Back and forth: a turn keeps its number of A, and a column its number of B, at the
-        // multiplier, which spares reads of the register file, whose banks conflict.
-        const int row = j % 2 == 0 ? i : kM - 1 - i;
-        sums_[row][j] += a_[slot][row] * b_[slot][j];
+      for (int along = 0; along < kLength; ++along) {
+        const int turned = line % 2 == 0 ? along : kLength - 1 - along;
+        const int i = kColumns ? turned : line;
+        const int j = kColumns ? line : turned;
+        sums_[i][j] += a_[slot][i] * b_[slot][j];
       }
     }
   }

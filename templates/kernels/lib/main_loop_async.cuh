@@ -16,7 +16,9 @@
 
 namespace kiln {
 
-template <auto kStage, int kStages, int kThreads, class Mma, class CopyA, class CopyB, class T>
+template <auto kStage, int kStages, int kThreads,
+          template <class, int, int> class Cursor = RingCursor, class Mma, class CopyA, class CopyB,
+          class T>
 KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stages, int tiles) {
   constexpr int kSteps = Mma::steps();
   constexpr int kBuffers = Mma::shape().buffers;
@@ -26,7 +28,7 @@ KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
   // One group of copies per tile, empty past the last, so that the number of groups tells which
   // tiles have arrived.
   int started = 0;
-  RingCursor<T, kStages, kElements> write(stages);
+  Cursor<T, kStages, kElements> write(stages);
   const auto start_next = [&] {
     if (started < tiles) {
       copy_a.start(write.stage());
@@ -48,7 +50,7 @@ KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
   for (int i = 0; i < kStages - 1; ++i) start_next();
   wait_async_groups<kStages - 2>();
   __syncthreads();
-  RingCursor<T, kStages, kElements> read(stages);
+  Cursor<T, kStages, kElements> read(stages);
   mma.load_fragments(read.stage(), 0, 0);
   for (int tile = 0; tile < tiles; ++tile) {
 #pragma unroll

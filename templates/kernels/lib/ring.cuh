@@ -33,4 +33,20 @@ class RingCursor {
   T* at_;
 };
 
+/// The same as a distance from the first stage, which takes fewer instructions where addresses in
+/// shared memory need not be made from generic ones.
+template <class T, int kStages, int kStageElements>
+class RingIndex {
+ public:
+  KILN_DEVICE explicit RingIndex(T* stages) : begin_(stages) {}
+  KILN_DEVICE T* stage() const { return begin_ + at_; }
+  KILN_DEVICE void advance() {
+    at_ = at_ == (kStages - 1) * kStageElements ? 0 : at_ + kStageElements;
+  }
+
+ private:
+  T* begin_;
+  int at_ = 0;
+};
+
 }  // namespace kiln

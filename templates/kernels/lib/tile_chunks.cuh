@@ -110,6 +110,18 @@ class TileChunks {
       rows_ -= kRows;
     }
   }
+  /// Steps back to the tile before.
+  KILN_DEVICE void retreat() {
+    constexpr int kRows = kTile.rows();
+    constexpr int kCols = kTile.cols();
+    if constexpr (kTile.depth_contiguous) {
+      source_ -= kCols;
+      cols_ += kCols;
+    } else {
+      source_ -= kRows * ld_;
+      rows_ += kRows;
+    }
+  }
 
   KILN_DEVICE TileChunks(const T* origin, long long ld, int rows, int cols) {
     constexpr int kChunksPerRow = grid().chunks_per_row;
