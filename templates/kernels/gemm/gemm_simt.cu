@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using CopyB = Conditional<kTileB.depth_contiguous, CopyScattered<B, kTileB, kStage.b, C.threads>,
                             CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
   constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.tile_k / C.slices, C.lanes_m, C.vec_m,
-                                 C.vec_n,    2};
+                                 C.vec_n,    2,          C.columns_first};
 
   extern __shared__ __align__(16) unsigned char shared_memory[];
   Acc* stages = reinterpret_cast<Acc*>(shared_memory);

@@ -24,6 +24,7 @@ const char* const kCopyKernel = R"(
 #include "lib/copy_async.cuh"
 #include "lib/copy_elements.cuh"
 #include "lib/copy_registers.cuh"
+#include "lib/copy_scattered.cuh"
 
 namespace kiln {
 
@@ -38,8 +39,8 @@ KILN_DEVICE void bring(CopyRegisters<Chunks, kAligned>& copy, typename Chunks::E
   copy.load(registers);
   copy.store(registers, tile);
 }
-template <class Chunks>
-KILN_DEVICE void bring(CopyAsync<Chunks>& copy, typename Chunks::Element* tile, int) {
+template <class Copy>
+KILN_DEVICE void bring(Copy& copy, typename Copy::Element* tile, int) {
   copy.start(tile);
   commit_async_group();
   wait_async_groups<0>();
@@ -71,7 +72,7 @@ __global__ void dump(const GemmArgs args) {
 )";
 
 struct CopyCase {
-  std::string kind;  ///< Elements, Registers or Async
+  std::string kind;  ///< Elements, Registers, Async, AsyncAhead or Scattered
   DType type;
   int across;
   int depth;
@@ -117,15 +118,7 @@ class CopyBlocks : public BlockTest {
                           one.depth_contiguous);
       text += fmt::format("constexpr OperandLayout kLayout{}{{{}, {}, 0}};\n", i, one.layout,
                           one.depth_contiguous && !one.shared_across);
-      text +=
-          one.kind == "Elements"
-              ? fmt::format("using Copy{0} = CopyElements<{1}, {2}, kTile{0}, kLayout{0}, {3}>;\n",
-                            i, type, stored, kThreads)
-              : fmt::format(
-                    "using Copy{0} = Copy{1}<TileChunks<{2}, kTile{0}, kLayout{0}, {3}, "
-                    "{4}>{5}>;\n",
-                    i, one.kind, type, one.vec, kThreads,
-                    one.aligned == 0 ? "" : fmt::format(", {}", one.aligned));
+      text += fmt::format("using Copy{} = {};\n", i, copy_type(one, type, stored, i));
       kernels.push_back(
           fmt::format("kiln::dump<kiln::Copy{0}, {1}, {2}, kiln::kTile{0}, kiln::kLayout{0}>", i,
                       type, stored));
@@ -143,6 +136,23 @@ class CopyBlocks : public BlockTest {
   }
 
  private:
+  static std::string copy_type(const CopyCase& one, const std::string& type,
+                               const std::string& stored, std::size_t i) {
+    if (one.kind == "Elements") {
+      return fmt::format("CopyElements<{0}, {1}, kTile{2}, kLayout{2}, {3}>", type, stored, i,
+                         kThreads);
+    }
+    if (one.kind == "Scattered") {
+      return fmt::format("CopyScattered<{0}, kTile{1}, kLayout{1}, {2}>", type, i, kThreads);
+    }
+    const bool ahead = one.kind == "AsyncAhead";
+    return fmt::format("Copy{0}<TileChunks<{1}, kTile{2}, kLayout{2}, {3}, {4}>{5}>",
+                       ahead ? "Async" : one.kind, type, i, one.vec, kThreads,
+                       ahead              ? ", true"
+                       : one.aligned == 0 ? ""
+                                          : fmt::format(", {}", one.aligned));
+  }
+
   void check(std::size_t kernel, const CopyCase& one, int rows, int depth) {
     const int blocks = (rows + one.across - 1) / one.across;
     const int tiles = (depth + one.depth - 1) / one.depth;
@@ -214,6 +224,15 @@ TEST_F(CopyBlocks, Async) {
   add({"Async", DType::f32, 24, 32, false, "PaddedLayout{28}", 2});
   add({"Async", DType::f16, 64, 64, true, "SwizzledLayout{64, 8}", 8});
   add({"Async", DType::f16, 20, 32, true, "SwizzledLayout{32, 8}", 8});
+  add({"AsyncAhead", DType::f32, 24, 32, true, "PaddedLayout{36}", 4});
+  add({"AsyncAhead", DType::f64, 64, 16, false, "PaddedLayout{64}", 2});
+  check();
+}
+
+TEST_F(CopyBlocks, Scattered) {
+  add({"Scattered", DType::f32, 64, 16, true, "PaddedLayout{68}", 1, true});
+  add({"Scattered", DType::f32, 20, 8, true, "PaddedLayout{28}", 1, true});  // passes are uneven
+  add({"Scattered", DType::f64, 32, 8, true, "PaddedLayout{36}", 1, true});
   check();
 }
 
