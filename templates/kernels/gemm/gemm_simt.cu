@@ -32,10 +32,10 @@
 ///   - where D has too few tiles to fill the device with warps, several groups of warps compute one
 ///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have.
 ///
-/// Limits. About a sixth of the issue slots goes to conflicts in the register file: the operands of
-/// a multiply-add, and what arrives from shared memory, meet in its banks. k is not split among
-/// blocks, so a D of few tiles leaves multiprocessors idle: the next step, in which blocks would
-/// take a range of tiles along k each, at the ceil_div() that counts them.
+/// Limits. On an H200 a seventh of the clocks issues nothing, mostly because operands and what
+/// arrives from shared memory meet in the banks of the register file. k is not split among blocks,
+/// so a D of few tiles leaves multiprocessors idle: that is the next step, in which a block would
+/// walk a part of the ceil_div(k, tile_k) stages.
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
@@ -55,15 +55,16 @@
 
 struct GemmSimtConfig {  //@ config
   int tile_m;            //@ tune 32 64 80 96 128* 160 192 256   // rows of D that a block computes
-  int tile_n;            //@ tune 32 64 80 96 128* 160 192 256   // columns of D
+  int tile_n;            //@ tune 32 64 80 96 128 160 192 256*   // columns of D
   int thread_m;          //@ tune 4 6 8* 10 12 16   // rows of D that a thread computes
-  int thread_n;          //@ tune 4 6 8* 10 12 16   // columns of D that a thread computes
+  int thread_n;          //@ tune 4 6 8 10 12 16*   // columns of D that a thread computes
   int lanes_m;           //@ tune 4 8*              // threads of a warp along the rows of D
-  int tile_k;            //@ tune 8 16* 32          // depth of one stage
-  int slices;            //@ tune 1* 2 4            // groups of warps that share the depth
+  int slices;            //@ tune 1* 2 4            // groups of warps that share a stage's depth
+  int slice_k;           //@ tune 8 16*             // steps of k that each takes of a stage
   int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
   bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
   int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
+  int tile_k;            //@ let slices * slice_k   // depth of one stage
   int warp_m;            //@ let lanes_m * thread_m
   int warp_n;            //@ let 32 / lanes_m * thread_n
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n) * slices
@@ -96,8 +97,8 @@ struct GemmSimtLaunch {  //@ at launch
 
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
+//@ require    thread_m * thread_n * acc_bytes / 4 + 32 <= thread_regs   // the sums stay there
 //@ require    thread_m % slices == 0               // each slice finishes a part of the sums
-//@ require    tile_k / slices % 2 == 0             // the ring alternates fragments
 //@ require    trans_a == 0 || threads * vec_a >= tile_m   // one pass copies whole rows
 //@ require    trans_b == 1 || threads * vec_b >= tile_n
 //@ require    smem_bytes <= device.smem_optin
@@ -108,10 +109,10 @@ struct GemmSimtLaunch {  //@ at launch
 //@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m         // near-square: reuse
 //@ prefer     thread_m * thread_n * acc_bytes >= 192
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     tile_k / slices * acc_bytes <= 64    // the loop's text fits the instruction cache
+//@ prefer     slice_k * acc_bytes <= 64            // the loop's text fits the instruction cache
 //@ prefer     slices == 1 || blocks <= 2 * device.sm_count   // for few tiles only
-//@ prefer     m * n < device.sm_count * 2048 ||    // four fifths of the last wave work
-//@                round_up(blocks, device.sm_count) * tile_m * tile_n * 4 <= m * n * 5
+//@ prefer     m * n < device.sm_count * 2048 ? max(tile_m, tile_n) <= 64   // small: many blocks
+//@               : round_up(blocks, device.sm_count) * tile_m * tile_n * 4 <= m * n * 5
 //@ launch     gemm_simt
 //@   grid     blocks
 //@   block    threads
@@ -119,12 +120,12 @@ struct GemmSimtLaunch {  //@ at launch
 //@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)
 //@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
 //@ cost       issues = warps * ceil_div(k, tile_k) *
-//@                     (tile_k / slices * (thread_m * thread_n + thread_m / vec_m +
+//@                     (slice_k * (thread_m * thread_n + thread_m / vec_m +
 //@                                         thread_n / vec_n) + 40 +
 //@                      tile_k * (tile_m * (trans_a == 0 ? 2 : 1) +
 //@                                tile_n * (trans_b == 1 ? 2 : 1)) / threads)
 //@ cost       memory = ceil_div(k, tile_k) *   // a load of 16 bytes takes two wavefronts
-//@                     (warps * (tile_k / slices) * (thread_m / vec_m + thread_n / vec_n) * 2 +
+//@                     (warps * slice_k * (thread_m / vec_m + thread_n / vec_n) * 2 +
 //@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
 //@ cost       waits = stages == 2 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
@@ -135,7 +136,6 @@ template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_simt(const kiln::GemmArgs args, const GemmSimtLaunch at_launch) {
   static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
-  static_assert(C.tile_k / C.slices % 2 == 0, "A slice of a stage must be whole pairs of steps");
   using namespace kiln;
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
@@ -145,8 +145,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                             CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>, true>>;
   using CopyB = Conditional<kTileB.depth_contiguous, CopyScattered<B, kTileB, kStage.b, C.threads>,
                             CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
-  constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.tile_k / C.slices, C.lanes_m, C.vec_m,
-                                 C.vec_n,    2,          C.columns_first};
+  constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k, C.lanes_m,
+                                 C.vec_m,    C.vec_n,    2,         C.columns_first};
 
   extern __shared__ __align__(16) unsigned char shared_memory[];
   Acc* stages = reinterpret_cast<Acc*>(shared_memory);

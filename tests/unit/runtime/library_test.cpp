@@ -51,7 +51,7 @@ TEST_F(LibraryTest, UntunedProblemGetsTheDefaultOfTheBestTemplate) {
 
 TEST_F(LibraryTest, TemplateOrderFollowsWhatTheyCanCompute) {
   const Library library = open();
-  EXPECT_EQ(library.get(Gemm::of(DType::f32, 64, 64, 64)).template_name(), "gemm_tiled");
+  EXPECT_EQ(library.get(Gemm::of(DType::f32, 64, 64, 64)).template_name(), "gemm_simt");
 }
 
 TEST_F(LibraryTest, LoadedProblemCostsNothingMore) {
@@ -230,7 +230,7 @@ TEST_F(LibraryTest, AStoredCubinThatTheDeviceRefusesIsCompiledAfreshAndReplaced)
     const Library library = open();
     EXPECT_EQ(library.get(gemm_).config(), config_.canonical());
     EXPECT_EQ(library.get(gemm_).match(), Match::exact);
-    EXPECT_EQ(library.get(untuned).template_name(), "gemm_tiled");
+    EXPECT_EQ(library.get(untuned).template_name(), "gemm_simt");
     EXPECT_EQ(library.counters().compiles, compiles);
   }
   EXPECT_THAT(warnings_, IsEmpty());
