@@ -154,7 +154,7 @@ TEST_F(KernelLaunchTest, DeviceRefusalIsADeviceError) {
     FAIL() << "launched";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_THAT(error.what(), HasSubstr("gemm_tiled"));
+    EXPECT_THAT(error.what(), HasSubstr("gemm_simt"));
   }
 }
 
