@@ -292,7 +292,7 @@ Action add_tune(CLI::App& verb) {
       ->type_name("N")
       ->check(whole_number(1));
   verb.add_option("--strategy", o.strategy,
-                  "Order of the search (default random; model on an emulated device)")
+                  "Order of the search (default guided; model on an emulated device)")
       ->type_name("STRATEGY");
   verb.add_option("--seed", o.seed, "Seed of the strategy and of the data (default 1)")
       ->type_name("N")

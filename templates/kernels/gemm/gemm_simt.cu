@@ -26,8 +26,8 @@
 ///   - a thread holds thread_m x thread_n sums in registers, and reads the thread_m + thread_n
 ///     numbers that a step of k takes as vectors of up to 16 bytes, which the lanes of a row or a
 ///     column of the warp share (lib/lane_tile.cuh);
-///   - cp.async fills a ring of stages. Both tiles lie there as rows across k; an operand whose rows
-///     run along k is transposed by the copies themselves (lib/copy_scattered.cuh);
+///   - cp.async fills a ring of stages. Both tiles lie there as rows across k; rows of memory that
+///     run along k are transposed by the copies themselves (lib/copy_scattered.cuh);
 ///   - where D has too few tiles to fill the device with warps, several groups of warps compute one
 ///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have.
 ///

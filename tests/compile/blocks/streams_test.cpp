@@ -46,7 +46,7 @@ __global__ void ring(const GemmArgs args) {
     if (round < args.k) {
       const int at = round * 128 + static_cast<int>(threadIdx.x);
       ring.start(0, a + at);
-      if (round == args.k - 1) {
+      if (round == args.k - 1 && args.n < 16) {
         ring.start(1, a + at + 64, args.n);
       } else {
         ring.start(1, a + at + 64);
@@ -138,7 +138,7 @@ TEST_F(StreamBlocks, ARingOfALaneCopiesWithoutBarriersAndConflicts) {
         const bool cut = i >= floats - 64 * 4 && i % 4 >= 2;
         EXPECT_EQ(got[static_cast<std::size_t>(i)], cut ? 0.0 : number_at(0, i)) << i;
       }
-      // But for the zeros, which are written beside what is copied.
+      // But for a copy with a size, which the hardware makes in another way.
       args.n = 16;
       EXPECT_EQ(bench().conflicts(geometry, args, kernel), 0U);
     }

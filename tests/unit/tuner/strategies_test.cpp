@@ -266,7 +266,7 @@ TEST_F(LocalStrategyTest, GuidedStartsWhereTheModelSaysAndDescendsFromTheBestOfT
   for (const Candidate& candidate : screened) {
     guided->observe(candidate, Outcome::ok, candidate == screened[5] ? 1.0 : 2.0);
   }
-  for (int i = 0; i < 40; ++i) {
+  for (int i = 0; i < 20; ++i) {
     const auto next = guided->propose();
     ASSERT_TRUE(next);
     int differences = 0;
