@@ -136,39 +136,43 @@ TEST_F(CatalogMutants, Tiled) {
       problem(Gemm::of(DType::f32, 40, 50, 20), Storage::n, Storage::t, 4));
   const std::string store = "tile[kPlaces.offset(x, z)] =";
   const std::string load = "const Vector vector = *reinterpret_cast";
-  examine(specimen,
-          {
-              reported("no_barrier_after_loading",
-                       "    copy_b.copy(stage + kFirstB, left);\n    __syncthreads();\n",
-                       "    copy_b.copy(stage + kFirstB, left);\n", Finding::race, load),
-              reported("no_barrier_after_computing", "    __syncthreads();\n    copy_a.advance();",
-                       "    copy_a.advance();", Finding::race, store),
-              reported("no_edge_across", "x < across_ && z < depth", "z < depth",
-                       Finding::out_of_bounds, store),
-              reported("no_edge_in_depth", "x < across_ && z < depth", "x < across_",
-                       Finding::out_of_bounds, store),
-              reported("no_zeros",
-                       "tile[kPlaces.offset(x, z)] = x < across_ && z < depth ? "
-                       "to_accumulator<Acc>(*from) : Acc(0);",
-                       "if (x < across_ && z < depth) tile[kPlaces.offset(x, z)] = "
-                       "to_accumulator<Acc>(*from);",
-                       Finding::uninitialised, load),
-              reported("tiles_overlap", "{{C.b_stride}, false, C.a_numbers}",
-                       "{{C.b_stride}, false, C.a_numbers - 32}", Finding::race, store),
-              reported("tiles_too_far", "{{C.b_stride}, false, C.a_numbers}",
-                       "{{C.b_stride}, false, C.a_numbers + 32}", Finding::out_of_bounds, store),
-              reported("misaligned_vectors", "{{C.b_stride}, false, C.a_numbers}",
-                       "{{C.b_stride}, false, C.a_numbers - 1}", Finding::misaligned, load),
-              reported("one_row_too_many", "if (to_row >= output.rows()) continue;",
-                       "if (to_row > output.rows()) continue;", Finding::out_of_bounds,
-                       "*d = from_accumulator<D>(value);"),
-              reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
-                       "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
-                       Finding::uninitialised, load),
-              miscounts("half_of_a_tile_twice",
-                        "source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;",
-                        "source_ += kTile.depth_contiguous ? kDepth / 2 : kDepth * ld_;", {0, 1}),
-          });
+  examine(
+      specimen,
+      {
+          reported("no_barrier_after_loading",
+                   "    copy_b.copy(stage + kFirstB, left);\n    __syncthreads();\n",
+                   "    copy_b.copy(stage + kFirstB, left);\n", Finding::race, load),
+          reported("no_barrier_after_computing", "    __syncthreads();\n    copy_a.advance();",
+                   "    copy_a.advance();", Finding::race, store),
+          reported("no_edge_across", "x < across_ && z < depth", "z < depth",
+                   Finding::out_of_bounds, store),
+          reported("no_edge_in_depth", "x < across_ && z < depth", "x < across_",
+                   Finding::out_of_bounds, store),
+          reported("no_zeros",
+                   "tile[kPlaces.offset(x, z)] = x < across_ && z < depth ? "
+                   "to_accumulator<Acc>(*from) : Acc(0);",
+                   "if (x < across_ && z < depth) tile[kPlaces.offset(x, z)] = "
+                   "to_accumulator<Acc>(*from);",
+                   Finding::uninitialised, load),
+          reported("tiles_overlap", "{{C.b_stride}, false, C.a_numbers}",
+                   "{{C.b_stride}, false, C.a_numbers - 32}", Finding::race, store),
+          reported("tiles_too_far", "{{C.b_stride}, false, C.a_numbers}",
+                   "{{C.b_stride}, false, C.a_numbers + 32}", Finding::out_of_bounds, store),
+          reported("misaligned_vectors", "{{C.b_stride}, false, C.a_numbers}",
+                   "{{C.b_stride}, false, C.a_numbers - 1}", Finding::misaligned, load),
+          reported("one_row_too_many",
+                   "if (to_row >= output.rows()) continue;\n#pragma unroll\n    for (int j = 0; j "
+                   "< Mma::shape().n; ++j)",
+                   "if (to_row > output.rows()) continue;\n#pragma unroll\n    for (int j = 0; j "
+                   "< Mma::shape().n; ++j)",
+                   Finding::out_of_bounds, "*d = from_accumulator<D>(value);"),
+          reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
+                   "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
+                   Finding::uninitialised, load),
+          miscounts("half_of_a_tile_twice",
+                    "source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;",
+                    "source_ += kTile.depth_contiguous ? kDepth / 2 : kDepth * ld_;", {0, 1}),
+      });
 }
 
 constexpr const char* kRing =
@@ -193,9 +197,9 @@ TEST_F(CatalogMutants, WmmaRing) {
           reported("no_barrier", wait_in_loop,
                    "        wait_async_groups<kStages - 2>();\n      }\n", Finding::race, load_a),
           reported("no_first_barrier",
-                   "  wait_async_groups<kStages - 2>();\n  __syncthreads();\n  RingCursor<T, "
-                   "kStages, kElements> read",
-                   "  wait_async_groups<kStages - 2>();\n  RingCursor<T, kStages, kElements> read",
+                   "  wait_async_groups<kStages - 2>();\n  __syncthreads();\n  Cursor<T, kStages, "
+                   "kElements> read",
+                   "  wait_async_groups<kStages - 2>();\n  Cursor<T, kStages, kElements> read",
                    Finding::race, load_a),
           reported("ring_one_stage_shorter",
                    "if (at_ == begin_ + kStages * kStageElements) at_ = begin_;",
