@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cache/store.hpp"
 #include "tests/cli/sandbox.hpp"
@@ -354,6 +355,26 @@ TEST(Inspect, OperandsMayBeLargerThanTheMachine) {
   EXPECT_EQ(launch["blocks_counted"], 1);
   EXPECT_GT(launch["blocks"], 1'000'000);
   EXPECT_GT(launch["predicted_ns"], 1e6);
+}
+
+// Stages of 128 bytes, so that every row of a tile is a line of the banks.
+TEST(Inspect, TensorCoreKernelsHaveNoBankConflicts) {
+  const Sandbox sandbox;
+  for (const auto& [type, layout] : {std::pair{"bf16", "nt"},
+                                     {"f16", "nn"},
+                                     {"tf32", "nn"},
+                                     {"f64", "nn"},
+                                     {"f64", "tt"},
+                                     {"s8", "nt"}}) {
+    const auto run =
+        sandbox.run(with(on_gemm("inspect", 256, 256, 256),
+                         {"--dtype", type, "--layout", layout, "--template", "gemm_mma", "--set",
+                          "depth_bytes=128", "--clusters", "1", "--json"}));
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    const auto total = nlohmann::json::parse(run.out)["launches"].at(0)["total"];
+    EXPECT_GT(total["shared_wavefronts"], 0) << type << " " << layout;
+    EXPECT_EQ(total["shared_conflicts"], 0) << type << " " << layout;
+  }
 }
 
 TEST(Inspect, WhatDoesNotCompileHasADocument) {

@@ -59,7 +59,7 @@ class CopyScattered {
   /// Starts to copy the next tile.
   KILN_DEVICE void start(T* tile) {
     T* to = tile + place_;
-    // The address moves before the copies, not after them: they read it late, and who overwrites
+    // The address moves before the copies, not after them: they read it late, and what overwrites
     // it waits for that.
     source_ += kTile.depth;
     const T* from = source_;

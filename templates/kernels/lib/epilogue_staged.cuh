@@ -15,6 +15,7 @@
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
 #include "common/meta.cuh"
+#include "lib/epilogue_shifted.cuh"
 
 namespace kiln {
 
@@ -32,8 +33,30 @@ KILN_DEVICE void load_sums(const Acc* from, Scaled* to) {
   }
 }
 
+/// A lane's piece of a row of sums, in loads of kLoad. Where two make up the piece, the 16 bytes
+/// that each of eight lanes reads at once lie 32 apart, in half of the banks; so every second four
+/// of them begin with the second half.
+template <int kLoad, class Acc, class Scaled, int kCount>
+KILN_DEVICE void load_piece(const Acc* from, Scaled (&to)[kCount]) {
+  if constexpr (kCount == 2 * kLoad && kLoad * sizeof(Acc) == 16) {
+    const bool turned = threadIdx.x / 4 % 2 != 0;
+    alignas(16) Scaled first[kLoad];
+    alignas(16) Scaled second[kLoad];
+    load_sums<kLoad>(from + (turned ? kLoad : 0), first);
+    load_sums<kLoad>(from + (turned ? 0 : kLoad), second);
+#pragma unroll
+    for (int i = 0; i < kLoad; ++i) {
+      to[i] = turned ? second[i] : first[i];
+      to[kLoad + i] = turned ? first[i] : second[i];
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; i += kLoad) load_sums<kLoad>(from + i, to + i);
+  }
+}
+
 template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class Acc>
-KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
+KILN_DEVICE void store_aligned(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   using Atom = typename Mma::Atom;
   constexpr int kPieces = Mma::shape().cols * Atom::cols() / kVecD;  // per row
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
@@ -56,13 +79,23 @@ KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, i
       const int to_col = col + x;
       if (to_row >= output.rows() || to_col >= output.cols()) continue;
       alignas(16) Scaled product[kVecD];
-#pragma unroll
-      for (int e = 0; e < kVecD; e += kLoad) {
-        load_sums<kLoad>(slab + y * kSlabStride + x + e, product + e);
-      }
+      load_piece<kLoad>(slab + y * kSlabStride + x, product);
       output.template store<kPieceC>(to_row, to_col, product, alpha, beta);
     }
     __syncwarp();
+  }
+}
+
+/// kVecC and kVecD: elements that every row of C and D is aligned to. If that is next to nothing,
+/// vectors of D begin where lines of memory do (lib/epilogue_shifted.cuh).
+template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class Acc>
+KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
+  constexpr int kBytes = static_cast<int>(sizeof(typename Output::Element));
+  constexpr int kLine = 16 / kBytes;
+  if constexpr (kVecD * kBytes <= 4 && kLine >= 4 && sizeof(Acc) == 4) {
+    store_shifted<kLine, kSlabStride>(mma, output, slab, row, col);
+  } else {
+    store_aligned<kVecC, kVecD, kSlabStride>(mma, output, slab, row, col);
   }
 }
 

@@ -24,6 +24,14 @@ class Output {
   KILN_DEVICE Scaled beta() const { return static_cast<Scaled>(args_.beta); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
+  using Element = D;
+  /// How many elements of D lie between that one and the start of its line of kLine elements, a
+  /// power of two.
+  template <int kLine>
+  KILN_DEVICE int past_a_line(int row, int col) const {
+    const auto address = reinterpret_cast<unsigned long long>(d(row, col));
+    return static_cast<int>(address / sizeof(D)) & (kLine - 1);
+  }
   KILN_DEVICE void store(int row, int col, Scaled product, Scaled alpha_, Scaled beta_) const {
     store_element(product, alpha_, beta_, c(row, col), d(row, col));
   }

@@ -121,7 +121,7 @@ class EpilogueBlocks : public BlockTest {
     args.alpha = 0.5;
     args.beta = beta;
     args.ldc = (n + 7) / 8 * 8;
-    args.ldd = args.ldc + 8;
+    args.ldd = args.ldc + (one.vec_d == 1 ? 9 : 8);  // 9: each row starts elsewhere in a line
     // Without beta there is no C to read.
     args.c = beta == 0.0 ? nullptr : matrix(one.c, m, n, static_cast<int>(args.ldc));
     const auto bytes = static_cast<std::size_t>(size_bytes(one.d));
@@ -153,7 +153,22 @@ TEST_F(EpilogueBlocks, Staged) {
          {"staged", 2, 8, true, DType::f16, DType::f16},
          {"staged", 4, 2, true, DType::f32, DType::f32},
          {"staged", 1, 1, true, DType::f16, DType::f16},
+         {"staged", 1, 2, false, DType::f16, DType::f16},
+         {"staged", 4, 1, true, DType::f32, DType::f32},
          {"staged", 4, 4, false, DType::f32, DType::f32}});
+}
+
+TEST_F(EpilogueBlocks, StagedWithoutBankConflicts) {
+  load(kEpilogueKernels,
+       {"kiln::staged<1, 4, false, float, float>", "kiln::staged<1, 8, false, __half, __half>"});
+  for (const std::size_t kernel : {0U, 1U}) {
+    GemmArgs args{};
+    args.m = kResultRows;
+    args.n = kResultCols;
+    args.ldd = kResultCols;
+    args.d = fresh(std::size_t{kResultRows * kResultCols * 4});
+    EXPECT_EQ(bench().conflicts({{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0, {}}, args, kernel), 0U);
+  }
 }
 
 TEST_F(EpilogueBlocks, Direct) {
