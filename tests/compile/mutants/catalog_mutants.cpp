@@ -186,6 +186,11 @@ TEST_F(CatalogMutants, WmmaRing) {
   const std::string copy = "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\"";
   const std::string wait_in_loop =
       "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
+  // The shifted epilogue has a loop like it.
+  const std::string loop_of_pieces =
+      "#pragma unroll 2\n    for (int piece = lane; piece < Atom::rows() * kPieces; piece += 32) "
+      "{\n"
+      "      const int y = piece / kPieces;\n      const int x";
   examine(
       specimen,
       {
@@ -217,8 +222,8 @@ TEST_F(CatalogMutants, WmmaRing) {
                    "  Acc* slab = reinterpret_cast<Acc*>(shared_memory)", Finding::race,
                    "nvcuda::wmma::store_matrix_sync(to, sum, stride"),
           reported("no_warp_barrier",
-                   "    mma.store_row(i, slab, kSlabStride);\n    __syncwarp();\n",
-                   "    mma.store_row(i, slab, kSlabStride);\n", Finding::race,
+                   "    mma.store_row(i, slab, kSlabStride);\n    __syncwarp();\n" + loop_of_pieces,
+                   "    mma.store_row(i, slab, kSlabStride);\n" + loop_of_pieces, Finding::race,
                    "*reinterpret_cast<Sums*>(to) = *reinterpret_cast<const Sums*>(from);"),
           reported("divergent_wmma", "      nvcuda::wmma::mma_sync(sum",
                    "      if (threadIdx.x % 32 < 31) nvcuda::wmma::mma_sync(sum",
@@ -234,8 +239,10 @@ TEST_F(CatalogMutants, WmmaRing) {
                    Finding::out_of_bounds, "*reinterpret_cast<ElementVector<D, kCount>*>(d) = to;"),
           miscounts("fragment_twice", "sums_[i][j], a_[slot][i], b_[slot][j]);",
                     "sums_[i][j], a_[slot][0], b_[slot][j]);", {16, 17}),
-          miscounts("rows_off_by_one", "const int to_row = row + i * Atom::rows() + y;",
-                    "const int to_row = row + i * Atom::rows() + (y ^ 1);", {0, 1}),
+          miscounts("rows_off_by_one",
+                    "const int to_row = row + i * Atom::rows() + y;\n      const int to_col",
+                    "const int to_row = row + i * Atom::rows() + (y ^ 1);\n      const int to_col",
+                    {0, 1}),
       });
 }
 
