@@ -102,7 +102,7 @@ struct GemmMmaConfig {  //@ config
 struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
-  int k_each;           //@ let ceil_div(ceil_div(k, tile_k), splits) * tile_k   // of a part
+  int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
@@ -142,17 +142,17 @@ struct GemmMmaLaunch {  //@ at launch
 //@   grid     ceil_div(m * ceil_div(n, vec_sum), 128)
 //@   block    128
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
-//@ cost       tensor = tile_m * tile_n * k_each
-//@ cost       issues = warps * (k_each / tile_k) *
+//@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
+//@ cost       issues = warps * ceil_div(k_each, tile_k) *
 //@                     ((tile_m + tile_n) * tile_k / threads / 2 + depth_bytes / 32 *
 //@                      (warp_m * warp_n / 4 / atom_bytes + (warp_m + warp_n) / 16 + 8))
-//@ cost       memory = k_each / tile_k *
+//@ cost       memory = ceil_div(k_each, tile_k) *
 //@                     (warps * (warp_m + warp_n) * depth_bytes / 128 +
 //@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
-//@ cost       l2_bytes = (tile_m + tile_n) * k_each * a_bytes
-//@ cost       waits = stages == 1 ? k_each / tile_k
-//@                    : stages == 2 && copy == 1 ? k_each / tile_k / 2 : 0   // half is hidden
-//@ cost       trips = copy == 1 ? ceil_div(k_each, tile_k * (stages - 1)) : k_each / tile_k
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
+//@ cost       waits = stages == 1 ? ceil_div(k_each, tile_k)
+//@                    : stages == 2 && copy == 1 ? ceil_div(k_each, tile_k) / 2 : 0   // half
+//@ cost       trips = ceil_div(k_each, tile_k * (copy == 1 ? stages - 1 : 1))
 //@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + 40)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>

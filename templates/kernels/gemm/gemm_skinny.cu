@@ -83,7 +83,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_skinny(const kiln::GemmArgs args, const GemmSkinnyLaunch at_launch) {
   using namespace kiln;
   constexpr int kTokenTiles = C.tokens / 8;
-  constexpr int kDepth = 32;
+  constexpr unsigned kDepth = 32;
+  const auto depth = static_cast<unsigned>(args.k);  // turns go on beyond it: int would overflow
   const bool weights_in_a = at_launch.weights_in_a != 0;
   const A* weights = static_cast<const A*>(weights_in_a ? args.a : args.b);
   const A* tokens = static_cast<const A*>(weights_in_a ? args.b : args.a);
@@ -110,21 +111,21 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   extern __shared__ __align__(16) unsigned char shared_memory[];
   LaneRing<C.slots, C.unroll * 2 * C.row_tiles, C.threads> ring(
       reinterpret_cast<uint4*>(shared_memory));
-  constexpr int kTurn = C.warps * C.unroll;  // pieces of all warps
-  const auto start_weights = [&](int piece) {
-    const int first = piece * kDepth + lane % 4 * 8;
-    const bool whole = (piece + C.unroll) * kDepth <= args.k;
+  constexpr unsigned kTurn = C.warps * C.unroll;  // pieces of all warps
+  const auto start_weights = [&](unsigned piece) {
+    const unsigned first = piece * kDepth + lane % 4 * 8;
+    const bool whole = (piece + C.unroll) * kDepth <= depth;
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
-      const int k = first + u * kDepth;
-      if (piece * kDepth >= args.k) continue;
+      const unsigned k = first + u * kDepth;
+      if (piece * kDepth >= depth) continue;
 #pragma unroll
       for (int i = 0; i < 2 * C.row_tiles; ++i) {
         const int chunk = u * 2 * C.row_tiles + i;
         if (whole) {
           ring.start(chunk, weight_rows[i] + k);
         } else {
-          const int left = min(max(args.k - k, 0), 8);
+          const int left = k < depth ? static_cast<int>(min(depth - k, 8U)) : 0;
           ring.start(chunk, weight_rows[i] + (left > 0 ? k : 0),
                      left * static_cast<int>(sizeof(A)));
         }
@@ -133,23 +134,23 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     ring.close_slot();
   };
   uint4 next_tokens[C.unroll][kTokenTiles];
-  const auto load_tokens = [&](int piece) {
+  const auto load_tokens = [&](unsigned piece) {
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
-      const int k = (piece + u) * kDepth + lane % 4 * 8;
+      const unsigned k = (piece + u) * kDepth + lane % 4 * 8;
 #pragma unroll
       for (int j = 0; j < kTokenTiles; ++j) {
-        next_tokens[u][j] = load_chunk<Reuse::likely>(token_rows[j], k, args.k);
+        next_tokens[u][j] = load_chunk<Reuse::likely>(token_rows[j], k, depth);
       }
     }
   };
 
   Acc sums[C.row_tiles][kTokenTiles][4] = {};
-  int piece = warp * C.unroll;
+  unsigned piece = static_cast<unsigned>(warp) * C.unroll;
 #pragma unroll
   for (int slot = 0; slot < C.slots - 1; ++slot) start_weights(piece + slot * kTurn);
   load_tokens(piece);
-  for (; piece * kDepth < args.k; piece += kTurn) {
+  for (; piece * kDepth < depth; piece += kTurn) {
     uint4 tokens_now[C.unroll][kTokenTiles];
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {

@@ -35,7 +35,7 @@ KILN_DEVICE uint4 load_16_bytes(const void* from) {
 
 /// The chunk of `row` that begins at element `first`, a multiple of a chunk; the row has `length`.
 template <Reuse kReuse, class T>
-KILN_DEVICE uint4 load_chunk(const T* row, int first, int length) {
+KILN_DEVICE uint4 load_chunk(const T* row, unsigned first, unsigned length) {
   constexpr int kChunk = 16 / static_cast<int>(sizeof(T));
   if (first + kChunk <= length) return load_16_bytes<kReuse>(row + first);
   T elements[kChunk];
