@@ -60,7 +60,12 @@ bool WorkerEvaluator::make_ready(const GiveUp& give_up) {
 }
 
 bool WorkerEvaluator::await_hello(const GiveUp& give_up) {
-  const Exchange hello = expect(FrameType::hello, wait_for(kHelloSeconds, give_up));
+  Exchange hello = expect(FrameType::hello, wait_for(kHelloSeconds, give_up));
+  if (hello.from_outside) {
+    // A signal to the session's process group can meet a child that has not left the group yet.
+    replace();
+    if (process_) hello = expect(FrameType::hello, wait_for(kHelloSeconds, give_up));
+  }
   if (hello.given_up) return false;
   if (hello.outcome != Outcome::ok) {
     throw Error(ErrorKind::device,

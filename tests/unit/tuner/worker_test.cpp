@@ -123,6 +123,31 @@ TEST_F(WorkerTest, ACandidateWhoseProcessIsKilledFromOutsideGetsOneSecondTry) {
   std::filesystem::remove_all(folder);
 }
 
+// `timeout` signals a process group, which a child leaves only after it was started.
+TEST_F(WorkerTest, AChildThatIsKilledFromOutsideBeforeItGreetsIsStartedOnceMore) {
+  std::string folder = (std::filesystem::temp_directory_path() / "kiln-mark-XXXXXX").string();
+  ASSERT_NE(mkdtemp(folder.data()), nullptr);
+  const auto through_shell = [&](const std::string& script) {
+    std::vector<std::string> command{"/bin/sh", "-c", script + "; exec \"$@\"", "sh"};
+    for (const auto& word : worker_command()) command.push_back(word);
+    return command;
+  };
+  WorkerEvaluator evaluator(
+      through_shell("cd " + folder + " && { test -e mark || { : >mark; kill -TERM $$; }; }"));
+  EXPECT_EQ(evaluator.restarts(), 1);
+  evaluator.set_up(setup_);
+  EXPECT_EQ(evaluator.evaluate(job("right")).outcome, Outcome::ok);
+  std::filesystem::remove_all(folder);
+
+  try {
+    const WorkerEvaluator never(through_shell("kill -TERM $$"));
+    FAIL() << "it greeted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_THAT(error.what(), HasSubstr("signal 15"));
+  }
+}
+
 TEST_F(WorkerTest, ACandidateThatRunsCanBeGivenUp) {
   const auto start = Clock::now();
   EXPECT_FALSE(
