@@ -62,6 +62,7 @@ Json to_json(const Problem& problem) {
   for (const NamedValue& size : problem.sizes) json["sizes"][size.name] = size.value;
   for (const NamedType& type : problem.types) json["types"][type.slot] = to_string(type.type);
   for (const NamedValue& trait : problem.traits) json["traits"][trait.name] = trait.value;
+  if (!problem.epilogue.empty()) json["epilogue"] = problem.epilogue;
   return json;
 }
 
@@ -98,6 +99,7 @@ Problem read_problem(const Json& json) {
   for (const std::string& name : field_names(traits, operation.trait_names)) {
     problem.traits.push_back({name, read_integer<std::int64_t>(traits, name)});
   }
+  if (json.contains("epilogue")) problem.epilogue = json.at("epilogue").get<std::string>();
   return problem;
 }
 

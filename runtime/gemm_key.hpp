@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "kiln/gemm.hpp"
+#include "templates/epilogue.hpp"
 
 namespace kiln::detail {
 
@@ -72,7 +73,9 @@ struct GemmRequest {
   if (!size_ok(g.m) || !size_ok(g.n) || !size_ok(g.k)) return request;
   if (!type_ok(g.a) || !type_ok(g.b) || !type_ok(g.d) || !type_ok(g.acc)) return request;
   if (!storage_ok(g.storage_a) || !storage_ok(g.storage_b)) return request;
-  if (g.reads_c && !type_ok(g.c)) return request;
+  const EpilogueEntry* const epilogue = g.epilogue.entry();
+  const bool reads_c = epilogue != nullptr ? epilogue->expression.reads_c() : g.reads_c;
+  if (reads_c && !type_ok(g.c)) return request;
   const bool a_as_written = g.storage_a == Storage::n;
   const bool b_as_written = g.storage_b == Storage::n;
   const std::int64_t row_a = a_as_written ? g.k : g.m;
@@ -80,9 +83,9 @@ struct GemmRequest {
   LeadingDimensions& ld = request.ld;
   ld = {settle(g.lda, row_a), settle(g.ldb, row_b), 0, settle(g.ldd, g.n)};
   // Without beta, C must not distinguish problems: it is assumed to be like D.
-  ld.c = g.reads_c ? settle(g.ldc, g.n) : ld.d;
-  const DType type_c = g.reads_c ? g.c : g.d;
-  const int alignment_c = g.reads_c ? g.alignment_c : g.alignment_d;
+  ld.c = reads_c ? settle(g.ldc, g.n) : ld.d;
+  const DType type_c = reads_c ? g.c : g.d;
+  const int alignment_c = reads_c ? g.alignment_c : g.alignment_d;
   request.valid = ld_ok(ld.a, row_a, a_as_written ? g.m : g.k, g.a) &&
                   ld_ok(ld.b, row_b, b_as_written ? g.k : g.n, g.b) &&
                   ld_ok(ld.c, g.n, g.m, type_c) && ld_ok(ld.d, g.n, g.m, g.d) &&
@@ -98,11 +101,11 @@ struct GemmRequest {
                                    row_alignment_log2(alignment_c, ld.c, size_bytes(type_c)) << 6 |
                                    row_alignment_log2(g.alignment_d, ld.d, size_bytes(g.d)) << 9;
   const std::uint64_t flags =
-      (a_as_written ? 0U : 1U) | (b_as_written ? 0U : 2U) | (g.reads_c ? 4U : 0U);
+      (a_as_written ? 0U : 1U) | (b_as_written ? 0U : 2U) | (reads_c ? 4U : 0U);
   request.key.words = {
       static_cast<std::uint64_t>(g.m) | static_cast<std::uint64_t>(g.n) << 32,
       static_cast<std::uint64_t>(g.k) | flags << 32 | alignments << 36,
-      types,
+      types | static_cast<std::uint64_t>(epilogue != nullptr ? epilogue->number : 0) << 32,
   };
   return request;
 }

@@ -14,6 +14,8 @@
 namespace kiln {
 namespace {
 
+static_assert(GemmArgs::kMostOperands == kMostEpilogueOperands, "Kernels get every operand");
+
 using detail::KernelEntry;
 
 std::uintptr_t address(const void* pointer) {
@@ -46,13 +48,52 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
                           entry.largest_scalar));
 }
 
+/// Whether the expression has a use for the factors that were given.
+bool names_factors(const KernelEntry& entry, const GemmOperands& operands) {
+  return (entry.names_alpha || operands.alpha == 1.0) && (entry.names_beta || operands.beta == 0.0);
+}
+
+/// Reports which operand of the expression is missing or misplaced, if one is.
+void check_epilogue_operands(const KernelEntry& entry, const GemmOperands& operands) {
+  for (int i = 0; i < entry.epilogue_operands; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const EpilogueOperand& operand = operands.epilogue[at];
+    const std::string name = entry.epilogue.operand_name(i);
+    if (operand.data == nullptr) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("launch: {}, operand {} of the epilogue, is null", name, i));
+    }
+    if ((address(operand.data) & entry.epilogue_masks[at]) != 0) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("launch: {} = {} is not a multiple of {} bytes, the size of an element", name,
+                      operand.data, entry.epilogue_masks[at] + 1));
+    }
+    if (operand.ld != 0 && (!entry.epilogue_matrices[at] || operand.ld < entry.n)) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("launch: {}.ld = {}: {}", name, operand.ld,
+                              entry.epilogue_matrices[at]
+                                  ? fmt::format("a row has {} elements", entry.n)
+                                  : "only operands like x[m,n] have a leading dimension"));
+    }
+  }
+}
+
 /// Reports what is wrong with operands that the launch refused.
 [[noreturn]] void refuse(const KernelEntry& entry, const GemmOperands& operands) {
   check_operand('A', operands.a, entry.mask_a);
   check_operand('B', operands.b, entry.mask_b);
   check_operand('D', operands.d, entry.mask_d);
+  check_epilogue_operands(entry, operands);
   check_scalar(entry, "alpha", operands.alpha);
   check_scalar(entry, "beta", operands.beta);
+  if (!names_factors(entry, operands)) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("launch: alpha = {} and beta = {}, but the epilogue is {}; a factor that "
+                    "it does not name has no effect: leave it out",
+                    operands.alpha, operands.beta, entry.epilogue.text()));
+  }
   if (!entry.reads_c) {
     throw Error(ErrorKind::usage,
                 fmt::format("launch: beta = {}, but the problem was requested without reading C; "
@@ -71,14 +112,23 @@ void check_scalar(const KernelEntry& entry, const char* name, double factor) {
 /// Every operand present and aligned, and the factors representable in the accumulator. `c`
 /// counts if beta makes the kernel read it.
 bool valid(const KernelEntry& entry, const GemmOperands& operands) {
+  for (int i = 0; i < entry.epilogue_operands; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    const EpilogueOperand& operand = operands.epilogue[at];
+    const std::uintptr_t data = address(operand.data);
+    if (data == 0 || (data & entry.epilogue_masks[at]) != 0) return false;
+    if (operand.ld != 0 && (!entry.epilogue_matrices[at] || operand.ld < entry.n)) return false;
+  }
   const std::uintptr_t a = address(operands.a);
   const std::uintptr_t b = address(operands.b);
   const std::uintptr_t d = address(operands.d);
   const std::uintptr_t misplaced = (a & entry.mask_a) | (b & entry.mask_b) | (d & entry.mask_d);
   if (misplaced != 0 || a == 0 || b == 0 || d == 0) return false;
   if (!holds(entry, operands.alpha)) return false;
-  if (operands.beta == 0.0) return true;
+  if (!names_factors(entry, operands)) return false;
+  const bool needs_c = entry.epilogue.is_default() ? operands.beta != 0.0 : entry.reads_c;
   if (!holds(entry, operands.beta)) return false;
+  if (!needs_c) return true;
   const std::uintptr_t c = address(operands.c);
   return entry.reads_c && c != 0 && (c & entry.mask_c) == 0;
 }
@@ -110,6 +160,11 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   args.ldd = ldd_;
   args.alpha = operands.alpha;
   args.beta = operands.beta;
+  for (int i = 0; i < entry.epilogue_operands; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    args.operand[at] = operands.epilogue[at].data;
+    args.operand_ld[at] = operands.epilogue[at].ld != 0 ? operands.epilogue[at].ld : entry.n;
+  }
   args.m = entry.m;
   args.n = entry.n;
   args.k = entry.k;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,7 +28,12 @@ struct KernelEntry {
   std::uintptr_t mask_a = 0, mask_b = 0, mask_c = 0, mask_d = 0;  ///< bits that must be zero
   int m = 0, n = 0, k = 0;
   bool reads_c = false;
-  bool whole_scalars = false;   ///< alpha and beta become integers
+  Epilogue epilogue;
+  bool names_alpha = true, names_beta = true;  ///< else it must be 1 or 0
+  int epilogue_operands = 0;
+  std::array<std::uintptr_t, kMostEpilogueOperands> epilogue_masks{};
+  std::array<bool, kMostEpilogueOperands> epilogue_matrices{};  ///< x[m,n]
+  bool whole_scalars = false;                                   ///< alpha and beta become integers
   double largest_scalar = 0.0;  ///< that the accumulator's type represents
   std::int64_t workspace_bytes = 0;
 

@@ -229,8 +229,20 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
   entry->n = static_cast<int>(gemm.n);
   entry->k = static_cast<int>(gemm.k);
   entry->reads_c = gemm.reads_c;
-  entry->whole_scalars = gemm.acc == DType::s32;
-  entry->largest_scalar = largest_scalar(gemm.acc);
+  entry->whole_scalars = has_whole_factors(gemm);
+  entry->largest_scalar = largest_factor(gemm);
+  if (const EpilogueEntry* const epilogue = gemm.epilogue.entry()) {
+    const EpilogueExpression& expression = epilogue->expression;
+    entry->epilogue = gemm.epilogue;
+    entry->names_alpha = expression.names("alpha");
+    entry->names_beta = expression.names("beta");
+    for (const EpilogueSlot& slot : expression.operands()) {
+      const auto at = static_cast<std::size_t>(entry->epilogue_operands++);
+      entry->epilogue_masks[at] =
+          static_cast<std::uintptr_t>(size_bytes(element_type(slot, gemm.d)) - 1);
+      entry->epilogue_matrices[at] = slot.extent == OperandExtent::both;
+    }
+  }
   entry->workspace_bytes = built.workspace_bytes;
   entry->module = std::move(built.module);
   entry->match = choice.match;

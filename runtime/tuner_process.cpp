@@ -114,11 +114,12 @@ std::vector<std::string> tuner_command(const std::string& program, const Gemm& g
   add("--align-a", std::to_string(gemm.alignment_a));
   add("--align-b", std::to_string(gemm.alignment_b));
   add("--align-d", std::to_string(gemm.alignment_d));
+  if (!gemm.epilogue.is_default()) add("--epilogue", gemm.epilogue.text());
   if (gemm.reads_c) {
     add("--ldc", std::to_string(gemm.ldc));
     add("--align-c", std::to_string(gemm.alignment_c));
-    // Any beta but zero requests kernels that read C.
-    add("--beta", "1");
+    // Any beta but zero requests kernels that read C; an expression says so itself.
+    if (gemm.epilogue.is_default()) add("--beta", "1");
   }
   const auto add_given = [&add](const char* flag, const std::string& value) {
     if (!value.empty()) add(flag, value);

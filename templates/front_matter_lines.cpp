@@ -221,7 +221,7 @@ const std::vector<std::string>& front_matter_keys() {
   static const std::vector<std::string> keys{
       "template", "purpose", "operation", "config", "at",        "arch",   "types",
       "tune",     "let",     "require",   "prefer", "priority",  "launch", "grid",
-      "block",    "cluster", "smem",      "when",   "workspace", "cost"};
+      "block",    "cluster", "smem",      "when",   "workspace", "cost",   "epilogue"};
   return keys;
 }
 

@@ -21,8 +21,9 @@
 namespace kiln {
 namespace {
 
-constexpr std::array<std::string_view, 8> kOnce{"template", "purpose", "operation", "config",
-                                                "at",       "arch",    "priority",  "workspace"};
+constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operation",
+                                                "config",   "at",        "arch",
+                                                "priority", "workspace", "epilogue"};
 constexpr std::size_t kMaxDimensions = 3;
 
 /// `name`, or `space::name`.
@@ -252,6 +253,9 @@ class FrontMatterParser {
       result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
     } else if (line.key == "workspace") {
       result_.workspace_ = expression(line);
+    } else if (line.key == "epilogue") {
+      if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
+      result_.takes_epilogue_ = true;
     } else if (line.key == "cost") {
       read_cost(line);
     } else if (line.key == "launch") {

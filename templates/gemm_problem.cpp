@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "kiln/error.hpp"
+#include "templates/epilogue.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln {
@@ -81,6 +82,7 @@ std::int64_t row_alignment(int address_alignment, std::int64_t ld, DType type) {
 
 Gemm normalised(const Gemm& gemm) {
   Gemm g = gemm;
+  if (!g.epilogue.is_default()) g.reads_c = g.epilogue.reads_c();
   check_size("m", g.m);
   check_size("n", g.n);
   check_size("k", g.k);
@@ -111,14 +113,22 @@ Gemm normalised(const Gemm& gemm) {
   return g;
 }
 
-double largest_scalar(DType accumulator) {
-  switch (accumulator) {
+bool has_whole_factors(const Gemm& gemm) {
+  return gemm.acc == DType::s32 && gemm.d == DType::s32 && gemm.epilogue.is_default();
+}
+
+DType epilogue_type(const Gemm& gemm) {
+  if (gemm.acc == DType::f64) return DType::f64;
+  return has_whole_factors(gemm) ? DType::s32 : DType::f32;
+}
+
+double largest_factor(const Gemm& gemm) {
+  switch (epilogue_type(gemm)) {
     case DType::f64:
       return std::numeric_limits<double>::max();
     case DType::s32:
       return std::numeric_limits<std::int32_t>::max();
     default:
-      // Narrower floating-point accumulators take their factors in f32 as well.
       return static_cast<double>(std::numeric_limits<float>::max());
   }
 }
@@ -136,6 +146,7 @@ Problem to_problem(const Gemm& gemm) {
                     {"align_c", row_alignment(g.alignment_c, g.ldc, g.c)},
                     {"align_d", row_alignment(g.alignment_d, g.ldd, g.d)},
                     {"reads_c", g.reads_c ? 1 : 0}};
+  if (const auto* entry = g.epilogue.entry()) problem.epilogue = entry->expression.canonical(g.d);
   return problem;
 }
 

@@ -91,6 +91,9 @@ std::optional<std::string> KernelTemplate::why_unsupported(const Problem& proble
     }
   }
   if (fewest > 0) return fmt::format("{} does not take {}", name_, reason);
+  if (!problem.epilogue.empty() && !takes_epilogue_) {
+    return fmt::format("{} does not take epilogues", name_);
+  }
   // Such a requirement concerns the problem, whatever the configuration.
   if (const auto failure = space(problem, limits).why_impossible()) {
     return fmt::format("{}: {}", name_, *failure);

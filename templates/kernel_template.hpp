@@ -118,6 +118,7 @@ struct LaunchGeometry {
 ///     //@   smem     smem_bytes
 ///     //@   when     k > 0                           (else it is left out; optional)
 ///     //@ workspace  0                               (bytes of device memory; optional)
+///     //@ epilogue   yes                          (it takes expressions; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
@@ -153,6 +154,8 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
   [[nodiscard]] const std::vector<CostLine>& cost_lines() const { return costs_; }
   [[nodiscard]] const std::string& arch_text() const;
+  /// Whether its kernels finish D as a problem's expression says.
+  [[nodiscard]] bool takes_epilogue() const { return takes_epilogue_; }
   /// The text of `priority`; "0" if there is none.
   [[nodiscard]] const std::string& priority_text() const;
   /// The family's rank as long as nothing has been measured; higher ones come first. 0 if the
@@ -205,6 +208,7 @@ class KernelTemplate {
   std::vector<LaunchSpec> launches_;
   std::optional<Expression> workspace_;
   std::vector<CostLine> costs_;
+  bool takes_epilogue_ = false;
 };
 
 }  // namespace kiln

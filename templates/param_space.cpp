@@ -106,8 +106,8 @@ bool walk(const SpaceProgram& program, const SpaceDiagram& diagram, std::size_t 
 
 /// An integer below `bound`, each equally likely; the same for a seed on every platform.
 std::uint64_t uniform_below(std::uint64_t bound, std::mt19937_64& random) {
-  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t fair = kMost - kMost % bound;  // a multiple of bound
+  constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t fair = kLargest - kMost % bound;  // a multiple of bound
   std::uint64_t draw = random();
   while (draw >= fair) draw = random();
   return draw % bound;

@@ -14,6 +14,7 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kKindEnd = " | ";
+constexpr std::string_view kEpilogue = "epilogue";
 
 [[noreturn]] void reject(std::string_view field, std::string_view why) {
   throw Error(ErrorKind::usage, fmt::format("problem text: \"{}\" {}", field, why));
@@ -104,6 +105,7 @@ std::string Problem::kind_text() const {
   std::string text = operation;
   append_fields(text, types);
   append_fields(text, traits);
+  if (!epilogue.empty()) text.append(" ").append(kEpilogue).append("=").append(epilogue);
   return text;
 }
 
@@ -126,6 +128,12 @@ Problem Problem::parse(std::string_view canonical) {
       continue;
     }
     const auto [name, value] = split_field(word);
+    if (!problem.epilogue.empty()) reject(word, "follows the epilogue, which is the last field");
+    if (name == kEpilogue) {
+      if (value.empty()) reject(word, "has no expression");
+      problem.epilogue = value;
+      continue;
+    }
     if (problem.type(name) || problem.trait(name)) reject(word, "repeats a name");
     // No element type's name is an integer, so the value shows what kind of field it is.
     if (const auto type = parse_dtype(value)) {

@@ -37,6 +37,9 @@ struct Problem {
   std::vector<NamedValue> sizes;
   std::vector<NamedType> types;
   std::vector<NamedValue> traits;
+  /// The expression that D is computed by, in canonical text with every operand's type
+  /// (templates/epilogue.hpp); "" for that of the operation. It distinguishes kinds as traits do.
+  std::string epilogue;
 
   [[nodiscard]] std::optional<std::int64_t> size(std::string_view name) const;
   [[nodiscard]] std::optional<std::int64_t> trait(std::string_view name) const;
@@ -44,7 +47,8 @@ struct Problem {
 
   /// "m=4096 n=4096 k=4096": the part in which a nearest match may differ.
   [[nodiscard]] std::string sizes_text() const;
-  /// "gemm a=f16 b=f16 c=f16 d=f16 acc=f32 trans_a=0 ... reads_c=0": the part that must be equal.
+  /// "gemm a=f16 b=f16 c=f16 d=f16 acc=f32 trans_a=0 ... reads_c=0": the part that must be equal;
+  /// with an epilogue, that follows as "epilogue=...".
   [[nodiscard]] std::string kind_text() const;
   /// kind_text, " | ", sizes_text: the canonical text of the problem.
   [[nodiscard]] std::string canonical() const;
@@ -57,16 +61,21 @@ struct Problem {
 /// Checks sizes (1 to 2^31-1), leading dimensions (0 or at least the row length, product with the
 /// rows below 2^63 bytes), alignments (powers of two, 1 to 4096; raised to the element's size, to
 /// which elements are aligned anyway) and fills tight leading dimensions. If C is not read, its
-/// description is replaced by D's. Throws Error(usage) that names the field.
+/// description is replaced by D's; an epilogue decides whether it is. Throws Error(usage) that
+/// names the field.
 [[nodiscard]] Gemm normalised(const Gemm& gemm);
 
 /// The problem of a (normalised or not) Gemm. Leading dimensions enter it only through the
 /// alignment traits: they don't change which kernel is right.
 [[nodiscard]] Problem to_problem(const Gemm& gemm);
 
-/// The largest alpha or beta that a kernel with that accumulator computes with; s32 takes only
-/// whole numbers.
-[[nodiscard]] double largest_scalar(DType accumulator);
+/// Whether D is computed in whole numbers, alpha and beta too: an s32 accumulator with a D of s32.
+[[nodiscard]] bool has_whole_factors(const Gemm& gemm);
+/// The largest alpha or beta that its kernels compute with.
+[[nodiscard]] double largest_factor(const Gemm& gemm);
+/// The type that D is computed in from the sum of products: f64, s32 (see has_whole_factors) or
+/// f32.
+[[nodiscard]] DType epilogue_type(const Gemm& gemm);
 
 /// "nt" and the like to storage of A and B; nothing if malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);

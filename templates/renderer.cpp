@@ -13,6 +13,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
+#include "templates/epilogue.hpp"
 #include "templates/header_inliner.hpp"
 #include "templates/operation.hpp"
 
@@ -81,6 +82,7 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
   }
   std::string traits;
   for (const auto& [name, value] : problem.traits) traits += fmt::format(" {}={}", name, value);
+  if (!problem.epilogue.empty()) traits += fmt::format(" epilogue={}", problem.epilogue);
   std::string text = fmt::format(
       "// Rendered by Kiln.\n"
       "// template {} {}\n"
@@ -93,6 +95,9 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
   return text;
 }
+
+/// The functions of expressions: common/epilogue.cuh expects them before it.
+constexpr std::string_view kEpilogueMath = "common/epilogue_math.cuh";
 
 /// NVRTC has no host headers. These are included often and contain little: the types of
 /// <cuda/std/cstdint>, without its libcu++.
@@ -123,14 +128,23 @@ std::string fixed_width_types() {
 std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
   std::set<std::string_view> macros;
   std::set<std::string_view> includes(own_includes.begin(), own_includes.end());
-  for (const auto& [slot, type] : problem.types) {
+  const auto use = [&](DType type) {
     const auto& support = support_of(type);
-    if (support.macro.empty()) continue;
+    if (support.macro.empty()) return;
     macros.insert(support.macro);
     includes.insert(support.include);
+  };
+  for (const auto& [slot, type] : problem.types) use(type);
+  std::string epilogue;
+  if (!problem.epilogue.empty()) {
+    const auto expression = EpilogueExpression::parse(problem.epilogue);
+    const DType d = *problem.type("d");
+    for (const auto& slot : expression.operands()) use(element_type(slot, d));
+    epilogue = fmt::format("#define KILN_EPILOGUE(x) {}\n", expression.device_code(d));
   }
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
+  text += epilogue;
   std::string of_host;
   for (const auto include : includes) {
     const bool host =
@@ -169,11 +183,22 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   rendered.name_expressions = make_name_expressions(kernel_template, config, problem, limits);
 
   HeaderInliner inliner(*origin.headers, HeaderInliner::Mode::rendered);
+  if (!problem.epilogue.empty()) {
+    // The others need none of it.
+    inliner.add(kEpilogueMath, embedded_files().at(std::string(kEpilogueMath)));
+  }
   inliner.add(origin.path, kernel_template.source());
   rendered.text = provenance(rendered, kernel_template, problem, limits) +
                   preamble(problem, inliner.system_includes()) + inliner.text();
   rendered.digest = digest_hex(rendered.text);
   return rendered;
+}
+
+std::string render_support(const FileSet& headers, std::string_view path, std::string_view source,
+                           const Problem& problem) {
+  HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
+  inliner.add(path, source);
+  return preamble(problem, inliner.system_includes()) + inliner.text();
 }
 
 std::string inline_headers(const FileSet& headers, std::string_view path, std::string_view source) {

@@ -27,6 +27,11 @@ struct RenderedKernel {
                                     const Config& config, const Problem& problem,
                                     const DeviceLimits& limits);
 
+/// The text of an embedded file that is not a template, for one problem: with its element types
+/// and its epilogue, as a rendered kernel has them.
+[[nodiscard]] std::string render_support(const FileSet& headers, std::string_view path,
+                                         std::string_view source, const Problem& problem);
+
 /// Inlines the project headers of one embedded file that is not a template (the support kernels).
 [[nodiscard]] std::string inline_headers(const FileSet& headers, std::string_view path,
                                          std::string_view source);

@@ -180,6 +180,8 @@ int run_problem(Context& context, const RunOptions& options) {
   host.a.fill_random(options.seed);
   host.b.fill_random(options.seed + 1);
   if (gemm.reads_c) host.c.fill_random(options.seed + 2);
+  std::uint64_t operand_seed = options.seed + 3;
+  for (HostMatrix& operand : host.epilogue) operand.fill_random(operand_seed++);
   host.d.poison();
   const DeviceMemory a = device_copy(library, host.a);
   const DeviceMemory b = device_copy(library, host.b);
@@ -191,8 +193,13 @@ int run_problem(Context& context, const RunOptions& options) {
                              count_text(static_cast<std::uint64_t>(products_of(gemm)))));
   }
   const auto launching = Clock::now();
-  const GemmOperands operands{
-      a.get(), b.get(), c.get(), d.get(), report.request.alpha, report.request.beta};
+  GemmOperands operands{
+      a.get(), b.get(), c.get(), d.get(), report.request.alpha, report.request.beta, {}};
+  std::vector<DeviceMemory> named;
+  for (const HostMatrix& operand : host.epilogue) {
+    const std::size_t at = named.size();
+    operands.epilogue[at].data = named.emplace_back(device_copy(library, operand)).get();
+  }
   kernel.launch(nullptr, operands);
   library.synchronize();
   start_time += Clock::now() - launching;

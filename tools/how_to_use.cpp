@@ -85,7 +85,9 @@ GemmRequest request_of(const Problem& problem) {
          gemm.alignment_b);
   settle("align_c", gemm.n, gemm.c, gemm.ldc, gemm.alignment_c);
   settle("align_d", gemm.n, gemm.d, gemm.ldd, gemm.alignment_d);
-  return {normalised(gemm), 1.0, gemm.reads_c ? 1.0 : 0.0};
+  if (problem.epilogue.empty()) return {normalised(gemm), 1.0, gemm.reads_c ? 1.0 : 0.0};
+  gemm.epilogue = Epilogue(problem.epilogue);
+  return {normalised(gemm), 1.0, 0.0};
 }
 
 std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags) {
@@ -105,12 +107,20 @@ std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags) {
   for (const auto& [flag, field, value] : unusual_placement(gemm)) {
     text += fmt::format("problem.{} = {};\n", field, value);
   }
-  if (gemm.reads_c) text += "problem.reads_c = true;\n";
-  text +=
-      gemm.reads_c
-          ? "library.get(problem).launch(stream, {.a = a, .b = b, .c = c, .d = d, .beta = 1});\n"
-          : "library.get(problem).launch(stream, {.a = a, .b = b, .d = d});\n";
-  return text;
+  const bool expression = !gemm.epilogue.is_default();
+  if (expression) {
+    text += fmt::format("problem.epilogue = kiln::Epilogue({});\n", quoted(gemm.epilogue.text()));
+  } else if (gemm.reads_c) {
+    text += "problem.reads_c = true;\n";
+  }
+  std::string operands = gemm.reads_c ? ".a = a, .b = b, .c = c, .d = d" : ".a = a, .b = b, .d = d";
+  if (gemm.reads_c && !expression) operands += ", .beta = 1";
+  std::vector<std::string> named;
+  for (int i = 0; i < gemm.epilogue.operand_count(); ++i) {
+    named.push_back(fmt::format("{{{}}}", gemm.epilogue.operand_name(i)));
+  }
+  if (!named.empty()) operands += fmt::format(", .epilogue = {{{{{}}}}}", fmt::join(named, ", "));
+  return text + fmt::format("library.get(problem).launch(stream, {{{}}});\n", operands);
 }
 
 std::string next_steps(const GemmRequest& request, const Context& context) {

@@ -12,6 +12,8 @@
 #include <cstdint>
 
 #include "kiln/error.hpp"
+#include "templates/epilogue.hpp"
+#include "templates/printable.hpp"
 #include "templates/problem.hpp"
 #include "tools/whole_number.hpp"
 
@@ -34,15 +36,25 @@ constexpr std::array<const char*, 3> kSizes{"--m", "--n", "--k"};
 
 /// Kernels convert alpha and beta to the accumulator's type. A value that this changes would make
 /// right kernels look wrong, and be remembered as such.
-void check_scalar(const char* flag, double value, DType accumulator) {
-  if (!(std::fabs(value) <= largest_scalar(accumulator))) {
+void check_scalar(const char* flag, double value, const Gemm& gemm) {
+  if (!(std::fabs(value) <= largest_factor(gemm))) {
     throw Error(ErrorKind::usage, fmt::format("{} {}: more than an accumulator of type {} can hold",
-                                              flag, value, to_string(accumulator)));
+                                              flag, value, to_string(gemm.acc)));
   }
-  if (accumulator == DType::s32 && value != std::trunc(value)) {
+  if (has_whole_factors(gemm) && value != std::trunc(value)) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} {}: must be a whole number with an s32 accumulator", flag, value));
   }
+}
+
+/// A factor that the expression has no use for would be ignored.
+void check_named(const char* flag, double value, double neutral, const Gemm& gemm) {
+  const auto* const entry = gemm.epilogue.entry();
+  if (entry == nullptr || value == neutral) return;
+  const std::string_view name = std::string_view(flag).substr(2);
+  if (entry->expression.names(name)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} {}: the epilogue does not name {}; leave it out", flag, value, name));
 }
 
 }  // namespace
@@ -91,6 +103,8 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
   }
   add("--alpha", alpha_, "X", "Factor of A*B (default 1)");
   add("--beta", beta_, "X", "Factor of C (default 0: C is not read)");
+  add("--epilogue", epilogue_, "EXPR",
+      "What D becomes instead of alpha*acc+beta*c, e.g. \"silu(acc*alpha+bias[n])\"");
 }
 
 std::vector<std::string> ProblemFlags::given_flags() const {
@@ -154,8 +168,15 @@ GemmRequest ProblemFlags::request(std::int64_t default_size) const {
   gemm.alignment_c = align_c_;
   gemm.alignment_d = align_d_;
   gemm.reads_c = beta_ != 0.0;
-  check_scalar("--alpha", alpha_, gemm.acc);
-  check_scalar("--beta", beta_, gemm.acc);
+  try {
+    gemm.epilogue = Epilogue(epilogue_);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("--{}", error.what()));
+  }
+  check_named("--alpha", alpha_, 1.0, gemm);
+  check_named("--beta", beta_, 0.0, gemm);
+  check_scalar("--alpha", alpha_, gemm);
+  check_scalar("--beta", beta_, gemm);
   try {
     return {normalised(gemm), alpha_, beta_};
   } catch (const Error& error) {
@@ -213,6 +234,9 @@ std::string flags_text(const GemmRequest& request) {
   for (const auto& [flag, field, value] : unusual_placement(gemm)) {
     text += fmt::format(" {} {}", flag, value);
   }
+  if (!gemm.epilogue.is_default()) {
+    text += fmt::format(" --epilogue {}", shell_word(gemm.epilogue.text()));
+  }
   if (request.alpha != 1.0) text += fmt::format(" --alpha {}", request.alpha);
   if (request.beta != 0.0) text += fmt::format(" --beta {}", request.beta);
   return text;
@@ -224,8 +248,10 @@ std::string heading_text(const Gemm& gemm) {
     types = fmt::format("{} x {} -> {} ({})", to_string(gemm.a), to_string(gemm.b),
                         to_string(gemm.d), to_string(gemm.acc));
   }
+  std::string finish = gemm.reads_c ? " + C" : "";
+  if (!gemm.epilogue.is_default()) finish = fmt::format(", {}", gemm.epilogue.text());
   return fmt::format("gemm {} x {} x {} {} {}{}", gemm.m, gemm.n, gemm.k, types,
-                     layout_text(gemm.storage_a, gemm.storage_b), gemm.reads_c ? " + C" : "");
+                     layout_text(gemm.storage_a, gemm.storage_b), finish);
 }
 
 }  // namespace kiln::tools

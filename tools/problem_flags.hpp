@@ -59,6 +59,7 @@ class ProblemFlags {
   std::int64_t lda_ = 0, ldb_ = 0, ldc_ = 0, ldd_ = 0;
   int align_a_ = 16, align_b_ = 16, align_c_ = 16, align_d_ = 16;
   double alpha_ = 1.0, beta_ = 0.0;
+  std::string epilogue_;
 };
 
 /// The element type of that name. Throws Error(usage): "--dtype f61: ...".

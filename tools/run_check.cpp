@@ -8,6 +8,8 @@
 #include <random>
 
 #include "common/verify_math.cuh"
+#include "templates/epilogue_value.hpp"
+#include "templates/problem.hpp"
 #include "tuner/error_bound.hpp"
 
 namespace kiln::tools {
@@ -19,6 +21,39 @@ struct Expected {
   double magnitude = 0.0;
 };
 
+/// What the expression makes of an element, and how far a kernel may be from that.
+template <class Compute>
+Expected finished(const GemmRequest& request, const HostOperands& operands, std::int64_t row,
+                  std::int64_t column, const Expected& sum) {
+  using Number = epilogue::Bounded<Compute>;
+  const EpilogueExpression& expression = request.gemm.epilogue.entry()->expression;
+  const auto of_operand = [&](int index) {
+    const auto at = static_cast<std::size_t>(index);
+    const HostMatrix& matrix = operands.epilogue[at];
+    switch (expression.operands()[at].extent) {
+      case OperandExtent::one:
+        return Number(matrix.at(0, 0));
+      case OperandExtent::row:
+        return Number(matrix.at(0, row));
+      case OperandExtent::column:
+        return Number(matrix.at(0, column));
+      case OperandExtent::both:
+        return Number(matrix.at(row, column));
+    }
+    return Number();
+  };
+  const auto of_name = [&](std::string_view name) {
+    if (name == "alpha") return Number(request.alpha);
+    if (name == "beta") return Number(request.beta);
+    if (name == "c") return Number(operands.c.at(row, column));
+    const double error =
+        error_bound(request.gemm).c_product * sum.magnitude + Number::unit() * std::fabs(sum.value);
+    return Number(sum.value, error);
+  };
+  const Number result = evaluate<Compute>(expression, of_name, of_operand);
+  return {result.value, result.error};
+}
+
 Expected expected_element(const GemmRequest& request, const HostOperands& operands,
                           std::int64_t row, std::int64_t column) {
   Expected expected;
@@ -26,6 +61,11 @@ Expected expected_element(const GemmRequest& request, const HostOperands& operan
     const double term = operands.a.at(row, depth) * operands.b.at(depth, column);
     expected.value += term;
     expected.magnitude += std::fabs(term);
+  }
+  if (!request.gemm.epilogue.is_default()) {
+    return epilogue_type(request.gemm) == DType::f64
+               ? finished<double>(request, operands, row, column, expected)
+               : finished<float>(request, operands, row, column, expected);
   }
   expected.value *= request.alpha;
   expected.magnitude *= std::fabs(request.alpha);
@@ -43,7 +83,19 @@ HostOperands::HostOperands(const GemmRequest& request)
     : a(request.gemm.a, request.gemm.m, request.gemm.k, request.gemm.storage_a, request.gemm.lda),
       b(request.gemm.b, request.gemm.k, request.gemm.n, request.gemm.storage_b, request.gemm.ldb),
       c(request.gemm.c, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldc),
-      d(request.gemm.d, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldd) {}
+      d(request.gemm.d, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldd) {
+  const Gemm& gemm = request.gemm;
+  const auto* const entry = gemm.epilogue.entry();
+  if (entry == nullptr) return;
+  for (const EpilogueSlot& slot : entry->expression.operands()) {
+    const bool has_rows = slot.extent == OperandExtent::both;
+    const std::int64_t cols = slot.extent == OperandExtent::one   ? 1
+                              : slot.extent == OperandExtent::row ? gemm.m
+                                                                  : gemm.n;
+    epilogue.emplace_back(element_type(slot, gemm.d), has_rows ? gemm.m : 1, cols, Storage::n,
+                          cols);
+  }
+}
 
 RunCheck check_result(const GemmRequest& request, const HostOperands& operands, std::int64_t limit,
                       std::uint64_t seed) {
@@ -55,7 +107,7 @@ RunCheck check_result(const GemmRequest& request, const HostOperands& operands, 
     const Expected expected = expected_element(request, operands, row, column);
     const auto bits = operands.d.bits_at(row, column);
     // What the verifier asks of a candidate; integer arithmetic is exact whatever the data.
-    const ElementCheck found = gemm.acc == DType::s32
+    const ElementCheck found = has_whole_factors(gemm)
                                    ? check_exact(bits, expected.value, kind)
                                    : check_bounded(bits, expected.value, expected.magnitude,
                                                    bound.u_out, bound.c_factor, kind);

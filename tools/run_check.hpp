@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tools/host_matrix.hpp"
 #include "tools/problem_flags.hpp"
@@ -13,6 +14,7 @@ namespace kiln::tools {
 /// Operands of one run in host memory.
 struct HostOperands {
   HostMatrix a, b, c, d;
+  std::vector<HostMatrix> epilogue;  ///< operands of the expression, in its order
   explicit HostOperands(const GemmRequest& request);
 };
 

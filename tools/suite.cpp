@@ -19,7 +19,9 @@ namespace kiln::tools {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
-constexpr const char* kShape = "a line is `name dtype M N K layout`, e.g. `square f16 64 64 64 nt`";
+constexpr const char* kShape =
+    "a line is `name dtype M N K layout`, e.g. `square f16 64 64 64 nt`, and an epilogue if it has "
+    "one";
 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
@@ -40,7 +42,7 @@ class LineReader {
   LineReader(const std::string& file, int line) : file_(file), line_(line) {}
 
   [[nodiscard]] SuiteLine read(const std::vector<std::string>& words) const {
-    if (words.size() != 6) {
+    if (words.size() < 6) {
       reject(fmt::format("{} words; {}", words.size(), kShape));
     }
     const auto type = parse_dtype(words[1]);
@@ -53,9 +55,12 @@ class LineReader {
       reject(fmt::format("\"{}\" is not a layout; choose from {}", words[5],
                          fmt::join(find_value_kind("XY")->words, ", ")));
     }
-    const Gemm gemm = Gemm::of(*type, size(words[2]), size(words[3]), size(words[4]), layout->first,
-                               layout->second);
+    Gemm gemm = Gemm::of(*type, size(words[2]), size(words[3]), size(words[4]), layout->first,
+                         layout->second);
     try {
+      std::string expression;
+      for (std::size_t i = 6; i < words.size(); ++i) expression += " " + words[i];
+      if (!expression.empty()) gemm.epilogue = Epilogue(expression.substr(1));
       return {words[0], normalised(gemm), line_};
     } catch (const Error& error) {
       reject(error.what());

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "templates/problem.hpp"
+
 namespace kiln {
 namespace {
 
@@ -35,7 +37,7 @@ double largest_exact_sum(const Gemm& gemm) {
     case DType::f64:
       return std::ldexp(1.0, 53);
     case DType::s32:
-      return std::ldexp(1.0, 31) - 1.0;
+      return has_whole_factors(gemm) ? std::ldexp(1.0, 31) - 1.0 : std::ldexp(1.0, 24);
     default:
       return std::ldexp(1.0, 24);
   }
@@ -99,7 +101,14 @@ ErrorBound error_bound(const Gemm& gemm) {
   const double c = gemm.acc == DType::f64 ? 8.0 : 4.0;
   const bool narrow = size_bytes(gemm.acc) == 2;
   const auto terms = static_cast<double>(narrow ? std::min<std::int64_t>(gemm.k, 16) : gemm.k);
-  return {unit_roundoff(gemm.d), c * std::sqrt(terms) * accumulation_roundoff(gemm)};
+  const double c_product = c * std::sqrt(terms) * accumulation_roundoff(gemm);
+  double c_factor = c_product;
+  if (!gemm.epilogue.is_default()) {
+    c_factor = 1.0;
+  } else if (gemm.acc == DType::s32 && !has_whole_factors(gemm)) {
+    c_factor = 4.0 * unit_roundoff(DType::f32);
+  }
+  return {unit_roundoff(gemm.d), c_factor, c_product};
 }
 
 ExactPlan plan_exact(const Gemm& gemm) {
@@ -111,10 +120,15 @@ ExactPlan plan_exact(const Gemm& gemm) {
   static constexpr std::array<Choice, 3> kChoices{{{2, 2.0}, {1, 2.0}, {1, 1.0}}};
   const double beta = gemm.reads_c ? -1.0 : 0.0;
   // The scaled result is formed in the accumulator's type, and an fp8 result's alpha in float32.
-  const double scaled_limit =
-      std::min(gemm.acc == DType::f32 ? std::ldexp(1.0, 24) : largest_exact_sum(gemm),
-               largest_finite(gemm.d));
+  const double computed = gemm.acc == DType::f32 ? std::ldexp(1.0, 24) : largest_exact_sum(gemm);
+  // A D of whole numbers that f32 is rounded to is limited to its range, as the reference is.
+  const bool saturates = epilogue_type(gemm) == DType::f32 && unit_roundoff(gemm.d) == 0.0;
+  const double scaled_limit = saturates ? computed : std::min(computed, largest_finite(gemm.d));
   for (const Choice& choice : kChoices) {
+    // What an expression makes of a sum need not be exact.
+    if (!gemm.epilogue.is_default() && sum_limit(gemm, choice.range) <= largest_exact_sum(gemm)) {
+      return {true, choice.range, 1.0, beta};
+    }
     const double sum = sum_limit(gemm, choice.range);
     const double scaled = choice.alpha * sum + std::abs(beta) * choice.range;
     if (sum <= largest_exact_sum(gemm) && scaled <= scaled_limit) {

@@ -33,10 +33,16 @@ namespace kiln {
 /// 2^14. Where an exact comparison is possible it sees a lost product, this one a kernel that is
 /// wrong as a whole.
 ///
+/// Whole numbers whose result is another type are scaled in float32: the product is exact then, and
+/// its conversion, alpha, beta and the addition round four times.
+///
 /// Operands enter the reference as converted (tf32 rounded, fp8 exact), so they add no error.
 struct ErrorBound {
   double u_out = 0.0;
-  double c_factor = 0.0;  ///< c sqrt(K) u_acc
+  double c_factor = 0.0;  ///< c sqrt(K) u_acc; of a problem with an expression 1, see c_product
+  /// c sqrt(K) u_acc, the error of a product on its own. From there on a running error analysis
+  /// (templates/kernels/common/epilogue_math.cuh) bounds what an expression makes of it.
+  double c_product = 0.0;
 };
 [[nodiscard]] ErrorBound error_bound(const Gemm& gemm);
 

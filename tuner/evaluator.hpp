@@ -39,6 +39,8 @@ struct EvaluationSetup {
   /// gemm_naive rendered with f64 output and accumulation for the types and layouts at hand.
   CompiledUnit reference;
   std::vector<LaunchGeometry> reference_geometry;  ///< one per case
+  /// templates/kernels/support/epilogue.cu for the problem's expression; empty if it has none.
+  CompiledUnit epilogue;
   MeasurementPolicy policy;
   std::uint64_t seed = 1;
   std::int64_t memory_limit_bytes = 0;  ///< 0: a quarter of the free memory

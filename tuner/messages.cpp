@@ -37,6 +37,21 @@ struct LastEnumerator<ErrorKind> {
 template <class T, class Of>
 concept Either = std::same_as<std::remove_const_t<T>, Of>;
 
+/// An expression travels as its text.
+void fields(WireWriter& writer, const Epilogue& epilogue) {
+  writer(epilogue.text());
+}
+void fields(WireReader& reader, Epilogue& epilogue) {
+  std::string text;
+  reader(text);
+  if (!reader.ok()) return;
+  try {
+    epilogue = Epilogue(text);
+  } catch (const Error&) {
+    reader.refuse();
+  }
+}
+
 /// One description per struct serves both directions. It names every member in order: the
 /// structured binding takes exactly as many as there are, so a member added to the struct breaks
 /// the build until it is transmitted as well.
@@ -48,15 +63,15 @@ concept Either = std::same_as<std::remove_const_t<T>, Of>;
   }
 
 KILN_WIRE_FIELDS(Gemm, m, n, k, a, b, c, d, acc, storage_a, storage_b, lda, ldb, ldc, ldd,
-                 alignment_a, alignment_b, alignment_c, alignment_d, reads_c)
+                 alignment_a, alignment_b, alignment_c, alignment_d, reads_c, epilogue)
 KILN_WIRE_FIELDS(GemmCase, gemm, alpha, beta)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  finalist_rounds)
-KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, policy, seed,
-                 memory_limit_bytes)
+KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, epilogue, policy,
+                 seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, workspace_bytes, best_ns, timeout_s, time_it)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)

@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "kiln/error.hpp"
+#include "templates/kernels/common/epilogue_args.cuh"
+#include "tuner/error_bound.hpp"
 
 namespace kiln {
 namespace {
@@ -62,12 +64,28 @@ std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind) {
   return result;
 }
 
-ReferenceKernel::ReferenceKernel(Device& device, const CompiledUnit& unit) : device_(device) {
-  DeviceStatus status;
-  module_ = device.load(unit.cubin, unit.names, status);
-  if (!module_ || module_->functions().empty()) {
+ReferenceKernel::ReferenceKernel(Device& device, const CompiledUnit& unit,
+                                 const CompiledUnit& epilogue)
+    : device_(device) {
+  const auto load = [&](const CompiledUnit& one) {
+    DeviceStatus status;
+    auto module = device.load(one.cubin, one.names, status);
+    if (!module || module->functions().empty()) {
+      throw Error(ErrorKind::device,
+                  fmt::format("the reference kernel does not load: {}", status.message));
+    }
+    return module;
+  };
+  module_ = load(unit);
+  if (!epilogue.names.empty()) epilogue_ = load(epilogue);
+}
+
+void ReferenceKernel::run(const LaunchRequest& request) {
+  DeviceStatus status = device_.launch(request, device_.own_stream());
+  if (status.ok()) status = device_.synchronize();
+  if (!status.ok()) {
     throw Error(ErrorKind::device,
-                fmt::format("the reference kernel does not load: {}", status.message));
+                fmt::format("the reference kernel does not run: {}", status.message));
   }
 }
 
@@ -90,12 +108,35 @@ void ReferenceKernel::run_blocks(const std::vector<RowBlock>& blocks,
     request.arguments = &args;
     request.argument_bytes = sizeof(args);
     request.checked = false;
-    DeviceStatus status = device_.launch(request, device_.own_stream());
-    if (status.ok()) status = device_.synchronize();
-    if (!status.ok()) {
-      throw Error(ErrorKind::device,
-                  fmt::format("the reference kernel does not run: {}", status.message));
-    }
+    run(request);
+    row += block.rows;
+  }
+}
+
+/// The product and its absolute terms become the result and its bound, in place.
+void ReferenceKernel::apply_epilogue(const Reference& reference, const OperandSet& operands,
+                                     double alpha, double beta, double c_factor) {
+  constexpr std::int64_t kBlock = 256;
+  constexpr std::int64_t kMostBlocks = 4096;
+  const Gemm& gemm = operands.gemm();
+  std::int64_t row = 0;
+  for (const RowBlock& block : reference.blocks) {
+    ApplyEpilogueArgs args{};
+    args.gemm = operands.arguments(alpha, beta, 0);
+    args.value = reinterpret_cast<double*>(reference.value.address()) + row * gemm.n;
+    args.bound = reinterpret_cast<double*>(reference.absolute.address()) + row * gemm.n;
+    args.c_factor = c_factor;
+    args.first_row = static_cast<int>(block.first);
+    args.rows = static_cast<int>(block.rows);
+    LaunchRequest request;
+    request.function = epilogue_->functions()[0];
+    request.geometry.grid[0] = static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>((block.rows * gemm.n + kBlock - 1) / kBlock, 1, kMostBlocks));
+    request.geometry.block[0] = static_cast<std::uint32_t>(kBlock);
+    request.arguments = &args;
+    request.argument_bytes = sizeof(args);
+    request.checked = false;
+    run(request);
     row += block.rows;
   }
 }
@@ -109,6 +150,19 @@ Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels
   const std::int64_t bytes =
       row_count(reference.blocks) * gemm.n * static_cast<std::int64_t>(sizeof(double));
   reference.value = DeviceBuffer(ledger, bytes, "the float64 reference");
+  if (epilogue_) {
+    reference.absolute = DeviceBuffer(ledger, bytes, "the error bounds");
+    run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.value.address());
+    // The sums of small integers are exact, and those of whole numbers always.
+    const double c_factor = kind == DataKind::integer ? 0.0 : error_bound(gemm).c_product;
+    if (c_factor > 0.0) {
+      replace_by_absolute(kernels, operands.a);
+      replace_by_absolute(kernels, operands.b);
+      run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.absolute.address());
+    }
+    apply_epilogue(reference, operands, alpha, beta, c_factor);
+    return reference;
+  }
   run_blocks(reference.blocks, geometry, operands, alpha, beta, reference.value.address());
   if (!with_absolute) return reference;
 

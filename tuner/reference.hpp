@@ -27,18 +27,20 @@ struct RowBlock {
 /// Results in float64, on the device: row i of the buffers is the i-th checked row.
 struct Reference {
   std::vector<RowBlock> blocks;
-  DeviceBuffer value;     ///< alpha A B + beta C
-  DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|; empty unless requested
+  DeviceBuffer value;     ///< alpha A B + beta C, or what the problem's expression says
+  DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|, empty unless requested; of an
+                          ///< expression the bound on its error
 };
 
 /// The plain kernel with a float64 accumulator against which every candidate is judged.
 class ReferenceKernel {
  public:
   /// Throws Error(device) if the device refuses the kernel.
-  ReferenceKernel(Device& device, const CompiledUnit& unit);
+  /// `epilogue` has no kernels unless the problem has an expression.
+  ReferenceKernel(Device& device, const CompiledUnit& unit, const CompiledUnit& epilogue);
 
-  /// `geometry` is the one for the whole problem. With `with_absolute` the inputs in `operands` are
-  /// replaced by their absolute values.
+  /// `geometry` is the one for the whole problem. With `with_absolute` A, B and C in `operands` may
+  /// be replaced by their absolute values.
   [[nodiscard]] Reference compute(MemoryLedger& ledger, SupportKernels& kernels,
                                   const LaunchGeometry& geometry, OperandSet& operands,
                                   DataKind kind, double alpha, double beta, bool with_absolute);
@@ -46,8 +48,12 @@ class ReferenceKernel {
  private:
   void run_blocks(const std::vector<RowBlock>& blocks, const LaunchGeometry& geometry,
                   const OperandSet& operands, double alpha, double beta, DevicePtr out);
+  void apply_epilogue(const Reference& reference, const OperandSet& operands, double alpha,
+                      double beta, double c_factor);
+  void run(const LaunchRequest& request);
   Device& device_;
   std::unique_ptr<LoadedModule> module_;
+  std::unique_ptr<LoadedModule> epilogue_;
 };
 
 }  // namespace kiln

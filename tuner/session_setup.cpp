@@ -21,6 +21,7 @@ constexpr std::string_view kSupportPath = "support/verify.cu";
 constexpr std::array<std::string_view, 6> kSupportKernels{
     "kiln_fill_random",    "kiln_absolute",       "kiln_compare",
     "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
+constexpr std::string_view kEpiloguePath = "support/epilogue.cu";
 constexpr std::string_view kReferenceTemplate = "gemm_naive";
 
 struct Sizes {
@@ -94,6 +95,22 @@ CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request)
   return {std::move(result.cubin), std::move(result.lowered_names)};
 }
 
+/// The kernel that takes the float64 reference through the problem's expression.
+CompiledUnit compile_epilogue(Compiler& compiler, const DeviceInfo& device, const Gemm& gemm) {
+  const Problem problem = to_problem(gemm);
+  if (problem.epilogue.empty()) return {};
+  CompileRequest request;
+  request.source = render_support(embedded_files(), kEpiloguePath,
+                                  embedded_files().at(std::string(kEpiloguePath)), problem);
+  request.source_name = "epilogue.cu";
+  request.source_digest = digest_hex(request.source);
+  request.name_expressions = {fmt::format("kiln_apply_epilogue<{}, {}>", device_type_name(gemm.c),
+                                          device_type_name(epilogue_type(gemm)))};
+  request.arch = device.limits.arch;
+  request.code = device.code;
+  return compile_or_throw(compiler, request);
+}
+
 CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {
   const auto source = embedded_files().find(kSupportPath);
   if (source == embedded_files().end()) {
@@ -113,6 +130,8 @@ CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {
 Problem reference_problem(const Gemm& gemm) {
   Gemm reference = gemm;
   reference.d = reference.acc = DType::f64;
+  // The reference is the product; what an expression makes of it is computed apart.
+  reference.epilogue = {};
   reference.ldd = 0;
   reference.alignment_d = 16;
   return to_problem(reference);
@@ -174,6 +193,7 @@ EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler&
   setup.policy = request.policy;
   setup.seed = request.seed;
   setup.support = compile_support(compiler, device);
+  setup.epilogue = compile_epilogue(compiler, device, setup.cases.front().gemm);
 
   // The oracle is always the built-in one: a user's template of its name is a candidate, not a
   // judge.

@@ -27,7 +27,7 @@ double finite_ratio(float ratio) {
 }
 
 void check_case(const GemmCase& problem) {
-  if (problem.beta != 0.0 && !problem.gemm.reads_c) {
+  if (problem.beta != 0.0 && !problem.gemm.reads_c && problem.gemm.epilogue.is_default()) {
     throw Error(ErrorKind::usage,
                 "beta is not zero for a problem that does not read C; set "
                 "reads_c, or leave beta out");
@@ -63,9 +63,10 @@ struct Verifier::Case {
   [[nodiscard]] const Reference& reference(DataKind kind) const {
     return kind == DataKind::integer ? integer : normal;
   }
-  /// Integer arithmetic is exact whatever the data.
+  /// Integer arithmetic is exact whatever the data; what an expression computes need not be.
   [[nodiscard]] bool compares_exactly(DataKind kind) const {
-    return kind == DataKind::integer || gemm.acc == DType::s32;
+    if (!gemm.epilogue.is_default()) return false;
+    return kind == DataKind::integer || has_whole_factors(gemm);
   }
 
   Gemm gemm;
@@ -188,7 +189,7 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
   if (setup.cases.empty() || setup.reference_geometry.size() != setup.cases.size()) {
     throw Error(ErrorKind::internal, "an evaluation needs a reference launch for each case");
   }
-  ReferenceKernel reference_kernel(device_, setup.reference);
+  ReferenceKernel reference_kernel(device_, setup.reference, setup.epilogue);
   std::int64_t scratch_bytes = 0;
   for (std::size_t i = 0; i < setup.cases.size(); ++i) {
     check_case(setup.cases[i]);
@@ -199,6 +200,9 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
     const GemmShapes shapes = shapes_of(added.gemm);
     scratch_bytes = std::max({scratch_bytes, shapes.a.bytes(), shapes.b.bytes(),
                               added.gemm.reads_c ? shapes.c.bytes() : 0});
+    for (const MatrixShape& shape : shapes.epilogue) {
+      scratch_bytes = std::max(scratch_bytes, shape.bytes());
+    }
     for (const DataKind kind : {DataKind::integer, DataKind::normal}) {
       if (kind == DataKind::integer && !added.exact.possible) continue;
       added.operands.fill_inputs(kernels, added.recipe(kind));
@@ -247,7 +251,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
 
   operands.fill_inputs(kernels_, problem.recipe(kind));
   // With beta 0 the content of C must not matter, not even if it is NaN.
-  const bool ignores_c = operands.has_c() && args.beta == 0.0;
+  const bool ignores_c = operands.has_c() && args.beta == 0.0 && problem.gemm.epilogue.is_default();
   if (ignores_c) operands.c.buffer().poison();
   operands.d.buffer().poison();
   problem.second_d.buffer().poison(GuardedBuffer::kSecondPoison);
@@ -287,6 +291,10 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   check_input(operands.a, 0, "A");
   check_input(operands.b, 1, "B");
   if (operands.has_c() && !ignores_c) check_input(operands.c, 2, "C");
+  for (std::size_t i = 0; i < operands.epilogue.size(); ++i) {
+    check_input(operands.epilogue[i], kFirstEpilogueSlot + static_cast<int>(i),
+                problem.gemm.epilogue.operand_name(static_cast<int>(i)));
+  }
   checks.zones(operands.d.buffer(), "D");
   checks.zones(problem.second_d.buffer(), "D");
   if (workspace) {
@@ -355,6 +363,7 @@ void Verifier::repair_zones(const Subject& subject) {
       matrix->buffer().paint_zones();
     }
     if (operands.has_c()) operands.c.buffer().paint_zones();
+    for (Matrix& operand : operands.epilogue) operand.buffer().paint_zones();
   }
   for (GuardedBuffer* workspace : subject.workspaces) {
     if (workspace) workspace->paint_zones();

@@ -32,7 +32,7 @@ struct Frame {
 };
 
 /// Changes whenever the layout of a message does; both ends refuse frames of another version.
-inline constexpr std::uint16_t kWireVersion = 2;
+inline constexpr std::uint16_t kWireVersion = 3;
 
 /// Header (magic, version, type, length, digest of the payload), then the payload.
 [[nodiscard]] std::string encode_frame(FrameType type, std::string_view payload);
@@ -82,6 +82,8 @@ class WireReader {
     (get(values), ...);
   }
   [[nodiscard]] bool ok() const { return ok_; }
+  /// For a value that was read and cannot be.
+  void refuse() { ok_ = false; }
   /// Everything was read, nothing is left.
   [[nodiscard]] bool finished() const { return ok_ && left_.empty(); }
 

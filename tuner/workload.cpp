@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/workload.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "templates/epilogue.hpp"
 
 namespace kiln {
 namespace {
@@ -26,6 +30,25 @@ std::uint64_t mixed(std::uint64_t seed) {
   return seed ^ (seed >> 31);
 }
 
+/// Elements that an expression reads one by one may start anywhere. Rows are longer than D's, so
+/// that a kernel which takes one length for the other is caught.
+MatrixShape shape_of(const EpilogueSlot& slot, const Gemm& gemm) {
+  constexpr std::int64_t kMore = 8;
+  const DType type = element_type(slot, gemm.d);
+  const int alignment = size_bytes(type);
+  switch (slot.extent) {
+    case OperandExtent::one:
+      return {1, 1, 1, type, alignment};
+    case OperandExtent::row:
+      return {1, gemm.m, gemm.m, type, alignment};
+    case OperandExtent::column:
+      return {1, gemm.n, gemm.n, type, alignment};
+    case OperandExtent::both:
+      return {gemm.m, gemm.n, gemm.n + kMore, type, alignment};
+  }
+  return {};
+}
+
 std::int64_t matrix_footprint(const MatrixShape& shape) {
   return GuardedBuffer::footprint_bytes(shape.bytes(), shape.alignment);
 }
@@ -47,6 +70,11 @@ GemmShapes shapes_of(const Gemm& gemm) {
                    gemm.alignment_b);
   shapes.c = shape(gemm.m, gemm.n, gemm.ldc, gemm.c, gemm.alignment_c);
   shapes.d = shape(gemm.m, gemm.n, gemm.ldd, gemm.d, gemm.alignment_d);
+  if (const auto* entry = gemm.epilogue.entry()) {
+    for (const EpilogueSlot& slot : entry->expression.operands()) {
+      shapes.epilogue.push_back(shape_of(slot, gemm));
+    }
+  }
   return shapes;
 }
 
@@ -58,7 +86,11 @@ FillArgs fill_arguments(const MatrixShape& shape, DevicePtr data, int slot,
   args.rows = shape.rows;
   args.cols = shape.cols;
   args.ld = shape.ld;
-  args.seed = mixed(recipe.seed * 8 + static_cast<std::uint64_t>(slot) * 2 + (integers ? 1 : 0));
+  // Slots beyond those of A, B and C begin anew, with seeds that no set has.
+  constexpr std::uint64_t kFarSeeds = std::uint64_t{1} << 48;
+  const auto round = static_cast<std::uint64_t>(slot / kFirstEpilogueSlot);
+  const auto place = static_cast<std::uint64_t>(slot % kFirstEpilogueSlot);
+  args.seed = mixed((recipe.seed + round * kFarSeeds) * 8 + place * 2 + (integers ? 1 : 0));
   args.dtype = static_cast<int>(shape.type);
   args.distribution = integers ? kFillInteger : kFillNormal;
   args.lo = -recipe.integer_range;
@@ -73,24 +105,36 @@ OperandSet::OperandSet(MemoryLedger& ledger, const Gemm& gemm, const std::string
   b = Matrix(ledger, shapes.b, "operand B of " + purpose);
   if (gemm.reads_c) c = Matrix(ledger, shapes.c, "operand C of " + purpose);
   d = Matrix(ledger, shapes.d, "operand D of " + purpose);
+  for (std::size_t i = 0; i < shapes.epilogue.size(); ++i) {
+    epilogue.emplace_back(
+        ledger, shapes.epilogue[i],
+        fmt::format("operand {} of {}", gemm.epilogue.operand_name(static_cast<int>(i)), purpose));
+  }
 }
 
 std::int64_t OperandSet::footprint_bytes(const Gemm& gemm) {
   const GemmShapes shapes = shapes_of(gemm);
-  return matrix_footprint(shapes.a) + matrix_footprint(shapes.b) + matrix_footprint(shapes.d) +
-         (gemm.reads_c ? matrix_footprint(shapes.c) : 0);
+  std::int64_t bytes = matrix_footprint(shapes.a) + matrix_footprint(shapes.b) +
+                       matrix_footprint(shapes.d) + (gemm.reads_c ? matrix_footprint(shapes.c) : 0);
+  for (const MatrixShape& operand : shapes.epilogue) bytes += matrix_footprint(operand);
+  return bytes;
 }
 
 std::int64_t OperandSet::touched_bytes(const Gemm& gemm) {
   const GemmShapes shapes = shapes_of(gemm);
-  return shapes.a.bytes() + shapes.b.bytes() + shapes.d.bytes() +
-         (gemm.reads_c ? shapes.c.bytes() : 0);
+  std::int64_t bytes = shapes.a.bytes() + shapes.b.bytes() + shapes.d.bytes() +
+                       (gemm.reads_c ? shapes.c.bytes() : 0);
+  for (const MatrixShape& operand : shapes.epilogue) bytes += operand.bytes();
+  return bytes;
 }
 
 void OperandSet::fill_inputs(SupportKernels& kernels, const FillRecipe& recipe) {
   fill_matrix(kernels, a, 0, recipe);
   fill_matrix(kernels, b, 1, recipe);
   if (has_c()) fill_matrix(kernels, c, 2, recipe);
+  for (std::size_t i = 0; i < epilogue.size(); ++i) {
+    fill_matrix(kernels, epilogue[i], kFirstEpilogueSlot + static_cast<int>(i), recipe);
+  }
 }
 
 GemmArgs OperandSet::arguments(double alpha, double beta, DevicePtr workspace) const {
@@ -106,6 +150,10 @@ GemmArgs OperandSet::arguments(double alpha, double beta, DevicePtr workspace) c
   args.ldd = gemm_.ldd;
   args.alpha = alpha;
   args.beta = beta;
+  for (std::size_t i = 0; i < epilogue.size(); ++i) {
+    args.operand[i] = reinterpret_cast<const void*>(epilogue[i].data());
+    args.operand_ld[i] = epilogue[i].shape().ld;
+  }
   args.m = static_cast<int>(gemm_.m);
   args.n = static_cast<int>(gemm_.n);
   args.k = static_cast<int>(gemm_.k);

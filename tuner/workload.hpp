@@ -28,6 +28,7 @@ struct MatrixShape {
 /// Operand shapes of a normalised problem.
 struct GemmShapes {
   MatrixShape a, b, c, d;
+  std::vector<MatrixShape> epilogue;  ///< operands of the expression, in its order
 };
 [[nodiscard]] GemmShapes shapes_of(const Gemm& gemm);
 
@@ -67,19 +68,23 @@ class OperandSet {
   /// Bytes that one run touches.
   [[nodiscard]] static std::int64_t touched_bytes(const Gemm& gemm);
 
-  /// Fills A, B and C; NaN goes into their leading-dimension padding.
+  /// Fills all inputs; NaN goes into their leading-dimension padding.
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
   [[nodiscard]] GemmArgs arguments(double alpha, double beta, DevicePtr workspace) const;
 
   [[nodiscard]] const Gemm& gemm() const { return gemm_; }
   [[nodiscard]] bool has_c() const { return gemm_.reads_c; }
   Matrix a, b, c, d;
+  std::vector<Matrix> epilogue;  ///< operands of the expression, in its order
 
  private:
   Gemm gemm_;
 };
 
-/// The arguments that fill operand `slot` (0 A, 1 B, 2 C) of that shape at `data`.
+/// The slot of the first operand of an epilogue.
+inline constexpr int kFirstEpilogueSlot = 3;
+/// The arguments that fill operand `slot` (0 A, 1 B, 2 C, then the epilogue's) of that shape at
+/// `data`.
 [[nodiscard]] FillArgs fill_arguments(const MatrixShape& shape, DevicePtr data, int slot,
                                       const FillRecipe& recipe);
 

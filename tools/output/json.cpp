@@ -27,6 +27,7 @@ Json to_json(const Problem& problem) {
   for (const auto& size : problem.sizes) json["sizes"][size.name] = size.value;
   for (const auto& type : problem.types) json["types"][type.slot] = to_string(type.type);
   for (const auto& trait : problem.traits) json["traits"][trait.name] = trait.value;
+  if (!problem.epilogue.empty()) json["epilogue"] = problem.epilogue;
   return json;
 }
 

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <tuple>
 
+#include "kiln/epilogue.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
 
-/// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n].
+/// One general matrix multiplication: D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n], or
+/// what an epilogue makes of op(A) * op(B).
 ///
 /// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it is stored as
 /// written (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). B
@@ -26,6 +28,9 @@ struct Gemm {
   /// Whether beta may be non-zero. When false a launch with beta != 0 is refused, C may be null,
   /// and kernels tuned without reading C are preferred.
   bool reads_c = false;
+  /// What becomes of the product instead of alpha * product + beta * C. One that names `c` sets
+  /// reads_c, one that does not clears it.
+  Epilogue epilogue;
 
   /// The short form: `type` for the operands and the output with the matching accumulator
   /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; s8, u8: s32). Outputs of tf32 are f32, of
@@ -70,7 +75,7 @@ struct Gemm {
     const auto members = [](const Gemm& g) {
       return std::tie(g.m, g.n, g.k, g.a, g.b, g.c, g.d, g.acc, g.storage_a, g.storage_b, g.lda,
                       g.ldb, g.ldc, g.ldd, g.alignment_a, g.alignment_b, g.alignment_c,
-                      g.alignment_d, g.reads_c);
+                      g.alignment_d, g.reads_c, g.epilogue);
     };
     return members(left) == members(right);
   }

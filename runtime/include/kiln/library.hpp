@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -22,8 +23,16 @@ namespace kiln {
 /// An emulated device has no streams: it takes any, and a launch has ended when launch() returns.
 using Stream = void*;
 
+/// An operand of an epilogue's expression: its address in device memory, and for x[m,n] its leading
+/// dimension in elements (0: tight, n). It is read element by element, so it may start anywhere
+/// that its type may.
+struct EpilogueOperand {
+  const void* data = nullptr;
+  std::int64_t ld = 0;
+};
+
 /// Operands of one launch, all addresses of device memory (of cudaMalloc, or DeviceMemory). `c` is
-/// read only when beta is not zero.
+/// read only when beta is not zero, or when an epilogue names it.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -31,6 +40,8 @@ struct GemmOperands {
   void* d = nullptr;
   double alpha = 1.0;
   double beta = 0.0;
+  /// Those of the epilogue, in the order in which its expression first names them.
+  std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
 };
 
 /// How a library opens. Every empty field takes its value from the environment variable named

@@ -99,6 +99,16 @@ template <class Acc, class D>
 KILN_DEVICE D convert_output(Acc value, TypeTag<D>) {
   return static_cast<D>(value);
 }
+/// Whole numbers: the nearest, limited to the range; 0 for NaN.
+KILN_DEVICE int convert_output(float value, TypeTag<int>) {
+  return __float2int_rn(value);
+}
+KILN_DEVICE signed char convert_output(float value, TypeTag<signed char>) {
+  return static_cast<signed char>(min(max(__float2int_rn(value), -128), 127));
+}
+KILN_DEVICE unsigned char convert_output(float value, TypeTag<unsigned char>) {
+  return static_cast<unsigned char>(min(max(__float2int_rn(value), 0), 255));
+}
 #if defined(KILN_USES_F16)
 KILN_DEVICE __half convert_output(float value, TypeTag<__half>) {
   return __float2half_rn(value);

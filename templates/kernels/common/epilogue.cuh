@@ -3,23 +3,41 @@
 #pragma once
 
 /// \file
-/// The last step of every gemm: D = alpha * product + beta * C for one element or a short row
-/// piece. C is not read when beta is 0, so that it may be absent or hold NaNs. Each element of C is
-/// read by the thread that then writes that element of D, so D may be C.
+/// The last step of every gemm, for one element or a short row piece of D:
+///
+///     D[row, col] = alpha * product + beta * C[row, col]
+///
+/// or, where the problem has an epilogue of its own, what its expression says: a rendered kernel
+/// then begins with the macro KILN_EPILOGUE and common/epilogue_math.cuh, which has its functions.
+///
+/// Without an expression C is not read when beta is 0, so that it may be absent or hold NaNs. Each
+/// element of C is read by the thread that then writes that element of D, so D may be C.
 
 #include "common/element.cuh"
+#include "common/gemm_args.cuh"
+#include "common/meta.cuh"
 
 namespace kiln {
 
-/// What alpha and beta are applied in: the accumulator's type, but for f16, which holds sums and
-/// little else.
-template <class Acc>
+#if defined(KILN_EPILOGUE)
+inline constexpr bool kHasEpilogue = true;
+#else
+inline constexpr bool kHasEpilogue = false;
+#endif
+
+/// What D is computed in from the sum of products: the accumulator's type, but f32 for f16, which
+/// holds sums and little else, and for whole numbers that become something else.
+template <class Acc, class D>
 struct ScaledSum {
   using type = Acc;
 };
+template <class D>
+struct ScaledSum<int, D> {
+  using type = Conditional<kHasEpilogue || !kSameType<D, int>, float, int>;
+};
 #if defined(KILN_USES_F16)
-template <>
-struct ScaledSum<__half> {
+template <class D>
+struct ScaledSum<__half, D> {
   using type = float;
 };
 #endif
@@ -30,38 +48,119 @@ struct alignas(sizeof(T) * kCount) ElementVector {
   T element[kCount];
 };
 
+/// Where an element of D is, for what an expression reads besides C.
+struct ElementPlace {
+  const GemmArgs& args;
+  int row;
+  int col;
+};
+
+#if defined(KILN_EPILOGUE)
+/// The names of an expression, for one element of D. T: float or double, or a number with the bound
+/// of its error.
+template <class T>
+struct EpilogueNames {
+  ElementPlace place;
+  T acc;
+  T alpha;
+  T beta;
+  T c;
+
+  KILN_DEVICE static T number(double value) { return static_cast<T>(value); }
+  /// Element `at` of operand `kOperand`.
+  template <int kOperand, class E>
+  KILN_DEVICE T element(long long at) const {
+    return to_accumulator<T>(static_cast<const E*>(place.args.operand[kOperand])[at]);
+  }
+  template <int kOperand, class E>
+  KILN_DEVICE T only() const {
+    return element<kOperand, E>(0);
+  }
+  template <int kOperand, class E>
+  KILN_DEVICE T of_row() const {
+    return element<kOperand, E>(place.row);
+  }
+  template <int kOperand, class E>
+  KILN_DEVICE T of_column() const {
+    return element<kOperand, E>(place.col);
+  }
+  template <int kOperand, class E>
+  KILN_DEVICE T of_both() const {
+    return element<kOperand, E>(place.row * place.args.operand_ld[kOperand] + place.col);
+  }
+};
+#endif
+
+/// The value of one element; `c` is that of C if the problem reads it.
+template <class T>
+KILN_DEVICE T finished(T product, T alpha, T beta, T c, bool with_c, const ElementPlace& place) {
+#if defined(KILN_EPILOGUE)
+  const EpilogueNames<T> names{place, product, alpha, beta, c};
+  return KILN_EPILOGUE(names);
+#else
+  T value = alpha * product;
+  if (with_c) value += beta * c;
+  return value;
+#endif
+}
+
+template <bool kReadsC, class CIn, class D, class T>
+KILN_DEVICE void store_element(T product, T alpha, T beta, const CIn* c, D* d,
+                               const ElementPlace& place) {
+  const bool with_c = kReadsC && (kHasEpilogue || beta != T(0));
+  const T from_c = with_c ? to_accumulator<T>(*c) : T(0);
+  *d = from_accumulator<D>(finished(product, alpha, beta, from_c, with_c, place));
+}
+
+/// For templates that take no expression: the place says what one reads.
 template <class CIn, class D, class Acc>
 KILN_DEVICE void store_element(Acc product, Acc alpha, Acc beta, const CIn* c, D* d) {
-  Acc value = alpha * product;
-  if (beta != Acc(0)) value += beta * to_accumulator<Acc>(*c);
-  *d = from_accumulator<D>(value);
+  static_assert(!kHasEpilogue || sizeof(D) == 0,
+                "A template that takes epilogues stores with the element's place");
+  store_element<true>(product, alpha, beta, c, d, {GemmArgs{}, 0, 0});
 }
 
 /// A row piece of `kCount` elements, of which the first `valid` exist. D must be aligned to the
-/// whole piece; C to kVecC elements, a divisor of kCount.
-template <int kCount, int kVecC, bool kReadsC, class CIn, class D, class Acc>
-KILN_DEVICE void store_piece(const Acc (&product)[kCount], int valid, Acc alpha, Acc beta,
-                             const CIn* c, D* d) {
-  const bool with_c = kReadsC && beta != Acc(0);
+/// whole piece; C to kVecC elements, a divisor of kCount. `place` is that of the first.
+template <int kCount, int kVecC, bool kReadsC, class CIn, class D, class T>
+KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T beta, const CIn* c,
+                             D* d, const ElementPlace& place) {
   if (valid < kCount) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       if (i < valid) {
-        store_element(product[i], alpha, with_c ? beta : Acc(0), c + i, d + i);
+        store_element<kReadsC>(product[i], alpha, beta, c + i, d + i,
+                               {place.args, place.row, place.col + i});
       }
     }
     return;
   }
-  Acc value[kCount];
+  const bool with_c = kReadsC && (kHasEpilogue || beta != T(0));
+  T value[kCount];
+  if constexpr (kHasEpilogue) {
+    T from_c[kCount] = {};
+    if (kReadsC) {
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) value[i] = alpha * product[i];
-  if (with_c) {
+      for (int i = 0; i < kCount; i += kVecC) {
+        const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
 #pragma unroll
-    for (int i = 0; i < kCount; i += kVecC) {
-      const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
+        for (int j = 0; j < kVecC; ++j) from_c[i + j] = to_accumulator<T>(from.element[j]);
+      }
+    }
 #pragma unroll
-      for (int j = 0; j < kVecC; ++j) {
-        value[i + j] += beta * to_accumulator<Acc>(from.element[j]);
+    for (int i = 0; i < kCount; ++i) {
+      value[i] = finished(product[i], alpha, beta, from_c[i], with_c,
+                          {place.args, place.row, place.col + i});
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) value[i] = alpha * product[i];
+    if (with_c) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += kVecC) {
+        const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
+#pragma unroll
+        for (int j = 0; j < kVecC; ++j) value[i + j] += beta * to_accumulator<T>(from.element[j]);
       }
     }
   }

@@ -10,6 +10,9 @@ namespace kiln {
 
 /// D[m,n] = alpha * op(A)[m,k] * op(B)[k,n] + beta * C[m,n]; C is not read when beta is 0.
 struct GemmArgs {
+  /// Operands that an epilogue's expression may name, besides C.
+  static constexpr int kMostOperands = 6;
+
   const void* a;
   const void* b;
   const void* c;
@@ -25,6 +28,8 @@ struct GemmArgs {
   int n;
   int k;
   int reserved;
+  const void* operand[kMostOperands];   ///< of the epilogue, in order of appearance
+  long long operand_ld[kMostOperands];  ///< of those with rows and columns
 };
 
 }  // namespace kiln

@@ -3,12 +3,13 @@
 //@ template   gemm_mma
 //@ purpose    Tensor cores by mma.sync and ldmatrix on swizzled tiles, 8 to 64 bits, split along k.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   250   // whatever has tensor cores for its type
 //@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
 //@ types      a=tf32 b=tf32 c=f32 d=f32 acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
-//@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
+//@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 //@ types      a=e4m3|e5m2 b=e4m3|e5m2 c=f16|bf16|f32 d=c acc=f32
 
 /// \file
@@ -214,8 +215,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
     store_staged<C.vec_c, C.vec_d, C.result_stride>(mma, output, slab, first_row, first_col);
   } else {
-    const Output<Acc, Acc, Acc, false> output(part);
-    store_staged<1, C.vec_part, C.result_stride>(mma, output, slab, first_row, first_col);
+    store_staged<1, C.vec_part, C.result_stride>(mma, PartOutput<Acc>(part), slab, first_row,
+                                                 first_col);
   }
 }
 

@@ -3,13 +3,14 @@
 //@ template   gemm_naive
 //@ purpose    One thread per element of D, any element types; in float64 it is the reference.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   -100   // only where nothing else works
 //@ types      a=f16|bf16|tf32|f32|e4m3|e5m2 b=f16|bf16|tf32|f32|e4m3|e5m2
 //@              c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
-//@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
+//@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 //@ types      a=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 b=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8
-//@              c=f16|bf16|f32|f64|s32 d=f64 acc=f64
+//@              c=f16|bf16|f32|f64|s32|s8|u8 d=f64 acc=f64
 
 /// \file
 /// D = alpha op(A) op(B) + beta C, straight from the definition: the thread of D[i,j] walks row i
@@ -31,8 +32,8 @@
 
 #include "common/arithmetic.cuh"
 #include "common/element.cuh"
-#include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
+#include "lib/output.cuh"
 
 struct GemmNaiveConfig {  //@ config
   int block_x;            //@ tune 8 16 32* 64   // threads along a row of D
@@ -80,7 +81,7 @@ __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs arg
     a += step_a;
     b += step_b;
   }
-  store_element(sum, static_cast<Acc>(args.alpha), static_cast<Acc>(args.beta),
-                static_cast<const CIn*>(args.c) + row * args.ldc + col,
-                static_cast<D*>(args.d) + row * args.ldd + col);
+  const Output<CIn, D, Acc, true> output(args);
+  output.store(static_cast<int>(row), static_cast<int>(col), output.scaled(sum), output.alpha(),
+               output.beta());
 }

@@ -3,10 +3,11 @@
 //@ template   gemm_rows
 //@ purpose    Several rows of a column per thread: 8-bit types without tensor cores.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   -50   // before gemm_naive
 //@ types      a=e4m3|e5m2 b=e4m3|e5m2 c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
-//@ types      a=s8|u8 b=s8|u8 c=s32 d=s32 acc=s32
+//@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 
 /// \file
 /// D = alpha op(A) op(B) + beta C, the next step after gemm_naive: a thread computes `rows`
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(C.threads) gemm_rows(const kiln::GemmArgs args
 #pragma unroll
   for (int i = 0; i < C.rows; ++i) {
     if (row + i >= end) return;
-    output.store(static_cast<int>(row) + i, static_cast<int>(col), sums[i], output.alpha(),
-                 output.beta());
+    output.store(static_cast<int>(row) + i, static_cast<int>(col), output.scaled(sums[i]),
+                 output.alpha(), output.beta());
   }
 }

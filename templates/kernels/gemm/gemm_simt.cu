@@ -3,6 +3,7 @@
 //@ template   gemm_simt
 //@ purpose    Plain multiply-adds near full rate: large register blocks fed by a ring of cp.async.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 80
 //@ priority   120   // between tiles that wait for their copies and tensor cores
 //@ types      a=f32 b=f32 c=f32 d=f32 acc=f32

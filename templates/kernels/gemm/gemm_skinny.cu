@@ -3,6 +3,7 @@
 //@ template   gemm_skinny
 //@ purpose    Few rows or columns of D: the large operand streams from memory to the tensor cores.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 80
 //@ priority   140   // for few rows or columns only
 //@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32

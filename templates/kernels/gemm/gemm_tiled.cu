@@ -3,12 +3,13 @@
 //@ template   gemm_tiled
 //@ purpose    Shared-memory tiles with a zero-filled border and a register block per thread.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   100   // tiles before none
 //@ types      a=f16|bf16|tf32|f32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
-//@ types      a=s8 b=s8 c=s32 d=s32 acc=s32
+//@ types      a=s8 b=s8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 
 /// \file
 /// D = alpha op(A) op(B) + beta C with the classic remedy for slow memory: a block computes a tile

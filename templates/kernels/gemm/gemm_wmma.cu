@@ -3,12 +3,13 @@
 //@ template   gemm_wmma
 //@ purpose    Tensor cores through the WMMA interface, block and warp tiles, one to four buffers.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   200   // tensor cores before plain arithmetic
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16 b=a c=a d=a acc=f16
-//@ types      a=s8|u8 b=a c=s32 d=s32 acc=s32
+//@ types      a=s8|u8 b=a c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 //@ types      a=f64 b=a c=a d=a acc=f64
 
 /// \file

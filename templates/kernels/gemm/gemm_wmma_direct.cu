@@ -3,12 +3,13 @@
 //@ template   gemm_wmma_direct
 //@ purpose    The first step with tensor cores: one warp, one fragment, straight from memory.
 //@ operation  gemm
+//@ epilogue   yes
 //@ arch       sm >= 75
 //@ priority   50   // each fragment is read again for every other
 //@ types      a=f16|bf16 b=a c=a d=a acc=f32
 //@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16 b=a c=a d=a acc=f16
-//@ types      a=s8|u8 b=a c=s32 d=s32 acc=s32
+//@ types      a=s8|u8 b=a c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
 //@ types      a=f64 b=a c=a d=a acc=f64
 
 /// \file
@@ -40,7 +41,6 @@
 
 #include "common/arithmetic.cuh"
 #include "common/element.cuh"
-#include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
 #include "lib/atom_wmma.cuh"
 #include "lib/output.cuh"
@@ -132,11 +132,10 @@ __global__ void __launch_bounds__(32) gemm_wmma_direct(const kiln::GemmArgs args
   Atom::store(sum, result, C.frag_n);
   __syncwarp();
   const Output<CIn, D, Acc, true> output(args);
-  using Scaled = typename Output<CIn, D, Acc, true>::Scaled;
   for (int i = static_cast<int>(threadIdx.x); i < C.frag_m * C.frag_n; i += 32) {
     const int to_row = row + i / C.frag_n;
     const int to_col = col + i % C.frag_n;
     if (to_row >= args.m || to_col >= args.n) continue;
-    output.store(to_row, to_col, to_accumulator<Scaled>(result[i]), output.alpha(), output.beta());
+    output.store(to_row, to_col, output.scaled(result[i]), output.alpha(), output.beta());
   }
 }

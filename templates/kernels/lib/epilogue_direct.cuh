@@ -5,9 +5,9 @@
 /// \file
 /// Writes a thread's sums from its registers to D, element by element:
 ///
-///     sums[i][j]  -- alpha * sum + beta * C -->  D[row(i), col(j)]     what lies inside D
+///     sums[i][j]  -- epilogue -->  D[row(i), col(j)]     what lies inside D
 ///
-/// alpha and beta are applied on the way, and C is read only where beta is not zero.
+/// The epilogue is applied on the way (common/epilogue.cuh).
 ///
 /// store_vectors() writes neighbouring sums as vectors, as far as D is aligned.
 
@@ -18,9 +18,8 @@ namespace kiln {
 
 template <class Mma, class Output>
 KILN_DEVICE void store_direct(const Mma& mma, const Output& output, int row, int col) {
-  using Acc = typename Mma::Acc;
-  const Acc alpha = output.alpha();
-  const Acc beta = output.beta();
+  const auto alpha = output.alpha();
+  const auto beta = output.beta();
 #pragma unroll
   for (int i = 0; i < Mma::shape().m; ++i) {
     const int to_row = row + mma.row(i);
@@ -29,7 +28,7 @@ KILN_DEVICE void store_direct(const Mma& mma, const Output& output, int row, int
     for (int j = 0; j < Mma::shape().n; ++j) {
       const int to_col = col + mma.col(j);
       if (to_col >= output.cols()) continue;
-      output.store(to_row, to_col, mma.sum(i, j), alpha, beta);
+      output.store(to_row, to_col, output.scaled(mma.sum(i, j)), alpha, beta);
     }
   }
 }
@@ -38,13 +37,13 @@ KILN_DEVICE void store_direct(const Mma& mma, const Output& output, int row, int
 /// columns come in kVec.
 template <int kVec, int kVecC, int kVecD, int kParts, class Mma, class Output>
 KILN_DEVICE void store_vectors(const Mma& mma, const Output& output, int row, int col, int part) {
-  using Acc = typename Mma::Acc;
+  using Scaled = typename Output::Scaled;
   constexpr int kPiece = kVec < kVecD ? kVec : kVecD;
   constexpr int kPieceC = kPiece < kVecC ? kPiece : kVecC;
   constexpr int kRows = Mma::shape().m;
   constexpr int kCols = Mma::shape().n;
-  const Acc alpha = output.alpha();
-  const Acc beta = output.beta();
+  const Scaled alpha = output.alpha();
+  const Scaled beta = output.beta();
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
     if (kParts > 1 && i / (kRows / kParts) != part) continue;
@@ -54,9 +53,9 @@ KILN_DEVICE void store_vectors(const Mma& mma, const Output& output, int row, in
     for (int j = 0; j < kCols; j += kPiece) {
       const int to_col = col + mma.col(j);
       if (to_col >= output.cols()) continue;
-      Acc product[kPiece];
+      Scaled product[kPiece];
 #pragma unroll
-      for (int e = 0; e < kPiece; ++e) product[e] = mma.sum(i, j + e);
+      for (int e = 0; e < kPiece; ++e) product[e] = output.scaled(mma.sum(i, j + e));
       output.template store<kPieceC>(to_row, to_col, product, alpha, beta);
     }
   }

@@ -48,12 +48,13 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   constexpr int kCols = Mma::shape().cols * Atom::cols();
   constexpr int kPieces = kCols / kVecD;  // per row, whole ones
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const Acc alpha = output.alpha();
-  const Acc beta = output.beta();
+  using Scaled = typename Output::Scaled;
+  const Scaled alpha = output.alpha();
+  const Scaled beta = output.beta();
   const int end = min(kCols, output.cols() - col);
   // Elements outside of whole pieces: as many as one has, or at the edge of D up to two.
-  constexpr int kShift = kVecD == 8 ? 3 : 2;
-  static_assert(1 << kShift == kVecD, "A piece has 4 or 8 elements");
+  constexpr int kShift = kVecD == 16 ? 4 : kVecD == 8 ? 3 : 2;
+  static_assert(1 << kShift == kVecD, "A piece has 4, 8 or 16 elements");
   const int shift = end == kCols ? kShift : kShift + 1;
   const auto head_of = [&](int to_row) {
     return (kVecD - output.template past_a_line<kVecD>(to_row, col)) % kVecD;
@@ -68,8 +69,11 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
       const int to_row = row + i * Atom::rows() + y;
       const int first = head_of(to_row) + piece % kPieces * kVecD;
       if (to_row >= output.rows() || first + kVecD > end) continue;
-      Acc product[kVecD];
-      load_unaligned(slab + y * kSlabStride, first, product);
+      Acc sums[kVecD];
+      load_unaligned(slab + y * kSlabStride, first, sums);
+      Scaled product[kVecD];
+#pragma unroll
+      for (int e = 0; e < kVecD; ++e) product[e] = output.scaled(sums[e]);
       output.template store<1>(to_row, col + first, product, alpha, beta);
     }
 #pragma unroll 2
@@ -81,7 +85,7 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
       const int at = single & ((1 << shift) - 1);
       const int x = at < head ? at : after + at - head;
       if (to_row >= output.rows() || x >= end) continue;
-      output.store(to_row, col + x, slab[y * kSlabStride + x], alpha, beta);
+      output.store(to_row, col + x, output.scaled(slab[y * kSlabStride + x]), alpha, beta);
     }
     __syncwarp();
   }

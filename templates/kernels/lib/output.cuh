@@ -4,9 +4,7 @@
 
 /// \file
 /// D and C of a gemm as an epilogue sees them: extents, alpha and beta, and how a vector of a
-/// row is finished.
-///
-///     D[row, col] = alpha * product + beta * C[row, col]
+/// row is finished (common/epilogue.cuh).
 
 #include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
@@ -16,12 +14,14 @@ namespace kiln {
 template <class CIn, class D, class Acc, bool kReadsC>
 class Output {
  public:
-  using Scaled = typename ScaledSum<Acc>::type;
+  using Scaled = typename ScaledSum<Acc, D>::type;
 
   KILN_DEVICE explicit Output(const GemmArgs& args) : args_(args) {}
 
   KILN_DEVICE Scaled alpha() const { return static_cast<Scaled>(args_.alpha); }
   KILN_DEVICE Scaled beta() const { return static_cast<Scaled>(args_.beta); }
+  /// A sum as what alpha multiplies.
+  KILN_DEVICE static Scaled scaled(Acc sum) { return to_accumulator<Scaled>(sum); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
   using Element = D;
@@ -33,13 +33,13 @@ class Output {
     return static_cast<int>(address / sizeof(D)) & (kLine - 1);
   }
   KILN_DEVICE void store(int row, int col, Scaled product, Scaled alpha_, Scaled beta_) const {
-    store_element(product, alpha_, beta_, c(row, col), d(row, col));
+    store_element<kReadsC>(product, alpha_, beta_, c(row, col), d(row, col), {args_, row, col});
   }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Scaled (&product)[kCount], Scaled alpha_,
                          Scaled beta_) const {
     store_piece<kCount, kVecC, kReadsC>(product, args_.n - col, alpha_, beta_, c(row, col),
-                                        d(row, col));
+                                        d(row, col), {args_, row, col});
   }
 
  private:

@@ -38,10 +38,35 @@ KILN_DEVICE GemmArgs part_of_gemm(GemmArgs args, int split, int k_each) {
   args.k = static_cast<int>(left < 0 ? 0 : left < k_each ? left : k_each);
   args.ldd = part_stride<Acc>(args.n);
   args.d = static_cast<Acc*>(args.workspace) + split * (args.m * args.ldd);
-  args.alpha = 1;
-  args.beta = 0;
   return args;
 }
+
+/// A part in the workspace as an epilogue sees it: sums go there as they are, in whole vectors, for
+/// which its rows have room.
+template <class Acc>
+class PartOutput {
+ public:
+  using Element = Acc;
+  using Scaled = Acc;
+
+  KILN_DEVICE explicit PartOutput(const GemmArgs& part) : part_(part) {}
+  KILN_DEVICE Acc alpha() const { return Acc(1); }
+  KILN_DEVICE Acc beta() const { return Acc(0); }
+  KILN_DEVICE static Acc scaled(Acc sum) { return sum; }
+  KILN_DEVICE int rows() const { return part_.m; }
+  KILN_DEVICE int cols() const { return part_.n; }
+  template <int kVecC, int kCount>
+  KILN_DEVICE void store(int row, int col, const Acc (&sums)[kCount], Acc, Acc) const {
+    ElementVector<Acc, kCount> to;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to.element[i] = sums[i];
+    *reinterpret_cast<ElementVector<Acc, kCount>*>(static_cast<Acc*>(part_.d) + row * part_.ldd +
+                                                   col) = to;
+  }
+
+ private:
+  const GemmArgs& part_;
+};
 
 /// Adds up the parts of kVecD neighbours of D, of which a row has ceil_div(n, kVecD): thread
 /// `piece` of all has the piece of that number.
@@ -72,7 +97,10 @@ KILN_DEVICE void sum_parts(const GemmArgs& args, int splits, long long piece) {
     }
   }
   const Output<CIn, D, Acc, kReadsC> output(args);
-  output.template store<kPieceC>(row, col, sum, output.alpha(), output.beta());
+  typename Output<CIn, D, Acc, kReadsC>::Scaled product[kVecD];
+#pragma unroll
+  for (int i = 0; i < kVecD; ++i) product[i] = output.scaled(sum[i]);
+  output.template store<kPieceC>(row, col, product, output.alpha(), output.beta());
 }
 
 }  // namespace kiln

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+/// \file
+/// What an epilogue makes of the float64 reference, element by element, with a bound on what a
+/// right kernel may make of it instead:
+///
+///     product, |A||B|  --->  expression of Bounded numbers  --->  value, bound
+///
+/// common/epilogue_math.cuh says how errors travel through an expression.
+
+#include "common/epilogue_args.cuh"
+#include "common/epilogue_math.cuh"
+
+#include "common/epilogue.cuh"
+
+/// Compute: the type that the judged kernels evaluate the expression in.
+template <class CIn, class Compute>
+__global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
+  using namespace kiln;
+  using Number = epilogue::Bounded<Compute>;
+  const GemmArgs& gemm = args.gemm;
+  const long long elements = static_cast<long long>(args.rows) * gemm.n;
+  const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
+  for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
+       i += step) {
+    const int row = args.first_row + static_cast<int>(i / gemm.n);
+    const int col = static_cast<int>(i % gemm.n);
+    // Its conversion, where the sum is a whole number, and what the accumulation may have lost.
+    double error = Number::unit() * fabs(args.value[i]);
+    if (args.c_factor > 0.0) error += args.c_factor * args.bound[i];
+    Number c(0.0F);
+    if (gemm.c != nullptr) {
+      c = to_accumulator<Number>(static_cast<const CIn*>(gemm.c)[row * gemm.ldc + col]);
+    }
+    const Number result = finished(Number(args.value[i], error), Number(gemm.alpha),
+                                   Number(gemm.beta), c, true, {gemm, row, col});
+    args.value[i] = result.value;
+    args.bound[i] = result.error;
+  }
+}
