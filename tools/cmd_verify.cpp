@@ -130,7 +130,8 @@ class Judge {
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
     judgement.too_large = !is_checkable(info, setup.cases.front().gemm);
-    judgement.exact = plan_exact(setup.cases.front().gemm).possible;
+    const Gemm& tuned = setup.cases.front().gemm;
+    judgement.exact = plan_exact(tuned).possible && tuned.epilogue.is_default();
     Evaluation evaluation = evaluate(prepared.job);
     judgement.outcome = evaluation.outcome;
     judgement.message = std::move(evaluation.message);

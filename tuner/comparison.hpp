@@ -24,8 +24,10 @@ struct Baselines {
   std::string note;  ///< why there is none
 };
 /// `operands` are those of the tuned case; whatever else a run needs comes from the ledger.
-using BaselineSource = std::function<Baselines(MemoryLedger& ledger, const OperandSet& operands,
-                                               std::int64_t workspace_bytes)>;
+/// `epilogue` is that of the set-up: the kernels for the problem's expression, if it has one.
+using BaselineSource =
+    std::function<Baselines(MemoryLedger& ledger, const OperandSet& operands,
+                            const CompiledUnit& epilogue, std::int64_t workspace_bytes)>;
 
 /// A participant in the timing: `row` receives its results.
 struct Competitor {

@@ -42,6 +42,7 @@ std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& polic
 struct LocalEvaluator::Workbench {
   Workbench(Device& device, const EvaluationSetup& setup)
       : tuned(setup.cases.at(0)),
+        epilogue(setup.epilogue),
         policy(policy_for(device, setup.policy)),
         ledger(device, memory_limit(device, setup)),
         kernels(ledger, setup.support),
@@ -64,6 +65,7 @@ struct LocalEvaluator::Workbench {
   }
 
   GemmCase tuned;
+  CompiledUnit epilogue;
   MeasurementPolicy policy;
   MemoryLedger ledger;
   SupportKernels kernels;
@@ -166,8 +168,8 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
   Comparison comparison;
   Baselines baselines;
   if (request.against_cublaslt) {
-    baselines =
-        baselines_(bench.ledger, bench.verifier.tuned_operands(), request.cublaslt_workspace_bytes);
+    baselines = baselines_(bench.ledger, bench.verifier.tuned_operands(), bench.epilogue,
+                           request.cublaslt_workspace_bytes);
     comparison.note = baselines.note;
   }
   comparison.jobs.resize(request.jobs.size());

@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
+#include "tuner/cublaslt_baselines.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln {
@@ -105,7 +106,8 @@ CompiledUnit compile_epilogue(Compiler& compiler, const DeviceInfo& device, cons
   request.source_name = "epilogue.cu";
   request.source_digest = digest_hex(request.source);
   request.name_expressions = {fmt::format("kiln_apply_epilogue<{}, {}>", device_type_name(gemm.c),
-                                          device_type_name(epilogue_type(gemm)))};
+                                          device_type_name(epilogue_type(gemm))),
+                              finishing_kernel(gemm)};
   request.arch = device.limits.arch;
   request.code = device.code;
   return compile_or_throw(compiler, request);

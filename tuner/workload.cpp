@@ -30,12 +30,13 @@ std::uint64_t mixed(std::uint64_t seed) {
   return seed ^ (seed >> 31);
 }
 
-/// Elements that an expression reads one by one may start anywhere. Rows are longer than D's, so
-/// that a kernel which takes one length for the other is caught.
+/// Elements that an expression reads one by one may start anywhere, and do where D has an odd
+/// number of columns, as in cases that are checked; libraries get what allocators give. Rows are
+/// longer than D's, so that a kernel which takes one length for the other is caught.
 MatrixShape shape_of(const EpilogueSlot& slot, const Gemm& gemm) {
   constexpr std::int64_t kMore = 8;
   const DType type = element_type(slot, gemm.d);
-  const int alignment = size_bytes(type);
+  const int alignment = gemm.n % 2 == 1 ? size_bytes(type) : real_alignment(16, type);
   switch (slot.extent) {
     case OperandExtent::one:
       return {1, 1, 1, type, alignment};

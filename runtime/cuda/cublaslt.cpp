@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "runtime/cuda/cublaslt_api.hpp"
+#include "runtime/cuda/cublaslt_epilogue.hpp"
 #include "runtime/cuda/cuda_status.hpp"
 #include "templates/problem.hpp"
 
@@ -77,7 +78,8 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
     case DType::f64:
       return Types{*a, *b, *c, *d, Api::kCompute64F, CUDA_R_64F};
     case DType::s32:
-      return Types{*a, *b, *c, *d, Api::kCompute32I, CUDA_R_32I};
+      return Types{
+          *a, *b, *c, *d, Api::kCompute32I, has_whole_factors(gemm) ? CUDA_R_32I : CUDA_R_32F};
     default:
       why = fmt::format("no cuBLASLt baseline for accumulation in {}", to_string(gemm.acc));
       return std::nullopt;
@@ -128,6 +130,8 @@ struct CublasLtMatmul::Impl {
 
   /// Success, or the first failing step's status.
   Api::Status describe(const Gemm& gemm, const Types& types);
+  /// Sets which bias the next run adds.
+  Api::Status set_bias(const GemmOperands& operands);
   Api::Status ask(const GemmOperands& operands, std::int64_t workspace_bytes);
 
   Api api;
@@ -135,6 +139,7 @@ struct CublasLtMatmul::Impl {
   Api::MatmulDesc desc = nullptr;
   Api::MatrixLayout left = nullptr, right = nullptr, c = nullptr, d = nullptr;
   cudaDataType scale = CUDA_R_32F;
+  CublasLtEpilogue finish;
   std::size_t workspace = 0;
   std::vector<Api::HeuristicResult> results;
 };
@@ -162,7 +167,19 @@ Api::Status CublasLtMatmul::Impl::describe(const Gemm& gemm, const Types& types)
         api.desc_set(desc, Api::kDescTransB, &right_op, sizeof(right_op))}) {
     if (status != Api::kSuccess) return status;
   }
+  if (finish.code == CublasLtEpilogue().code) return Api::kSuccess;
+  for (const Api::Status status :
+       {api.desc_set(desc, Api::kDescEpilogue, &finish.code, sizeof(finish.code)),
+        api.desc_set(desc, Api::kDescBiasType, &types.d, sizeof(types.d))}) {
+    if (status != Api::kSuccess) return status;
+  }
   return Api::kSuccess;
+}
+
+Api::Status CublasLtMatmul::Impl::set_bias(const GemmOperands& operands) {
+  if (finish.bias_operand < 0) return Api::kSuccess;
+  const void* const bias = operands.epilogue[static_cast<std::size_t>(finish.bias_operand)].data;
+  return api.desc_set(desc, Api::kDescBiasPointer, &bias, sizeof(bias));
 }
 
 Api::Status CublasLtMatmul::Impl::ask(const GemmOperands& operands, std::int64_t workspace_bytes) {
@@ -206,9 +223,16 @@ std::unique_ptr<CublasLtMatmul> CublasLtMatmul::plan(const Gemm& gemm, const Gem
                                                      std::string& why) {
   const Gemm g = normalised(gemm);
   const auto types = to_types(g, why);
+  const auto finish = cublaslt_epilogue(g);
+  if (!finish) {
+    why = fmt::format("cuBLASLt has no epilogue like {}", g.epilogue.text());
+    return nullptr;
+  }
   auto impl = std::make_unique<Impl>();
+  impl->finish = *finish;
   if (!types || !impl->api.load(why)) return nullptr;
   Api::Status status = impl->describe(g, *types);
+  if (status == Api::kSuccess) status = impl->set_bias(operands);
   if (status == Api::kSuccess) status = impl->ask(operands, workspace_bytes);
   if (status != Api::kSuccess || impl->results.empty()) {
     why = fmt::format("cuBLASLt offers no algorithm for this problem ({})",
@@ -235,14 +259,19 @@ std::int64_t CublasLtMatmul::workspace_bytes(int algorithm) const {
 
 DeviceStatus CublasLtMatmul::run(int algorithm, const GemmOperands& operands, DevicePtr workspace,
                                  void* stream) const {
-  const Scale alpha = to_scale(operands.alpha, impl_->scale);
-  const Scale beta = to_scale(operands.beta, impl_->scale);
-  const void* c = operands.beta != 0.0 ? operands.c : operands.d;
+  const CublasLtEpilogue& finish = impl_->finish;
+  const double factor_c = !finish.with_c ? 0.0 : finish.with_beta ? operands.beta : 1.0;
+  const Scale alpha = to_scale(finish.with_alpha ? operands.alpha : 1.0, impl_->scale);
+  const Scale beta = to_scale(factor_c, impl_->scale);
+  const void* c = factor_c != 0.0 ? operands.c : operands.d;
   const auto& choice = impl_->results[static_cast<std::size_t>(algorithm)];
-  const Api::Status status = impl_->api.matmul(
-      impl_->handle, impl_->desc, &alpha, operands.b, impl_->left, operands.a, impl_->right, &beta,
-      c, impl_->c, operands.d, impl_->d, &choice.algorithm, reinterpret_cast<void*>(workspace),
-      impl_->workspace, static_cast<cudaStream_t>(stream));
+  Api::Status status = impl_->set_bias(operands);
+  if (status == Api::kSuccess) {
+    status = impl_->api.matmul(impl_->handle, impl_->desc, &alpha, operands.b, impl_->left,
+                               operands.a, impl_->right, &beta, c, impl_->c, operands.d, impl_->d,
+                               &choice.algorithm, reinterpret_cast<void*>(workspace),
+                               impl_->workspace, static_cast<cudaStream_t>(stream));
+  }
   if (status == Api::kSuccess) return {};
   // Some of these stem from a CUDA error, which says more.
   if (DeviceStatus cuda = to_status(cudaPeekAtLastError()); !cuda.ok()) return cuda;

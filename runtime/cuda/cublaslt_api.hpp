@@ -42,6 +42,9 @@ struct CublasLtApi {
   static constexpr int kCompute32I = 72;          // CUBLAS_COMPUTE_32I
   static constexpr int kDescTransA = 3;           // CUBLASLT_MATMUL_DESC_TRANSA
   static constexpr int kDescTransB = 4;           // CUBLASLT_MATMUL_DESC_TRANSB
+  static constexpr int kDescEpilogue = 7;         // CUBLASLT_MATMUL_DESC_EPILOGUE
+  static constexpr int kDescBiasPointer = 8;      // CUBLASLT_MATMUL_DESC_BIAS_POINTER
+  static constexpr int kDescBiasType = 26;        // CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE
   static constexpr int kOpNone = 0;               // CUBLAS_OP_N
   static constexpr int kOpTranspose = 1;          // CUBLAS_OP_T
   static constexpr int kPrefMaxWorkspace = 1;     // CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES

@@ -3,6 +3,7 @@
 // Faults of templates that `kiln verify` has to find on the emulated GPU, and what it says of
 // templates that it cannot compile or run on few sizes only.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -12,6 +13,8 @@
 
 namespace kiln::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 /// Flags that choose a template of the sandbox's folder, for a problem that it takes.
 Words own_template(const std::string& name) {
@@ -270,6 +273,51 @@ __device__ float4 sums;
 struct UserConfig {)");
   const auto run = verify(sandbox, "touching", text, 48);
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+}
+
+TEST(Verify, EpiloguesAreCheckedWithTheirOperands) {
+  const Sandbox sandbox;
+  const Run run = sandbox.run(
+      with(on_gemm("verify", 33, 40, 24),
+           {"--dtype", "f16", "--epilogue", "silu(acc * alpha + bias[n]) + other[m,n] * scale[]"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("correct"));
+  EXPECT_THAT(run.out, HasSubstr("silu(acc*alpha+bias[n])+other[m,n]*scale[]"));
+}
+
+TEST(Verify, ATemplateThatIgnoresAnEpilogueIsFound) {
+  const Sandbox sandbox;
+  const std::string text = user_template("ignores");
+  const Words epilogue{"--epilogue", "relu(acc * alpha)"};
+  const Run without = verify(sandbox, "ignores", text, 24, epilogue);
+  EXPECT_NE(without.exit_code, 0);
+  EXPECT_THAT(without.err, HasSubstr("ignores does not take epilogues"));
+  const Run claimed =
+      verify(sandbox, "ignores", replaced(text, "//@ arch ", "//@ epilogue   yes\n//@ arch "), 24,
+             epilogue);
+  EXPECT_EQ(claimed.exit_code, 1) << claimed.err;
+  EXPECT_THAT(claimed.out, HasSubstr("NOT correct, wrong_result"));
+}
+
+TEST(Verify, FaultsOfAnExpressionAreShownInIt) {
+  const Sandbox sandbox;
+  const Run run =
+      sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--epilogue", "silo(acc) + bias[n]"}));
+  EXPECT_EQ(run.exit_code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--epilogue: column 1: unknown function \"silo\"; did you mean "
+                                 "\"silu\"?\n  silo(acc) + bias[n]\n  ^"));
+  const Run unused =
+      sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--epilogue", "relu(acc)", "--alpha", "2"}));
+  EXPECT_THAT(unused.err, HasSubstr("--alpha 2: the epilogue does not name alpha"));
+}
+
+TEST(Run, AnEpilogueIsCheckedOnTheHostAsWell) {
+  const Sandbox sandbox;
+  const Run run = sandbox.run(with(
+      on_gemm("run", 33, 40, 24),
+      {"--dtype", "bf16", "--epilogue", "gelu(acc + bias:f32[m]) / (1 + abs(c)) - other[m,n]"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("yes, 1,320 elements"));
 }
 
 }  // namespace

@@ -39,3 +39,28 @@ __global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
     args.bound[i] = result.error;
   }
 }
+
+/// The expression as a pass over a D that holds the product: what a library needs which cannot fuse
+/// it. A thread finishes kCount neighbours, to which rows of D are aligned.
+template <class CIn, class D, class T, int kCount, int kVecC, bool kReadsC>
+__global__ void __launch_bounds__(256) kiln_finish(const kiln::GemmArgs args) {
+  using namespace kiln;
+  const int pieces = (args.n - 1) / kCount + 1;
+  const long long piece = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const int row = static_cast<int>(piece / pieces);
+  const int col = static_cast<int>(piece % pieces) * kCount;
+  if (row >= args.m) return;
+  D* const d = static_cast<D*>(args.d) + row * args.ldd + col;
+  const int valid = args.n - col;
+  T product[kCount] = {};
+  if (valid >= kCount) {
+    const auto from = *reinterpret_cast<const ElementVector<D, kCount>*>(d);
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) product[i] = to_accumulator<T>(from.element[i]);
+  } else {
+    for (int i = 0; i < valid; ++i) product[i] = to_accumulator<T>(d[i]);
+  }
+  const CIn* const c = static_cast<const CIn*>(args.c) + (kReadsC ? row * args.ldc + col : 0);
+  store_piece<kCount, kVecC, kReadsC>(product, valid, static_cast<T>(args.alpha),
+                                      static_cast<T>(args.beta), c, d, {args, row, col});
+}

@@ -103,6 +103,41 @@ TEST_F(KernelLaunchTest, RefusesBetaWhereCIsNotRead) {
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("reads_c"));
 }
 
+TEST_F(KernelLaunchTest, RefusesOperandsThatAnExpressionCannotUse) {
+  const Library library = open();
+  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
+  gemm.epilogue = Epilogue("relu(acc * alpha + bias[n]) + other[m,n] * scale:f64[]");
+  const Kernel kernel = library.get(gemm);
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("bias, operand 0 of the epilogue, is null"));
+  operands_.epilogue[0] = {c_.data.data()};
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("other, operand 1"));
+  operands_.epilogue[1] = {c_.data.data(), 3};
+  operands_.epilogue[2] = {c_.data.data()};
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("other.ld = 3: a row has 4 elements"));
+  operands_.epilogue[1].ld = 4;
+  operands_.epilogue[0].ld = 4;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("bias.ld = 4: only operands like x[m,n]"));
+  operands_.epilogue[0].ld = 0;
+  operands_.epilogue[2].data = c_.data.data() + 1;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("scale"));
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("is not a multiple of 8 bytes"));
+  operands_.epilogue[2].data = c_.data.data();
+  operands_.alpha = 3.0;
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+  operands_.beta = 1.0;
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("a factor that it does not name"));
+}
+
+TEST_F(KernelLaunchTest, AnExpressionThatNamesCNeedsIt) {
+  const Library library = open();
+  Gemm gemm = Gemm::of(DType::f32, 4, 4, 4);
+  gemm.epilogue = Epilogue("acc + c");
+  const Kernel kernel = library.get(gemm);
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("C is null"));
+  operands_.c = c_.data.data();
+  EXPECT_EQ(refusal(kernel, operands_), "launched");
+}
+
 TEST_F(KernelLaunchTest, RefusesFactorsThatTheAccumulatorCannotHold) {
   const Library library = open();
   const Kernel kernel = library.get(reading_c(DType::f32));
