@@ -47,8 +47,9 @@ Trial trial(int number, const SessionRecord& session, int tile_m) {
   trial.key.device = session.device;
   trial.key.template_name = "gemm_tiled";
   trial.key.template_digest = Catalog::builtin().digest("gemm_tiled");
-  trial.key.config = {{"tile_m", tile_m}, {"tile_n", 32}, {"tile_k", 16}, {"thread_m", 2},
-                      {"thread_n", 2},    {"pad", 4},     {"group_m", 1}, {"min_blocks", 1}};
+  trial.key.config = {{"tile_m", tile_m}, {"tile_n", 32},  {"tile_k", 16},
+                      {"thread_m", 2},    {"thread_n", 2}, {"pad", 4},
+                      {"stages", 1},      {"group_m", 1},  {"min_blocks", 1}};
   trial.environment = session.environment;
   trial.session_id = session.id;
   trial.created_unix_ms = kStartUnixMs + number;

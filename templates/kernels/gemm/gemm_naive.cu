@@ -26,6 +26,10 @@
 ///       +------+    +---------+
 ///        m x k
 ///
+/// The lanes of a warp lie along a row of D where block_x is 32 or more: they read neighbours in B
+/// and all the same element of A. With block_x = 1 they lie down a column, each in a row of A of
+/// its own: 32 transactions instead of one, unless A is transposed and those are neighbours too.
+///
 /// Its virtue is that there is nothing to get wrong: with f64 for D and the accumulator it judges
 /// the other kernels, for every operand type. Its limit is that each operand element is read from
 /// the caches min(m, n) times or so, with one product per two loads.
@@ -36,8 +40,8 @@
 #include "lib/output.cuh"
 
 struct GemmNaiveConfig {  //@ config
-  int block_x;            //@ tune 8 16 32* 64   // threads along a row of D
-  int block_y;            //@ tune 1 2 4 8* 16   // threads down its columns
+  int block_x;            //@ tune 1 8 16 32* 64    // threads along a row of D
+  int block_y;            //@ tune 1 2 4 8* 16 32   // threads down its columns
   int threads;            //@ let block_x * block_y
   int a_transposed;       //@ let trans_a
   int b_transposed;       //@ let trans_b
@@ -46,6 +50,7 @@ struct GemmNaiveConfig {  //@ config
 //@ require    threads <= device.max_threads
 //@ require    ceil_div(m, block_y) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
 //@ prefer     threads >= 32   // whole warps
+//@ prefer     block_x > 1 || trans_a == 1 && trans_b == 1   // lanes read neighbours
 //@ launch     gemm_naive
 //@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
 //@   block    block_x, block_y

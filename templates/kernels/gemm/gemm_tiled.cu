@@ -33,8 +33,14 @@
 /// multiplies them, barrier. A thread computes thread_m x thread_n elements in registers, in pieces
 /// of vec_m x vec_n that are spread over the tile. At the end store_direct writes what lies in D.
 ///
-/// Limits. No copy overlaps with arithmetic within a block (other blocks of the multiprocessor fill
-/// the gap), and global memory is read element by element. No tensor cores.
+/// With one stage no copy overlaps with arithmetic within a block (other blocks of the
+/// multiprocessor fill the gap). With two the elements of the next tile travel to registers while
+/// this one is multiplied, and from there to the other stage; one barrier a tile is enough:
+///
+///     stages 1    | copy i     | multiply i | copy i+1   | multiply i+1 |
+///     stages 2    | load i+1 ..  multiply i .. store i+1 | load i+2 ..
+///
+/// Limits. Global memory is read element by element. No tensor cores.
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
@@ -54,6 +60,7 @@ struct GemmTiledConfig {  //@ config
   int thread_m;           //@ tune 1 2 4 8*        // rows of D that a thread computes
   int thread_n;           //@ tune 1 2 4 8*        // columns of D that a thread computes
   int pad;                //@ tune 0 1 4*          // numbers between shared rows: bank conflicts
+  int stages;             //@ tune 1* 2            // tiles of A and B in shared memory
   int min_blocks;         //@ tune 1* 2            // blocks per SM that registers leave room for
   int threads_m;          //@ let tile_m / thread_m
   int threads_n;          //@ let tile_n / thread_n
@@ -62,12 +69,15 @@ struct GemmTiledConfig {  //@ config
                           //@         device.regs_per_sm / (min_blocks * threads))
   int vec_m;              //@ let pad % 4 == 0 ? min(thread_m, 16 / acc_bytes) : 1  // of one load
   int vec_n;              //@ let pad % 4 == 0 ? min(thread_n, 16 / acc_bytes) : 1
+  int held;               //@ let ceil_div((tile_m + tile_n) * tile_k, threads)   // on their way
+  int held_regs;          //@ let held * max(a_bytes, 4) / 4
   int a_transposed;       //@ let trans_a
   int b_transposed;       //@ let trans_b
   int a_stride;           //@ let tile_m + pad
   int b_stride;           //@ let tile_n + pad
   int a_numbers;          //@ let tile_k * a_stride
-  int smem_bytes;         //@ let (a_numbers + tile_k * b_stride) * acc_bytes
+  int stage_numbers;      //@ let a_numbers + tile_k * b_stride
+  int smem_bytes;         //@ let stages * stage_numbers * acc_bytes
 };
 
 struct GemmTiledLaunch {  //@ at launch
@@ -81,7 +91,8 @@ struct GemmTiledLaunch {  //@ at launch
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
 //@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m      // near-square: most reuse
 //@ prefer     threads_n >= 8 && threads_m >= 2                          // rows of D in wide pieces
-//@ prefer     (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 <= thread_regs
+//@ prefer     (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 +
+//@              (stages - 1) * held_regs <= thread_regs
 //@ prefer     threads <= min(tile_m, tile_n) * tile_k   // every thread has something to load
 //@ prefer     m * n < 1048576 || thread_m * thread_n >= 16              // big: enough reuse
 //@ prefer     smem_bytes <= device.smem_static                          // several blocks on an SM
@@ -102,10 +113,11 @@ struct GemmTiledLaunch {  //@ at launch
 //@                      (32 / tile_k + (pad == 0 ? tile_k
 //@                                     : max(1, pad * tile_k / 32, 32 / (pad * tile_k))))) / 32
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = ceil_div(k, tile_k) *   // of small elements eight travel at once
-//@                    max(8, a_bytes < 4 ? (tile_m + tile_n) * tile_k / threads : 8) / 8
+//@ cost       waits = stages == 2 ? 0 : ceil_div(k, tile_k) *
+//@                    max(8, a_bytes < 4 ? held : 8) / 8   // of small elements eight at once
 //@ cost       trips = ceil_div(k, tile_k)
 //@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
+//@                        (stages - 1) * held_regs +
 //@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
 template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>
@@ -119,14 +131,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
-  constexpr Stage<PaddedLayout, PaddedLayout> kStage{{{C.a_stride}, false, 0},
-                                                     {{C.b_stride}, false, C.a_numbers},
-                                                     C.smem_bytes / static_cast<int>(sizeof(Acc))};
+  constexpr Stage<PaddedLayout, PaddedLayout> kStage{
+      {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_numbers}, C.stage_numbers};
   constexpr ThreadTileShape kShare{C.thread_m,  C.thread_n, C.tile_k, C.threads_m,
                                    C.threads_n, C.vec_m,    C.vec_n};
 
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  Acc* stage = reinterpret_cast<Acc*>(shared_memory);
+  Acc* stages = reinterpret_cast<Acc*>(shared_memory);
 
   const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
                                        ceil_div(args.n, C.tile_n), at_launch.group_m);
@@ -138,6 +149,10 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       panel_of_a<C.a_transposed != 0, A>(args, row));
   CopyElements<B, Acc, kTileB, kStage.b, C.threads> copy_b(
       panel_of_b<C.b_transposed != 0, B>(args, col));
-  run_unbuffered<kStage>(mma, copy_a, copy_b, stage, args.k);
+  if constexpr (C.stages == 1) {
+    run_unbuffered<kStage>(mma, copy_a, copy_b, stages, args.k);
+  } else {
+    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, ceil_div(args.k, C.tile_k));
+  }
   store_direct(mma, Output<CIn, D, Acc, true>(args), row, col);
 }

@@ -33,6 +33,17 @@ KILN_DEVICE void bring(CopyElements<T, Acc, kTile, kLayout, kThreads>& copy, Acc
   copy.copy(tile, left);
   copy.advance();
 }
+/// The same copy in its two halves.
+template <class T, class Acc, TileShape kTile, auto kLayout, int kThreads>
+struct HeldElements : CopyElements<T, Acc, kTile, kLayout, kThreads> {
+  using CopyElements<T, Acc, kTile, kLayout, kThreads>::CopyElements;
+};
+template <class T, class Acc, TileShape kTile, auto kLayout, int kThreads>
+KILN_DEVICE void bring(HeldElements<T, Acc, kTile, kLayout, kThreads>& copy, Acc* tile, int) {
+  typename HeldElements<T, Acc, kTile, kLayout, kThreads>::Registers registers;
+  copy.load(registers);
+  copy.store(registers, tile);
+}
 template <class Chunks, int kAligned>
 KILN_DEVICE void bring(CopyRegisters<Chunks, kAligned>& copy, typename Chunks::Element* tile, int) {
   typename CopyRegisters<Chunks, kAligned>::Registers registers;
@@ -72,7 +83,7 @@ __global__ void dump(const GemmArgs args) {
 )";
 
 struct CopyCase {
-  std::string kind;  ///< Elements, Registers, Async, AsyncAhead or Scattered
+  std::string kind;  ///< Elements, HeldElements, Registers, Async, AsyncAhead or Scattered
   DType type;
   int across;
   int depth;
@@ -110,10 +121,10 @@ class CopyBlocks : public BlockTest {
     for (std::size_t i = 0; i < cases_.size(); ++i) {
       const CopyCase& one = cases_[i];
       const std::string type = device_type(one.type);
-      const std::string stored = one.kind != "Elements"   ? type
-                                 : one.type == DType::s8  ? "int"
-                                 : one.type == DType::f64 ? "double"
-                                                          : "float";
+      const std::string stored = !one.kind.ends_with("Elements") ? type
+                                 : one.type == DType::s8         ? "int"
+                                 : one.type == DType::f64        ? "double"
+                                                                 : "float";
       text += fmt::format("constexpr TileShape kTile{}{{{}, {}, {}}};\n", i, one.across, one.depth,
                           one.depth_contiguous);
       text += fmt::format("constexpr OperandLayout kLayout{}{{{}, {}, 0}};\n", i, one.layout,
@@ -138,9 +149,9 @@ class CopyBlocks : public BlockTest {
  private:
   static std::string copy_type(const CopyCase& one, const std::string& type,
                                const std::string& stored, std::size_t i) {
-    if (one.kind == "Elements") {
-      return fmt::format("CopyElements<{0}, {1}, kTile{2}, kLayout{2}, {3}>", type, stored, i,
-                         kThreads);
+    if (one.kind.ends_with("Elements")) {
+      return fmt::format("{4}<{0}, {1}, kTile{2}, kLayout{2}, {3}>", type, stored, i, kThreads,
+                         one.kind == "Elements" ? "CopyElements" : one.kind);
     }
     if (one.kind == "Scattered") {
       return fmt::format("CopyScattered<{0}, kTile{1}, kLayout{1}, {2}>", type, i, kThreads);
@@ -191,6 +202,15 @@ TEST_F(CopyBlocks, Elements) {
   add({"Elements", DType::s8, 16, 8, true, "PaddedLayout{20}", 1, true});
   add({"Elements", DType::f64, 16, 8, false, "PaddedLayout{18}", 1, true});
   add({"Elements", DType::f32, 32, 8, true, "SwizzledLayout{32, 4}", 1, true});
+  check();
+}
+
+TEST_F(CopyBlocks, ElementsInTwoHalves) {
+  add({"HeldElements", DType::f32, 64, 16, true, "PaddedLayout{68}", 1, true});
+  add({"HeldElements", DType::f32, 64, 16, false, "PaddedLayout{64}", 1, true});
+  add({"HeldElements", DType::f16, 30, 32, true, "PaddedLayout{33}", 1, true});
+  add({"HeldElements", DType::s8, 12, 8, true, "PaddedLayout{20}", 1, true});  // passes are uneven
+  add({"HeldElements", DType::f64, 16, 8, false, "PaddedLayout{18}", 1, true});
   check();
 }
 

@@ -132,7 +132,7 @@ TEST_F(CatalogMutants, Naive) {
 TEST_F(CatalogMutants, Tiled) {
   CatalogSpecimen specimen(
       "gemm_tiled",
-      "group_m=1 min_blocks=1 pad=4 thread_m=2 thread_n=2 tile_k=8 tile_m=32 tile_n=32",
+      "group_m=1 min_blocks=1 pad=4 stages=1 thread_m=2 thread_n=2 tile_k=8 tile_m=32 tile_n=32",
       problem(Gemm::of(DType::f32, 40, 50, 20), Storage::n, Storage::t, 4));
   const std::string store = "tile[kPlaces.offset(x, z)] =";
   const std::string load = "const Vector vector = *reinterpret_cast";
@@ -172,6 +172,34 @@ TEST_F(CatalogMutants, Tiled) {
           miscounts("half_of_a_tile_twice",
                     "source_ += kTile.depth_contiguous ? kDepth : kDepth * ld_;",
                     "source_ += kTile.depth_contiguous ? kDepth / 2 : kDepth * ld_;", {0, 1}),
+      });
+}
+
+TEST_F(CatalogMutants, TiledTwoStages) {
+  CatalogSpecimen specimen(
+      "gemm_tiled",
+      "group_m=1 min_blocks=1 pad=4 stages=2 thread_m=2 thread_n=2 tile_k=8 tile_m=32 tile_n=32",
+      problem(Gemm::of(DType::f32, 40, 50, 44), Storage::n, Storage::t, 4));
+  const std::string store = "tile[kPlaces.offset(across(pass), depth(pass))] =";
+  const std::string load = "const Vector vector = *reinterpret_cast";
+  const std::string read = "registers.element[pass] = exists ? *element";
+  const std::string exists = "across(pass) < across_ && depth(pass) < left_";
+  examine(
+      specimen,
+      {
+          reported("no_barrier",
+                   "      copy_b.store(b, next + kFirstB);\n    }\n    "
+                   "__syncthreads();\n",
+                   "      copy_b.store(b, next + kFirstB);\n    }\n", Finding::race, load),
+          reported("no_first_barrier", "  copy_b.store(b, stages + kFirstB);\n  __syncthreads();\n",
+                   "  copy_b.store(b, stages + kFirstB);\n", Finding::race, load),
+          reported("one_stage_for_two", "T* next = stages + (tile + 1) % 2 * kElements;",
+                   "T* next = stages + tile % 2 * kElements;", Finding::race, store),
+          reported("no_edge_across", exists, "depth(pass) < left_", Finding::out_of_bounds, read),
+          reported("no_edge_in_depth", exists, "across(pass) < across_", Finding::out_of_bounds,
+                   read),
+          reported("never_less_left", "    left_ -= kTileDepth;\n", "    left_ -= 1;\n",
+                   Finding::out_of_bounds, read),
       });
 }
 
