@@ -12,7 +12,7 @@ kiln_build_packages=(
 )
 kiln_test_packages=(
   libgtest-dev libgmock-dev librapidcheck-dev libbenchmark-dev pkg-config clang-format-14
-  zsh fish groff-base
+  python3 zsh fish groff-base
 )
 kiln_tidy_packages=(clang-tidy-14)
 
