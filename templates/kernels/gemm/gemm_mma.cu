@@ -52,6 +52,7 @@
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 #include "lib/shared_layout.cuh"
+#include "lib/slices.cuh"
 #include "lib/split_k.cuh"
 #include "lib/tile_order.cuh"
 #include "lib/warp_tile.cuh"
@@ -62,18 +63,21 @@ struct GemmMmaConfig {  //@ config
   int depth_bytes;      //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
   int warp_m;           //@ tune 16 32 48 64*           // rows of D that a warp computes
   int warp_n;           //@ tune 16 32 48 64*           // columns of D that a warp computes
-  int stages;           //@ tune 1 2 3* 4 5       // tiles of A and B in shared memory
+  int slices;           //@ tune 1* 2 4           // groups of warps that share a stage's depth
+  int stages;           //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
   int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
-  int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
-  int atom_bytes;       //@ tune 32* 64           // of k in one product; 64 is for f64
+  int min_blocks;       //@ tune 1* 2 3 4         // blocks per SM that registers leave room for
+  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; beyond 32 for f64
   int tile_k;           //@ let depth_bytes / a_bytes
-  int warps;            //@ let (tile_m / warp_m) * (tile_n / warp_n)
+  int slice_warps;      //@ let (tile_m / warp_m) * (tile_n / warp_n)
+  int warps;            //@ let slice_warps * slices
   int threads;          //@ let warps * 32
   int thread_regs;      //@ let min(device.regs_per_thread,
-                        //@         device.regs_per_sm / (min_blocks * threads))
-  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * atom_bytes / 32 *
-                        //@     (a_type == type.e4m3 || a_type == type.e5m2 ? 2 : 1)
+                        //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
+  int fragment_regs;    //@ let (warp_m + warp_n) / 4 * atom_bytes / 32
+  int factor_regs;      //@ let a_type == type.tf32 ? warp_n / 4   // of converted operands
+                        //@     : a_type == type.e4m3 || a_type == type.e5m2 ? warp_n / 2 : 0
   int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
   int a_transposed;     //@ let trans_a
   int b_transposed;     //@ let trans_b
@@ -88,8 +92,9 @@ struct GemmMmaConfig {  //@ config
   int stage_elements;   //@ let a_elements + b_rows * b_cols
   int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
   int result_elements;  //@ let 16 * result_stride
-  int smem_bytes;       //@ let max(stages * stage_elements * a_bytes,
-                        //@         warps * result_elements * acc_bytes)
+  int slab_elements;    //@ let slice_warps * result_elements
+  int smem_bytes;       //@ let max(stages * stage_elements * a_bytes, acc_bytes *
+                        //@         (slab_elements + (slices - 1) * tile_m * tile_n))
   int aligned_a;        //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
   int aligned_b;        //@ let max(1, min(16, align_b) / b_bytes)
   int vec_a;            //@ let copy == 1 ? aligned_a : 16 / a_bytes   // of one store
@@ -104,6 +109,7 @@ struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
   int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
+  int blocks;           //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n) * splits
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
@@ -112,7 +118,8 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
 //@ require    copy == 0 || min(aligned_a, aligned_b) * a_bytes >= 4   // cp.async: 4 bytes or more
 //@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
-//@ require    copy == 0 || depth_bytes / atom_bytes % buffers == 0   // fragments alternate
+//@ require    depth_bytes / slices % atom_bytes == 0           // whole steps for each
+//@ require    copy == 0 || depth_bytes / slices / atom_bytes % buffers == 0   // they alternate
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
 //@ require    is_pow2(a_cols) || a_cols * a_bytes % 128 == 0   // chunks are exchanged in lines
@@ -124,11 +131,13 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
-//@ prefer     splits == 1 ||                                             // few tiles only
-//@              ceil_div(m, tile_m) * ceil_div(n, tile_n) * splits <= 4 * device.sm_count
+//@ prefer     splits == 1 || blocks <= 4 * device.sm_count                // few tiles only
+//@ prefer     slices == 1 || blocks <= 2 * device.sm_count
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     sum_regs + buffers * fragment_regs + 40 <= thread_regs            // no spilling
-//@ prefer     copy == 0 || stages * depth_bytes <= 640   // beyond that, time and room for nothing
+//@ prefer     sum_regs + buffers * fragment_regs + factor_regs + 40 <= thread_regs   // no spills
+//@ prefer     copy == 0 || stages * depth_bytes <= 640   // beyond it room for nothing, unless a
+//@              || blocks <= device.sm_count             // block has k on its way at once
+//@ prefer     stages < 8 || blocks <= device.sm_count
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
 //@              warp_m * warp_n * acc_bytes >= 8192
@@ -154,7 +163,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ cost       waits = stages == 1 ? ceil_div(k_each, tile_k)
 //@                    : stages == 2 && copy == 1 ? ceil_div(k_each, tile_k) / 2 : 0   // half
 //@ cost       trips = ceil_div(k_each, tile_k * (copy == 1 ? stages - 1 : 1))
-//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + 40)
+//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs + 40)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
@@ -178,7 +187,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
   using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB, C.aligned_b>>;
   using Mma = WarpTile<AtomMma<A, B, Acc, C.atom_bytes>,
-                       WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k, C.buffers}, kStage>;
+                       WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k / C.slices, C.buffers},
+                       kStage>;
 
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
@@ -189,14 +199,16 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                                        ceil_div(args.n, C.tile_n), at_launch.group_m);
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
-  const int warp_index = static_cast<int>(threadIdx.x) / 32;
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int slice = C.slices == 1 ? 0 : warp / C.slice_warps;
+  const int warp_index = C.slices == 1 ? warp : warp % C.slice_warps;
   constexpr int kWarpsPerRow = C.tile_n / C.warp_n;
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
   CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
   CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
-  Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
+  Mma mma(warp_row * C.warp_m, warp_col * C.warp_n, slice * Mma::shape().depth);
   const int tiles = ceil_div(part.k, C.tile_k);
   if constexpr (C.copy == 1) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
@@ -208,7 +220,12 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   // The results take the place of the tiles, once every warp has read the last of them.
   __syncthreads();
-  Acc* slab = reinterpret_cast<Acc*>(shared_memory) + warp_index * C.result_elements;
+  Acc* results = reinterpret_cast<Acc*>(shared_memory);
+  if constexpr (C.slices > 1) {
+    collect_slices<C.slices, C.threads>(mma, results + C.slab_elements, slice);
+    if (slice > 0) return;
+  }
+  Acc* slab = results + warp_index * C.result_elements;
   const int first_row = row + warp_row * C.warp_m;
   const int first_col = col + warp_col * C.warp_n;
   if (at_launch.splits == 1) {

@@ -27,7 +27,7 @@
 ///
 /// The warps of a block share 16 * row_tiles rows of the weights and take turns along k, `unroll`
 /// pieces of 32 at a time, of which `slots - 1` are in flight in each. The tokens, which all blocks
-/// read, come from the caches one turn ahead. The warps' sums meet in shared memory, and rows of D
+/// read, come from the caches, into registers one turn ahead or through the ring. The warps' sums meet in shared memory, and rows of D
 /// that are computed side by side are stored side by side.
 ///
 /// Limits. Both operands lie along k, in rows that start on 16 bytes; at most 64 tokens.
@@ -40,17 +40,21 @@
 
 struct GemmSkinnyConfig {  //@ config
   int tokens;              //@ tune 8* 16 32 64    // of the small extent; a multiple of 8
-  int row_tiles;           //@ tune 1* 2           // times 16 rows of the large operand
+  int row_tiles;           //@ tune 1* 2 4         // times 16 rows of the large operand
   int warps;               //@ tune 4 8* 16        // share those rows
   int unroll;              //@ tune 1* 2 4         // pieces of 32 along k in a slot of the ring
   int slots;               //@ tune 3 4 6* 8 12    // of the ring
+  bool tokens_in_ring;     //@ tune 0* 1           // and not in registers, one turn ahead
   int min_blocks;          //@ tune 1* 2           // blocks per SM that registers leave room for
   int threads;             //@ let warps * 32
   int thread_regs;         //@ let min(device.regs_per_thread,
                            //@         device.regs_per_sm / (min_blocks * threads))
   int rows;                //@ let 16 * row_tiles
   int slab_stride;         //@ let rows + 4   // of a token's sums: free of bank conflicts
-  int ring_bytes;          //@ let slots * unroll * 2 * row_tiles * threads * 16
+  int chunks;              //@ let 2 * row_tiles + (tokens_in_ring ? tokens / 8 : 0)   // a piece
+  int token_regs;          //@ let tokens / 2 * (tokens_in_ring ? 1 : 2 * unroll)
+  int weight_bytes;        //@ let slots * unroll * 2 * row_tiles * threads * 16
+  int ring_bytes;          //@ let slots * unroll * chunks * threads * 16
   int smem_bytes;          //@ let max(ring_bytes, warps * tokens * slab_stride * acc_bytes)
 };
 
@@ -64,9 +68,10 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@ require    min(m, n) <= tokens
 //@ require    smem_bytes <= device.smem_optin
 //@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
-//@ prefer     row_tiles * tokens / 2 + unroll * tokens + 8 * row_tiles + 40 <= thread_regs
+//@ prefer     row_tiles * tokens / 2 + token_regs + 8 * row_tiles + 40 <= thread_regs
+//@ prefer     row_tiles <= max(2, tokens / 16)       // many tokens: read for more rows at once
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     ring_bytes >= 32768 || ceil_div(max(m, n), rows) > 2 * device.sm_count   // in flight
+//@ prefer     weight_bytes >= 32768 || ceil_div(max(m, n), rows) > 2 * device.sm_count   // in flight
 //@ launch     gemm_skinny
 //@   grid     ceil_div(max(m, n), rows)
 //@   block    threads
@@ -76,7 +81,7 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@ cost       memory = ceil_div(k, 32) * (row_tiles * 8 + tokens / 8 * 4)
 //@ cost       l2_bytes = rows * k * a_bytes + tokens * k * a_bytes
 //@ cost       trips = ceil_div(k, 32 * unroll * warps * (slots - 1))
-//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 + unroll * tokens +
+//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 + token_regs +
 //@                            8 * row_tiles + 40)
 
 template <GemmSkinnyConfig C, class A, class B, class CIn, class D, class Acc>
@@ -84,6 +89,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_skinny(const kiln::GemmArgs args, const GemmSkinnyLaunch at_launch) {
   using namespace kiln;
   constexpr int kTokenTiles = C.tokens / 8;
+  constexpr int kWeights = 2 * C.row_tiles;  // chunks of a piece
   constexpr unsigned kDepth = 32;
   const auto depth = static_cast<unsigned>(args.k);  // turns go on beyond it: int would overflow
   const bool weights_in_a = at_launch.weights_in_a != 0;
@@ -98,9 +104,9 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const int first_row = static_cast<int>(blockIdx.x) * C.rows;
   // Rows beyond the end repeat the last one; what comes of them is not stored.
-  const A* weight_rows[2 * C.row_tiles];
+  const A* weight_rows[kWeights];
 #pragma unroll
-  for (int i = 0; i < 2 * C.row_tiles; ++i) {
+  for (int i = 0; i < kWeights; ++i) {
     weight_rows[i] = weights + min(first_row + lane / 4 + 8 * i, rows - 1) * ld_weights;
   }
   const A* token_rows[kTokenTiles];
@@ -110,10 +116,9 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   }
 
   extern __shared__ __align__(16) unsigned char shared_memory[];
-  LaneRing<C.slots, C.unroll * 2 * C.row_tiles, C.threads> ring(
-      reinterpret_cast<uint4*>(shared_memory));
+  LaneRing<C.slots, C.unroll * C.chunks, C.threads> ring(reinterpret_cast<uint4*>(shared_memory));
   constexpr unsigned kTurn = C.warps * C.unroll;  // pieces of all warps
-  const auto start_weights = [&](unsigned piece) {
+  const auto start_chunks = [&](unsigned piece) {
     const unsigned first = piece * kDepth + lane % 4 * 8;
     const bool whole = (piece + C.unroll) * kDepth <= depth;
 #pragma unroll
@@ -121,23 +126,25 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       const unsigned k = first + u * kDepth;
       if (piece * kDepth >= depth) continue;
 #pragma unroll
-      for (int i = 0; i < 2 * C.row_tiles; ++i) {
-        const int chunk = u * 2 * C.row_tiles + i;
+      for (int i = 0; i < C.chunks; ++i) {
+        const A* from = i < kWeights ? weight_rows[i] : token_rows[i - kWeights];
         if (whole) {
-          ring.start(chunk, weight_rows[i] + k);
+          ring.start(u * C.chunks + i, from + k);
         } else {
           const int left = k < depth ? static_cast<int>(min(depth - k, 8U)) : 0;
-          ring.start(chunk, weight_rows[i] + (left > 0 ? k : 0),
+          ring.start(u * C.chunks + i, from + (left > 0 ? k : 0),
                      left * static_cast<int>(sizeof(A)));
         }
       }
     }
     ring.close_slot();
   };
-  uint4 next_tokens[C.unroll][kTokenTiles];
+  constexpr int kHeld = C.tokens_in_ring ? 1 : C.unroll;  // pieces of the tokens in registers
+  uint4 next_tokens[kHeld][kTokenTiles];
   const auto load_tokens = [&](unsigned piece) {
+    if constexpr (C.tokens_in_ring) return;
 #pragma unroll
-    for (int u = 0; u < C.unroll; ++u) {
+    for (int u = 0; u < kHeld; ++u) {
       const unsigned k = (piece + u) * kDepth + lane % 4 * 8;
 #pragma unroll
       for (int j = 0; j < kTokenTiles; ++j) {
@@ -149,26 +156,34 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   Acc sums[C.row_tiles][kTokenTiles][4] = {};
   unsigned piece = static_cast<unsigned>(warp) * C.unroll;
 #pragma unroll
-  for (int slot = 0; slot < C.slots - 1; ++slot) start_weights(piece + slot * kTurn);
+  for (int slot = 0; slot < C.slots - 1; ++slot) start_chunks(piece + slot * kTurn);
   load_tokens(piece);
   for (; piece * kDepth < depth; piece += kTurn) {
-    uint4 tokens_now[C.unroll][kTokenTiles];
+    uint4 tokens_now[kHeld][kTokenTiles];
+    if constexpr (!C.tokens_in_ring) {
 #pragma unroll
-    for (int u = 0; u < C.unroll; ++u) {
+      for (int u = 0; u < kHeld; ++u) {
 #pragma unroll
-      for (int j = 0; j < kTokenTiles; ++j) tokens_now[u][j] = next_tokens[u][j];
+        for (int j = 0; j < kTokenTiles; ++j) tokens_now[u][j] = next_tokens[u][j];
+      }
     }
     load_tokens(piece + kTurn);
     ring.wait();
 #pragma unroll
     for (int u = 0; u < C.unroll; ++u) {
-#pragma unroll
-      for (int i = 0; i < C.row_tiles; ++i) {
-        const uint4 upper = ring.chunk((u * C.row_tiles + i) * 2);
-        const uint4 lower = ring.chunk((u * C.row_tiles + i) * 2 + 1);
+      if constexpr (C.tokens_in_ring) {
 #pragma unroll
         for (int j = 0; j < kTokenTiles; ++j) {
-          const uint4 b = tokens_now[u][j];
+          tokens_now[0][j] = ring.chunk(u * C.chunks + kWeights + j);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < C.row_tiles; ++i) {
+        const uint4 upper = ring.chunk(u * C.chunks + 2 * i);
+        const uint4 lower = ring.chunk(u * C.chunks + 2 * i + 1);
+#pragma unroll
+        for (int j = 0; j < kTokenTiles; ++j) {
+          const uint4 b = tokens_now[u % kHeld][j];
           mma(sums[i][j], {upper.x, lower.x, upper.y, lower.y}, b.x, b.y, TypeTag<A>{},
               TypeTag<A>{});
           mma(sums[i][j], {upper.z, lower.z, upper.w, lower.w}, b.z, b.w, TypeTag<A>{},
@@ -177,7 +192,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       }
     }
     ring.release();
-    start_weights(piece + (C.slots - 1) * kTurn);
+    start_chunks(piece + (C.slots - 1) * kTurn);
   }
   wait_async_groups<0>();
   __syncthreads();  // the sums take the place of the rings

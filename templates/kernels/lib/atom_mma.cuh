@@ -17,8 +17,8 @@
 ///
 /// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
 /// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
-/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two. A
-/// lane's address depends on the atom and the step along k by an addition (other rows of the tile)
+/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two, 128
+/// four. A lane's address depends on the atom and the step along k by an addition (other rows of the tile)
 /// and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one such address
 /// per operand.
 
@@ -80,26 +80,35 @@ struct MmaOperand<__nv_fp8_e5m2> : MmaOperandFp8<__nv_fp8_e5m2, __NV_E5M2> {};
 #endif
 
 /// Stages hold elements of both operands as A's, of the same size: bits are bits. The atom is so
-/// many bytes of k deep: 32, of f64 also 64.
+/// many bytes of k deep: 32, of f64 also 64 and 128.
 template <class A, class B, class AccType, int kBytes = 32>
 struct AtomMma {
   static_assert(sizeof(A) == sizeof(B), "The operands' elements are of one size");
-  static_assert(kBytes == 32 || (kBytes == 64 && sizeof(A) == 8), "No product is of that depth");
+  static_assert(kBytes == 32 || ((kBytes == 64 || kBytes == 128) && sizeof(A) == 8),
+                "No product is of that depth");
   using Acc = AccType;
   using Word = typename MmaOperand<A>::Word;
   static constexpr int kWordsDeep = kBytes / (4 * static_cast<int>(sizeof(Word)));
   static constexpr int kWords = 2 * kWordsDeep;
   /// Elements of four words along k, one for each lane of a group.
   static constexpr int kChunk = 4 * static_cast<int>(sizeof(Word)) / static_cast<int>(sizeof(A));
-  template <class Operand>
-  struct Fragment {
-    Word parts[Operand::kParts][kWords];
-    KILN_DEVICE void take(const Word (&words)[kWords]) { Operand::prepare(words, parts); }
-  };
   using OperandA = MmaOperand<A>;
   using OperandB = MmaOperand<B>;
-  using FragmentA = Fragment<OperandA>;
-  using FragmentB = Fragment<OperandB>;
+  /// As loaded.
+  struct FragmentA {
+    Word words[kWords];
+  };
+  struct FragmentB {
+    Word words[kWords];
+  };
+  /// As multiplied. Made from a fragment when it is used, not when it is loaded: its words are there
+  /// by then, and no multiplication waits for a conversion that waits for shared memory.
+  template <class Operand>
+  struct Factors {
+    Word parts[Operand::kParts][kWords];
+  };
+  using FactorsA = Factors<OperandA>;
+  using FactorsB = Factors<OperandB>;
   struct Accumulator {
     Acc halves[2][4];  ///< columns 0 to 7, 8 to 15
   };
@@ -121,6 +130,13 @@ struct AtomMma {
   template <auto kOperand>
   KILN_DEVICE static int origin_b(int col) {
     return origin<kOperand, Order::depth_first>(col);
+  }
+  /// The same so much further along k, a multiple of what all steps take.
+  template <auto kOperand>
+  KILN_DEVICE static int deeper(int origin, int depth) {
+    constexpr auto kPlaces = kOperand;
+    return kPlaces.depth_contiguous ? kPlaces.layout.along(origin, depth)
+                                    : origin + depth * kPlaces.layout.stride;
   }
   /// Where it lies for that step along k.
   struct Place {
@@ -145,7 +161,18 @@ struct AtomMma {
     load<kOperand, Order::depth_first>(b, place, atom);
   }
 
-  KILN_DEVICE static void multiply(Accumulator& sum, const FragmentA& a, const FragmentB& b) {
+  KILN_DEVICE static FactorsA factors_of(const FragmentA& a) {
+    FactorsA factors;
+    OperandA::prepare(a.words, factors.parts);
+    return factors;
+  }
+  KILN_DEVICE static FactorsB factors_of(const FragmentB& b) {
+    FactorsB factors;
+    OperandB::prepare(b.words, factors.parts);
+    return factors;
+  }
+
+  KILN_DEVICE static void multiply(Accumulator& sum, const FactorsA& a, const FactorsB& b) {
     const TypeTag<typename OperandA::Factor> type_a;
     const TypeTag<typename OperandB::Factor> type_b;
 #pragma unroll
@@ -155,9 +182,13 @@ struct AtomMma {
       for (int half = 0; half < 2; ++half) {
         if constexpr (kWordsDeep == 1) {
           mma(sum.halves[half], a.parts[part], words[half], type_a, type_b);
-        } else {
+        } else if constexpr (kWordsDeep == 2) {
           mma(sum.halves[half], a.parts[part], words[2 * half], words[2 * half + 1], type_a,
               type_b);
+        } else {
+          mma(sum.halves[half], a.parts[part],
+              {words[4 * half], words[4 * half + 1], words[4 * half + 2], words[4 * half + 3]},
+              type_a, type_b);
         }
       }
     }
@@ -216,17 +247,15 @@ struct AtomMma {
       return kAlong ? place.stage + kRows.along(place.origin, depth) + across * kRows.stride
                     : place.stage + kRows.along(place.origin, across) + depth * kRows.stride;
     };
-    Word words[kWords];
     if constexpr (by_words<kOperand>()) {
 #pragma unroll
       for (int i = 0; i < kWords; ++i) {
-        words[i] = *reinterpret_cast<const Word*>(
+        fragment.words[i] = *reinterpret_cast<const Word*>(
             at(atom * 16 + across_of(kOrder, i), depth_of(kOrder, i)));
       }
     } else {
-      load_matrices<!kAlong>(words, at(atom * 16, 0));
+      load_matrices<!kAlong>(fragment.words, at(atom * 16, 0));
     }
-    fragment.take(words);
   }
 };
 

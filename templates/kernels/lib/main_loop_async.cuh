@@ -39,12 +39,12 @@ KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stage
     write.advance();
   };
 
-  // With fewer tiles than stages, the stage that is read last holds nothing yet.
+  // With fewer tiles than stages, the stage that is read last holds nothing.
   if (tiles < kStages) {
-    for (int i = static_cast<int>(threadIdx.x); i < kStages * kElements; i += kThreads) {
-      stages[i] = static_cast<T>(0.0F);
+    T* last = stages + tiles * kElements;
+    for (int i = static_cast<int>(threadIdx.x); i < kElements; i += kThreads) {
+      last[i] = static_cast<T>(0.0F);
     }
-    __syncthreads();
   }
 #pragma unroll
   for (int i = 0; i < kStages - 1; ++i) start_next();

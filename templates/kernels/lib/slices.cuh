@@ -16,7 +16,8 @@
 ///     slice 0    | keeps rows 0, 1 | gives rows 2, 3 |  -+
 ///     slice 1    | gives rows 0, 1 | keeps rows 2, 3 |  <+   and the other way round
 ///
-/// Threads write and read neighbouring numbers: no bank conflicts.
+/// Threads write and read neighbouring numbers: no bank conflicts. Where warps store their shares
+/// whole (a warp tile), collect_slices() leaves all sums to slice 0.
 
 #include "common/annotations.cuh"
 
@@ -61,6 +62,28 @@ KILN_DEVICE void add_slices(Mma& mma, Acc* exchange, int slice) {
         mma.add(part * kPart + i / kN, i % kN, from[i * kGroup]);
       }
     }
+  }
+}
+
+/// Adds the sums of all slices of a warp tile to those of slice 0. Precondition: no thread uses
+/// `exchange` any more, which has room for (kSlices - 1) tiles of D.
+template <int kSlices, int kThreads, class Mma, class Acc>
+KILN_DEVICE void collect_slices(Mma& mma, Acc* exchange, int slice) {
+  constexpr int kGroup = kThreads / kSlices;
+  constexpr int kCount = Mma::count();
+  Acc* place = exchange + static_cast<int>(threadIdx.x) % kGroup;
+  if (slice > 0) {
+    Acc* to = place + (slice - 1) * kCount * kGroup;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) to[i * kGroup] = mma.sum(i);
+  }
+  __syncthreads();
+  if (slice > 0) return;
+#pragma unroll
+  for (int giver = 0; giver < kSlices - 1; ++giver) {
+    const Acc* from = place + giver * kCount * kGroup;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) mma.sum(i) += from[i * kGroup];
   }
 }
 

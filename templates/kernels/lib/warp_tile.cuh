@@ -18,6 +18,9 @@
 /// Atoms whose lanes have addresses of their own (mma.sync) say where they are; those that take a
 /// whole fragment from one address (WMMA) get it.
 ///
+/// A share may begin deeper in the stage, where other warps take the rest of its depth: slices()
+/// of lib/slices.cuh.
+///
 /// With two fragment buffers the fragments of the next step are read from shared memory while the
 /// tensor cores work on the current ones.
 
@@ -39,18 +42,20 @@ class WarpTile {
   KILN_HD static constexpr WarpTileShape shape() { return kShape; }
   KILN_HD static constexpr int steps() { return kShape.depth / Atom::depth(); }
 
-  KILN_DEVICE WarpTile(int row, int col) {
+  /// Row and column of the warp's share in the block's tile, and the depth of the stage that it
+  /// begins with, a multiple of the share's.
+  KILN_DEVICE WarpTile(int row, int col, int depth = 0) {
     constexpr int kRows = kShape.rows;
     constexpr int kCols = kShape.cols;
     constexpr int kAcrossA = kStage.a.offset(1, 0);
     constexpr int kAcrossB = kStage.b.offset(1, 0);
     constexpr int kFirstB = kStage.b.first;
     if constexpr (Atom::addressed_by_lane()) {
-      a_origin_ = Atom::template origin_a<kStage.a>(row);
-      b_origin_ = Atom::template origin_b<kStage.b>(col);
+      a_origin_ = Atom::template deeper<kStage.a>(Atom::template origin_a<kStage.a>(row), depth);
+      b_origin_ = Atom::template deeper<kStage.b>(Atom::template origin_b<kStage.b>(col), depth);
     } else {
-      a_origin_ = row * kAcrossA;
-      b_origin_ = kFirstB + col * kAcrossB;
+      a_origin_ = row * kAcrossA + depth * kStage.a.offset(0, 1);
+      b_origin_ = kFirstB + col * kAcrossB + depth * kStage.b.offset(0, 1);
     }
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -96,10 +101,22 @@ class WarpTile {
   KILN_DEVICE void multiply(int slot) {
     constexpr int kRows = kShape.rows;
     constexpr int kCols = kShape.cols;
+    if constexpr (Atom::addressed_by_lane()) {
+      typename Atom::FactorsB b[kCols];
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
+      for (int j = 0; j < kCols; ++j) b[j] = Atom::factors_of(b_[slot][j]);
 #pragma unroll
-      for (int j = 0; j < kCols; ++j) Atom::multiply(sums_[i][j], a_[slot][i], b_[slot][j]);
+      for (int i = 0; i < kRows; ++i) {
+        const typename Atom::FactorsA a = Atom::factors_of(a_[slot][i]);
+#pragma unroll
+        for (int j = 0; j < kCols; ++j) Atom::multiply(sums_[i][j], a, b[j]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+#pragma unroll
+        for (int j = 0; j < kCols; ++j) Atom::multiply(sums_[i][j], a_[slot][i], b_[slot][j]);
+      }
     }
   }
 
@@ -124,6 +141,13 @@ class WarpTile {
     for (int j = 0; j < kCols; ++j) {
       Atom::store(sums_[row][j], slab + j * kN, stride);
     }
+  }
+
+  /// The lane's sums, as many as count(), in any order.
+  KILN_HD static constexpr int count() { return kShape.rows * kShape.cols * 8; }
+  KILN_DEVICE typename Atom::Acc& sum(int i) {
+    constexpr int kCols = kShape.cols;
+    return sums_[i / (8 * kCols)][i / 8 % kCols].halves[i / 4 % 2][i % 4];
   }
 
  private:
