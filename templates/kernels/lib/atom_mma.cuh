@@ -206,6 +206,20 @@ struct AtomMma {
     }
   }
 
+  /// The lane's first row of the atom; the other is 8 below.
+  KILN_DEVICE static int row_of_lane() { return static_cast<int>(threadIdx.x) % 32 / 4; }
+  /// As store(), element by element: `to` may be any place, and another for each row of 8.
+  KILN_DEVICE static void store_shifted(const Accumulator& sum, Acc* to, int stride) {
+    Acc* place = to + row_of_lane() * stride + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        place[half * 8 + i / 2 * 8 * stride + i % 2] = sum.halves[half][i];
+      }
+    }
+  }
+
  private:
   /// What the second of the matrices is, seen from the first: the next 8 rows of A, the next half
   /// of k for B.

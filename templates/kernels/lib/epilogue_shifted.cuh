@@ -10,9 +10,11 @@
 ///     16-byte lines of D       . . . . |                  |                   |      . . .
 ///                               singles     piece 0            piece 1          singles
 ///
-/// What the first and the last line hold only in part is written element by element. A whole piece
-/// begins at any column of the slab, whose rows are read in aligned quads: those that cover it, and
-/// the piece is selected from them.
+/// What the first and the last line hold only in part is written element by element. Where lanes
+/// know which sums they have (mma.sync), each puts them into the slab as far from the row's start
+/// as the row is from that of its line, so that whole pieces are aligned there too. Elsewhere
+/// (WMMA) a piece begins at any column of the slab, whose rows are read in aligned quads: those that
+/// cover it, and the piece is selected from them.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
@@ -41,51 +43,73 @@ KILN_DEVICE void load_unaligned(const Acc* row, int at, Acc (&to)[kCount]) {
   for (int i = 0; i < kCount; ++i) to[i] = (rest & 1) != 0 ? from[i + 1] : from[i];
 }
 
-/// As store_staged, with vectors of kVecD elements, 16 bytes.
+/// A line of sums that starts on 16 bytes. Of two quads each of eight lanes reads one at once; every
+/// second four begin with the second, so that they are in different banks.
+template <class Acc, int kCount>
+KILN_DEVICE void load_line(const Acc* line, Acc (&to)[kCount]) {
+  static_assert((kCount == 4 || kCount == 8) && sizeof(Acc) == 4, "A line is one quad or two");
+  using Quad = ElementVector<Acc, 4>;
+  constexpr int kLast = kCount / 4 - 1;
+  const int turn = threadIdx.x / 4 % 2 != 0 ? kLast : 0;
+  const Quad* quads = reinterpret_cast<const Quad*>(line);
+  const Quad first = quads[turn];
+  const Quad second = quads[kLast - turn];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    to[i] = turn == 0 ? first.element[i] : second.element[i];
+    to[4 * kLast + i] = turn == 0 ? second.element[i] : first.element[i];
+  }
+}
+
+/// As store_staged, with vectors of kVecD elements, 16 bytes. Four lanes share a row, and rows 8
+/// apart begin at the same place of a line: a lane finds out once where its pieces are.
 template <int kVecD, int kSlabStride, class Mma, class Output, class Acc>
 KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   using Atom = typename Mma::Atom;
   constexpr int kCols = Mma::shape().cols * Atom::cols();
   constexpr int kPieces = kCols / kVecD;  // per row, whole ones
+  constexpr bool kAligned = requires { mma.store_shifted_row(0, slab, 0, 0); };
+  static_assert(8 % kVecD == 0 && Atom::rows() % 8 == 0, "Rows 8 apart must agree");
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  using Scaled = typename Output::Scaled;
-  const Scaled alpha = output.alpha();
-  const Scaled beta = output.beta();
+  const int member = lane % 4;
+  const Acc alpha = output.alpha();
+  const Acc beta = output.beta();
   const int end = min(kCols, output.cols() - col);
+  const int past = output.template past_a_line<kVecD>(row + lane / 4, col);
+  const int head = -past & (kVecD - 1);
+  const int after = head + max(end - head, 0) / kVecD * kVecD;  // the last whole piece
   // Elements outside of whole pieces: as many as one has, or at the edge of D up to two.
-  constexpr int kShift = kVecD == 16 ? 4 : kVecD == 8 ? 3 : 2;
-  static_assert(1 << kShift == kVecD, "A piece has 4, 8 or 16 elements");
-  const int shift = end == kCols ? kShift : kShift + 1;
-  const auto head_of = [&](int to_row) {
-    return (kVecD - output.template past_a_line<kVecD>(to_row, col)) % kVecD;
-  };
+  const int singles = end == kCols ? kVecD : 2 * kVecD;
 #pragma unroll
   for (int i = 0; i < Mma::shape().rows; ++i) {
-    mma.store_row(i, slab, kSlabStride);
-    __syncwarp();
-#pragma unroll 2
-    for (int piece = lane; piece < Atom::rows() * kPieces; piece += 32) {
-      const int y = piece / kPieces;
-      const int to_row = row + i * Atom::rows() + y;
-      const int first = head_of(to_row) + piece % kPieces * kVecD;
-      if (to_row >= output.rows() || first + kVecD > end) continue;
-      Acc sums[kVecD];
-      load_unaligned(slab + y * kSlabStride, first, sums);
-      Scaled product[kVecD];
-#pragma unroll
-      for (int e = 0; e < kVecD; ++e) product[e] = output.scaled(sums[e]);
-      output.template store<1>(to_row, col + first, product, alpha, beta);
+    if constexpr (kAligned) {
+      mma.store_shifted_row(i, slab, kSlabStride, past);
+    } else {
+      mma.store_row(i, slab, kSlabStride);
     }
-#pragma unroll 2
-    for (int single = lane; single < Atom::rows() << shift; single += 32) {
-      const int y = single >> shift;
+    __syncwarp();
+#pragma unroll
+    for (int y = lane / 4; y < Atom::rows(); y += 8) {
       const int to_row = row + i * Atom::rows() + y;
-      const int head = head_of(to_row);
-      const int after = head + max(end - head, 0) / kVecD * kVecD;  // the last whole piece
-      const int at = single & ((1 << shift) - 1);
-      const int x = at < head ? at : after + at - head;
-      if (to_row >= output.rows() || x >= end) continue;
-      output.store(to_row, col + x, output.scaled(slab[y * kSlabStride + x]), alpha, beta);
+      if (to_row >= output.rows()) continue;
+      const Acc* from = slab + y * kSlabStride + (kAligned ? past : 0);
+#pragma unroll
+      for (int piece = member; piece < kPieces; piece += 4) {
+        const int first = head + piece * kVecD;
+        if (first + kVecD > end) continue;
+        Acc product[kVecD];
+        if constexpr (kAligned) {
+          load_line(from + first, product);
+        } else {
+          load_unaligned(from, first, product);
+        }
+        output.template store<1>(to_row, col + first, product, alpha, beta);
+      }
+#pragma unroll 2
+      for (int single = member; single < singles; single += 4) {
+        const int x = single < head ? single : after + single - head;
+        if (x < end) output.store(to_row, col + x, from[x], alpha, beta);
+      }
     }
     __syncwarp();
   }

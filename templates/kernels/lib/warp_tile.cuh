@@ -143,6 +143,19 @@ class WarpTile {
     }
   }
 
+  /// The same with the rows shifted, this lane's by `shift`.
+  template <class Acc>
+  KILN_DEVICE void store_shifted_row(int row, Acc* slab, int stride, int shift) const
+      requires(AtomType::addressed_by_lane())
+  {
+    constexpr int kCols = kShape.cols;
+    constexpr int kN = Atom::cols();
+#pragma unroll
+    for (int j = 0; j < kCols; ++j) {
+      Atom::store_shifted(sums_[row][j], slab + shift + j * kN, stride);
+    }
+  }
+
   /// The lane's sums, as many as count(), in any order.
   KILN_HD static constexpr int count() { return kShape.rows * kShape.cols * 8; }
   KILN_DEVICE typename Atom::Acc& sum(int i) {
