@@ -67,8 +67,8 @@ struct GemmMmaConfig {  //@ config
   int stages;           //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
   int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
-  int min_blocks;       //@ tune 1* 2 3 4         // blocks per SM that registers leave room for
-  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; beyond 32 for f64
+  int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
+  int atom_bytes;       //@ tune 32* 64           // of k in one product; 64 is for f64
   int tile_k;           //@ let depth_bytes / a_bytes
   int slice_warps;      //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int warps;            //@ let slice_warps * slices
@@ -79,6 +79,7 @@ struct GemmMmaConfig {  //@ config
   int factor_regs;      //@ let a_type == type.tf32 ? warp_n / 4   // of converted operands
                         //@     : a_type == type.e4m3 || a_type == type.e5m2 ? warp_n / 2 : 0
   int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
+  int other_regs;       //@ let a_bytes == 8 ? 28 : 40   // addresses; f64 needs few at a time
   int a_transposed;     //@ let trans_a
   int b_transposed;     //@ let trans_b
   int reads_matrix_c;   //@ let reads_c
@@ -134,10 +135,11 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     splits == 1 || blocks <= 4 * device.sm_count                // few tiles only
 //@ prefer     slices == 1 || blocks <= 2 * device.sm_count
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     sum_regs + buffers * fragment_regs + factor_regs + 40 <= thread_regs   // no spills
+//@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
 //@ prefer     copy == 0 || stages * depth_bytes <= 640   // beyond it room for nothing, unless a
 //@              || blocks <= device.sm_count             // block has k on its way at once
 //@ prefer     stages < 8 || blocks <= device.sm_count
+//@ prefer     round_up(k, tile_k) <= max(k + k / 2, 32 / a_bytes)   // no depth for nothing
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
 //@              warp_m * warp_n * acc_bytes >= 8192
@@ -163,7 +165,8 @@ struct GemmMmaLaunch {  //@ at launch
 //@ cost       waits = stages == 1 ? ceil_div(k_each, tile_k)
 //@                    : stages == 2 && copy == 1 ? ceil_div(k_each, tile_k) / 2 : 0   // half
 //@ cost       trips = ceil_div(k_each, tile_k * (copy == 1 ? stages - 1 : 1))
-//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs + 40)
+//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs +
+//@                            other_regs)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
@@ -186,9 +189,9 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   using ChunksB = TileChunks<A, kTileB, kStage.b, C.vec_b, C.threads>;
   using CopyA = Conditional<C.copy == 1, CopyAsync<ChunksA>, CopyRegisters<ChunksA, C.aligned_a>>;
   using CopyB = Conditional<C.copy == 1, CopyAsync<ChunksB>, CopyRegisters<ChunksB, C.aligned_b>>;
-  using Mma = WarpTile<AtomMma<A, B, Acc, C.atom_bytes>,
-                       WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k / C.slices, C.buffers},
-                       kStage>;
+  using Mma =
+      WarpTile<AtomMma<A, B, Acc, C.atom_bytes>,
+               WarpTileShape{C.warp_m / 16, C.warp_n / 16, C.tile_k / C.slices, C.buffers}, kStage>;
 
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);

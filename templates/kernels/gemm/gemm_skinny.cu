@@ -27,8 +27,8 @@
 ///
 /// The warps of a block share 16 * row_tiles rows of the weights and take turns along k, `unroll`
 /// pieces of 32 at a time, of which `slots - 1` are in flight in each. The tokens, which all blocks
-/// read, come from the caches, into registers one turn ahead or through the ring. The warps' sums meet in shared memory, and rows of D
-/// that are computed side by side are stored side by side.
+/// read, come from the caches, into registers one turn ahead or through the ring. The warps' sums
+/// meet in shared memory, and rows of D that are computed side by side are stored side by side.
 ///
 /// Limits. Both operands lie along k, in rows that start on 16 bytes; at most 64 tokens.
 
@@ -69,9 +69,10 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
 //@ prefer     row_tiles * tokens / 2 + token_regs + 8 * row_tiles + 40 <= thread_regs
-//@ prefer     row_tiles <= max(2, tokens / 16)       // many tokens: read for more rows at once
+//@ prefer     row_tiles <= 2 || tokens >= 16        // many are read for more rows at once
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     weight_bytes >= 32768 || ceil_div(max(m, n), rows) > 2 * device.sm_count   // in flight
+//@ prefer     weight_bytes >= 32768 ||              // in flight
+//@              ceil_div(max(m, n), rows) > 2 * device.sm_count
 //@ launch     gemm_skinny
 //@   grid     ceil_div(max(m, n), rows)
 //@   block    threads

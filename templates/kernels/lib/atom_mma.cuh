@@ -17,8 +17,8 @@
 ///
 /// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
 /// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
-/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two, 128
-/// four. A lane's address depends on the atom and the step along k by an addition (other rows of the tile)
+/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two. A
+/// lane's address depends on the atom and the step along k by an addition (other rows of the tile)
 /// and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one such address
 /// per operand.
 
@@ -80,12 +80,11 @@ struct MmaOperand<__nv_fp8_e5m2> : MmaOperandFp8<__nv_fp8_e5m2, __NV_E5M2> {};
 #endif
 
 /// Stages hold elements of both operands as A's, of the same size: bits are bits. The atom is so
-/// many bytes of k deep: 32, of f64 also 64 and 128.
+/// many bytes of k deep: 32, of f64 also 64.
 template <class A, class B, class AccType, int kBytes = 32>
 struct AtomMma {
   static_assert(sizeof(A) == sizeof(B), "The operands' elements are of one size");
-  static_assert(kBytes == 32 || ((kBytes == 64 || kBytes == 128) && sizeof(A) == 8),
-                "No product is of that depth");
+  static_assert(kBytes == 32 || (kBytes == 64 && sizeof(A) == 8), "No product is of that depth");
   using Acc = AccType;
   using Word = typename MmaOperand<A>::Word;
   static constexpr int kWordsDeep = kBytes / (4 * static_cast<int>(sizeof(Word)));
@@ -101,8 +100,8 @@ struct AtomMma {
   struct FragmentB {
     Word words[kWords];
   };
-  /// As multiplied. Made from a fragment when it is used, not when it is loaded: its words are there
-  /// by then, and no multiplication waits for a conversion that waits for shared memory.
+  /// As multiplied. Made from a fragment when it is used, not when it is loaded: its words are
+  /// there by then, and no multiplication waits for a conversion that waits for shared memory.
   template <class Operand>
   struct Factors {
     Word parts[Operand::kParts][kWords];
@@ -182,13 +181,9 @@ struct AtomMma {
       for (int half = 0; half < 2; ++half) {
         if constexpr (kWordsDeep == 1) {
           mma(sum.halves[half], a.parts[part], words[half], type_a, type_b);
-        } else if constexpr (kWordsDeep == 2) {
+        } else {
           mma(sum.halves[half], a.parts[part], words[2 * half], words[2 * half + 1], type_a,
               type_b);
-        } else {
-          mma(sum.halves[half], a.parts[part],
-              {words[4 * half], words[4 * half + 1], words[4 * half + 2], words[4 * half + 3]},
-              type_a, type_b);
         }
       }
     }
@@ -207,7 +202,9 @@ struct AtomMma {
   }
 
   /// The lane's first row of the atom; the other is 8 below.
-  KILN_DEVICE static int row_of_lane() { return static_cast<int>(threadIdx.x) % 32 / 4; }
+  KILN_DEVICE static int row_of_lane() {
+    return static_cast<int>(threadIdx.x) % 32 / 4;
+  }
   /// As store(), element by element: `to` may be any place, and another for each row of 8.
   KILN_DEVICE static void store_shifted(const Accumulator& sum, Acc* to, int stride) {
     Acc* place = to + row_of_lane() * stride + threadIdx.x % 4 * 2;

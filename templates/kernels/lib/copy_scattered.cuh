@@ -62,23 +62,35 @@ class CopyScattered {
     // The address moves before the copies, not after them: they read it late, and what overwrites
     // it waits for that.
     source_ += kTile.depth;
-    const T* from = source_;
-#pragma unroll
-    for (int pass = 0; pass < kPasses; ++pass) {
-#pragma unroll
-      for (int i = 0; i < kRuns; ++i) {
-        const bool exists = pass * kLines < lines_ && i * kRun < depth_;
-        if (in_tile(pass)) {
-          copy_async<kBytes>(to + i * kRun * kStride + pass * kLines, from + i * kRun,
-                             exists ? kBytes : 0);
-        }
-      }
-      from += step_;
+    // Inside of the matrix there is nothing to ask for each copy.
+    if (lines_ > (kPasses - 1) * kLines && depth_ > (kRuns - 1) * kRun) {
+      start_copies(to, [](int, int) { return kBytes; });
+    } else {
+      start_copies(to, [&](int pass, int i) {
+        return pass * kLines < lines_ && i * kRun < depth_ ? kBytes : 0;
+      });
     }
     depth_ -= kTile.depth;
   }
 
  private:
+  /// All copies of a tile, of so many bytes in a pass and a run of k.
+  template <class Bytes>
+  KILN_DEVICE void start_copies(T* to, const Bytes& bytes) const {
+    const T* from = source_;
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) {
+#pragma unroll
+      for (int i = 0; i < kRuns; ++i) {
+        if (in_tile(pass)) {
+          copy_async<kBytes>(to + i * kRun * kStride + pass * kLines, from + i * kRun,
+                             bytes(pass, i));
+        }
+      }
+      from += step_;
+    }
+  }
+
   KILN_DEVICE bool in_tile(int pass) const {
     if constexpr (kRows % kLines == 0) return true;
     return line_ + pass * kLines < kRows;

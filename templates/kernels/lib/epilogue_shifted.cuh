@@ -13,8 +13,8 @@
 /// What the first and the last line hold only in part is written element by element. Where lanes
 /// know which sums they have (mma.sync), each puts them into the slab as far from the row's start
 /// as the row is from that of its line, so that whole pieces are aligned there too. Elsewhere
-/// (WMMA) a piece begins at any column of the slab, whose rows are read in aligned quads: those that
-/// cover it, and the piece is selected from them.
+/// (WMMA) a piece begins at any column of the slab, whose rows are read in aligned quads: those
+/// that cover it, and the piece is selected from them.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
@@ -43,8 +43,8 @@ KILN_DEVICE void load_unaligned(const Acc* row, int at, Acc (&to)[kCount]) {
   for (int i = 0; i < kCount; ++i) to[i] = (rest & 1) != 0 ? from[i + 1] : from[i];
 }
 
-/// A line of sums that starts on 16 bytes. Of two quads each of eight lanes reads one at once; every
-/// second four begin with the second, so that they are in different banks.
+/// A line of sums that starts on 16 bytes. Of two quads each of eight lanes reads one at once;
+/// every second four begin with the second, so that they are in different banks.
 template <class Acc, int kCount>
 KILN_DEVICE void load_line(const Acc* line, Acc (&to)[kCount]) {
   static_assert((kCount == 4 || kCount == 8) && sizeof(Acc) == 4, "A line is one quad or two");
@@ -68,7 +68,9 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   using Atom = typename Mma::Atom;
   constexpr int kCols = Mma::shape().cols * Atom::cols();
   constexpr int kPieces = kCols / kVecD;  // per row, whole ones
-  constexpr bool kAligned = requires { mma.store_shifted_row(0, slab, 0, 0); };
+  constexpr bool kAligned = requires {
+    mma.store_shifted_row(0, slab, 0, 0);
+  };
   static_assert(8 % kVecD == 0 && Atom::rows() % 8 == 0, "Rows 8 apart must agree");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % 4;

@@ -146,8 +146,7 @@ class WarpTile {
   /// The same with the rows shifted, this lane's by `shift`.
   template <class Acc>
   KILN_DEVICE void store_shifted_row(int row, Acc* slab, int stride, int shift) const
-      requires(AtomType::addressed_by_lane())
-  {
+      requires(AtomType::addressed_by_lane()) {
     constexpr int kCols = kShape.cols;
     constexpr int kN = Atom::cols();
 #pragma unroll
@@ -157,7 +156,9 @@ class WarpTile {
   }
 
   /// The lane's sums, as many as count(), in any order.
-  KILN_HD static constexpr int count() { return kShape.rows * kShape.cols * 8; }
+  KILN_HD static constexpr int count() {
+    return kShape.rows * kShape.cols * 8;
+  }
   KILN_DEVICE typename Atom::Acc& sum(int i) {
     constexpr int kCols = kShape.cols;
     return sums_[i / (8 * kCols)][i / 8 % kCols].halves[i / 4 % 2][i % 4];
