@@ -101,10 +101,21 @@ class CopyRegisters {
     constexpr int kParts = static_cast<int>(sizeof(Vector) / sizeof(Part));
     constexpr int kPartsEach = static_cast<int>(sizeof(T) / sizeof(Part));
     const Part* from = reinterpret_cast<const Part*>(source);
-    Part words[kParts];
+    Part words[kParts] = {};
+    // Often next to nothing is left, and asking for it costs more than the loads.
+    constexpr int kFew = kParts / 8 < 1 ? 1 : kParts / 8;
+    const int valid = count * kPartsEach;
+    if (valid > 0) {
 #pragma unroll
-    for (int i = 0; i < kParts; ++i) {
-      words[i] = i < count * kPartsEach ? from[i] : static_cast<Part>(0);
+      for (int i = 0; i < kFew; ++i) {
+        if (i < valid) words[i] = from[i];
+      }
+    }
+    if (valid > kFew) {
+#pragma unroll
+      for (int i = kFew; i < kParts; ++i) {
+        if (i < valid) words[i] = from[i];
+      }
     }
     Vector vector;
     memcpy(&vector, words, sizeof(vector));

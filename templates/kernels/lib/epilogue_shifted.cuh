@@ -80,8 +80,15 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   const int past = output.template past_a_line<kVecD>(row + lane / 4, col);
   const int head = -past & (kVecD - 1);
   const int after = head + max(end - head, 0) / kVecD * kVecD;  // the last whole piece
-  // Elements outside of whole pieces: as many as one has, or at the edge of D up to two.
-  const int singles = end == kCols ? kVecD : 2 * kVecD;
+  // The lane's share of the elements outside of whole pieces, of which there are as many as one has
+  // or, at the edge of D, up to twice as many.
+  constexpr int kSingles = 2 * kVecD / 4;
+  int singles[kSingles];
+#pragma unroll
+  for (int s = 0; s < kSingles; ++s) {
+    const int single = member + 4 * s;
+    singles[s] = single < head ? single : after + single - head;
+  }
 #pragma unroll
   for (int i = 0; i < Mma::shape().rows; ++i) {
     if constexpr (kAligned) {
@@ -107,9 +114,8 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
         }
         output.template store<1>(to_row, col + first, product, alpha, beta);
       }
-#pragma unroll 2
-      for (int single = member; single < singles; single += 4) {
-        const int x = single < head ? single : after + single - head;
+#pragma unroll
+      for (const int x : singles) {
         if (x < end) output.store(to_row, col + x, from[x], alpha, beta);
       }
     }
