@@ -110,7 +110,7 @@ struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
   int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
-  int blocks;           //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n) * splits
+  int tiles;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
@@ -130,15 +130,15 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    threads * vec_a % (a_cols * a_line) == 0        // with each pass of the threads
 //@ require    threads * vec_b % (b_cols * b_line) == 0        // the swizzle repeats
 //@ require    smem_bytes <= device.smem_optin
-//@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
+//@ require    tiles <= 2147483647   // one-dimensional grid
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
-//@ prefer     splits == 1 || blocks <= 4 * device.sm_count                // few tiles only
-//@ prefer     slices == 1 || blocks <= 2 * device.sm_count
+//@ prefer     splits == 1 || tiles * splits <= 4 * device.sm_count        // few tiles only
+//@ prefer     slices == 1 || tiles * splits <= 2 * device.sm_count
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
 //@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
-//@ prefer     copy == 0 || stages * depth_bytes <= 640   // beyond it room for nothing, unless a
-//@              || blocks <= device.sm_count             // block has k on its way at once
-//@ prefer     stages < 8 || blocks <= device.sm_count
+//@ prefer     copy == 0 || stages * depth_bytes <= 640 ||   // beyond it room for nothing, unless
+//@              tiles * splits <= device.sm_count           // k is on its way at once
+//@ prefer     stages < 8 || tiles * splits <= device.sm_count
 //@ prefer     round_up(k, tile_k) <= max(k + k / 2, 32 / a_bytes)   // no depth for nothing
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
@@ -146,7 +146,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
 //@ launch     gemm_mma
-//@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n), splits
+//@   grid     tiles, splits
 //@   block    threads
 //@   smem     smem_bytes
 //@ launch     gemm_mma_sum
@@ -155,11 +155,11 @@ struct GemmMmaLaunch {  //@ at launch
 //@   block    128
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
 //@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
-//@ cost       issues = warps * ceil_div(k_each, tile_k) *
-//@                     ((tile_m + tile_n) * tile_k / threads / 2 + depth_bytes / 32 *
+//@ cost       issues = slice_warps * ceil_div(k_each, tile_k) *
+//@                     ((tile_m + tile_n) * tile_k / slice_warps / 64 + depth_bytes / 32 *
 //@                      (warp_m * warp_n / 4 / atom_bytes + (warp_m + warp_n) / 16 + 8))
 //@ cost       memory = ceil_div(k_each, tile_k) *
-//@                     (warps * (warp_m + warp_n) * depth_bytes / 128 +
+//@                     (slice_warps * (warp_m + warp_n) * depth_bytes / 128 +
 //@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
 //@ cost       waits = stages == 1 ? ceil_div(k_each, tile_k)
