@@ -16,8 +16,12 @@
 ///
 ///     even address   | w0    | w1    | w2    | h0 h1 |
 ///     odd address    h0 | w0    | w1    | w2    | h1         one shift by 16 bits brings w in line
+///
+/// They stay apart until they are stored: what joins them waits for them, and would make each pass
+/// of load() wait for memory in its turn.
 
 #include "common/annotations.cuh"
+#include "common/meta.cuh"
 #include "lib/tile_chunks.cuh"
 
 namespace kiln {
@@ -29,8 +33,16 @@ class CopyRegisters {
 
  public:
   using Element = T;
+  /// A chunk of halfwords as loaded.
+  struct Halfwords {
+    unsigned words[3];
+    unsigned h0;
+    unsigned h1;
+  };
+  static constexpr bool kHalfwords = sizeof(T) == 2 && kAligned == 1 && Chunks::vec() == 8;
   struct Registers {
-    Vector chunk[Chunks::grid().passes];
+    bool odd;  ///< where its chunks of halfwords begin
+    Conditional<kHalfwords, Halfwords, Vector> chunk[Chunks::grid().passes];
   };
 
   KILN_DEVICE explicit CopyRegisters(const Panel<T>& panel) : chunks_(panel) {}
@@ -39,10 +51,14 @@ class CopyRegisters {
   KILN_DEVICE void load(Registers& registers) {
     constexpr int kPasses = Chunks::grid().passes;
     constexpr int kVec = Chunks::vec();
+    if constexpr (kHalfwords) registers.odd = is_odd();
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
       if (!chunks_.in_tile(pass)) continue;
-      if (chunks_.valid(pass) == kVec) {
+      if constexpr (kHalfwords) {
+        load_halfwords(registers.chunk[pass], chunks_.source(pass), chunks_.valid(pass),
+                       registers.odd ? 1 : 0);
+      } else if (chunks_.valid(pass) == kVec) {
         registers.chunk[pass] = load_whole(chunks_.source(pass));
       } else {
         registers.chunk[pass] = load_partial(chunks_.source(pass), chunks_.valid(pass));
@@ -58,7 +74,10 @@ class CopyRegisters {
     constexpr int kPasses = Chunks::grid().passes;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
-      if (chunks_.in_tile(pass)) {
+      if (!chunks_.in_tile(pass)) continue;
+      if constexpr (kHalfwords) {
+        *reinterpret_cast<Vector*>(to + pass * kStep) = joined(registers.chunk[pass], is_odd());
+      } else {
         *reinterpret_cast<Vector*>(to + pass * kStep) = registers.chunk[pass];
       }
     }
@@ -68,8 +87,6 @@ class CopyRegisters {
   KILN_DEVICE static Vector load_whole(const T* source) {
     if constexpr (kAligned == Chunks::vec()) {
       return *reinterpret_cast<const Vector*>(source);
-    } else if constexpr (sizeof(T) == 2 && kAligned == 1 && Chunks::vec() == 8) {
-      return load_halfwords(source);
     } else {
       using Part = typename Word<kAligned* static_cast<int>(sizeof(T))>::type;
       constexpr int kParts = Chunks::vec() / kAligned;
@@ -82,18 +99,44 @@ class CopyRegisters {
     }
   }
 
-  KILN_DEVICE static uint4 load_halfwords(const T* source) {
+  /// Whether the thread's chunks of halfwords begin in the middle of a word: all of them do or
+  /// none, since passes and tiles are an even number of rows or of elements apart.
+  KILN_DEVICE bool is_odd() const {
+    static_assert(Chunks::grid().rows_per_pass % 2 == 0, "Passes must take an even number of rows");
+    return reinterpret_cast<unsigned long long>(chunks_.source(0)) % 4 != 0;
+  }
+
+  KILN_DEVICE static void load_halfwords(Halfwords& to, const T* source, int count, int odd) {
     const unsigned short* halves = reinterpret_cast<const unsigned short*>(source);
-    const bool odd = reinterpret_cast<unsigned long long>(source) % 4 != 0;
-    const unsigned* words = reinterpret_cast<const unsigned*>(halves + (odd ? 1 : 0));
-    const unsigned w0 = words[0];
-    const unsigned w1 = words[1];
-    const unsigned w2 = words[2];
-    const unsigned h0 = halves[odd ? 0 : 6];
-    const unsigned h1 = halves[7];
-    return {odd ? __funnelshift_r(h0 << 16, w0, 16) : w0, odd ? __funnelshift_r(w0, w1, 16) : w1,
-            odd ? __funnelshift_r(w1, w2, 16) : w2,
-            odd ? __funnelshift_r(w2, h1, 16) : h0 | h1 << 16};
+    const unsigned* words = reinterpret_cast<const unsigned*>(halves + odd);
+    const int lone = odd != 0 ? 0 : 6;
+    if (count == 8) {
+#pragma unroll
+      for (int i = 0; i < 3; ++i) to.words[i] = words[i];
+      to.h0 = halves[lone];
+      to.h1 = halves[7];
+    } else {
+      to = {};
+      if (count == 0) return;
+#pragma unroll
+      for (int i = 0; i < 3; ++i) {
+        const int first = 2 * i + odd;
+        if (first + 1 < count) {
+          to.words[i] = words[i];
+        } else if (first < count) {
+          to.words[i] = halves[first];
+        }
+      }
+      if (lone < count) to.h0 = halves[lone];
+    }
+  }
+
+  KILN_DEVICE static uint4 joined(const Halfwords& from, bool odd) {
+    const unsigned(&w)[3] = from.words;
+    const unsigned lone = from.h0 << 16;
+    const unsigned shift = odd ? 16 : 32;  // 32 leaves the second word
+    return {__funnelshift_rc(lone, w[0], shift), __funnelshift_rc(w[0], w[1], shift),
+            __funnelshift_rc(w[1], w[2], shift), __funnelshift_r(odd ? w[2] : lone, from.h1, 16)};
   }
 
   KILN_DEVICE static Vector load_partial(const T* source, int count) {
