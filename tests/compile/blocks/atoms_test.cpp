@@ -27,6 +27,7 @@ const char* const kAtomKernel = R"(
 #include "lib/atom_mma.cuh"
 #include "lib/atom_wmma.cuh"
 #include "lib/shared_layout.cuh"
+#include "lib/slices.cuh"
 #include "lib/warp_tile.cuh"
 
 namespace kiln {
@@ -63,6 +64,36 @@ __global__ void mma(const GemmArgs args) {
                          OperandLayout{kRowsB, kAlongB, kElements}, 2 * kElements};
   __shared__ __align__(1024) A stage[2 * kElements];
   product<AtomMma<A, B, Acc, kBytes>, kStage, kProducts>(args, stage, static_cast<Acc*>(args.d));
+}
+
+/// As many warps as slices share 128 bytes of depth.
+template <class T, class Acc, bool kAlongB, int kSlices>
+__global__ void sliced(const GemmArgs args) {
+  constexpr int kDepth = 128 / static_cast<int>(sizeof(T));
+  constexpr int kLine = sizeof(T) == 8 ? 4 : 8;
+  constexpr SwizzledLayout kRowsA{kDepth, kDepth / kLine, kLine};
+  constexpr SwizzledLayout kRowsB{kAlongB ? kDepth : 32, kDepth / kLine, kLine};
+  constexpr int kElements = 32 * kDepth;
+  constexpr Stage kStage{OperandLayout{kRowsA, true, 0}, OperandLayout{kRowsB, kAlongB, kElements},
+                         2 * kElements};
+  __shared__ __align__(1024) T stage[2 * kElements];
+  __shared__ Acc exchange[(kSlices - 1) * 32 * 32];
+  const T* a = static_cast<const T*>(args.a);
+  const T* b = static_cast<const T*>(args.b);
+  for (int i = static_cast<int>(threadIdx.x); i < kElements; i += 32 * kSlices) {
+    stage[kStage.a.offset(i / kDepth, i % kDepth)] = a[i];
+    stage[kStage.b.first + kStage.b.offset(i % 32, i / 32)] = b[i];
+  }
+  __syncthreads();
+  const int slice = static_cast<int>(threadIdx.x) / 32;
+  using Mma = WarpTile<AtomMma<T, T, Acc>, WarpTileShape{2, 2, kDepth / kSlices, 1}, kStage>;
+  Mma mma(0, 0, slice * (kDepth / kSlices));
+  mma.multiply_stage(stage);
+  collect_slices<kSlices, 32 * kSlices>(mma, exchange, slice);
+  if (slice > 0) return;
+  for (int row = 0; row < 2; ++row) {
+    mma.store_row(row, static_cast<Acc*>(args.d) + row * 16 * 32, 32);
+  }
 }
 
 // Rows are 16 bytes longer than they need be, or 32 where words of rows across k are read.
@@ -218,6 +249,40 @@ class AtomBlocks : public BlockTest {
 
 TEST_F(AtomBlocks, ProductsOfMmaSyncAreRightAndReadWithoutConflicts) {
   expect_right(mma_cases());
+}
+
+TEST_F(AtomBlocks, SlicesOfAWarpTileAddUp) {
+  struct SliceCase {
+    std::string kernel;
+    DType type;
+    DType acc;
+    unsigned slices;
+  };
+  const std::vector<SliceCase> cases{
+      {"kiln::sliced<__half, float, true, 2>", DType::f16, DType::f32, 2},
+      {"kiln::sliced<__half, float, false, 4>", DType::f16, DType::f32, 4},
+      {"kiln::sliced<double, double, true, 4>", DType::f64, DType::f64, 4},
+      {"kiln::sliced<double, double, false, 2>", DType::f64, DType::f64, 2}};
+  std::vector<std::string> kernels;
+  for (const SliceCase& one : cases) kernels.push_back(one.kernel);
+  load(kAtomKernel, kernels);
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(kernels[i]);
+    const SliceCase& one = cases[i];
+    const int depth = 128 / size_bytes(one.type);
+    GemmArgs args{};
+    args.a = matrix(one.type, 32, depth, depth);
+    args.b = matrix(one.type, depth, 32, 32);
+    args.d = fresh(std::size_t{32 * 32} * static_cast<std::size_t>(size_bytes(one.acc)));
+    run(i, {{1, 1, 1}, {32 * one.slices, 1, 1}, {1, 1, 1}, 0}, args);
+    const auto got = values(one.acc, args.d, std::size_t{32 * 32});
+    for (int at = 0; at < 32 * 32; ++at) {
+      double wanted = 0.0;
+      for (int z = 0; z < depth; ++z) wanted += number_at(at / 32, z) * number_at(z, at % 32);
+      ASSERT_EQ(got[static_cast<std::size_t>(at)], wanted)
+          << "row " << at / 32 << " column " << at % 32;
+    }
+  }
 }
 
 TEST_F(AtomBlocks, ProductsOfWmmaAreRightAndReadWithoutConflicts) {

@@ -46,6 +46,25 @@ struct StagedResults {
   }
 };
 
+/// The same where each lane knows its sums: four share a row.
+struct LaneResults : StagedResults {
+  KILN_DEVICE void store_shifted_row(int atom, float* slab, int stride, int shift) const {
+    const int y = static_cast<int>(threadIdx.x) % 32 / 4;
+    for (int x = static_cast<int>(threadIdx.x) % 4; x < 32; x += 4) {
+      slab[y * stride + shift + x] = static_cast<float>((row + atom * 8 + y) * 100 + col + x);
+    }
+  }
+};
+
+template <int kVecC, int kVecD, bool kReadsC, class C, class D>
+__global__ void shifted(const GemmArgs args) {
+  __shared__ __align__(16) float slab[8 * 40];
+  const int row = static_cast<int>(blockIdx.y) * 16;
+  const int col = static_cast<int>(blockIdx.x) * 32;
+  store_staged<kVecC, kVecD, 40>(LaneResults{{row, col}}, Output<C, D, float, kReadsC>(args), slab,
+                                 row, col);
+}
+
 template <int kVecC, int kVecD, bool kReadsC, class C, class D>
 __global__ void staged(const GemmArgs args) {
   __shared__ __align__(16) float slab[8 * 40];
@@ -156,6 +175,13 @@ TEST_F(EpilogueBlocks, Staged) {
          {"staged", 1, 2, false, DType::f16, DType::f16},
          {"staged", 4, 1, true, DType::f32, DType::f32},
          {"staged", 4, 4, false, DType::f32, DType::f32}});
+}
+
+TEST_F(EpilogueBlocks, ShiftedOnTheWayIntoTheSlab) {
+  check({{"shifted", 1, 1, true, DType::f16, DType::f16},
+         {"shifted", 1, 2, false, DType::f16, DType::f16},
+         {"shifted", 4, 1, true, DType::f32, DType::f32},
+         {"shifted", 8, 8, true, DType::f16, DType::f16}});
 }
 
 TEST_F(EpilogueBlocks, StagedWithoutBankConflicts) {
