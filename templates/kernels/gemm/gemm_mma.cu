@@ -35,7 +35,7 @@
 /// Copies go through registers (any alignment) or through a ring of stages that cp.async fills
 /// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors. Where
 /// D has few tiles, blocks share them along k, and a second launch adds up their parts
-/// (lib/split_k.cuh).
+/// (lib/split_k.cuh); or warps of a block share the depth of its stages (lib/slices.cuh).
 ///
 /// Limits. 8-bit operands lie along k (A as it is, B transposed). From sm_90 on mma.sync reaches
 /// two thirds of what the tensor cores do through wgmma (1365 of 2049 multiply-adds a clock, `kiln

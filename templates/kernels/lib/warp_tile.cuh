@@ -18,8 +18,8 @@
 /// Atoms whose lanes have addresses of their own (mma.sync) say where they are; those that take a
 /// whole fragment from one address (WMMA) get it.
 ///
-/// A share may begin deeper in the stage, where other warps take the rest of its depth: slices()
-/// of lib/slices.cuh.
+/// A share may begin deeper in the stage, where other warps take the rest of its depth
+/// (lib/slices.cuh).
 ///
 /// With two fragment buffers the fragments of the next step are read from shared memory while the
 /// tensor cores work on the current ones.
