@@ -61,7 +61,7 @@ KILN_DEVICE void load_line(const Acc* line, Acc (&to)[kCount]) {
   }
 }
 
-/// As store_staged, with vectors of kVecD elements, 16 bytes. Four lanes share a row, and rows 8
+/// As store_staged, with vectors of kVecD elements: 16 bytes, or 8 elements of a byte. Four lanes share a row, and rows 8
 /// apart begin at the same place of a line: a lane finds out once where its pieces are.
 template <int kVecD, int kSlabStride, class Mma, class Output, class Acc>
 KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
@@ -74,8 +74,9 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   static_assert(8 % kVecD == 0 && Atom::rows() % 8 == 0, "Rows 8 apart must agree");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % 4;
-  const Acc alpha = output.alpha();
-  const Acc beta = output.beta();
+  using Scaled = typename Output::Scaled;
+  const Scaled alpha = output.alpha();
+  const Scaled beta = output.beta();
   const int end = min(kCols, output.cols() - col);
   const int past = output.template past_a_line<kVecD>(row + lane / 4, col);
   const int head = -past & (kVecD - 1);
@@ -106,17 +107,20 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
       for (int piece = member; piece < kPieces; piece += 4) {
         const int first = head + piece * kVecD;
         if (first + kVecD > end) continue;
-        Acc product[kVecD];
+        Acc sums[kVecD];
         if constexpr (kAligned) {
-          load_line(from + first, product);
+          load_line(from + first, sums);
         } else {
-          load_unaligned(from, first, product);
+          load_unaligned(from, first, sums);
         }
+        Scaled product[kVecD];
+#pragma unroll
+        for (int e = 0; e < kVecD; ++e) product[e] = output.scaled(sums[e]);
         output.template store<1>(to_row, col + first, product, alpha, beta);
       }
 #pragma unroll
       for (const int x : singles) {
-        if (x < end) output.store(to_row, col + x, from[x], alpha, beta);
+        if (x < end) output.store(to_row, col + x, output.scaled(from[x]), alpha, beta);
       }
     }
     __syncwarp();

@@ -91,7 +91,7 @@ KILN_DEVICE void store_aligned(const Mma& mma, const Output& output, Acc* slab, 
 template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class Acc>
 KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   constexpr int kBytes = static_cast<int>(sizeof(typename Output::Element));
-  constexpr int kLine = 16 / kBytes;
+  constexpr int kLine = kBytes == 1 ? 8 : 16 / kBytes;
   if constexpr (kVecD * kBytes <= 4 && kLine >= 4 && sizeof(Acc) == 4) {
     store_shifted<kLine, kSlabStride>(mma, output, slab, row, col);
   } else {
