@@ -50,7 +50,7 @@ struct GemmRequest {
 [[nodiscard]] inline GemmRequest make_request(const Gemm& g) noexcept {
   constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
   constexpr int kMaxAlignment = 4096;
-  const auto size_ok = [](std::int64_t size) { return size >= 1 && size <= kMaxSize; };
+  const auto size_ok = [](std::int64_t size) { return size >= 0 && size <= kMaxSize; };
   const auto alignment_ok = [](int bytes) {
     return bytes >= 1 && bytes <= kMaxAlignment &&
            std::has_single_bit(static_cast<unsigned>(bytes));

@@ -22,6 +22,11 @@ std::uintptr_t address(const void* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer);
 }
 
+/// Whether A and B have elements, D having some.
+bool has_product(const KernelEntry& entry) {
+  return entry.k != 0;
+}
+
 void check_operand(char name, const void* pointer, std::uintptr_t mask) {
   if (pointer == nullptr) throw Error(ErrorKind::usage, fmt::format("launch: {} is null", name));
   if ((address(pointer) & mask) == 0) return;
@@ -81,10 +86,13 @@ void check_epilogue_operands(const KernelEntry& entry, const GemmOperands& opera
 
 /// Reports what is wrong with operands that the launch refused.
 [[noreturn]] void refuse(const KernelEntry& entry, const GemmOperands& operands) {
-  check_operand('A', operands.a, entry.mask_a);
-  check_operand('B', operands.b, entry.mask_b);
-  check_operand('D', operands.d, entry.mask_d);
-  check_epilogue_operands(entry, operands);
+  const bool writes = !entry.launches.empty();
+  if (writes && has_product(entry)) {
+    check_operand('A', operands.a, entry.mask_a);
+    check_operand('B', operands.b, entry.mask_b);
+  }
+  if (writes) check_operand('D', operands.d, entry.mask_d);
+  if (writes) check_epilogue_operands(entry, operands);
   check_scalar(entry, "alpha", operands.alpha);
   check_scalar(entry, "beta", operands.beta);
   if (!names_factors(entry, operands)) {
@@ -109,6 +117,14 @@ void check_epilogue_operands(const KernelEntry& entry, const GemmOperands& opera
                                                        entry.config, status.message)));
 }
 
+/// The factors are representable in the accumulator, and C is there to be scaled; for a launch that
+/// has nothing to do.
+bool valid_factors(const KernelEntry& entry, const GemmOperands& operands) {
+  const bool used = entry.epilogue.is_default() ? operands.beta == 0.0 || entry.reads_c
+                                                : names_factors(entry, operands);
+  return used && holds(entry, operands.alpha) && holds(entry, operands.beta);
+}
+
 /// Every operand present and aligned, and the factors representable in the accumulator. `c`
 /// counts if beta makes the kernel read it.
 bool valid(const KernelEntry& entry, const GemmOperands& operands) {
@@ -119,11 +135,13 @@ bool valid(const KernelEntry& entry, const GemmOperands& operands) {
     if (data == 0 || (data & entry.epilogue_masks[at]) != 0) return false;
     if (operand.ld != 0 && (!entry.epilogue_matrices[at] || operand.ld < entry.n)) return false;
   }
-  const std::uintptr_t a = address(operands.a);
-  const std::uintptr_t b = address(operands.b);
   const std::uintptr_t d = address(operands.d);
-  const std::uintptr_t misplaced = (a & entry.mask_a) | (b & entry.mask_b) | (d & entry.mask_d);
-  if (misplaced != 0 || a == 0 || b == 0 || d == 0) return false;
+  if (d == 0 || (d & entry.mask_d) != 0) return false;
+  if (has_product(entry)) [[likely]] {
+    const std::uintptr_t a = address(operands.a);
+    const std::uintptr_t b = address(operands.b);
+    if (a == 0 || b == 0 || ((a & entry.mask_a) | (b & entry.mask_b)) != 0) return false;
+  }
   if (!holds(entry, operands.alpha)) return false;
   if (!names_factors(entry, operands)) return false;
   const bool needs_c = entry.epilogue.is_default() ? operands.beta != 0.0 : entry.reads_c;
@@ -143,6 +161,10 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   const KernelEntry& entry = *entry_;
   if (entry.process != detail::this_process()) [[unlikely]]
     detail::refuse_parents_object();
+  if (entry.launches.empty()) [[unlikely]] {
+    if (!valid_factors(entry, operands)) refuse(entry, operands);
+    return;
+  }
   if (!valid(entry, operands)) [[unlikely]] {
     refuse(entry, operands);
   }
@@ -158,7 +180,9 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   args.ldb = ldb_;
   args.ldc = ldc_;
   args.ldd = ldd_;
-  args.alpha = operands.alpha;
+  // No product, no factor of it: zero times an infinite alpha would be NaN.
+  const bool unscaled = !has_product(entry) && entry.epilogue.is_default();
+  args.alpha = unscaled ? 0.0 : operands.alpha;
   args.beta = operands.beta;
   for (int i = 0; i < entry.epilogue_operands; ++i) {
     const auto at = static_cast<std::size_t>(i);

@@ -81,8 +81,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   return known;
 }
 
-std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
-                                              const std::string& unavailable) const {
+std::vector<const KernelTemplate*> KernelChooser::by_priority(const Problem& problem) const {
   std::vector<const KernelTemplate*> order;
   for (const KernelTemplate& kernel_template : catalog_.templates()) {
     if (!kernel_template.why_unsupported(problem, device_.limits)) {
@@ -92,18 +91,40 @@ std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refu
   std::stable_sort(order.begin(), order.end(), [&](const auto* left, const auto* right) {
     return left->priority(problem, device_.limits) > right->priority(problem, device_.limits);
   });
-  for (const KernelTemplate* kernel_template : order) {
+  return order;
+}
+
+std::optional<Choice> KernelChooser::first_default(
+    const std::vector<const KernelTemplate*>& templates, const Problem& problem,
+    const Refused& refused) const {
+  for (const KernelTemplate* kernel_template : templates) {
     const auto config = kernel_template->space(problem, device_.limits).default_config();
     if (!config || refused.contains({kernel_template->name(), *config})) continue;
-    return Choice{kernel_template,
-                  *config,
-                  Match::default_config,
-                  fmt::format("default configuration of {}{}{}", kernel_template->name(),
-                              unavailable.empty() ? "" : "; ", unavailable),
-                  "",
-                  Provenance::measured};
+    return Choice{kernel_template, *config, Match::default_config, "", "", Provenance::measured};
   }
   return std::nullopt;
+}
+
+std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
+                                              const std::string& unavailable) const {
+  auto choice = first_default(by_priority(problem), problem, refused);
+  if (choice) {
+    choice->reason = fmt::format("default configuration of {}{}{}", choice->kernel_template->name(),
+                                 unavailable.empty() ? "" : "; ", unavailable);
+  }
+  return choice;
+}
+
+std::optional<Choice> KernelChooser::plainest(const Problem& problem, const Refused& refused,
+                                              std::string_view reason) const {
+  auto order = by_priority(problem);
+  std::reverse(order.begin(), order.end());
+  auto choice = first_default(order, problem, refused);
+  if (choice) {
+    choice->match = Match::exact;
+    choice->reason = reason;
+  }
+  return choice;
 }
 
 std::vector<std::string> KernelChooser::why_none(const Problem& problem) const {

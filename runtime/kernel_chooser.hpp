@@ -53,6 +53,11 @@ class KernelChooser {
   /// here and is not in `refused`. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) const;
+  /// For problems whose product is empty: the default configuration of the template with the lowest
+  /// priority that takes the types. The plainest kernel is right whatever tuning or users brought
+  /// in, and as fast as any at scaling C. `reason` becomes the choice's.
+  [[nodiscard]] std::optional<Choice> plainest(const Problem& problem, const Refused& refused,
+                                               std::string_view reason) const;
   /// One line for each template of the operation that cannot compute the problem.
   [[nodiscard]] std::vector<std::string> why_none(const Problem& problem) const;
 
@@ -60,6 +65,11 @@ class KernelChooser {
 
  private:
   [[nodiscard]] std::vector<const TuningStore*> open_stores();
+  /// The templates that compute the problem here, highest priority first.
+  [[nodiscard]] std::vector<const KernelTemplate*> by_priority(const Problem& problem) const;
+  [[nodiscard]] std::optional<Choice> first_default(
+      const std::vector<const KernelTemplate*>& templates, const Problem& problem,
+      const Refused& refused) const;
   [[nodiscard]] bool valid(std::string_view template_name, const Config& config,
                            const Problem& problem) const;
 

@@ -24,7 +24,8 @@ struct KernelEntry {
   std::uint32_t process = 0;  ///< this_process() of its library
   Device* device = nullptr;
   Workspaces* workspaces = nullptr;
-  std::vector<LaunchRequest> launches;  ///< in order; arguments are filled in by each launch
+  /// In order; arguments are filled in by each launch. None where D has no elements.
+  std::vector<LaunchRequest> launches;
   std::uintptr_t mask_a = 0, mask_b = 0, mask_c = 0, mask_d = 0;  ///< bits that must be zero
   int m = 0, n = 0, k = 0;
   bool reads_c = false;

@@ -35,7 +35,7 @@ constexpr std::size_t kMostStoredTries = 8;
 /// The code in use comes from another compiler than the measured one: the kernel is as right as
 /// before, but its time is not the one that was measured.
 void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
-  if (choice.match != Match::exact || toolkit == choice.toolkit) return;
+  if (choice.match != Match::exact || choice.toolkit.empty() || toolkit == choice.toolkit) return;
   choice.match = Match::same_device_class;
   choice.reason = fmt::format("{} for this problem on this device class, under toolkit {}, now {}",
                               choice.provenance == Provenance::modelled ? "predicted" : "tuned",
@@ -74,6 +74,9 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
   Lock lock(mutex_);
   if (const KernelEntry* present = table_.find(request.key)) return present;
   const Problem problem = to_problem(normal);
+  if (work_of(problem) == GemmWork::none) {
+    return table_.publish(make_idle_entry(normal, request.key));
+  }
   Refusals refusals;
   for (;;) {
     std::optional<Choice> choice = choose(normal, problem, refusals, lock);
@@ -105,6 +108,9 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
                                            const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
+  if (work_of(problem) == GemmWork::scaling) {
+    return chooser_.plainest(problem, refused, why_nothing_to_tune(problem));
+  }
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");
   // May load a compiler, if none ever filled the cubin store: then nothing in the store could
   // save us that.
@@ -211,20 +217,11 @@ void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
       "tuner", fmt::format("tuning on a miss failed, the best known kernel is used: {}", failure));
 }
 
-std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, const GemmKey& key,
-                                                            const Choice& choice,
-                                                            BuiltKernel built) {
-  const Problem problem = to_problem(gemm);
+std::unique_ptr<KernelEntry> LibraryState::make_idle_entry(const Gemm& gemm,
+                                                           const GemmKey& key) const {
   auto entry = std::make_unique<KernelEntry>();
   entry->key = key;
   entry->process = process_;
-  entry->device = parts_.device.get();
-  entry->workspaces = &workspaces_;
-  entry->launches = std::move(built.launches);
-  entry->mask_a = alignment_mask(problem, "align_a");
-  entry->mask_b = alignment_mask(problem, "align_b");
-  entry->mask_c = alignment_mask(problem, "align_c");
-  entry->mask_d = alignment_mask(problem, "align_d");
   entry->m = static_cast<int>(gemm.m);
   entry->n = static_cast<int>(gemm.n);
   entry->k = static_cast<int>(gemm.k);
@@ -243,6 +240,23 @@ std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, co
       entry->epilogue_matrices[at] = slot.extent == OperandExtent::both;
     }
   }
+  entry->match = Match::exact;
+  entry->reason = why_nothing_to_tune(to_problem(gemm));
+  return entry;
+}
+
+std::unique_ptr<const KernelEntry> LibraryState::make_entry(const Gemm& gemm, const GemmKey& key,
+                                                            const Choice& choice,
+                                                            BuiltKernel built) {
+  const Problem problem = to_problem(gemm);
+  auto entry = make_idle_entry(gemm, key);
+  entry->device = parts_.device.get();
+  entry->workspaces = &workspaces_;
+  entry->launches = std::move(built.launches);
+  entry->mask_a = alignment_mask(problem, "align_a");
+  entry->mask_b = alignment_mask(problem, "align_b");
+  entry->mask_c = alignment_mask(problem, "align_c");
+  entry->mask_d = alignment_mask(problem, "align_d");
   entry->workspace_bytes = built.workspace_bytes;
   entry->module = std::move(built.module);
   entry->match = choice.match;

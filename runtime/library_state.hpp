@@ -109,6 +109,9 @@ class LibraryState {
   [[nodiscard]] bool tune(const Gemm& gemm, const Problem& problem, Lock& lock);
   /// Without the lock. One tuner at a time: another problem's waits.
   void run_tuner(const Gemm& gemm, const Problem& problem);
+  /// What does not depend on a kernel: the whole entry where D has no elements.
+  [[nodiscard]] std::unique_ptr<KernelEntry> make_idle_entry(const Gemm& gemm,
+                                                             const GemmKey& key) const;
   [[nodiscard]] std::unique_ptr<const KernelEntry> make_entry(const Gemm& gemm, const GemmKey& key,
                                                               const Choice& choice,
                                                               BuiltKernel built);

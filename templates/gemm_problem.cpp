@@ -22,9 +22,9 @@ constexpr int kMaxAlignment = 4096;
 constexpr std::int64_t kWidestAccessBytes = 16;
 
 void check_size(std::string_view name, std::int64_t value) {
-  if (value < 1 || value > kMaxSize) {
+  if (value < 0 || value > kMaxSize) {
     throw Error(ErrorKind::usage,
-                fmt::format("gemm: {} = {} is not in the range 1 to {}", name, value, kMaxSize));
+                fmt::format("gemm: {} = {} is not in the range 0 to {}", name, value, kMaxSize));
   }
 }
 
@@ -53,7 +53,8 @@ void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int6
                                               "use 0 for a tight matrix",
                                               name, ld, row_length));
   }
-  if (ld > std::numeric_limits<std::int64_t>::max() / rows / size_bytes(type)) {
+  const std::int64_t some_rows = std::max<std::int64_t>(rows, 1);
+  if (ld > std::numeric_limits<std::int64_t>::max() / some_rows / size_bytes(type)) {
     throw Error(
         ErrorKind::usage,
         fmt::format("gemm: {} = {} with {} rows needs more than 2^63 bytes", name, ld, rows));
@@ -111,6 +112,26 @@ Gemm normalised(const Gemm& gemm) {
     g.alignment_c = g.alignment_d;
   }
   return g;
+}
+
+GemmWork work_of(const Problem& problem) {
+  if (problem.size("m") == 0 || problem.size("n") == 0) return GemmWork::none;
+  return problem.size("k") == 0 ? GemmWork::scaling : GemmWork::product;
+}
+
+std::string_view why_nothing_to_tune(const Problem& problem) {
+  switch (work_of(problem)) {
+    case GemmWork::none:
+      return "nothing to tune: D has no elements, so a launch does nothing";
+    case GemmWork::scaling:
+      return problem.epilogue.empty()
+                 ? "nothing to tune: k is 0, so D is beta * C, which the plainest kernel writes"
+                 : "nothing to tune: k is 0, so the plainest kernel computes the epilogue of acc = "
+                   "0";
+    case GemmWork::product:
+      break;
+  }
+  return "";
 }
 
 bool has_whole_factors(const Gemm& gemm) {

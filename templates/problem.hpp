@@ -58,7 +58,7 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
-/// Checks sizes (1 to 2^31-1), leading dimensions (0 or at least the row length, product with the
+/// Checks sizes (0 to 2^31-1), leading dimensions (0 or at least the row length, product with the
 /// rows below 2^63 bytes), alignments (powers of two, 1 to 4096; raised to the element's size, to
 /// which elements are aligned anyway) and fills tight leading dimensions. If C is not read, its
 /// description is replaced by D's; an epilogue decides whether it is. Throws Error(usage) that
@@ -76,6 +76,17 @@ struct Problem {
 /// The type that D is computed in from the sum of products: f64, s32 (see has_whole_factors) or
 /// f32.
 [[nodiscard]] DType epilogue_type(const Gemm& gemm);
+
+/// What is left to do of a problem, sizes of 0 considered.
+enum class GemmWork : std::uint8_t {
+  product,
+  scaling,  ///< k is 0: D = beta * C, and A and B have no elements
+  none,     ///< m or n is 0: D has no elements
+};
+[[nodiscard]] GemmWork work_of(const Problem& problem);
+
+/// Why no kernel is sought for a problem that is no product, "nothing to tune: ..."; "" for one.
+[[nodiscard]] std::string_view why_nothing_to_tune(const Problem& problem);
 
 /// "nt" and the like to storage of A and B; nothing if malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);

@@ -38,10 +38,15 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
   detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
   detail::KernelChooser chooser(context.catalog(), device, context.database().value,
                                 site_databases(), warnings);
+  const auto chosen = [](const std::optional<detail::Choice>& choice) -> std::optional<Chosen> {
+    if (!choice) return std::nullopt;
+    return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
+  };
+  if (work_of(problem) == GemmWork::scaling) {
+    return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
+  }
   const auto [best, unavailable] = chooser.stored(problem, toolkit, {});
-  const auto choice = best ? best : chooser.fallback(problem, {}, unavailable);
-  if (!choice) return std::nullopt;
-  return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
+  return chosen(best ? best : chooser.fallback(problem, {}, unavailable));
 }
 
 }  // namespace kiln::tools

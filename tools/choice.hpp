@@ -28,8 +28,8 @@ struct Chosen {
                                    const DeviceLimits& limits, const Choices& choices);
 
 /// What a program on that device gets for the problem, by the runtime's own rules: the best stored
-/// candidate, else a default configuration. `toolkit` is the compiler's identity. Nothing when no
-/// template computes the problem.
+/// candidate, else a default configuration; where k is 0 the plainest template. `toolkit` is the
+/// compiler's identity. Nothing when no template computes the problem.
 [[nodiscard]] std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem,
                                                       const DeviceInfo& device,
                                                       const std::string& toolkit);

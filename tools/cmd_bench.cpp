@@ -44,6 +44,7 @@ struct BenchRow {
   std::string name;
   GemmRequest request;
   std::string unsupported;     ///< the reasons, when no template computes it
+  std::string idle;            ///< why there is nothing to measure
   std::optional<Error> error;  ///< what ended this line of a suite
   Chosen chosen;
   Contest contest;
@@ -75,7 +76,7 @@ class Benchmark {
   [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
 
   BenchRow measure(const std::string& name, const GemmRequest& problem) {
-    BenchRow row{name, problem, "", {}, {}, {}, info().provenance == Provenance::modelled};
+    BenchRow row{name, problem, "", "", {}, {}, {}, info().provenance == Provenance::modelled};
     const std::string device = context_.device().value;
     TuneRequest request;
     request.gemm = problem.gemm;
@@ -86,6 +87,11 @@ class Benchmark {
     request.candidate_timeout_s = default_candidate_timeout_s(device);
     request.templates = options_.selection.templates();
     const Problem as_problem = to_problem(problem.gemm);
+    const GemmWork work = work_of(as_problem);
+    if (work == GemmWork::none) {
+      row.idle = "nothing to measure: D has no elements, so a launch does nothing";
+      return row;
+    }
     const auto& limits = info().limits;
     const auto space =
         make_search_space(context_.catalog(), as_problem, limits, request.templates, {});
@@ -95,11 +101,13 @@ class Benchmark {
       }
       return row;
     }
-    if (!options_.tune.empty()) tune_first(request);
+    if (!options_.tune.empty() && work == GemmWork::product) tune_first(request);
     row.chosen =
         options_.selection.choose(context_, request.gemm, info(), bench_.compiler->identity());
-    const ContestRules rules{options_.against == kCublasLt, options_.rounds};
+    const bool asked = options_.against == kCublasLt;
+    const ContestRules rules{asked && work == GemmWork::product, options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
+    if (asked && work != GemmWork::product) row.contest.note = "cuBLASLt takes no k of 0";
     return row;
   }
 
@@ -132,6 +140,7 @@ double geometric_mean(const std::vector<BenchRow>& rows) {
 std::string row_text(const BenchRow& row) {
   std::string text = heading_text(row.request.gemm) + "\n";
   FactSheet facts;
+  if (!row.idle.empty()) return fmt::format("{}  {}\n", text, row.idle);
   if (!row.unsupported.empty()) {
     facts.add("unsupported", row.unsupported);
     return text + facts.text();
@@ -171,7 +180,9 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   };
   for (const auto& row : rows) {
     const auto& contest = row.contest;
-    if (!row.unsupported.empty()) {
+    if (!row.idle.empty()) {
+      remark(row, row.idle);
+    } else if (!row.unsupported.empty()) {
       remark(row, "unsupported: " + row.unsupported);
     } else if (row.error) {
       remark(row, fmt::format("error: {}", row.error->what()));
@@ -208,6 +219,10 @@ Json row_json(const BenchRow& row) {
   if (!row.name.empty()) json["name"] = row.name;
   const Problem problem = to_problem(row.request.gemm);
   json["problem"] = to_json(problem);
+  if (!row.idle.empty()) {
+    json["idle"] = row.idle;
+    return json;
+  }
   if (!row.unsupported.empty()) {
     json["unsupported"] = row.unsupported;
     return json;
@@ -227,6 +242,7 @@ Json row_json(const BenchRow& row) {
 
 /// A wrong or failing kernel is a failure; a problem that nothing computes is not, in a suite.
 int exit_code_of_row(const BenchRow& row, bool suite) {
+  if (!row.idle.empty()) return kExitOk;
   if (!row.unsupported.empty()) return suite ? kExitOk : kExitNoCandidate;
   if (row.error) return exit_code_of(row.error->kind());
   return row.contest.measured() ? kExitOk : kExitFailure;
@@ -254,7 +270,7 @@ int bench(Context& context, const BenchOptions& options) {
         rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
       },
       [&](const SuiteLine& line, const Error& error) {
-        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", error, {}, {}, false});
+        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", "", error, {}, {}, false});
       });
   if (context.flags.json) {
     Json document = json_document("bench");

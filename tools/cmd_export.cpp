@@ -75,6 +75,10 @@ int export_kernel(Context& context, const ExportOptions& options) {
     limits = context.limits(options.arch);
     config = choose_config(catalog.at(name), problem, limits, parse_choices("--set", options.set));
   } else {
+    if (const auto why = why_nothing_to_tune(problem); !why.empty()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{}; for a kernel all the same name a --template", why));
+    }
     const auto store = context.open_for_reading();
     if (!store)
       throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");

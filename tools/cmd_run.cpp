@@ -125,8 +125,12 @@ Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) 
 std::string report_text(const RunReport& report, const Kernel& kernel, double best_ns) {
   const auto& check = report.check;
   FactSheet facts;
-  facts.add("template", std::string(kernel.template_name()));
-  facts.add("config", std::string(kernel.config()));
+  if (kernel.template_name().empty()) {
+    facts.add("template", "none");
+  } else {
+    facts.add("template", std::string(kernel.template_name()));
+    facts.add("config", std::string(kernel.config()));
+  }
   facts.add("match", fmt::format("{}: {}", to_string(kernel.match()), kernel.match_reason()));
   facts.add("verified", check.wrong == 0
                             ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
@@ -206,8 +210,10 @@ int run_problem(Context& context, const RunOptions& options) {
   report.first_launch_ms = std::chrono::duration<double, std::milli>(start_time).count();
 
   d.copy_to_host(host.d.bytes().data(), d.bytes());
-  report.check = check_result(report.request, host,
-                              std::max<std::int64_t>(64, kCheckedProducts / gemm.k), options.seed);
+  report.check =
+      check_result(report.request, host,
+                   std::max<std::int64_t>(64, kCheckedProducts / std::max<std::int64_t>(1, gemm.k)),
+                   options.seed);
   if (report.emulated && options.repeat) {
     context.note("--repeat has no effect: an emulated GPU has no time to measure");
   }

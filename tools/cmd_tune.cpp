@@ -98,6 +98,26 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   return request;
 }
 
+/// What is known before anything is tuned.
+TuneReport report_for(const std::string& name, const GemmRequest& problem) {
+  TuneReport report;
+  report.name = name;
+  report.request = problem;
+  report.idle = why_nothing_to_tune(to_problem(problem.gemm));
+  return report;
+}
+
+int print_report(Context& context, const TuneReport& report) {
+  if (context.flags.json) {
+    Json document = json_document("tune");
+    document["results"].push_back(report_json(report));
+    context.print(json_text(document));
+  } else {
+    context.print(report_text(report, context));
+  }
+  return exit_code_of(report);
+}
+
 /// Tunes problems one after the other with one worker and one database.
 class Tuning {
  public:
@@ -124,9 +144,8 @@ class Tuning {
   }
 
   TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
-    TuneReport report;
-    report.name = name;
-    report.request = problem;
+    TuneReport report = report_for(name, problem);
+    if (!report.idle.empty()) return report;
     report.provenance = provenance();
     const TuneRequest request = tune_request(context_, options_, problem);
     const auto space = space_of(to_problem(problem.gemm), request);
@@ -258,18 +277,14 @@ int tune_problem(Context& context, const TuneOptions& options) {
   const GemmRequest problem = options.problem.request();
   // Mistakes in flags show before a device is sought.
   (void)tune_request(context, options, problem);
+  if (const auto report = report_for("", problem); !report.idle.empty()) {
+    return print_report(context, report);
+  }
   const StopSignal signals;
   Tuning tuning(context, options);
   if (StopSignal::requested()) return kExitInterrupted;
-  const auto report = tuning.tune_one("", problem);
-  if (context.flags.json) {
-    Json document = json_document("tune");
-    document["results"].push_back(report_json(report));
-    context.print(json_text(document));
-  } else {
-    context.print(report_text(report, context));
-  }
-  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : exit_code_of(report);
+  const int code = print_report(context, tuning.tune_one("", problem));
+  return StopSignal::requested() ? static_cast<int>(kExitInterrupted) : code;
 }
 
 }  // namespace

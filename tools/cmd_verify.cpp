@@ -291,6 +291,22 @@ Json judgement_json(const Judgement& judgement) {
   return document;
 }
 
+/// Nothing runs, so nothing can be wrong.
+int report_idle(Context& context, const Gemm& gemm) {
+  if (context.flags.json) {
+    Json document = json_document("verify");
+    document["problem"] = to_json(to_problem(gemm));
+    document["outcome"] = to_string(Outcome::ok);
+    document["run_on"] = Json::array();
+    context.print(json_text(document));
+  } else {
+    context.print(
+        fmt::format("{}\n  nothing to verify: D has no elements, so a launch does nothing\n",
+                    heading_text(gemm)));
+  }
+  return kExitOk;
+}
+
 int verify(Context& context, const VerifyOptions& options) {
   options.selection.check_usage();
   Judgement judgement;
@@ -303,6 +319,9 @@ int verify(Context& context, const VerifyOptions& options) {
   request.candidate_timeout_s = parse_limit_s("--timeout", options.timeout);
   request.thoroughness = Thoroughness::deep;
   request.policy.cold = false;  // nothing is timed, so one set of operands will do
+  if (work_of(to_problem(request.gemm)) == GemmWork::none) {
+    return report_idle(context, judgement.request.gemm);
+  }
 
   const std::string spec = emulated_by_default(context);
   Judge judge(context, spec, request.candidate_timeout_s);

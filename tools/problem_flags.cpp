@@ -76,10 +76,10 @@ void ProblemFlags::add_to(CLI::App& verb, Operation operation) {
                        const std::string& text) {
     return verb.add_option(name, value, text)->type_name(type)->group(std::string(kProblemGroup));
   };
-  add("--m", m_, "N", "Rows of D")->check(whole_number(1, kMostInt));
-  add("--n", n_, "N", "Columns of D")->check(whole_number(1, kMostInt));
+  add("--m", m_, "N", "Rows of D")->check(whole_number(0, kMostInt));
+  add("--n", n_, "N", "Columns of D")->check(whole_number(0, kMostInt));
   add("--k", k_, "N", "Columns of A and rows of B: the length of the dot products")
-      ->check(whole_number(1, kMostInt));
+      ->check(whole_number(0, kMostInt));
   add("--dtype", dtype_, "TYPE",
       "Types of operands and output, with the accumulator that belongs to them (default f16)");
   add("--a", a_, "TYPE", "Type of A (default: see --dtype)");
@@ -145,15 +145,17 @@ GemmRequest ProblemFlags::request(std::int64_t default_size) const {
     throw Error(ErrorKind::usage, fmt::format("{} {} missing", fmt::join(missing, ", "),
                                               missing.size() == 1 ? "is" : "are"));
   }
-  const auto size = [&](std::int64_t given) { return given > 0 ? given : default_size; };
+  const auto size = [&](const char* flag, std::int64_t given) {
+    return verb_->get_option(flag)->count() > 0 ? given : default_size;
+  };
   const auto layout = parse_layout(layout_);
   if (!layout) {
     throw Error(
         ErrorKind::usage,
         fmt::format("--layout {}: not two letters n or t, the storage of A and of B", layout_));
   }
-  Gemm gemm = Gemm::of(checked_dtype("--dtype", dtype_), size(m_), size(n_), size(k_),
-                       layout->first, layout->second);
+  Gemm gemm = Gemm::of(checked_dtype("--dtype", dtype_), size("--m", m_), size("--n", n_),
+                       size("--k", k_), layout->first, layout->second);
   if (!a_.empty()) gemm.a = checked_dtype("--a", a_);
   if (!b_.empty()) gemm.b = checked_dtype("--b", b_);
   if (!d_.empty()) gemm.c = gemm.d = checked_dtype("--d", d_);

@@ -23,7 +23,8 @@ class SelectionFlags {
   /// The templates to which the choice is restricted; empty: all.
   [[nodiscard]] std::vector<std::string> templates() const;
   /// The candidate. Throws Error(usage) for an unknown template and for a configuration that is not
-  /// valid for the problem, Error(not_found), with the reasons, when no template computes it.
+  /// valid for the problem or a D without elements, Error(not_found), with the reasons, when no
+  /// template computes it.
   [[nodiscard]] Chosen choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
                               const std::string& toolkit) const;
 

@@ -78,6 +78,7 @@ std::string edgeless_text(const std::string& template_name) {
 
 std::string report_text(const TuneReport& report, const Context& context) {
   std::string text = heading_text(report.request.gemm);
+  if (!report.idle.empty()) return fmt::format("{}\n  {}\n", text, report.idle);
   if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
   const TuneResult& result = *report.result;
   text += fmt::format(" on {}{}\n", report.provenance == Provenance::modelled ? "emulated " : "",
@@ -105,7 +106,10 @@ std::string report_text(const TuneReport& report, const Context& context) {
 std::vector<std::string> report_row(const TuneReport& report) {
   std::vector<std::string> row{report.name, heading_text(report.request.gemm)};
   if (!report.result || !report.result->best) {
-    row.emplace_back(report.error ? "error" : report.result ? "no valid candidate" : "unsupported");
+    row.emplace_back(report.error           ? "error"
+                     : !report.idle.empty() ? "none"
+                     : report.result        ? "no valid candidate"
+                                            : "unsupported");
     return row;
   }
   const Trial& best = *report.result->best;
@@ -124,6 +128,7 @@ std::string report_remark(const TuneReport& report) {
     return fmt::format("{}: warning: {}\n", report.name,
                        edgeless_text(report.result->best->key.template_name));
   }
+  if (!report.idle.empty()) return fmt::format("{}: {}\n", report.name, report.idle);
   if (report.result) return "";
   return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
@@ -164,6 +169,10 @@ Json report_json(const TuneReport& report) {
     json["error"] = report.error->what();
     return json;
   }
+  if (!report.idle.empty()) {
+    json["idle"] = report.idle;
+    return json;
+  }
   if (!report.result) {
     json["unsupported"] = report.unsupported;
     return json;
@@ -194,6 +203,7 @@ Json report_json(const TuneReport& report) {
 
 ExitCode exit_code_of(const TuneReport& report) {
   if (report.error) return exit_code_of(report.error->kind());
+  if (!report.idle.empty()) return kExitOk;
   if (!report.result) return kExitNoCandidate;
   if (report.result->session.state == "interrupted") return kExitInterrupted;
   if (report.result->best) return kExitOk;

@@ -20,6 +20,7 @@ struct TuneReport {
   GemmRequest request;
   std::optional<TuneResult> result;  ///< nothing when unsupported
   std::string unsupported;           ///< the reasons, when no template computes it
+  std::string idle;                  ///< why there is nothing to tune
   std::optional<Contest> contest;    ///< against cuBLASLt, unless asked not to or nothing won
   std::optional<Error> error;        ///< what ended this line of a suite
   Provenance provenance = Provenance::measured;  ///< of the times, if there are any

@@ -100,7 +100,9 @@ double unit_roundoff(DType type) {
 ErrorBound error_bound(const Gemm& gemm) {
   const double c = gemm.acc == DType::f64 ? 8.0 : 4.0;
   const bool narrow = size_bytes(gemm.acc) == 2;
-  const auto terms = static_cast<double>(narrow ? std::min<std::int64_t>(gemm.k, 16) : gemm.k);
+  // Without a product beta * C is still computed.
+  const std::int64_t depth = std::max<std::int64_t>(gemm.k, 1);
+  const auto terms = static_cast<double>(narrow ? std::min<std::int64_t>(depth, 16) : depth);
   const double c_product = c * std::sqrt(terms) * accumulation_roundoff(gemm);
   double c_factor = c_product;
   if (!gemm.epilogue.is_default()) {

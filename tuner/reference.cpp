@@ -15,6 +15,7 @@ namespace kiln {
 namespace {
 
 void replace_by_absolute(SupportKernels& kernels, const Matrix& matrix) {
+  if (matrix.is_empty()) return;
   const MatrixShape& shape = matrix.shape();
   AbsoluteArgs args{};
   args.from = reinterpret_cast<const void*>(matrix.data());
@@ -44,7 +45,8 @@ std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind) {
   constexpr double kMultiplyAdds = 68719476736.0;  // 2^36: a tenth of a second on a large device
   constexpr std::int64_t kBlockRows = 16;
   constexpr std::int64_t kMostBlocks = 256;
-  const double per_row = static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
+  const auto terms = static_cast<double>(std::max<std::int64_t>(gemm.k, 1));
+  const double per_row = static_cast<double>(gemm.n) * terms;
   const double affordable = kMultiplyAdds / per_row;
   if (affordable >= static_cast<double>(gemm.m) || gemm.m <= 2 * kBlockRows) return {{0, gemm.m}};
 

@@ -222,6 +222,7 @@ void DeviceSession::give_up_hopeless() {
 TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                 std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
                 SessionObserver& observer, const std::atomic<bool>& stop) {
+  require_product(request.gemm);
   const DeviceInfo& device = evaluator.info();
   const bool modelled = device.provenance == Provenance::modelled;
   TuneRequest wanted = request;

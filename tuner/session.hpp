@@ -89,7 +89,8 @@ struct TuneResult {
 /// already have one in this environment get a trial that shares it. Setting `stop` ends the run
 /// cleanly: the candidate in flight gets another half second, then it is aborted and gets no
 /// outcome. Sessions may share a database; none measures what another one is measuring. Throws
-/// Error for a broken environment; a failing candidate never throws.
+/// Error for a broken environment, Error(usage) for a problem with a size of 0
+/// (why_nothing_to_tune); a failing candidate never throws.
 [[nodiscard]] TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                               std::shared_ptr<Compiler> compiler, Evaluator& evaluator,
                               TuningStore& store, SessionObserver& observer,

@@ -41,6 +41,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
                              const Catalog& catalog, std::shared_ptr<Compiler> compiler,
                              TuningStore& store, SessionObserver& observer,
                              const std::atomic<bool>& stop) {
+  require_product(request.gemm);
   const BudgetClock clock(request.budget);
   const DeviceLimits limits = limits_or_throw(arch, *compiler);
   const SessionContext context{

@@ -2,7 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/session_context.hpp"
 
+#include <string>
+
+#include "kiln/error.hpp"
+
 namespace kiln {
+
+void require_product(const Gemm& gemm) {
+  const std::string_view why = why_nothing_to_tune(to_problem(gemm));
+  if (!why.empty()) throw Error(ErrorKind::usage, std::string(why));
+}
 
 std::optional<Trial> best_in_space(const SessionContext& context, const SearchSpace& space) {
   BestQuery query;

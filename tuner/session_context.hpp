@@ -31,6 +31,9 @@ struct SessionContext {
   }
 };
 
+/// Throws Error(usage), with the reason, for a problem in which there is nothing to tune.
+void require_product(const Gemm& gemm);
+
 /// What is known of the space's candidates: the answer that a look-up restricted to them would
 /// give.
 [[nodiscard]] std::optional<Trial> best_in_space(const SessionContext& context,

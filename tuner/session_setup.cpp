@@ -186,6 +186,10 @@ std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
 
 EvaluationSetup make_setup(const TuneRequest& request, const Catalog&, Compiler& compiler,
                            const DeviceInfo& device) {
+  if (work_of(to_problem(request.gemm)) == GemmWork::none) {
+    throw Error(ErrorKind::usage,
+                "D has no elements: there is nothing to run, so nothing to verify");
+  }
   EvaluationSetup setup;
   setup.cases = verification_cases(request.gemm, request.alpha, request.beta, request.thoroughness);
   if (request.thoroughness == Thoroughness::deep) {

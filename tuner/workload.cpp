@@ -56,6 +56,7 @@ std::int64_t matrix_footprint(const MatrixShape& shape) {
 
 void fill_matrix(SupportKernels& kernels, const Matrix& matrix, int slot,
                  const FillRecipe& recipe) {
+  if (matrix.is_empty()) return;
   kernels.fill_random(fill_arguments(matrix.shape(), matrix.data(), slot, recipe));
 }
 
@@ -140,8 +141,8 @@ void OperandSet::fill_inputs(SupportKernels& kernels, const FillRecipe& recipe) 
 
 GemmArgs OperandSet::arguments(double alpha, double beta, DevicePtr workspace) const {
   GemmArgs args{};
-  args.a = reinterpret_cast<const void*>(a.data());
-  args.b = reinterpret_cast<const void*>(b.data());
+  args.a = a.is_empty() ? nullptr : reinterpret_cast<const void*>(a.data());
+  args.b = b.is_empty() ? nullptr : reinterpret_cast<const void*>(b.data());
   args.c = has_c() ? reinterpret_cast<const void*>(c.data()) : nullptr;
   args.d = reinterpret_cast<void*>(d.data());
   args.workspace = reinterpret_cast<void*>(workspace);

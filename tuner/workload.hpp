@@ -21,7 +21,9 @@ struct MatrixShape {
   std::int64_t ld = 0;
   DType type = DType::f32;
   int alignment = 16;  ///< of the address, bytes
-  [[nodiscard]] std::int64_t elements() const { return (rows - 1) * ld + cols; }
+  [[nodiscard]] std::int64_t elements() const {
+    return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
+  }
   [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
 };
 
@@ -52,6 +54,7 @@ class Matrix {
   [[nodiscard]] GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }
   [[nodiscard]] DevicePtr data() const { return buffer_.data(); }
+  [[nodiscard]] bool is_empty() const { return shape_.elements() == 0; }
 
  private:
   MatrixShape shape_;
@@ -70,6 +73,7 @@ class OperandSet {
 
   /// Fills all inputs; NaN goes into their leading-dimension padding.
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
+  /// Operands without elements are null, which applications may pass as well.
   [[nodiscard]] GemmArgs arguments(double alpha, double beta, DevicePtr workspace) const;
 
   [[nodiscard]] const Gemm& gemm() const { return gemm_; }

@@ -147,6 +147,27 @@ TEST(Emulated, RunComputesAndClaimsNoTime) {
   EXPECT_FALSE(json.contains("tflops"));
 }
 
+/// What each verb does with a problem in which a size is 0.
+TEST(Emulated, SizesOfZeroAreProblems) {
+  const Sandbox sandbox;
+  for (const Words& more : {Words{}, Words{"--beta", "0.5"}}) {
+    const auto run = sandbox.run(on_emulated(with(on_gemm("run", 24, 40, 0), more)));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("exact: nothing to tune: k is 0"), std::string::npos) << run.out;
+    EXPECT_NE(run.out.find("yes, 960 elements"), std::string::npos) << run.out;
+  }
+  const auto verify = sandbox.run(on_emulated(with(
+      on_gemm("verify", 24, 40, 0), {"--dtype", "s8", "--beta", "2", "--template", "gemm_tiled"})));
+  EXPECT_EQ(verify.exit_code, 0) << verify.err;
+  EXPECT_NE(verify.out.find("run on    24 x 40 x 0, 1 x 1 x 1"), std::string::npos) << verify.out;
+  const auto bench = sandbox.run(on_emulated(on_gemm("bench", 24, 40, 0)));
+  EXPECT_EQ(bench.exit_code, 0) << bench.err;
+  EXPECT_NE(bench.out.find("outcome   ok, verified"), std::string::npos) << bench.out;
+  const auto empty = sandbox.run(on_emulated(on_gemm("run", 0, 40, 8)));
+  EXPECT_EQ(empty.exit_code, 0) << empty.err;
+  EXPECT_NE(empty.out.find("template  none"), std::string::npos) << empty.out;
+}
+
 // The second process finds the PTX of the first one in the store of compiled kernels.
 TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
   const Sandbox sandbox;

@@ -59,6 +59,15 @@ TEST(Usage, VersionIsData) {
   EXPECT_EQ(run.err, "");
 }
 
+/// A size of 0 is no mistake, but leaves nothing to do, with or without a device.
+TEST(Usage, SizesOfZeroLeaveNothingToTune) {
+  const Sandbox sandbox;
+  expect_golden("tune_k_zero", sandbox, sandbox.run(on_gemm("tune", 64, 64, 0)));
+  expect_golden("tune_m_zero", sandbox, sandbox.run(with(on_gemm("tune", 0, 64, 8), {"--json"})));
+  expect_golden("verify_n_zero", sandbox, sandbox.run(on_gemm("verify", 64, 0, 8)));
+  EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
+}
+
 struct Mistake {
   const char* name;
   Words arguments;
@@ -87,7 +96,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"unknown_operation", {"show", "conv", "--m", "8"}},
         Mistake{"size_missing", {"show", "gemm", "--m", "8", "--n", "8"}},
         Mistake{"sizes_missing", {"show", "gemm", "--n", "8"}},
-        Mistake{"size_zero", {"show", "gemm", "--m", "0", "--n", "8", "--k", "8"}},
+        Mistake{"size_negative", {"show", "gemm", "--m", "-1", "--n", "8", "--k", "8"}},
+        Mistake{"export_k_zero", {"export", "gemm", "--m", "8", "--n", "8", "--k", "0"}},
         Mistake{"size_no_number", {"show", "gemm", "--m", "many", "--n", "8", "--k", "8"}},
         Mistake{"dtype", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "half"}},
         Mistake{"layout", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--layout", "row"}},

@@ -19,6 +19,10 @@ namespace kiln {
 /// elements; 0 means tight. An `alignment_*` is a promise, in bytes, about the address of that
 /// operand (a power of two); Kiln combines it with the leading dimension to choose vector widths,
 /// and a launch whose pointers break the promise is refused.
+///
+/// Sizes may be 0, as in BLAS. With m or n 0, D has no elements and nothing is done; with k 0 the
+/// product is zero: D = beta * C, or zeros where beta is 0, and A and B, which have no elements,
+/// may be null. A negative size is an error.
 struct Gemm {
   std::int64_t m = 0, n = 0, k = 0;
   DType a = DType::f16, b = DType::f16, c = DType::f16, d = DType::f16, acc = DType::f32;

@@ -32,7 +32,11 @@ struct EpilogueOperand {
 };
 
 /// Operands of one launch, all addresses of device memory (of cudaMalloc, or DeviceMemory). `c` is
-/// read only when beta is not zero, or when an epilogue names it.
+/// read only when beta is not zero, or when an epilogue names it. D may be C (in place): the same
+/// address, element type and
+/// leading dimension. Any other overlap of D with an operand gives undefined results. Operands
+/// without elements (A and B where k is 0, all where m or n is 0) are not looked at and may be
+/// null.
 struct GemmOperands {
   const void* a = nullptr;
   const void* b = nullptr;
@@ -84,6 +88,8 @@ class KILN_API Kernel {
   /// allocates, except for the first launch on a stream of a kernel with workspace_bytes(): make it
   /// before the stream is captured into a graph, and replay that graph on the same stream; and wait
   /// for such launches on the per-thread stream before the thread ends.
+  /// Where m or n is 0 it does nothing, not even on the stream. Where k is 0 a kernel writes
+  /// D = beta * C, whatever alpha is.
   /// Throws Error(usage) if an operand breaks a promise of the problem (null, rows less aligned
   /// than its alignment and leading dimension say, beta where reads_c is false) or if alpha or
   /// beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32); Error(device)
@@ -93,6 +99,7 @@ class KILN_API Kernel {
   [[nodiscard]] Match match() const noexcept;
   /// One sentence: why this kernel was chosen.
   [[nodiscard]] std::string_view match_reason() const noexcept;
+  /// "" where m or n is 0: there is no kernel; likewise the configuration.
   [[nodiscard]] std::string_view template_name() const noexcept;
   /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
   [[nodiscard]] std::string_view config() const noexcept;
@@ -120,7 +127,9 @@ class KILN_API Library {
 
   /// The kernel for `problem`. The first request for a problem queries the database and loads (or
   /// compiles) the kernel; other threads wait for a compilation, or for the tuner, only if they
-  /// want the same kernel. Later requests neither lock nor allocate. Throws Error(usage) for an
+  /// want the same kernel. Later requests neither lock nor allocate. Where m, n or k is 0 nothing
+  /// can be tuned: in every mode the database is not asked and the match is `exact`; a kernel is
+  /// loaded only for k 0, the plainest that takes the problem's types. Throws Error(usage) for an
   /// impossible problem, Error(not_found) if no template computes it or the mode requires a tuned
   /// kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;

@@ -115,6 +115,13 @@ TEST_F(LookUp, TwoOctavesInOneSizeOrFourInAllAreTheLimit) {
   EXPECT_EQ(ask().match, Match::none);
 }
 
+TEST_F(LookUp, ASizeOfZeroIsNearNothing) {
+  user.record(trial_for(gemm_problem(1, 1, 1)));
+  request.problem = gemm_problem(1, 1, 0);
+  EXPECT_EQ(ask().match, Match::none);
+  EXPECT_TRUE(ask().warnings.empty());
+}
+
 TEST_F(LookUp, RowsOfAnOldTemplateAndInvalidConfigsAreIgnored) {
   user.record(trial_for(gemm_problem(4096, 4096, 4096)));
   request.current_digest = [](std::string_view) { return std::string("d2"); };

@@ -176,6 +176,46 @@ TEST_F(KernelLaunchTest, BetaZeroNeedsNoC) {
   EXPECT_THAT(refusal(kernel, operands_), HasSubstr("C is null"));
 }
 
+TEST_F(KernelLaunchTest, WithoutAProductDIsTheScaledC) {
+  Gemm gemm = Gemm::of(DType::f32, 2, 3, 0);
+  gemm.reads_c = true;
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  c_.data = {1, 2, 3, 4, 5, 6};
+  d_.data.fill(-7.0F);
+  const float none = std::numeric_limits<float>::infinity();
+  kernel.launch(nullptr, {nullptr, nullptr, c_.data.data(), d_.data.data(), none, 2.0});
+  EXPECT_THAT(std::vector<float>(d_.data.begin(), d_.data.begin() + 7),
+              ::testing::ElementsAre(2, 4, 6, 8, 10, 12, -7))
+      << "whatever alpha is";
+  kernel.launch(nullptr, {nullptr, nullptr, nullptr, d_.data.data(), 3.0, 0.0});
+  EXPECT_EQ(d_.data[5], 0.0F);
+  EXPECT_EQ(d_.data[6], -7.0F);
+  EXPECT_EQ(device_->launches(), 2U);
+  EXPECT_THAT(refusal(kernel, {nullptr, nullptr, c_.data.data(), nullptr, 1.0, 1.0}),
+              HasSubstr("D is null"));
+  EXPECT_THAT(refusal(kernel, {nullptr, nullptr, nullptr, d_.data.data(), 1.0, 1.0}),
+              HasSubstr("C is null"));
+}
+
+TEST_F(KernelLaunchTest, WithoutElementsOfDNothingHappens) {
+  const Library library = open();
+  for (const auto& [m, n] : {std::pair{0, 4}, {4, 0}, {0, 0}}) {
+    const Kernel kernel = library.get(Gemm::of(DType::f32, m, n, 4));
+    EXPECT_EQ(refusal(kernel, {}), "launched");
+    EXPECT_EQ(kernel.match(), Match::exact);
+    EXPECT_EQ(kernel.template_name(), "");
+    EXPECT_EQ(kernel.config(), "");
+    EXPECT_EQ(kernel.workspace_bytes(), 0U);
+    EXPECT_THAT(refusal(kernel, {nullptr, nullptr, nullptr, nullptr, 1e300, 0.0}),
+                HasSubstr("alpha = 1e+300"));
+    EXPECT_THAT(refusal(kernel, {nullptr, nullptr, nullptr, nullptr, 1.0, 1.0}),
+                HasSubstr("reads_c"));
+  }
+  EXPECT_EQ(device_->launches(), 0U);
+  EXPECT_EQ(library.counters().compiles, 0U);
+}
+
 TEST_F(KernelLaunchTest, DeviceRefusalIsADeviceError) {
   decide_ = [](const CompileRequest&) {
     FakeCompilation result;

@@ -128,6 +128,21 @@ TEST_F(LibraryTest, RequireSaysHowToTune) {
   EXPECT_EQ(library.get(gemm_).match(), Match::exact);
 }
 
+TEST_F(LibraryTest, WhatCannotBeTunedIsThereInEveryMode) {
+  for (const Mode mode : {Mode::use, Mode::require, Mode::tune_on_miss, Mode::default_only}) {
+    mode_ = mode;
+    const Library library = open();
+    const Kernel scaling = library.get(Gemm::of(DType::f16, 8, 8, 0));
+    EXPECT_EQ(scaling.match(), Match::exact);
+    EXPECT_THAT(scaling.match_reason(), HasSubstr("nothing to tune: k is 0"));
+    EXPECT_EQ(scaling.template_name(), "gemm_naive") << "the plainest";
+    const Kernel none = library.get(Gemm::of(DType::f16, 8, 0, 8));
+    EXPECT_THAT(none.match_reason(), HasSubstr("D has no elements"));
+    EXPECT_EQ(library.counters().database_reads, 0U);
+  }
+  EXPECT_TRUE(warnings_.empty());
+}
+
 TEST_F(LibraryTest, RequireDoesNotTakeTheNearest) {
   mode_ = Mode::require;
   store_trial(Gemm::of(DType::f16, 256, 512, 128), "gemm_wmma", config_, 1000.0);

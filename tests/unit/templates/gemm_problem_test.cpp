@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "templates/problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
@@ -31,8 +33,8 @@ TEST(NormalisedGemm, FillsTightLeadingDimensions) {
 TEST(NormalisedGemm, RefusesWhatCannotBe) {
   const auto good = Gemm::of(DType::f16, 8, 8, 8);
   auto gemm = good;
-  gemm.m = 0;
-  EXPECT_THAT(why_refused(gemm), HasSubstr("m = 0"));
+  gemm.m = -1;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("m = -1 is not in the range 0 to 2147483647"));
   gemm = good;
   gemm.k = std::int64_t{1} << 31;
   EXPECT_THAT(why_refused(gemm), HasSubstr("k = 2147483648"));
@@ -54,6 +56,40 @@ TEST(NormalisedGemm, RefusesWhatCannotBe) {
   gemm = good;
   gemm.m = gemm.n = gemm.k = 2147483647;
   EXPECT_NO_THROW((void)normalised(gemm));
+}
+
+TEST(NormalisedGemm, SizesMayBeZero) {
+  for (const auto& [m, n, k] : {std::array{0, 5, 7}, {3, 0, 7}, {3, 5, 0}, {0, 0, 0}}) {
+    for (const char* letters : {"nn", "nt", "tn", "tt"}) {
+      const auto [a, b] = parse_layout(letters).value();
+      auto gemm = Gemm::of(DType::f16, m, n, k, a, b);
+      gemm.reads_c = true;
+      const auto normal = normalised(gemm);
+      EXPECT_EQ(normal.lda, a == Storage::n ? k : m);
+      EXPECT_EQ(normal.ldb, b == Storage::n ? n : k);
+      EXPECT_EQ(normalised(normal), normal);
+      EXPECT_EQ(to_problem(gemm).size("k"), k);
+      EXPECT_EQ(to_problem(gemm).trait("align_c"), n == 0 ? 16 : 2);
+      gemm.lda = 11;  // a row of no elements may have a place for some
+      EXPECT_EQ(normalised(gemm).lda, 11);
+    }
+  }
+}
+
+TEST(GemmWork, DependsOnTheSizesThatAreZero) {
+  const auto work = [](std::int64_t m, std::int64_t n, std::int64_t k) {
+    return work_of(to_problem(Gemm::of(DType::f16, m, n, k)));
+  };
+  EXPECT_EQ(work(1, 1, 1), GemmWork::product);
+  EXPECT_EQ(work(1, 1, 0), GemmWork::scaling);
+  EXPECT_EQ(work(0, 1, 1), GemmWork::none);
+  EXPECT_EQ(work(1, 0, 1), GemmWork::none);
+  EXPECT_EQ(work(0, 1, 0), GemmWork::none);
+  EXPECT_EQ(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 1))), "");
+  EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 0))),
+              HasSubstr("D is beta * C"));
+  EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 0, 1, 0))),
+              HasSubstr("D has no elements"));
 }
 
 // A cast, or bytes of a file, can produce an invalid enumerator.

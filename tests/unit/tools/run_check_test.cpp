@@ -86,6 +86,19 @@ TEST(RunCheck, AcceptsARightResult) {
   EXPECT_LE(check.worst_ratio, 1.0);
 }
 
+TEST(RunCheck, WithoutAProductDIsTheScaledC) {
+  auto request = small_request();
+  request.gemm.k = 0;
+  request.gemm.lda = request.gemm.ldb = 0;
+  request.gemm = normalised(request.gemm);
+  auto operands = solved(request);
+  EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 0);
+  operands.d.poison();
+  EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 63);
+  request.gemm.n = 0;
+  EXPECT_EQ(check_result(request, HostOperands(request), 1000, 1).checked, 0);
+}
+
 TEST(RunCheck, FindsOneWrongElement) {
   const auto request = small_request();
   auto operands = solved(request);

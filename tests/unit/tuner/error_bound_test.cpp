@@ -21,6 +21,12 @@ TEST(ErrorBound, GrowsWithTheRootOfK) {
   EXPECT_EQ(small.u_out, std::ldexp(1.0, -11));
 }
 
+TEST(ErrorBound, CoversTheScalingOfCWithoutAProduct) {
+  EXPECT_EQ(error_bound(Gemm::of(DType::f32, 8, 8, 0)).c_factor,
+            error_bound(Gemm::of(DType::f32, 8, 8, 1)).c_factor);
+  EXPECT_TRUE(plan_exact(Gemm::of(DType::f32, 8, 8, 0)).possible);
+}
+
 TEST(ErrorBound, SeesALostProduct) {
   // A missing product is 1/K of the absolute sum.
   for (const std::int64_t k : {64, 4096, 16000}) {

@@ -450,6 +450,22 @@ TEST_F(SessionTest, WithoutASupportingTemplateThereIsNothingToDo) {
   EXPECT_THAT(evaluator.setups(), IsEmpty());
 }
 
+TEST_F(SessionTest, WithoutAProductThereIsNothingToTune) {
+  ScriptedEvaluator evaluator(by_config);
+  for (std::int64_t Gemm::*const size : {&Gemm::m, &Gemm::n, &Gemm::k}) {
+    request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+    request.gemm.*size = 0;
+    try {
+      static_cast<void>(run(evaluator));
+      FAIL() << "tuned";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_THAT(error.what(), HasSubstr("nothing to tune"));
+    }
+  }
+  EXPECT_THAT(evaluator.setups(), IsEmpty());
+}
+
 TEST_F(SessionTest, ProgressIsTruthful) {
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     std::this_thread::sleep_for(std::chrono::milliseconds(4));

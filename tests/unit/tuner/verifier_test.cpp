@@ -108,6 +108,20 @@ TEST_F(VerifierTest, ChangedInputsAreFound) {
                HasSubstr("changed input B in 1 elements, first at row 1 column 1"));
 }
 
+TEST_F(VerifierTest, AProblemWithoutAProductIsChecked) {
+  Gemm gemm = Gemm::of(DType::f32, 9, 11, 0);
+  gemm.reads_c = true;
+  gemm.ldd = 16;
+  prepare({{gemm, 1.5, 0.7}});
+  const Verification found = judge("right");
+  EXPECT_TRUE(found.passed) << found.evidence;
+  expect_found("forgets_beta", HasSubstr("m=9 n=11 k=0 (integers): row 0"));
+  expect_found("skips_last_row", HasSubstr("row 8"));
+  gemm.reads_c = false;
+  prepare({{gemm, 1.5, 0.0}});
+  EXPECT_TRUE(judge("right").passed);
+}
+
 TEST_F(VerifierTest, RacesShowAsRunsThatDiffer) {
   expect_found("unstable", HasSubstr("two runs differ in 1 elements, first at row 0 column 1"));
 }
