@@ -21,9 +21,18 @@ std::string_view describe(DataKind kind) {
   return kind == DataKind::integer ? "integers" : "normal data";
 }
 
+/// Of fill_arguments().
+constexpr int kSlotOfC = 2;
+
 /// A ratio that a database and JSON can represent.
 double finite_ratio(float ratio) {
   return std::isfinite(ratio) ? static_cast<double>(ratio) : 1e30;
+}
+
+/// Whether an application may let D be C.
+bool may_be_in_place(const Gemm& gemm) {
+  return gemm.reads_c && gemm.c == gemm.d && gemm.ldc == gemm.ldd &&
+         gemm.alignment_c <= gemm.alignment_d;
 }
 
 void check_case(const GemmCase& problem) {
@@ -126,6 +135,16 @@ class Verifier::Checks {
       return fmt::format("wrote {} bytes into the padding of D, first at row {} column {}",
                          found.count, first / pitch, first % pitch / element);
     });
+  }
+
+  /// What lies between the rows of both is the same.
+  void same_padding(const MatrixShape& shape, DevicePtr x, DevicePtr y) {
+    if (shape.ld == shape.cols || shape.rows == 1) return;
+    MatrixShape between = shape;
+    between.rows = shape.rows - 1;
+    const auto skipped = static_cast<DevicePtr>(shape.cols * size_bytes(shape.type));
+    difference(between, between.rows, shape.ld - shape.cols, shape.ld - shape.cols, x + skipped,
+               y + skipped, "wrote into the padding of D, in place");
   }
 
   /// Elements that count are the same.
@@ -272,16 +291,27 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     return false;
   }
 
-  // The second run finds the first one's leftovers in the workspace, as runs in an application do.
+  // The second run finds the first one's leftovers in the workspace, as runs in an application do,
+  // and where it can it works in place.
+  const FillRecipe recipe = problem.recipe(kind);
+  const bool in_place = may_be_in_place(problem.gemm) && !ignores_c;
   args.d = reinterpret_cast<void*>(problem.second_d.data());
+  if (in_place) {
+    args.c = args.d;
+    kernels_.fill_random(
+        fill_arguments(operands.c.shape(), problem.second_d.data(), kSlotOfC, recipe));
+  }
   verdict.status = run(subject, index, args);
   if (!verdict.status.ok()) return false;
 
   Checks checks(kernels_);
   const MatrixShape& d = operands.d.shape();
   checks.padding(operands.d, GuardedBuffer::kPoison);
-  checks.padding(problem.second_d, GuardedBuffer::kSecondPoison);
-  const FillRecipe recipe = problem.recipe(kind);
+  if (in_place) {
+    checks.same_padding(d, problem.second_d.data(), operands.c.data());
+  } else {
+    checks.padding(problem.second_d, GuardedBuffer::kSecondPoison);
+  }
   const auto check_input = [&](const Matrix& input, int slot, const std::string& name) {
     if (input.is_empty()) return;
     kernels_.fill_random(fill_arguments(input.shape(), scratch_.address(), slot, recipe));
@@ -291,7 +321,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   };
   check_input(operands.a, 0, "A");
   check_input(operands.b, 1, "B");
-  if (operands.has_c() && !ignores_c) check_input(operands.c, 2, "C");
+  if (operands.has_c() && !ignores_c) check_input(operands.c, kSlotOfC, "C");
   for (std::size_t i = 0; i < operands.epilogue.size(); ++i) {
     check_input(operands.epilogue[i], kFirstEpilogueSlot + static_cast<int>(i),
                 problem.gemm.epilogue.operand_name(static_cast<int>(i)));
@@ -302,7 +332,8 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     checks.unused_workspace(*workspace, workspace_bytes);
     checks.zones(*workspace, "the workspace");
   }
-  checks.same(d, operands.d.data(), problem.second_d.data(), "two runs differ");
+  checks.same(d, operands.d.data(), problem.second_d.data(),
+              in_place ? "two runs, the second in place (D is C), differ" : "two runs differ");
   if (const auto complaint = checks.first_complaint()) {
     verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
     return false;

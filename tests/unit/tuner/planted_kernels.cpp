@@ -83,6 +83,26 @@ void register_wrong_values(FakeDevice& device) {
                          }));
 }
 
+void register_in_place(FakeDevice& device) {
+  // The product goes to D before C is read, which matters only where they are the same.
+  device.register_kernel("keeps_the_product_in_d", [](const FakeLaunch& launch) {
+    GemmArgs args = args_of(launch);
+    const double beta = args.beta;
+    args.beta = 0.0;
+    run_with(launch, args);
+    const auto* c = static_cast<const float*>(args.c);
+    for (int i = 0; beta != 0.0 && i < args.m; ++i) {
+      for (int j = 0; j < args.n; ++j) {
+        d_of(args)[i * args.ldd + j] += static_cast<float>(beta) * c[i * args.ldc + j];
+      }
+    }
+  });
+  device.register_kernel("writes_padding_in_place",
+                         with_damage([](const GemmArgs& args, const FakeLaunch&) {
+                           if (args.c == args.d) d_of(args)[args.n] = 1.0F;
+                         }));
+}
+
 void register_damage(FakeDevice& device) {
   device.register_kernel("writes_padding", with_damage([](const GemmArgs& args, const FakeLaunch&) {
                            if (args.ldd > args.n) d_of(args)[2 * args.ldd + args.n] = 1.0F;
@@ -146,6 +166,7 @@ void register_deadly(FakeDevice& device) {
 void register_planted_kernels(FakeDevice& device) {
   device.register_kernel("right", host_gemm);
   register_wrong_values(device);
+  register_in_place(device);
   register_damage(device);
   register_deadly(device);
 }

@@ -108,6 +108,26 @@ TEST_F(VerifierTest, ChangedInputsAreFound) {
                HasSubstr("changed input B in 1 elements, first at row 1 column 1"));
 }
 
+TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
+  Gemm gemm = Gemm::of(DType::f32, 9, 11, 13);
+  gemm.reads_c = true;
+  gemm.ldc = 16;
+  gemm.ldd = 12;
+  prepare({{gemm, 1.0, 2.0}});
+  EXPECT_TRUE(judge("keeps_the_product_in_d").passed) << "rows of C and D are of other lengths";
+  gemm.ldc = 12;
+  gemm.alignment_d = 4;
+  prepare({{gemm, 1.0, 2.0}});
+  EXPECT_TRUE(judge("keeps_the_product_in_d").passed) << "D need not be aligned as C is";
+  gemm.alignment_c = 4;
+  prepare({{gemm, 1.0, 0.0}});
+  EXPECT_FALSE(judge("keeps_the_product_in_d").passed) << "integers have a beta";
+  prepare({{gemm, 1.0, 2.0}});
+  EXPECT_TRUE(judge("right").passed);
+  expect_found("keeps_the_product_in_d", HasSubstr("(integers): two runs, the second in place"));
+  expect_found("writes_padding_in_place", HasSubstr("padding of D, in place in 1 elements"));
+}
+
 TEST_F(VerifierTest, AProblemWithoutAProductIsChecked) {
   Gemm gemm = Gemm::of(DType::f32, 9, 11, 0);
   gemm.reads_c = true;
