@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/random/random_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <set>
+#include <string>
+
+#include "templates/problem.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/quantity.hpp"
+
+namespace kiln::testing {
+namespace {
+
+constexpr RandomLimits kLimits{std::int64_t{1} << 19, 300};
+
+RandomProblem drawn(std::uint64_t index, int attempt = 0) {
+  return draw_problem(7, index, attempt, Catalog::builtin(), limits_of_arch("sm_90a").value(),
+                      kLimits);
+}
+
+TEST(RandomProblem, IsValidAndWithinItsLimits) {
+  std::map<std::string, int> of_template;
+  std::map<std::int64_t, int> of_depth;
+  std::set<DType> types;
+  for (std::uint64_t index = 0; index < 400; ++index) {
+    const auto [one, candidate] = drawn(index);
+    const Gemm& gemm = one.gemm;
+    EXPECT_EQ(normalised(gemm), gemm);
+    EXPECT_LE(gemm.m * gemm.n * gemm.k, kLimits.most_products);
+    EXPECT_EQ(gemm.reads_c, one.beta != 0.0);
+    const KernelTemplate& kernel = Catalog::builtin().at(candidate.template_name);
+    const Problem problem = to_problem(gemm);
+    ASSERT_FALSE(kernel.why_unsupported(problem, limits_of_arch("sm_90a").value()));
+    EXPECT_TRUE(kernel.space(problem, limits_of_arch("sm_90a").value()).contains(candidate.config));
+    ++of_template[candidate.template_name];
+    ++of_depth[std::min<std::int64_t>(gemm.k, 2)];
+    types.insert(gemm.a);
+  }
+  EXPECT_EQ(of_template.size(), Catalog::builtin().templates().size());
+  for (const auto& [name, count] : of_template) EXPECT_GT(count, 20) << name;
+  EXPECT_GT(of_depth[0], 4);
+  EXPECT_GT(of_depth[1], 10);
+  EXPECT_EQ(types.size(), 9U) << "all that operands can be";
+}
+
+TEST(RandomProblem, IsTheSameEachTime) {
+  EXPECT_EQ(drawn(3).problem.gemm, drawn(3).problem.gemm);
+  EXPECT_EQ(drawn(3).candidate, drawn(3).candidate);
+  EXPECT_NE(drawn(3).problem.gemm, drawn(4).problem.gemm);
+  EXPECT_EQ(drawn(3).problem.gemm, drawn(3, 1).problem.gemm) << "only the configuration changes";
+}
+
+TEST(RandomProblem, ItsCommandNamesIt) {
+  for (std::uint64_t index = 0; index < 200; ++index) {
+    const RandomProblem one = drawn(index);
+    std::string line = command_to_repeat(one, "cuda:0", 5);
+    const std::string start = "kiln verify ";
+    ASSERT_EQ(line.compare(0, start.size(), start), 0) << line;
+    CLI::App app;
+    tools::ProblemFlags flags;
+    flags.add_to(app, tools::ProblemFlags::Operation::required);
+    std::string name;
+    std::string values;
+    std::string device;
+    std::uint64_t seed = 0;
+    app.add_option("--template", name);
+    app.add_option("--set", values);
+    app.add_option("--device", device);
+    app.add_option("--seed", seed);
+    app.parse(line.substr(start.size()));
+    const tools::GemmRequest request = flags.request();
+    EXPECT_EQ(request.gemm, one.problem.gemm) << line;
+    EXPECT_EQ(request.alpha, one.problem.alpha);
+    EXPECT_EQ(request.beta, one.problem.beta);
+    EXPECT_EQ(name, one.candidate.template_name);
+    EXPECT_EQ(Config::parse(values), one.candidate.config);
+    EXPECT_EQ(device, "cuda:0");
+    EXPECT_EQ(seed, 5U);
+  }
+}
+
+}  // namespace
+}  // namespace kiln::testing
