@@ -130,6 +130,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    threads * vec_a % (a_cols * a_line) == 0        // with each pass of the threads
 //@ require    threads * vec_b % (b_cols * b_line) == 0        // the swizzle repeats
 //@ require    smem_bytes <= device.smem_optin
+//@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    tiles <= 2147483647   // one-dimensional grid
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
 //@ prefer     splits == 1 || tiles * splits <= 4 * device.sm_count        // few tiles only
