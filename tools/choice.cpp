@@ -7,8 +7,15 @@
 #include "kiln/error.hpp"
 #include "runtime/kernel_chooser.hpp"
 #include "runtime/warning_sink.hpp"
+#include "tools/problem_flags.hpp"
 
 namespace kiln::tools {
+
+void require_kernel(const Gemm& gemm) {
+  if (work_of(to_problem(gemm)) != GemmWork::none) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: D has no elements, so no kernel runs for it", heading_text(gemm)));
+}
 
 Config choose_config(const KernelTemplate& kernel_template, const Problem& problem,
                      const DeviceLimits& limits, const Choices& choices) {

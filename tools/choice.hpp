@@ -21,6 +21,9 @@ struct Chosen {
   std::string reason;
 };
 
+/// Throws Error(usage) for a problem whose D has no elements: no kernel runs for it.
+void require_kernel(const Gemm& gemm);
+
 /// The valid configuration of `kernel_template` that has the chosen values and otherwise differs
 /// from the default in as little as possible. Throws Error(usage) when the template does not
 /// support the problem, a name or value is not its own, or nothing valid is left.

@@ -68,6 +68,7 @@ int export_kernel(Context& context, const ExportOptions& options) {
   const Catalog& catalog = context.catalog();
   const GemmRequest request = options.problem.request();
   const Problem problem = to_problem(request.gemm);
+  require_kernel(request.gemm);
   std::string name = options.template_name;
   DeviceLimits limits;
   Config config;

@@ -272,6 +272,9 @@ int show_problem(Context& context, const ShowOptions& options) {
                                context.command("doctor")));
     }
   }
+  if (const auto why = why_nothing_to_tune(problem); shelves.empty() && !why.empty()) {
+    throw Error(ErrorKind::not_found, fmt::format("{}: {}", heading_text(request.gemm), why));
+  }
   if (shelves.empty()) {
     throw Error(
         ErrorKind::not_found,

@@ -31,11 +31,8 @@ std::vector<std::string> SelectionFlags::templates() const {
 
 Chosen SelectionFlags::choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
                               const std::string& toolkit) const {
+  require_kernel(gemm);
   const Problem problem = to_problem(gemm);
-  if (work_of(problem) == GemmWork::none) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: D has no elements, so no kernel runs for it", heading_text(gemm)));
-  }
   if (template_name_.empty()) {
     const auto found = choose_as_runtime(context, problem, device, toolkit);
     if (found) return *found;

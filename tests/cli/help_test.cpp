@@ -65,6 +65,7 @@ TEST(Usage, SizesOfZeroLeaveNothingToTune) {
   expect_golden("tune_k_zero", sandbox, sandbox.run(on_gemm("tune", 64, 64, 0)));
   expect_golden("tune_m_zero", sandbox, sandbox.run(with(on_gemm("tune", 0, 64, 8), {"--json"})));
   expect_golden("verify_n_zero", sandbox, sandbox.run(on_gemm("verify", 64, 0, 8)));
+  expect_golden("show_k_zero", sandbox, sandbox.run(on_gemm("show", 64, 64, 0)));
   EXPECT_FALSE(std::filesystem::exists(sandbox.database()));
 }
 
@@ -98,6 +99,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"sizes_missing", {"show", "gemm", "--n", "8"}},
         Mistake{"size_negative", {"show", "gemm", "--m", "-1", "--n", "8", "--k", "8"}},
         Mistake{"export_k_zero", {"export", "gemm", "--m", "8", "--n", "8", "--k", "0"}},
+        Mistake{"export_m_zero",
+                {"export", "gemm", "--m", "0", "--n", "8", "--k", "8", "--template", "gemm_naive",
+                 "--arch", "sm_90a"}},
         Mistake{"size_no_number", {"show", "gemm", "--m", "many", "--n", "8", "--k", "8"}},
         Mistake{"dtype", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--dtype", "half"}},
         Mistake{"layout", {"show", "gemm", "--m", "8", "--n", "8", "--k", "8", "--layout", "row"}},
