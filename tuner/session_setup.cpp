@@ -4,6 +4,7 @@
 // verification kernels and the reference.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -104,10 +105,12 @@ CompiledUnit compile_epilogue(Compiler& compiler, const DeviceInfo& device, cons
   request.source = render_support(embedded_files(), kEpiloguePath,
                                   embedded_files().at(std::string(kEpiloguePath)), problem);
   request.source_name = "epilogue.cu";
-  request.source_digest = digest_hex(request.source);
   request.name_expressions = {fmt::format("kiln_apply_epilogue<{}, {}>", device_type_name(gemm.c),
                                           device_type_name(epilogue_type(gemm))),
                               finishing_kernel(gemm)};
+  // The text is the same for several types of C and D.
+  request.source_digest =
+      digest_hex(fmt::format("{}\n{}", fmt::join(request.name_expressions, "\n"), request.source));
   request.arch = device.limits.arch;
   request.code = device.code;
   return compile_or_throw(compiler, request);

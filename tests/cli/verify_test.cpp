@@ -275,9 +275,9 @@ struct UserConfig {)");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 
-TEST(Verify, EpiloguesAreCheckedWithTheirOperands) {
+TEST(Epilogues, AreCheckedWithTheirOperands) {
   const Sandbox sandbox;
-  const Run run = sandbox.run(
+  const auto run = sandbox.run(
       with(on_gemm("verify", 33, 40, 24),
            {"--dtype", "f16", "--epilogue", "silu(acc * alpha + bias[n]) + other[m,n] * scale[]"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
@@ -285,35 +285,46 @@ TEST(Verify, EpiloguesAreCheckedWithTheirOperands) {
   EXPECT_THAT(run.out, HasSubstr("silu(acc*alpha+bias[n])+other[m,n]*scale[]"));
 }
 
-TEST(Verify, ATemplateThatIgnoresAnEpilogueIsFound) {
+TEST(Epilogues, OfOneTextForSeveralTypesAreNotMixedUp) {
+  // Operands are f32 for both, C is not.
+  const Sandbox sandbox;
+  for (const char* type : {"f32", "s8"}) {
+    const auto run =
+        sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--dtype", type, "--template", "gemm_naive",
+                                                      "--epilogue", "acc + c * scale[]"}));
+    EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  }
+}
+
+TEST(Epilogues, ATemplateThatIgnoresAnEpilogueIsFound) {
   const Sandbox sandbox;
   const std::string text = user_template("ignores");
   const Words epilogue{"--epilogue", "relu(acc * alpha)"};
-  const Run without = verify(sandbox, "ignores", text, 24, epilogue);
+  const auto without = verify(sandbox, "ignores", text, 24, epilogue);
   EXPECT_NE(without.exit_code, 0);
   EXPECT_THAT(without.err, HasSubstr("ignores does not take epilogues"));
-  const Run claimed =
+  const auto claimed =
       verify(sandbox, "ignores", replaced(text, "//@ arch ", "//@ epilogue   yes\n//@ arch "), 24,
              epilogue);
   EXPECT_EQ(claimed.exit_code, 1) << claimed.err;
   EXPECT_THAT(claimed.out, HasSubstr("NOT correct, wrong_result"));
 }
 
-TEST(Verify, FaultsOfAnExpressionAreShownInIt) {
+TEST(Epilogues, FaultsOfAnExpressionAreShownInIt) {
   const Sandbox sandbox;
-  const Run run =
+  const auto run =
       sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--epilogue", "silo(acc) + bias[n]"}));
   EXPECT_EQ(run.exit_code, 2);
   EXPECT_THAT(run.err, HasSubstr("--epilogue: column 1: unknown function \"silo\"; did you mean "
                                  "\"silu\"?\n  silo(acc) + bias[n]\n  ^"));
-  const Run unused =
+  const auto unused =
       sandbox.run(with(on_gemm("verify", 8, 8, 8), {"--epilogue", "relu(acc)", "--alpha", "2"}));
   EXPECT_THAT(unused.err, HasSubstr("--alpha 2: the epilogue does not name alpha"));
 }
 
-TEST(Run, AnEpilogueIsCheckedOnTheHostAsWell) {
+TEST(Epilogues, RunChecksAnEpilogueOnTheHost) {
   const Sandbox sandbox;
-  const Run run = sandbox.run(with(
+  const auto run = sandbox.run(with(
       on_gemm("run", 33, 40, 24),
       {"--dtype", "bf16", "--epilogue", "gelu(acc + bias:f32[m]) / (1 + abs(c)) - other[m,n]"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;

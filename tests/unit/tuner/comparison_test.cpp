@@ -24,7 +24,8 @@ struct FakeLibrary {
   };
   std::vector<Entry> entries;
 
-  Baselines operator()(MemoryLedger& ledger, const OperandSet& operands, std::int64_t) const {
+  Baselines operator()(MemoryLedger& ledger, const OperandSet& operands, const CompiledUnit&,
+                       std::int64_t) const {
     Device& device = ledger.device();
     const EvaluationSetup setup = testing::planted_setup({{operands.gemm(), 1.0, 0.0}});
     auto modules = std::make_shared<std::vector<std::unique_ptr<LoadedModule>>>();
