@@ -8,7 +8,7 @@
 ///     D[row, col] = alpha * product + beta * C[row, col]
 ///
 /// or, where the problem has an epilogue of its own, what its expression says: a rendered kernel
-/// then begins with the macro KILN_EPILOGUE and common/epilogue_math.cuh, which has its functions.
+/// then begins with the macro KILN_EPILOGUE and common/epilogue_pack.cuh, which has its functions.
 ///
 /// Without an expression C is not read when beta is 0, so that it may be absent or hold NaNs. Each
 /// element of C is read by the thread that then writes that element of D, so D may be C.
@@ -56,8 +56,51 @@ struct ElementPlace {
 };
 
 #if defined(KILN_EPILOGUE)
-/// The names of an expression, for one element of D. T: float or double, or a number with the bound
-/// of its error.
+/// How operands are read: an element for one of D.
+template <class T>
+struct OperandReader {
+  KILN_DEVICE static T number(double value) { return static_cast<T>(value); }
+  template <class E>
+  KILN_DEVICE static T same(const E* from) {
+    return to_accumulator<T>(*from);
+  }
+  template <class E>
+  KILN_DEVICE static T along(const E* from) {
+    return to_accumulator<T>(*from);
+  }
+};
+/// For neighbours in a row of D: as many elements, at once where the address allows that.
+template <class T, int kCount>
+struct OperandReader<epilogue::Pack<T, kCount>> {
+  using Pack = epilogue::Pack<T, kCount>;
+  KILN_DEVICE static Pack number(double value) { return Pack(static_cast<T>(value)); }
+  template <class E>
+  KILN_DEVICE static Pack same(const E* from) {
+    return Pack(to_accumulator<T>(*from));
+  }
+  template <class E>
+  KILN_DEVICE static Pack along(const E* from) {
+    constexpr int kBytes = kCount * static_cast<int>(sizeof(E));
+    constexpr int kMost = 16 / static_cast<int>(sizeof(E));
+    constexpr int kLoad = kCount < kMost ? kCount : kMost;
+    Pack to;
+    if (reinterpret_cast<unsigned long long>(from) % (kBytes < 16 ? kBytes : 16) == 0) {
+#pragma unroll
+      for (int i = 0; i < kCount; i += kLoad) {
+        const auto loaded = *reinterpret_cast<const ElementVector<E, kLoad>*>(from + i);
+#pragma unroll
+        for (int j = 0; j < kLoad; ++j) to.value[i + j] = to_accumulator<T>(loaded.element[j]);
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kCount; ++i) to.value[i] = to_accumulator<T>(from[i]);
+    }
+    return to;
+  }
+};
+
+/// The names of an expression, for one element of D. T: float or double, a pack of them for as many
+/// neighbours, or a number with the bound of its error.
 template <class T>
 struct EpilogueNames {
   ElementPlace place;
@@ -66,27 +109,30 @@ struct EpilogueNames {
   T beta;
   T c;
 
-  KILN_DEVICE static T number(double value) { return static_cast<T>(value); }
-  /// Element `at` of operand `kOperand`.
+  using Reader = OperandReader<T>;
+
+  KILN_DEVICE static T number(double value) { return Reader::number(value); }
+  /// Where element `at` of operand `kOperand` is.
   template <int kOperand, class E>
-  KILN_DEVICE T element(long long at) const {
-    return to_accumulator<T>(static_cast<const E*>(place.args.operand[kOperand])[at]);
+  KILN_DEVICE const E* element(long long at) const {
+    return static_cast<const E*>(place.args.operand[kOperand]) + at;
   }
   template <int kOperand, class E>
   KILN_DEVICE T only() const {
-    return element<kOperand, E>(0);
+    return Reader::same(element<kOperand, E>(0));
   }
   template <int kOperand, class E>
   KILN_DEVICE T of_row() const {
-    return element<kOperand, E>(place.row);
+    return Reader::same(element<kOperand, E>(place.row));
   }
   template <int kOperand, class E>
   KILN_DEVICE T of_column() const {
-    return element<kOperand, E>(place.col);
+    return Reader::along(element<kOperand, E>(place.col));
   }
   template <int kOperand, class E>
   KILN_DEVICE T of_both() const {
-    return element<kOperand, E>(place.row * place.args.operand_ld[kOperand] + place.col);
+    return Reader::along(
+        element<kOperand, E>(place.row * place.args.operand_ld[kOperand] + place.col));
   }
 };
 #endif
@@ -137,33 +183,35 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
   }
   const bool with_c = kReadsC && (kHasEpilogue || beta != T(0));
   T value[kCount];
-  if constexpr (kHasEpilogue) {
-    T from_c[kCount] = {};
-    if (kReadsC) {
+#if defined(KILN_EPILOGUE)
+  using Pack = epilogue::Pack<T, kCount>;
+  Pack products;
+  Pack from_c;
 #pragma unroll
-      for (int i = 0; i < kCount; i += kVecC) {
-        const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
+  for (int i = 0; i < kCount; ++i) products.value[i] = product[i];
+  if (with_c) {
 #pragma unroll
-        for (int j = 0; j < kVecC; ++j) from_c[i + j] = to_accumulator<T>(from.element[j]);
-      }
-    }
+    for (int i = 0; i < kCount; i += kVecC) {
+      const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) {
-      value[i] = finished(product[i], alpha, beta, from_c[i], with_c,
-                          {place.args, place.row, place.col + i});
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < kCount; ++i) value[i] = alpha * product[i];
-    if (with_c) {
-#pragma unroll
-      for (int i = 0; i < kCount; i += kVecC) {
-        const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
-#pragma unroll
-        for (int j = 0; j < kVecC; ++j) value[i + j] += beta * to_accumulator<T>(from.element[j]);
-      }
+      for (int j = 0; j < kVecC; ++j) from_c.value[i + j] = to_accumulator<T>(from.element[j]);
     }
   }
+  const Pack results = finished(products, Pack(alpha), Pack(beta), from_c, with_c, place);
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) value[i] = results.value[i];
+#else
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) value[i] = alpha * product[i];
+  if (with_c) {
+#pragma unroll
+    for (int i = 0; i < kCount; i += kVecC) {
+      const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
+#pragma unroll
+      for (int j = 0; j < kVecC; ++j) value[i + j] += beta * to_accumulator<T>(from.element[j]);
+    }
+  }
+#endif
   ElementVector<D, kCount> to;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) to.element[i] = from_accumulator<D>(value[i]);

@@ -124,8 +124,10 @@ KILN_HD Bounded<C> rounded(double value, double inherited, double units = 1.0) {
   const double size = fabs(value) + inherited;
   return {value, inherited + units * Bounded<C>::unit() * size + Bounded<C>::least()};
 }
+/// Infinite, without a literal that compilers warn of.
 KILN_HD double unknown_error() {
-  return 1e308 * 10.0;
+  const double large = 1e200;
+  return large * large;
 }
 
 template <class C>

@@ -10,7 +10,7 @@
 /// common/epilogue_math.cuh says how errors travel through an expression.
 
 #include "common/epilogue_args.cuh"
-#include "common/epilogue_math.cuh"
+#include "common/epilogue_pack.cuh"
 
 #include "common/epilogue.cuh"
 
