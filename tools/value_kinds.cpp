@@ -57,6 +57,7 @@ std::vector<ValueKind> make_kinds() {
       {"DEVICE", words, "GPU or emulated GPU (also cuda:N and emulated:FILE.toml)", devices()},
       {"DIR", folders, "folder", {}},
       {"DIR[:DIR...]", folders, "folders", {}, false, ':'},
+      {"EXPR", free, "expression", {}},
       {"FILE", files, "file", {}},
       {"LEVEL", words, "what the library prints", words_of(detail::kLogLevels), true},
       {"LIBRARY", words, "what to compare with", {std::string(kCublasLt)}, true},
