@@ -62,6 +62,17 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   LookupAnswer answer;
   try {
     answer = look_up(stores, request);
+    if (!answer.trial && !problem.epilogue.empty()) {
+      // What is fast for a product is nearly always fast whatever becomes of it.
+      request.problem.epilogue.clear();
+      LookupAnswer product = look_up(stores, request);
+      if (product.trial) {
+        answer = std::move(product);
+        answer.match = Match::nearest_problem;
+        answer.reason =
+            fmt::format("nothing is tuned with this epilogue; without one: {}", answer.reason);
+      }
+    }
   } catch (const Error& failure) {
     warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
     return {};

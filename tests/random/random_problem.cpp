@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/epilogue.hpp"
 #include "tools/problem_flags.hpp"
 
 namespace kiln::testing {
@@ -120,12 +121,51 @@ void draw_places(Random& random, Gemm& gemm) {
 void draw_factors(Random& random, GemmCase& problem) {
   static constexpr std::array<double, 5> kFractions{1.0, 0.7, -1.5, 2.0, 0.0};
   static constexpr std::array<double, 4> kWhole{1.0, 3.0, -2.0, 0.0};
-  const bool whole = problem.gemm.acc == DType::s32;
+  const bool whole = has_whole_factors(problem.gemm);
   problem.alpha = whole ? one_of(random, kWhole) : one_of(random, kFractions);
   problem.gemm.reads_c = below(random, 3) != 0;
   if (!problem.gemm.reads_c) return;
   problem.beta = whole ? one_of(random, kWhole) : one_of(random, kFractions);
   if (problem.beta == 0.0) problem.beta = -1.0;
+}
+
+/// An expression of a few operations that stays finite: what can overflow or leave the domain of a
+/// function is kept from it.
+std::string draw_expression(Random& random, int depth) {
+  static constexpr std::array<const char*, 7> kCurves{"relu",    "gelu", "gelu_tanh", "silu",
+                                                      "sigmoid", "tanh", "abs"};
+  static constexpr std::array<const char*, 6> kOperands{"bias[n]", "rows:f32[m]",  "other[m,n]",
+                                                        "scale[]", "far:f64[m,n]", "c"};
+  static constexpr std::array<const char*, 3> kSymbols{"+", "-", "*"};
+  const auto inner = [&] { return draw_expression(random, depth - 1); };
+  switch (depth > 0 ? below(random, 9) : below(random, 3)) {
+    case 0:
+      return "acc*alpha";
+    case 1:
+      return one_of(random, kOperands);
+    case 2:
+      return below(random, 2) == 0 ? "acc" : "beta*c";
+    case 3:
+    case 4:
+      return fmt::format("{}({})", one_of(random, kCurves), inner());
+    case 5:
+      return fmt::format("clamp({},-{},max({},0.5))", inner(), between(random, 1, 9), inner());
+    case 6:
+      return fmt::format("({}<{}?{}:-{})", inner(), inner(), inner(), inner());
+    case 7:
+      return fmt::format("({})/(1+abs({}))*exp(-abs({}))+sqrt(abs({}))", inner(), inner(), inner(),
+                         inner());
+    default:
+      return fmt::format("({}){}({})", inner(), one_of(random, kSymbols), inner());
+  }
+}
+
+void draw_epilogue(Random& random, GemmCase& problem) {
+  problem.gemm.epilogue = Epilogue(draw_expression(random, 3));
+  const EpilogueExpression& expression = problem.gemm.epilogue.entry()->expression;
+  static constexpr std::array<double, 4> kFactors{1.0, 0.7, -1.5, 0.125};
+  problem.alpha = expression.names("alpha") ? one_of(random, kFactors) : 1.0;
+  problem.beta = expression.names("beta") ? one_of(random, kFactors) : 0.0;
 }
 
 /// What a problem consists of; a new part of it is drawn here.
@@ -143,6 +183,7 @@ GemmCase draw_case(Random& random, const KernelTemplate& kernel, const RandomLim
   draw_sizes(random, limits, gemm);
   draw_places(random, gemm);
   draw_factors(random, problem);
+  if (kernel.takes_epilogue() && below(random, 3) == 0) draw_epilogue(random, problem);
   gemm = normalised(gemm);
   return problem;
 }

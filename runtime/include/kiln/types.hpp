@@ -54,7 +54,8 @@ enum class Match : std::uint8_t {
   exact,              ///< this problem, this device class, this driver and toolkit
   same_device_class,  ///< this problem and device class, under another driver or toolkit, or on its
                       ///< emulated twin
-  nearest_problem,    ///< another size of the same kind of problem on this device class
+  nearest_problem,    ///< another size of the same kind of problem on this device class, or the
+                      ///< product without the problem's epilogue
   default_config,     ///< nothing tuned fits: the template's default configuration
   none,               ///< no template can compute this problem
 };

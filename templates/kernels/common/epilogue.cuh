@@ -135,27 +135,26 @@ struct EpilogueNames {
         element<kOperand, E>(place.row * place.args.operand_ld[kOperand] + place.col));
   }
 };
-#endif
 
-/// The value of one element; `c` is that of C if the problem reads it.
+/// What the expression makes of an element, or of as many neighbours as T has.
 template <class T>
-KILN_DEVICE T finished(T product, T alpha, T beta, T c, bool with_c, const ElementPlace& place) {
-#if defined(KILN_EPILOGUE)
+KILN_DEVICE T finished(T product, T alpha, T beta, T c, const ElementPlace& place) {
   const EpilogueNames<T> names{place, product, alpha, beta, c};
   return KILN_EPILOGUE(names);
-#else
-  T value = alpha * product;
-  if (with_c) value += beta * c;
-  return value;
-#endif
 }
+#endif
 
 template <bool kReadsC, class CIn, class D, class T>
 KILN_DEVICE void store_element(T product, T alpha, T beta, const CIn* c, D* d,
                                const ElementPlace& place) {
-  const bool with_c = kReadsC && (kHasEpilogue || beta != T(0));
-  const T from_c = with_c ? to_accumulator<T>(*c) : T(0);
-  *d = from_accumulator<D>(finished(product, alpha, beta, from_c, with_c, place));
+#if defined(KILN_EPILOGUE)
+  const T from_c = kReadsC ? to_accumulator<T>(*c) : T(0);
+  const T value = finished(product, alpha, beta, from_c, place);
+#else
+  T value = alpha * product;
+  if (kReadsC && beta != T(0)) value += beta * to_accumulator<T>(*c);
+#endif
+  *d = from_accumulator<D>(value);
 }
 
 /// For templates that take no expression: the place says what one reads.
@@ -181,7 +180,6 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
     }
     return;
   }
-  const bool with_c = kReadsC && (kHasEpilogue || beta != T(0));
   T value[kCount];
 #if defined(KILN_EPILOGUE)
   using Pack = epilogue::Pack<T, kCount>;
@@ -189,7 +187,7 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
   Pack from_c;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) products.value[i] = product[i];
-  if (with_c) {
+  if (kReadsC) {
 #pragma unroll
     for (int i = 0; i < kCount; i += kVecC) {
       const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);
@@ -197,13 +195,13 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
       for (int j = 0; j < kVecC; ++j) from_c.value[i + j] = to_accumulator<T>(from.element[j]);
     }
   }
-  const Pack results = finished(products, Pack(alpha), Pack(beta), from_c, with_c, place);
+  const Pack results = finished(products, Pack(alpha), Pack(beta), from_c, place);
 #pragma unroll
   for (int i = 0; i < kCount; ++i) value[i] = results.value[i];
 #else
 #pragma unroll
   for (int i = 0; i < kCount; ++i) value[i] = alpha * product[i];
-  if (with_c) {
+  if (kReadsC && beta != T(0)) {
 #pragma unroll
     for (int i = 0; i < kCount; i += kVecC) {
       const auto from = *reinterpret_cast<const ElementVector<CIn, kVecC>*>(c + i);

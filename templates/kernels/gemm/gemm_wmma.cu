@@ -94,7 +94,8 @@ struct GemmWmmaConfig {  //@ config
                          //@         device.regs_per_sm / (min_blocks * threads))
   int sum_regs;          //@ let warp_m * warp_n * acc_bytes / 128
   int fragment_regs;     //@ let (warp_m + warp_n) / 4   // of one step's operands
-  int other_regs;        //@ let a_bytes == 4 && (trans_a == 1 || trans_b == 0) ? 96 : 40
+  int other_regs;        //@ let a_bytes != 4 || trans_a == 0 && trans_b == 1 ? 40
+                         //@     : trans_a == 1 && trans_b == 0 ? 168 : 96
   int fragment_buffers;  //@ let sum_regs + 2 * fragment_regs + other_regs <= thread_regs ? 2 : 1
   int a_transposed;      //@ let trans_a
   int b_transposed;      //@ let trans_b

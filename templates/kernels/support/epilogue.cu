@@ -34,7 +34,7 @@ __global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
       c = to_accumulator<Number>(static_cast<const CIn*>(gemm.c)[row * gemm.ldc + col]);
     }
     const Number result = finished(Number(args.value[i], error), Number(gemm.alpha),
-                                   Number(gemm.beta), c, true, {gemm, row, col});
+                                   Number(gemm.beta), c, {gemm, row, col});
     args.value[i] = result.value;
     args.bound[i] = result.error;
   }

@@ -122,9 +122,8 @@ TEST_F(CatalogMutants, Naive) {
               reported("one_product_too_many", "for (int i = 0; i < args.k; ++i) {",
                        "for (int i = 0; i <= args.k; ++i) {", Finding::out_of_bounds,
                        "sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);"),
-              reported("reads_c_without_beta", "const T from_c = with_c ?",
-                       "const T from_c = kReadsC ?", Finding::out_of_bounds,
-                       "const T from_c = kReadsC ? to_accumulator<T>(*c) : T(0);"),
+              reported("reads_c_without_beta", "if (kReadsC && beta != T(0)) value", "value",
+                       Finding::out_of_bounds, "value += beta * to_accumulator<T>(*c);"),
               miscounts("wrong_step", "C.b_transposed ? 1 : args.ldb;",
                         "C.b_transposed ? 1 : args.lda;", {0, 1}),
           });
@@ -166,9 +165,7 @@ TEST_F(CatalogMutants, Tiled) {
                    "< Mma::shape().n; ++j)",
                    "if (to_row > output.rows()) continue;\n#pragma unroll\n    for (int j = 0; j "
                    "< Mma::shape().n; ++j)",
-                   Finding::out_of_bounds,
-                   "*d = from_accumulator<D>(finished(product, alpha, beta, from_c, with_c, "
-                   "place));"),
+                   Finding::out_of_bounds, "*d = from_accumulator<D>(value);"),
           reported("wrong_share", "(i / kVec * kThreads + thread) * kVec + i % kVec",
                    "(i / kVec * kThreads + thread) * kVec + i % kVec + kVec * kThreads",
                    Finding::uninitialised, load),

@@ -108,6 +108,18 @@ TEST_F(LibraryTest, AnotherSizeIsTheNearestProblem) {
   EXPECT_EQ(kernel.config(), config_.canonical());
 }
 
+TEST_F(LibraryTest, AnUntunedEpilogueGetsTheKernelOfItsProduct) {
+  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  const Library library = open();
+  Gemm finished = gemm_;
+  finished.epilogue = Epilogue("relu(acc + bias[n])");
+  const Kernel kernel = library.get(finished);
+  EXPECT_EQ(kernel.match(), Match::nearest_problem);
+  EXPECT_EQ(kernel.config(), config_.canonical());
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("nothing is tuned with this epilogue"));
+  EXPECT_EQ(library.get(gemm_).match(), Match::exact);
+}
+
 TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   mode_ = Mode::default_only;
