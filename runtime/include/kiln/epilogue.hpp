@@ -23,16 +23,16 @@ struct EpilogueEntry;
 ///
 ///     Epilogue("silu(acc * alpha + bias[n])")
 ///
-/// Names: `acc`, the sum of products; `alpha` and `beta` of the launch; `c`, the element of C, which
-/// is then always read. Any other name is an operand of the launch, given in the order in which
-/// names first appear: `x[n]` has an element for each column of D, `x[m]` one for each row,
+/// Names: `acc`, the sum of products; `alpha` and `beta` of the launch; `c`, the element of C,
+/// which is then always read. Any other name is an operand of the launch, given in the order in
+/// which names first appear: `x[n]` has an element for each column of D, `x[m]` one for each row,
 /// `x[m,n]` is a row-major matrix like D, `x[]` one number in device memory. Their elements have
 /// D's type, f32 where that is a whole number, unless the name says which: `bias:f32[n]`.
 ///
 /// Operators: + - * / and unary -, comparisons < > <= >= as the condition of `x < y ? a : b`.
-/// Functions: relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs min max clamp(x, least,
-/// greatest). All is computed in f32, in f64 where the accumulator is f64; a D of whole numbers gets
-/// the nearest one, limited to its range.
+/// Functions: relu gelu gelu_tanh silu sigmoid tanh exp log sqrt rsqrt abs min max, and
+/// clamp(x, least, greatest). All is computed in f32, in f64 where the accumulator is f64; a D of
+/// whole numbers gets the nearest one, limited to its range.
 ///
 /// A small value, copied and compared freely, from any thread: equal expressions are one. What an
 /// expression says is kept until the process ends.

@@ -10,6 +10,7 @@
 ///     gemm.launch(stream, {.a = a, .b = b, .d = d});
 
 #include "kiln/device_memory.hpp"  // IWYU pragma: export
+#include "kiln/epilogue.hpp"       // IWYU pragma: export
 #include "kiln/error.hpp"          // IWYU pragma: export
 #include "kiln/gemm.hpp"           // IWYU pragma: export
 #include "kiln/library.hpp"        // IWYU pragma: export

@@ -61,8 +61,9 @@ KILN_DEVICE void load_line(const Acc* line, Acc (&to)[kCount]) {
   }
 }
 
-/// As store_staged, with vectors of kVecD elements: 16 bytes, or 8 elements of a byte. Four lanes share a row, and rows 8
-/// apart begin at the same place of a line: a lane finds out once where its pieces are.
+/// As store_staged, with vectors of kVecD elements: 16 bytes, or 8 elements of a byte. Four lanes
+/// share a row, and rows 8 apart begin at the same place of a line: a lane finds out once where its
+/// pieces are.
 template <int kVecD, int kSlabStride, class Mma, class Output, class Acc>
 KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   using Atom = typename Mma::Atom;
