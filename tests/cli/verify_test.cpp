@@ -324,9 +324,9 @@ TEST(Epilogues, FaultsOfAnExpressionAreShownInIt) {
 
 TEST(Epilogues, RunChecksAnEpilogueOnTheHost) {
   const Sandbox sandbox;
-  const auto run = sandbox.run(with(
-      on_gemm("run", 33, 40, 24),
-      {"--dtype", "bf16", "--epilogue", "gelu(acc + bias:f32[m]) / (1 + abs(c)) - other[m,n]"}));
+  const auto run = sandbox.run(with(on_gemm("run", 33, 40, 24),
+                                    {"--device", "emulated:h200", "--dtype", "bf16", "--epilogue",
+                                     "gelu(acc + bias:f32[m]) / (1 + abs(c)) - other[m,n]"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("yes, 1,320 elements"));
 }

@@ -32,7 +32,11 @@ TEST(RandomProblem, IsValidAndWithinItsLimits) {
     const Gemm& gemm = one.gemm;
     EXPECT_EQ(normalised(gemm), gemm);
     EXPECT_LE(gemm.m * gemm.n * gemm.k, kLimits.most_products);
-    EXPECT_EQ(gemm.reads_c, one.beta != 0.0);
+    if (gemm.epilogue.is_default()) {
+      EXPECT_EQ(gemm.reads_c, one.beta != 0.0);
+    } else {
+      EXPECT_EQ(gemm.reads_c, gemm.epilogue.reads_c()) << gemm.epilogue.text();
+    }
     const KernelTemplate& kernel = Catalog::builtin().at(candidate.template_name);
     const Problem problem = to_problem(gemm);
     ASSERT_FALSE(kernel.why_unsupported(problem, limits_of_arch("sm_90a").value()));

@@ -32,23 +32,24 @@ using std::sqrt;
 using std::tanh;
 #endif
 
+// In double they serve Bounded as well, which belongs to both sides.
 #if defined(__CUDACC__)
 KILN_DEVICE float exp(float x) {
   return ::expf(x);
 }
-KILN_DEVICE double exp(double x) {
+KILN_HD double exp(double x) {
   return ::exp(x);
 }
 KILN_DEVICE float log(float x) {
   return ::logf(x);
 }
-KILN_DEVICE double log(double x) {
+KILN_HD double log(double x) {
   return ::log(x);
 }
 KILN_DEVICE float sqrt(float x) {
   return ::sqrtf(x);
 }
-KILN_DEVICE double sqrt(double x) {
+KILN_HD double sqrt(double x) {
   return ::sqrt(x);
 }
 KILN_DEVICE float rsqrt(float x) {
@@ -60,7 +61,7 @@ KILN_DEVICE double rsqrt(double x) {
 KILN_DEVICE float tanh(float x) {
   return ::tanhf(x);
 }
-KILN_DEVICE double tanh(double x) {
+KILN_HD double tanh(double x) {
   return ::tanh(x);
 }
 KILN_DEVICE float sigmoid(float x) {

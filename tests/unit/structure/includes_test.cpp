@@ -102,7 +102,7 @@ TEST(Includes, VocabularyHeadersUseOnlyEachOther) {
       }
     }
   }
-  EXPECT_EQ(checked, 5);
+  EXPECT_EQ(checked, 6);
 }
 
 TEST(Includes, PublicHeadersUseOnlyPublicHeaders) {
