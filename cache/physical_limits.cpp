@@ -45,6 +45,12 @@ double most_flops_per_cycle(DType type) {
     case DType::u8:
     case DType::s32:
       return 16384.0;
+    case DType::s4:
+    case DType::u4:
+      return 32768.0;
+    case DType::b1:
+    case DType::b1_xor:
+      return 131072.0;
   }
   return 16384.0;
 }

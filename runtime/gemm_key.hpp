@@ -39,9 +39,11 @@ struct GemmRequest {
 };
 
 /// log2 of the bytes, at most 16, that every row of an operand starts on.
-[[nodiscard]] inline std::uint64_t row_alignment_log2(int promised, std::int64_t ld, int bytes) {
+[[nodiscard]] inline std::uint64_t row_alignment_log2(int promised, std::int64_t ld, DType type) {
   constexpr std::int64_t kWidest = 16;
-  const std::int64_t pitch = ld % kWidest * bytes;
+  const int bytes = size_bytes(type);
+  const std::int64_t units = ld >> std::countr_zero(static_cast<unsigned>(packed_values(type)));
+  const std::int64_t pitch = units % kWidest * bytes;
   return static_cast<std::uint64_t>(
       std::countr_zero(static_cast<std::uint64_t>(std::max(promised, bytes) | pitch | kWidest)));
 }
@@ -55,36 +57,40 @@ struct GemmRequest {
     return bytes >= 1 && bytes <= kMaxAlignment &&
            std::has_single_bit(static_cast<unsigned>(bytes));
   };
-  const auto settle = [](std::int64_t ld, std::int64_t row) { return ld == 0 ? row : ld; };
+  const auto settle = [](std::int64_t ld, std::int64_t row, DType type) {
+    const std::int64_t packed = packed_values(type);
+    return ld == 0 ? (row + packed - 1) & -packed : ld;
+  };
   // As normalised() does, up to rounding, and without its divisions.
   const auto ld_ok = [](std::int64_t ld, std::int64_t row, std::int64_t rows, DType type) {
-    return ld >= row &&
+    return ld >= row && (ld & (packed_values(type) - 1)) == 0 &&
            static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p63;
   };
 
   const auto type_ok = [](DType type) {
     return static_cast<std::size_t>(type) < kDTypeNames.size();
   };
+  const auto result_ok = [&](DType type) { return type_ok(type) && packed_values(type) == 1; };
   const auto storage_ok = [](Storage storage) {
     return storage == Storage::n || storage == Storage::t;
   };
 
   GemmRequest request;
   if (!size_ok(g.m) || !size_ok(g.n) || !size_ok(g.k)) return request;
-  if (!type_ok(g.a) || !type_ok(g.b) || !type_ok(g.d) || !type_ok(g.acc)) return request;
+  if (!type_ok(g.a) || !type_ok(g.b) || !result_ok(g.d) || !result_ok(g.acc)) return request;
   if (!storage_ok(g.storage_a) || !storage_ok(g.storage_b)) return request;
   const EpilogueEntry* const epilogue = g.epilogue.entry();
   const bool reads_c = epilogue != nullptr ? epilogue->expression.reads_c() : g.reads_c;
-  if (reads_c && !type_ok(g.c)) return request;
+  if (reads_c && !result_ok(g.c)) return request;
   const bool a_as_written = g.storage_a == Storage::n;
   const bool b_as_written = g.storage_b == Storage::n;
   const std::int64_t row_a = a_as_written ? g.k : g.m;
   const std::int64_t row_b = b_as_written ? g.n : g.k;
   LeadingDimensions& ld = request.ld;
-  ld = {settle(g.lda, row_a), settle(g.ldb, row_b), 0, settle(g.ldd, g.n)};
+  ld = {settle(g.lda, row_a, g.a), settle(g.ldb, row_b, g.b), 0, settle(g.ldd, g.n, g.d)};
   // Without beta, C must not distinguish problems: it is assumed to be like D.
-  ld.c = reads_c ? settle(g.ldc, g.n) : ld.d;
   const DType type_c = reads_c ? g.c : g.d;
+  ld.c = reads_c ? settle(g.ldc, g.n, type_c) : ld.d;
   const int alignment_c = reads_c ? g.alignment_c : g.alignment_d;
   request.valid = ld_ok(ld.a, row_a, a_as_written ? g.m : g.k, g.a) &&
                   ld_ok(ld.b, row_b, b_as_written ? g.k : g.n, g.b) &&
@@ -96,10 +102,10 @@ struct GemmRequest {
   const auto type = [](DType t) { return static_cast<std::uint64_t>(t); };
   const std::uint64_t types =
       type(g.a) | type(g.b) << 4 | type(type_c) << 8 | type(g.d) << 12 | type(g.acc) << 16;
-  const std::uint64_t alignments = row_alignment_log2(g.alignment_a, ld.a, size_bytes(g.a)) |
-                                   row_alignment_log2(g.alignment_b, ld.b, size_bytes(g.b)) << 3 |
-                                   row_alignment_log2(alignment_c, ld.c, size_bytes(type_c)) << 6 |
-                                   row_alignment_log2(g.alignment_d, ld.d, size_bytes(g.d)) << 9;
+  const std::uint64_t alignments = row_alignment_log2(g.alignment_a, ld.a, g.a) |
+                                   row_alignment_log2(g.alignment_b, ld.b, g.b) << 3 |
+                                   row_alignment_log2(alignment_c, ld.c, type_c) << 6 |
+                                   row_alignment_log2(g.alignment_d, ld.d, g.d) << 9;
   const std::uint64_t flags =
       (a_as_written ? 0U : 1U) | (b_as_written ? 0U : 2U) | (reads_c ? 4U : 0U);
   request.key.words = {

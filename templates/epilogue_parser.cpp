@@ -263,7 +263,7 @@ class EpilogueParser {
       const std::size_t place = at_;
       const auto type = identifier();
       found.type = parse_dtype(type);
-      if (!found.type || *found.type == DType::tf32) {
+      if (!found.type || *found.type == DType::tf32 || packed_values(*found.type) > 1) {
         const std::vector<std::string> known(kDTypeNames.begin(), kDTypeNames.end());
         fail(place,
              fmt::format("\"{}\" is not a type of elements{}", type, did_you_mean(type, known)));

@@ -37,6 +37,15 @@ void check_type(std::string_view name, DType type) {
   }
 }
 
+/// Neighbours that share a byte can't be written one by one.
+void check_result_type(std::string_view name, DType type) {
+  check_type(name, type);
+  if (packed_values(type) > 1) {
+    throw Error(ErrorKind::usage, fmt::format("gemm: {} = {}: only A and B can have packed values",
+                                              name, to_string(type)));
+  }
+}
+
 void check_storage(std::string_view name, Storage storage) {
   if (storage != Storage::n && storage != Storage::t) {
     throw Error(ErrorKind::usage, fmt::format("gemm: {} = Storage({}) is neither n nor t", name,
@@ -47,11 +56,18 @@ void check_storage(std::string_view name, Storage storage) {
 /// Checks (and fills) the leading dimension of a matrix stored as `rows` rows.
 void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int64_t rows,
                               std::int64_t row_length, DType type) {
-  if (ld == 0) ld = row_length;
+  const std::int64_t packed = packed_values(type);
+  if (ld == 0) ld = (row_length + packed - 1) / packed * packed;
   if (ld < row_length) {
     throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is shorter than a row of {} elements; "
                                               "use 0 for a tight matrix",
                                               name, ld, row_length));
+  }
+  if (ld % packed != 0) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("gemm: {} = {} is not a multiple of the {} values that a byte of {} has", name,
+                    ld, packed, to_string(type)));
   }
   const std::int64_t some_rows = std::max<std::int64_t>(rows, 1);
   if (ld > std::numeric_limits<std::int64_t>::max() / some_rows / size_bytes(type)) {
@@ -74,7 +90,7 @@ void settle_alignment(std::string_view name, int& alignment, DType type) {
 /// Bytes that every row of an operand starts on.
 std::int64_t row_alignment(int address_alignment, std::int64_t ld, DType type) {
   // Only the factors of two of the row pitch matter; reducing it first cannot overflow.
-  const std::int64_t pitch = (ld % kWidestAccessBytes) * size_bytes(type);
+  const std::int64_t pitch = (ld / packed_values(type) % kWidestAccessBytes) * size_bytes(type);
   return std::gcd(std::gcd(static_cast<std::int64_t>(address_alignment), pitch),
                   kWidestAccessBytes);
 }
@@ -89,9 +105,9 @@ Gemm normalised(const Gemm& gemm) {
   check_size("k", g.k);
   check_type("a", g.a);
   check_type("b", g.b);
-  check_type("d", g.d);
-  check_type("acc", g.acc);
-  if (g.reads_c) check_type("c", g.c);
+  check_result_type("d", g.d);
+  check_result_type("acc", g.acc);
+  if (g.reads_c) check_result_type("c", g.c);
   check_storage("storage_a", g.storage_a);
   check_storage("storage_b", g.storage_b);
   const bool a_as_written = g.storage_a == Storage::n;

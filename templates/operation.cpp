@@ -13,7 +13,7 @@ double size_of(const Problem& problem, std::string_view name) {
 
 double bytes_of(const Problem& problem, std::string_view slot) {
   const auto type = problem.type(slot);
-  return type ? static_cast<double>(size_bytes(*type)) : 0.0;
+  return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
 }
 
 double gemm_flops(const Problem& problem) {

@@ -39,6 +39,10 @@ constexpr std::array<TypeSupport, kDTypeNames.size()> kTypeSupport{{
     {"signed char", "", ""},
     {"unsigned char", "", ""},
     {"int", "", ""},
+    {"kiln::s4x2", "", ""},
+    {"kiln::u4x2", "", ""},
+    {"kiln::b1x8", "", ""},
+    {"kiln::b1x8_xor", "", ""},
 }};
 
 const TypeSupport& support_of(DType type) {

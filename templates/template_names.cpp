@@ -66,6 +66,7 @@ NameTable problem_names(const Operation& operation) {
   for (const auto& name : operation.trait_names) names.intern(name);
   for (const auto& slot : operation.type_slots) {
     names.intern(slot + "_bytes");
+    names.intern(slot + "_packed");
     names.intern(slot + "_type");
   }
   return names;
@@ -92,6 +93,7 @@ std::vector<std::int64_t> problem_values(const Operation& operation, const Probl
     const auto type = problem.type(slot);
     if (!type) missing(problem, "type", slot);
     values.push_back(size_bytes(*type));
+    values.push_back(packed_values(*type));
     values.push_back(static_cast<std::int64_t>(*type));
   }
   return values;

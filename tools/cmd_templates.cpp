@@ -72,6 +72,7 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
                                 {"comment", tunable.comment}});
   }
   json["priority"] = kernel_template.priority_text();
+  json["epilogue"] = kernel_template.takes_epilogue();
   const auto conditions = [](const std::vector<Requirement>& of) {
     Json list = Json::array();
     for (const auto& one : of) {
@@ -203,6 +204,7 @@ std::string template_text(const KernelTemplate& kernel_template) {
   facts.add("operation", kernel_template.operation());
   facts.add("arch", kernel_template.arch_text());
   facts.add("priority", kernel_template.priority_text());
+  facts.add("epilogue", kernel_template.takes_epilogue() ? "yes" : "no");
   for (const auto& row : kernel_template.type_rows()) facts.add("types", types_text(row));
   text += facts.text();
 

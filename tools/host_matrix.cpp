@@ -62,7 +62,7 @@ double load_element(DType type, const std::byte* from) {
     std::array<std::vector<double>, kDTypeNames.size()> tables;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const auto each = static_cast<DType>(i);
-      if (size_bytes(each) <= 2) tables[i] = all_values(each);
+      if (size_bytes(each) <= 2 && packed_values(each) == 1) tables[i] = all_values(each);
     }
     return tables;
   }();
@@ -77,9 +77,14 @@ double random_element(DType type, std::mt19937_64& random) {
   };
   switch (type) {
     case DType::u8:
+    case DType::u4:
       return draw(8, 0);
+    case DType::b1:
+    case DType::b1_xor:
+      return draw(2, 0);
     case DType::s8:
     case DType::s32:
+    case DType::s4:
       return draw(15, -7);
     case DType::e5m2:
       return draw(15, -7) / 4.0;
@@ -96,16 +101,22 @@ HostMatrix::HostMatrix(DType type, std::int64_t rows, std::int64_t columns, Stor
       stored_rows_(storage == Storage::n ? rows : columns),
       ld_(ld),
       storage_(storage),
-      bytes_(static_cast<std::size_t>(stored_rows_ * ld * size_bytes(type))) {}
+      bytes_(static_cast<std::size_t>(stored_rows_ * ld / packed_values(type) * size_bytes(type))) {
+}
 
 void HostMatrix::fill_random(std::uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto element = static_cast<std::size_t>(size_bytes(type_));
-  // Encoding is slow and matrices are large: one random byte picks from elements made once.
+  // Any byte is packed values. Encoding is slow and matrices are large: one random byte picks from
+  // elements made once.
   constexpr std::size_t kChoices = 256;
   std::vector<std::byte> choices(kChoices * element);
   for (std::size_t i = 0; i < kChoices; ++i) {
-    store_exact(type_, random_element(type_, random), choices.data() + i * element);
+    if (packed_values(type_) > 1) {
+      choices[i] = static_cast<std::byte>(random() % kChoices);
+    } else {
+      store_exact(type_, random_element(type_, random), choices.data() + i * element);
+    }
   }
   std::uint64_t bits = 0;
   int bytes_left = 0;
@@ -126,10 +137,16 @@ void HostMatrix::poison() {
 
 const std::byte* HostMatrix::element(std::int64_t row, std::int64_t column) const {
   if (storage_ == Storage::t) std::swap(row, column);
-  return bytes_.data() + (row * ld_ + column) * size_bytes(type_);
+  return bytes_.data() + (row * ld_ + column) / packed_values(type_) * size_bytes(type_);
 }
 
 double HostMatrix::at(std::int64_t row, std::int64_t column) const {
+  if (const int packed = packed_values(type_); packed > 1) {
+    const std::int64_t along = storage_ == Storage::t ? row : column;
+    const auto place = static_cast<int>(along % packed);
+    const auto bits = std::to_integer<unsigned>(*element(row, column));
+    return decode(bits >> (place * 8 / packed), kind_of(type_));
+  }
   return load_element(type_, element(row, column));
 }
 

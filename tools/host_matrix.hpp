@@ -14,7 +14,7 @@ namespace kiln::tools {
 /// Writes `value` as an element of `type`. Precondition: the type holds it exactly (random_element
 /// gives only such).
 void store_exact(DType type, double value, std::byte* to);
-/// Reads an element of `type`.
+/// Reads an element of `type`, the first value of a byte that has several.
 [[nodiscard]] double load_element(DType type, const std::byte* from);
 
 /// A random multiple of a power of two in about [-2, 2] (integers in [-7, 7], [0, 7] when

@@ -19,7 +19,7 @@ namespace {
 /// bytes and no more: another alignment would be another problem.
 std::int64_t leading_dimension(std::int64_t row, std::int64_t alignment, DType type) {
   const std::int64_t bytes = size_bytes(type);
-  const std::int64_t step = std::max<std::int64_t>(1, alignment / bytes);
+  const std::int64_t step = std::max<std::int64_t>(1, alignment / bytes) * packed_values(type);
   return (row + step - 1) / step * step;
 }
 
@@ -76,7 +76,8 @@ GemmRequest request_of(const Problem& problem) {
     const auto alignment = trait(name, 16);
     ld = leading_dimension(row, alignment, type);
     // A row pitch that is aligned better than the problem says: the address is what limits it.
-    const std::int64_t pitch = std::gcd(ld * size_bytes(type), std::int64_t{16});
+    const std::int64_t pitch =
+        std::gcd(ld / packed_values(type) * size_bytes(type), std::int64_t{16});
     address = pitch > alignment ? static_cast<int>(alignment) : 16;
   };
   settle("align_a", gemm.storage_a == Storage::n ? gemm.k : gemm.m, gemm.a, gemm.lda,

@@ -58,7 +58,9 @@ Expected expected_element(const GemmRequest& request, const HostOperands& operan
                           std::int64_t row, std::int64_t column) {
   Expected expected;
   for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
-    const double term = operands.a.at(row, depth) * operands.b.at(depth, column);
+    const double x = operands.a.at(row, depth);
+    const double y = operands.b.at(depth, column);
+    const double term = request.gemm.a == DType::b1_xor ? std::fabs(x - y) : x * y;
     expected.value += term;
     expected.magnitude += std::fabs(term);
   }

@@ -67,7 +67,10 @@ double largest_finite(DType type) {
 double sum_limit(const Gemm& gemm, int range) {
   const auto k = static_cast<double>(gemm.k);
   const double worst = k * range * range;
-  if (gemm.a == DType::u8 || gemm.b == DType::u8) return worst;
+  const auto has_both_signs = [](DType type) {
+    return type != DType::u8 && type != DType::u4 && packed_values(type) < 8;
+  };
+  if (!has_both_signs(gemm.a) || !has_both_signs(gemm.b)) return worst;
   const double variance = range * (range + 1) / 3.0;  // of a uniform integer in [-range, range]
   return std::min(worst, 10.0 * std::sqrt(k) * variance);
 }
@@ -92,6 +95,10 @@ double unit_roundoff(DType type) {
     case DType::s8:
     case DType::u8:
     case DType::s32:
+    case DType::s4:
+    case DType::u4:
+    case DType::b1:
+    case DType::b1_xor:
       return 0.0;
   }
   return 0.0;

@@ -36,7 +36,7 @@ std::int64_t row_count(const std::vector<RowBlock>& blocks) {
 
 const void* advanced(const void* pointer, std::int64_t elements, DType type) {
   if (pointer == nullptr) return nullptr;
-  return static_cast<const std::byte*>(pointer) + elements * size_bytes(type);
+  return static_cast<const std::byte*>(pointer) + elements / packed_values(type) * size_bytes(type);
 }
 
 }  // namespace
@@ -48,6 +48,8 @@ std::vector<RowBlock> checked_rows(const Gemm& gemm, DataKind kind) {
   const auto terms = static_cast<double>(std::max<std::int64_t>(gemm.k, 1));
   const double per_row = static_cast<double>(gemm.n) * terms;
   const double affordable = kMultiplyAdds / per_row;
+  // A row of packed values that are stored in columns may begin within a byte.
+  if (gemm.storage_a == Storage::t && packed_values(gemm.a) > 1) return {{0, gemm.m}};
   if (affordable >= static_cast<double>(gemm.m) || gemm.m <= 2 * kBlockRows) return {{0, gemm.m}};
 
   const auto blocks =

@@ -57,11 +57,13 @@ constexpr std::int64_t kLeastDeepK = 256;
 /// The smallest leading dimension above `row_length` that gives the operand the wanted alignment.
 /// Always above: padding reveals kernels that take a width for a leading dimension, or read it.
 void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_t row_length,
-         std::int64_t alignment) {
-  // The alignment depends on the leading dimension modulo 16 elements.
+         DType type, std::int64_t alignment) {
+  // The alignment depends on the leading dimension modulo 16 elements of memory.
   constexpr std::int64_t kPeriod = 16;
+  const std::int64_t packed = packed_values(type);
+  const std::int64_t units = (row_length + packed - 1) / packed;
   for (std::int64_t extra = 1; extra <= kPeriod; ++extra) {
-    gemm.*ld = row_length + extra;
+    gemm.*ld = (units + extra) * packed;
     if (to_problem(gemm).trait(trait) == alignment) return;
   }
   throw Error(ErrorKind::internal,
@@ -74,14 +76,19 @@ GemmCase ragged_case(const GemmCase& tuned, const Problem& problem, const Sizes&
   gemm.m = sizes.m;
   gemm.n = sizes.n;
   gemm.k = sizes.k;
+  // Templates may insist that packed values fill their bytes, as they do in the tuned problem.
+  const std::int64_t packed = packed_values(gemm.a);
+  if (tuned.gemm.k % packed == 0) gemm.k = (gemm.k + packed - 1) / packed * packed;
   gemm.lda = gemm.ldb = gemm.ldc = gemm.ldd = 0;
   const bool a_as_written = gemm.storage_a == Storage::n;
   const bool b_as_written = gemm.storage_b == Storage::n;
-  pad(gemm, &Gemm::lda, "align_a", a_as_written ? gemm.k : gemm.m, *problem.trait("align_a"));
-  pad(gemm, &Gemm::ldb, "align_b", b_as_written ? gemm.n : gemm.k, *problem.trait("align_b"));
-  pad(gemm, &Gemm::ldd, "align_d", gemm.n, *problem.trait("align_d"));
+  pad(gemm, &Gemm::lda, "align_a", a_as_written ? gemm.k : gemm.m, gemm.a,
+      *problem.trait("align_a"));
+  pad(gemm, &Gemm::ldb, "align_b", b_as_written ? gemm.n : gemm.k, gemm.b,
+      *problem.trait("align_b"));
+  pad(gemm, &Gemm::ldd, "align_d", gemm.n, gemm.d, *problem.trait("align_d"));
   // Without a C that is read its fields repeat those of D.
-  if (gemm.reads_c) pad(gemm, &Gemm::ldc, "align_c", gemm.n, *problem.trait("align_c"));
+  if (gemm.reads_c) pad(gemm, &Gemm::ldc, "align_c", gemm.n, gemm.c, *problem.trait("align_c"));
   gemm = normalised(gemm);
   return result;
 }
@@ -171,7 +178,8 @@ std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
   const auto is_affordable = [&](const Sizes& sizes) {
     return most_products == 0 || sizes.m * sizes.n * sizes.k <= most_products;
   };
-  const std::int64_t k = kDeepRowBytes / std::max(size_bytes(gemm.a), size_bytes(gemm.b));
+  const std::int64_t k =
+      kDeepRowBytes / std::max(size_bytes(gemm.a), size_bytes(gemm.b)) * packed_values(gemm.a);
   std::vector<GemmCase> cases;
   // A problem that is as deep itself, and will be run, covers the same.
   if (gemm.k >= k && is_affordable({gemm.m, gemm.n, gemm.k})) return cases;

@@ -48,6 +48,12 @@ double tensor_rate(const TensorRates& rates, DType type) {
     case DType::s8:
     case DType::u8:
       return rates.s8;
+    case DType::s4:
+    case DType::u4:
+      return 2.0 * rates.s8;
+    case DType::b1:
+    case DType::b1_xor:
+      return 8.0 * rates.s8;
     case DType::e4m3:
     case DType::e5m2:
       return rates.e4m3;
@@ -116,7 +122,7 @@ double touched_bytes(const Problem& problem) {
   };
   const auto bytes = [&](std::string_view slot) {
     const auto type = problem.type(slot);
-    return type ? static_cast<double>(size_bytes(*type)) : 0.0;
+    return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
   };
   const double m = extent("m");
   const double n = extent("n");

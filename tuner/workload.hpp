@@ -14,7 +14,8 @@
 namespace kiln {
 
 /// A matrix in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
-/// ends with the last element that counts, as an application's may.
+/// ends with the last element that counts, as an application's may. An element is what memory has
+/// as one: a byte of packed values.
 struct MatrixShape {
   std::int64_t rows = 0;
   std::int64_t cols = 0;

@@ -47,6 +47,10 @@ std::optional<cudaDataType> data_type(DType type) {
     case DType::s32:
       return CUDA_R_32I;
     case DType::u8:
+    case DType::s4:
+    case DType::u4:
+    case DType::b1:
+    case DType::b1_xor:
       return std::nullopt;
   }
   return std::nullopt;
@@ -57,7 +61,7 @@ std::optional<Types> to_types(const Gemm& gemm, std::string& why) {
   const auto a = data_type(gemm.a), b = data_type(gemm.b), c = data_type(gemm.c),
              d = data_type(gemm.d);
   if (!a || !b || !c || !d) {
-    why = "cuBLASLt has no unsigned 8-bit operands";
+    why = "cuBLASLt has no operands of unsigned 8-bit, 4-bit or 1-bit numbers";
     return std::nullopt;
   }
   const bool eight_bit_float = size_bytes(gemm.a) == 1 && gemm.acc == DType::f32;

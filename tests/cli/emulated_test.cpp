@@ -168,6 +168,19 @@ TEST(Emulated, SizesOfZeroAreProblems) {
   EXPECT_NE(empty.out.find("template  none"), std::string::npos) << empty.out;
 }
 
+/// Against the host, which reads packed values in its own way.
+TEST(Emulated, PackedOperandsOfEveryLayout) {
+  const Sandbox sandbox;
+  for (const Words& more : {Words{"--dtype", "s4", "--layout", "tn"},
+                            Words{"--dtype", "u4", "--layout", "nt", "--lda", "192"},
+                            Words{"--dtype", "b1", "--layout", "tt"},
+                            Words{"--dtype", "b1_xor", "--layout", "nt", "--beta", "2"}}) {
+    const auto run = sandbox.run(on_emulated(with(on_gemm("run", 24, 40, 128), more)));
+    EXPECT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_NE(run.out.find("yes, 960 elements"), std::string::npos) << run.out;
+  }
+}
+
 // The second process finds the PTX of the first one in the store of compiled kernels.
 TEST(Emulated, RunLoadsWhatAnotherProcessCompiled) {
   const Sandbox sandbox;

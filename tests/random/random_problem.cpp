@@ -89,15 +89,18 @@ void draw_sizes(Random& random, const RandomLimits& limits, Gemm& gemm) {
   if (below(random, 20) == 0) gemm.k = 0;
 }
 
-/// Tight, whole vectors, or anything a little longer than the row.
-std::int64_t draw_leading_dimension(Random& random, std::int64_t row) {
+/// Tight, whole vectors, or anything a little longer than the row; in whole bytes where they have
+/// several values.
+std::int64_t draw_leading_dimension(Random& random, std::int64_t row, DType type) {
+  const std::int64_t packed = packed_values(type);
+  const std::int64_t elements = (row + packed - 1) / packed;
   switch (below(random, 4)) {
     case 0:
-      return row;
+      return elements * packed;
     case 1:
-      return row + between(random, 1, 17);
+      return (elements + between(random, 1, 17)) * packed;
     default:
-      return (row / 16 + between(random, 1, 2)) * 16;
+      return (elements / 16 + between(random, 1, 2)) * 16 * packed;
   }
 }
 
@@ -110,11 +113,11 @@ void draw_places(Random& random, Gemm& gemm) {
   gemm.alignment_b = alignment();
   gemm.alignment_c = alignment();
   gemm.alignment_d = alignment();
-  gemm.lda = draw_leading_dimension(random, gemm.storage_a == Storage::n ? gemm.k : gemm.m);
-  gemm.ldb = draw_leading_dimension(random, gemm.storage_b == Storage::n ? gemm.n : gemm.k);
-  gemm.ldd = draw_leading_dimension(random, gemm.n);
+  gemm.lda = draw_leading_dimension(random, gemm.storage_a == Storage::n ? gemm.k : gemm.m, gemm.a);
+  gemm.ldb = draw_leading_dimension(random, gemm.storage_b == Storage::n ? gemm.n : gemm.k, gemm.b);
+  gemm.ldd = draw_leading_dimension(random, gemm.n, gemm.d);
   // Half of the time as D, so that the second run works in place.
-  gemm.ldc = below(random, 2) == 0 ? gemm.ldd : draw_leading_dimension(random, gemm.n);
+  gemm.ldc = below(random, 2) == 0 ? gemm.ldd : draw_leading_dimension(random, gemm.n, gemm.c);
   if (gemm.ldc == gemm.ldd) gemm.alignment_c = std::min(gemm.alignment_c, gemm.alignment_d);
 }
 
@@ -181,6 +184,12 @@ GemmCase draw_case(Random& random, const KernelTemplate& kernel, const RandomLim
   gemm.storage_a = below(random, 2) == 0 ? Storage::n : Storage::t;
   gemm.storage_b = below(random, 2) == 0 ? Storage::n : Storage::t;
   draw_sizes(random, limits, gemm);
+  // Most templates want packed values as products take them: along k, in whole bytes.
+  if (const std::int64_t packed = packed_values(gemm.a); packed > 1 && below(random, 4) != 0) {
+    gemm.storage_a = Storage::n;
+    gemm.storage_b = Storage::t;
+    gemm.k = gemm.k / packed * packed;
+  }
   draw_places(random, gemm);
   draw_factors(random, problem);
   if (kernel.takes_epilogue() && below(random, 3) == 0) draw_epilogue(random, problem);

@@ -49,7 +49,7 @@ TEST(RandomProblem, IsValidAndWithinItsLimits) {
   for (const auto& [name, count] : of_template) EXPECT_GT(count, 20) << name;
   EXPECT_GT(of_depth[0], 4);
   EXPECT_GT(of_depth[1], 10);
-  EXPECT_EQ(types.size(), 9U) << "all that operands can be";
+  EXPECT_EQ(types.size(), 13U) << "all that operands can be";
 }
 
 TEST(RandomProblem, IsTheSameEachTime) {

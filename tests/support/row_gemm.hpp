@@ -84,6 +84,10 @@ struct TypeChoice {
   along.storage_a = Storage::n;
   along.storage_b = Storage::t;
   along.alignment_a = along.alignment_b = along.alignment_c = along.alignment_d = 16;
+  // Rows of packed values may need a longer leading dimension to start on 16 bytes.
+  if (const std::int64_t line = 16 * packed_values(gemm.a); line > 16) {
+    along.lda = along.ldb = (gemm.k + line - 1) / line * line;
+  }
   return kernel.why_unsupported(to_problem(along), limits) ? gemm : along;
 }
 

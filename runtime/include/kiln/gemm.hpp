@@ -16,9 +16,10 @@ namespace kiln {
 /// C and D are row-major. op(A) is the m x k matrix; `storage_a` says whether it is stored as
 /// written (n: row-major, m rows of lda elements) or transposed (t: k rows of lda elements). B
 /// likewise: n is k rows of ldb elements, t is n rows of ldb elements. Leading dimensions are in
-/// elements; 0 means tight. An `alignment_*` is a promise, in bytes, about the address of that
-/// operand (a power of two); Kiln combines it with the leading dimension to choose vector widths,
-/// and a launch whose pointers break the promise is refused.
+/// elements, as many as fill whole bytes where those are packed; 0 means tight. An `alignment_*` is
+/// a promise, in bytes, about the address of that operand (a power of two); Kiln combines it with
+/// the leading dimension to choose vector widths, and a launch whose pointers break the promise is
+/// refused.
 ///
 /// Sizes may be 0, as in BLAS. With m or n 0, D has no elements and nothing is done; with k 0 the
 /// product is zero: D = beta * C, or zeros where beta is 0, and A and B, which have no elements,
@@ -37,8 +38,8 @@ struct Gemm {
   Epilogue epilogue;
 
   /// The short form: `type` for the operands and the output with the matching accumulator
-  /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; s8, u8: s32). Outputs of tf32 are f32, of
-  /// s8/u8 are s32, and of e4m3/e5m2 are bf16.
+  /// (f16, bf16, tf32, f32, e4m3, e5m2: f32; f64: f64; whole numbers and bits: s32). Outputs of
+  /// tf32 are f32, of whole numbers and bits s32, and of e4m3/e5m2 bf16.
   [[nodiscard]] static constexpr Gemm of(DType type, std::int64_t m, std::int64_t n, std::int64_t k,
                                          Storage storage_a = Storage::n,
                                          Storage storage_b = Storage::n) {
@@ -69,6 +70,10 @@ struct Gemm {
       case DType::s8:
       case DType::u8:
       case DType::s32:
+      case DType::s4:
+      case DType::u4:
+      case DType::b1:
+      case DType::b1_xor:
         gemm.acc = gemm.c = gemm.d = DType::s32;
         break;
     }

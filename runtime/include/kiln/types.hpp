@@ -24,19 +24,47 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 
 /// Element types. The names are the spelling everywhere: templates, command line, database.
 /// `tf32` is stored as 32-bit float; an operation rounds it to TF32 (nearest, ties away) on use.
-enum class DType : std::uint8_t { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s32 };
+///
+/// Operands may be packed: `s4` and `u4` have two values in a byte, the first in its low half, `b1`
+/// and `b1_xor` eight, the first in its lowest bit. They are packed along the rows that lie in
+/// memory, every row begins with a byte of its own, and what its last byte has beyond the row is
+/// ignored. The product of two `b1` is 1 where both are 1; of two `b1_xor` where they differ.
+enum class DType : std::uint8_t {
+  f16,
+  bf16,
+  tf32,
+  f32,
+  f64,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  s32,
+  s4,
+  u4,
+  b1,
+  b1_xor
+};
 
-inline constexpr std::array<std::string_view, 10> kDTypeNames{"f16",  "bf16", "tf32", "f32", "f64",
-                                                              "e4m3", "e5m2", "s8",   "u8",  "s32"};
-inline constexpr std::array<std::uint8_t, 10> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4};
+inline constexpr std::array<std::string_view, 14> kDTypeNames{
+    "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2",
+    "s8",  "u8",   "s32",  "s4",  "u4",  "b1",   "b1_xor"};
+inline constexpr std::array<std::uint8_t, 14> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4, 1, 1, 1, 1};
+inline constexpr std::array<std::uint8_t, 14> kDTypeValues{1, 1, 1, 1, 1, 1, 1,
+                                                           1, 1, 1, 2, 2, 8, 8};
 
 /// The name of the type; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
   return detail::entry_of(kDTypeNames, type, detail::kNoEnumerator);
 }
-/// Bytes that one element takes in memory; 0 for a value that is not a type.
+/// Bytes of what memory has for one value, or for all values of a byte where they are packed; 0 for
+/// a value that is not a type.
 [[nodiscard]] constexpr int size_bytes(DType type) {
   return detail::entry_of(kDTypeBytes, type, 0);
+}
+/// How many values share a byte, a power of two; 1 where they do not.
+[[nodiscard]] constexpr int packed_values(DType type) {
+  return detail::entry_of(kDTypeValues, type, 1);
 }
 /// The type of that name, or nothing.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {

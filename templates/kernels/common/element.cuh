@@ -43,6 +43,43 @@ KILN_DEVICE float round_to_tf32(float value) {
   return __uint_as_float(tf32_operand(value) & 0xffffe000U);
 }
 
+/// Bytes of several numbers, the first in the lowest bits: two of 4 bits, or eight of 1 bit, of
+/// which the product is whether both are 1, or, for `_xor`, whether they differ.
+struct s4x2 {
+  unsigned char bits;
+};
+struct u4x2 {
+  unsigned char bits;
+};
+struct b1x8 {
+  unsigned char bits;
+};
+struct b1x8_xor {
+  unsigned char bits;
+};
+
+/// How many numbers an element in memory has.
+template <class T>
+struct Packed {
+  static constexpr int kValues = 1;
+};
+template <>
+struct Packed<s4x2> {
+  static constexpr int kValues = 2;
+};
+template <>
+struct Packed<u4x2> {
+  static constexpr int kValues = 2;
+};
+template <>
+struct Packed<b1x8> {
+  static constexpr int kValues = 8;
+};
+template <>
+struct Packed<b1x8_xor> {
+  static constexpr int kValues = 8;
+};
+
 /// An operand's element as a number to multiply with, in the accumulator's type.
 template <class Acc>
 KILN_DEVICE Acc to_accumulator(float value) {
@@ -91,9 +128,42 @@ KILN_DEVICE Acc to_accumulator(__nv_fp8_e5m2 value) {
 }
 #endif
 
+/// Number `index` of those that lie in a row from `row` on.
+template <class Acc, class T>
+KILN_DEVICE Acc number_at(const T* row, long long index) {
+  return to_accumulator<Acc>(row[index]);
+}
+template <class Acc>
+KILN_DEVICE Acc number_at(const s4x2* row, long long index) {
+  const int value = row[index / 2].bits >> index % 2 * 4 & 15;
+  return static_cast<Acc>((value ^ 8) - 8);
+}
+template <class Acc>
+KILN_DEVICE Acc number_at(const u4x2* row, long long index) {
+  return static_cast<Acc>(row[index / 2].bits >> index % 2 * 4 & 15);
+}
+template <class Acc>
+KILN_DEVICE Acc number_at(const b1x8* row, long long index) {
+  return static_cast<Acc>(row[index / 8].bits >> index % 8 & 1);
+}
+template <class Acc>
+KILN_DEVICE Acc number_at(const b1x8_xor* row, long long index) {
+  return static_cast<Acc>(row[index / 8].bits >> index % 8 & 1);
+}
+
 /// Names a type to pick an overload with.
 template <class T>
 struct TypeTag {};
+
+/// The product of two such numbers of operands of T.
+template <class Acc, class T>
+KILN_DEVICE Acc product_of(Acc a, Acc b, TypeTag<T>) {
+  return a * b;
+}
+template <class Acc>
+KILN_DEVICE Acc product_of(Acc a, Acc b, TypeTag<b1x8_xor>) {
+  return a == b ? Acc(0) : Acc(1);
+}
 
 template <class Acc, class D>
 KILN_DEVICE D convert_output(Acc value, TypeTag<D>) {

@@ -13,7 +13,22 @@
 namespace kiln {
 
 /// In the order of kiln::DType.
-enum class ElementKind : int { f16, bf16, tf32, f32, f64, e4m3, e5m2, s8, u8, s32 };
+enum class ElementKind : int {
+  f16,
+  bf16,
+  tf32,
+  f32,
+  f64,
+  e4m3,
+  e5m2,
+  s8,
+  u8,
+  s32,
+  s4,
+  u4,
+  b1,
+  b1_xor
+};
 
 KILN_HD int element_bytes(ElementKind kind) {
   switch (kind) {
@@ -31,8 +46,29 @@ KILN_HD int element_bytes(ElementKind kind) {
   }
 }
 
+/// How many values share a byte, the first in its lowest bits; 1 for what has bytes of its own.
+KILN_HD int packed_values(ElementKind kind) {
+  switch (kind) {
+    case ElementKind::s4:
+    case ElementKind::u4:
+      return 2;
+    case ElementKind::b1:
+    case ElementKind::b1_xor:
+      return 8;
+    default:
+      return 1;
+  }
+}
+/// Of one value.
+KILN_HD int value_bits(ElementKind kind) {
+  return 8 * element_bytes(kind) / packed_values(kind);
+}
+
+KILN_HD bool is_signed_integer(ElementKind kind) {
+  return kind == ElementKind::s8 || kind == ElementKind::s32 || kind == ElementKind::s4;
+}
 KILN_HD bool is_integer(ElementKind kind) {
-  return kind == ElementKind::s8 || kind == ElementKind::u8 || kind == ElementKind::s32;
+  return is_signed_integer(kind) || kind == ElementKind::u8 || packed_values(kind) > 1;
 }
 
 /// A binary floating-point format of up to 32 bits.
@@ -144,13 +180,14 @@ KILN_HD double decode_float(unsigned long long bits, FloatFormat format) {
 
 /// Smallest and largest value of an integer kind.
 KILN_HD double integer_least(ElementKind kind) {
-  return kind == ElementKind::u8 ? 0.0 : kind == ElementKind::s8 ? -128.0 : -2147483648.0;
+  return is_signed_integer(kind) ? -power_of_two(value_bits(kind) - 1) : 0.0;
 }
 KILN_HD double integer_greatest(ElementKind kind) {
-  return kind == ElementKind::u8 ? 255.0 : kind == ElementKind::s8 ? 127.0 : 2147483647.0;
+  return power_of_two(value_bits(kind) - (is_signed_integer(kind) ? 1 : 0)) - 1.0;
 }
 
-/// The bits of `value` in that type: rounded to nearest even; integers clamped to their range.
+/// The bits of `value` in that type, the lowest ones of a byte where it has several: rounded to
+/// nearest even; integers clamped to their range.
 KILN_HD unsigned long long encode(double value, ElementKind kind) {
   if (kind == ElementKind::f64) return double_bits(value);
   if (!is_integer(kind)) return encode_float(value, float_format(kind));
@@ -159,27 +196,32 @@ KILN_HD unsigned long long encode(double value, ElementKind kind) {
   const double greatest = integer_greatest(kind);
   const double clamped = value < least ? least : value > greatest ? greatest : value;
   const long long size = static_cast<long long>(round_to_integer(magnitude(clamped)));
-  const unsigned long long mask = (1ULL << 8 * element_bytes(kind)) - 1;
+  const unsigned long long mask = (1ULL << value_bits(kind)) - 1;
   return static_cast<unsigned long long>(clamped < 0.0 ? -size : size) & mask;
 }
 
+/// The value that those bits begin with.
 KILN_HD double decode(unsigned long long bits, ElementKind kind) {
   if (kind == ElementKind::f64) return double_of_bits(bits);
   if (!is_integer(kind)) return decode_float(bits, float_format(kind));
-  if (kind == ElementKind::u8) return static_cast<double>(bits & 0xff);
-  const int unused = 64 - 8 * element_bytes(kind);
+  const int unused = 64 - value_bits(kind);
+  if (!is_signed_integer(kind)) return static_cast<double>(bits << unused >> unused);
   return static_cast<double>(static_cast<long long>(bits << unused) >> unused);
 }
 
 /// What padding holds: a NaN, or the extreme of an integer type.
 KILN_HD unsigned long long poison_bits(ElementKind kind) {
-  if (kind == ElementKind::u8) return 0xff;
+  if (kind == ElementKind::u8 || packed_values(kind) > 1) return 0xff;
   if (is_integer(kind)) return encode(integer_least(kind), kind);
   return encode(double_of_bits(0x7ff8000000000000ULL), kind);
 }
 
 KILN_HD unsigned long long absolute_bits(unsigned long long bits, ElementKind kind) {
-  return encode(magnitude(decode(bits, kind)), kind);
+  unsigned long long result = 0;
+  for (int at = 0; at < 8 * element_bytes(kind); at += value_bits(kind)) {
+    result |= encode(magnitude(decode(bits >> at, kind)), kind) << at;
+  }
+  return result;
 }
 
 /// A random word that depends on its counter alone: xor-shifts and multiplications in turns, each a
@@ -210,17 +252,33 @@ KILN_HD int random_integer(unsigned long long word, int lo, int hi) {
   return static_cast<int>(lo + static_cast<long long>((word >> 32) * span >> 32));
 }
 
-/// The bits that kiln_fill_random writes at (row, col).
-KILN_HD unsigned long long random_element(unsigned long long seed, long long row, long long col,
-                                          bool integers, int lo, int hi, ElementKind kind) {
+/// The bits of one random value, the one at (row, col) of its matrix.
+KILN_HD unsigned long long random_value(unsigned long long seed, long long row, long long col,
+                                        bool integers, int lo, int hi, ElementKind kind) {
   const unsigned long long word = random_word(seed, row, col);
   double value = integers ? random_integer(word, lo, hi) : random_normal(word);
   if (!integers && kind == ElementKind::s8) value *= 32.0;
   if (!integers && kind == ElementKind::s32) value *= 1024.0;
   if (!integers && kind == ElementKind::u8) value = 128.0 + value * 32.0;
-  // The absolute value of -128 would not fit.
-  if (kind == ElementKind::s8 && value < -127.0) value = -127.0;
+  if (!integers && kind == ElementKind::s4) value *= 4.0;
+  if (!integers && kind == ElementKind::u4) value = 8.0 + value * 4.0;
+  // A bit is what a coin says.
+  if (packed_values(kind) == 8) value = word >> 63 != 0 ? 1.0 : 0.0;
+  // The absolute value of the least, e.g. -128, would not fit.
+  if (is_signed_integer(kind) && value < -integer_greatest(kind)) value = -integer_greatest(kind);
   return encode(value, kind);
+}
+
+/// What kiln_fill_random writes at (row, col), which may be several values.
+KILN_HD unsigned long long random_element(unsigned long long seed, long long row, long long col,
+                                          bool integers, int lo, int hi, ElementKind kind) {
+  const int values = packed_values(kind);
+  unsigned long long bits = 0;
+  for (int i = 0; i < values; ++i) {
+    bits |= random_value(seed, row, col * values + i, integers, lo, hi, kind)
+            << i * value_bits(kind);
+  }
+  return bits;
 }
 
 /// Half of the smallest positive number: what rounding can lose where relative error says nothing.

@@ -9,6 +9,8 @@
 //@ types      a=f16|bf16|tf32|f32|e4m3|e5m2 b=f16|bf16|tf32|f32|e4m3|e5m2
 //@              c=f16|bf16|f32 d=f16|bf16|f32 acc=f32
 //@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
+//@ types      a=s4|u4|b1|b1_xor b=a c=s32 d=s32 acc=s32
+//@ types      a=s4|u4|b1|b1_xor b=a c=s32|f64 d=f64 acc=f64
 //@ types      a=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8 b=f16|bf16|tf32|f32|f64|e4m3|e5m2|s8|u8
 //@              c=f16|bf16|f32|f64|s32|s8|u8 d=f64 acc=f64
 
@@ -76,15 +78,17 @@ __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs arg
   const unsigned col = blockIdx.x % blocks_n * C.block_x + threadIdx.x;
   if (row >= static_cast<unsigned>(args.m) || col >= static_cast<unsigned>(args.n)) return;
 
-  const A* a = static_cast<const A*>(args.a) + (C.a_transposed ? row : row * args.lda);
-  const B* b = static_cast<const B*>(args.b) + (C.b_transposed ? col * args.ldb : col);
+  const A* a = static_cast<const A*>(args.a);
+  const B* b = static_cast<const B*>(args.b);
   const long long step_a = C.a_transposed ? args.lda : 1;
   const long long step_b = C.b_transposed ? 1 : args.ldb;
+  long long at_a = C.a_transposed ? row : row * args.lda;
+  long long at_b = C.b_transposed ? col * args.ldb : col;
   Acc sum = 0;
   for (int i = 0; i < args.k; ++i) {
-    sum += to_accumulator<Acc>(*a) * to_accumulator<Acc>(*b);
-    a += step_a;
-    b += step_b;
+    sum += product_of(number_at<Acc>(a, at_a), number_at<Acc>(b, at_b), TypeTag<A>{});
+    at_a += step_a;
+    at_b += step_b;
   }
   const Output<CIn, D, Acc, true> output(args);
   output.store(static_cast<int>(row), static_cast<int>(col), output.scaled(sum), output.alpha(),

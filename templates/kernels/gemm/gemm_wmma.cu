@@ -10,6 +10,7 @@
 //@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16 b=a c=a d=a acc=f16
 //@ types      a=s8|u8 b=a c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
+//@ types      a=s4|u4|b1|b1_xor b=a c=s32 d=s32 acc=s32
 //@ types      a=f64 b=a c=a d=a acc=f64
 
 /// \file
@@ -53,9 +54,11 @@
 /// through shared memory, so that rows come out in whole aligned vectors where they can and element
 /// by element at the right edge.
 ///
-/// Types. f16, bf16, tf32 (stored as f32, rounded as fragments are loaded), s8, u8 and f64. f16 may
-/// be summed in f16, which takes half the registers for sums; alpha and beta are applied in f32 all
-/// the same.
+/// Types. f16, bf16, tf32 (stored as f32, rounded as fragments are loaded), s8, u8, s4, u4, bits
+/// and f64. f16 may be summed in f16, which takes half the registers for sums; alpha and beta are
+/// applied in f32 all the same. Numbers of 4 bits and bits are packed in bytes along k; tile_k
+/// counts those, and nothing but the product itself differs. From sm_90 on the hardware multiplies
+/// neither 4-bit numbers nor exclusive bits: compilers make many instructions of such a product.
 ///
 /// Limits. Both operands have one type. On sm_90 and newer WMMA reaches about 60 % of the tensor
 /// cores' rate; the rest takes other instructions. Sums of integers wrap around. 8-bit operands
@@ -82,12 +85,13 @@ struct GemmWmmaConfig {  //@ config
   int tile_k;            //@ tune 16 32* 64 128    // depth of one stage
   int warp_m;            //@ tune 32 64*           // rows of D that a warp computes
   int warp_n;            //@ tune 32 64*           // columns of D that a warp computes
-  int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32, 16x16 or 32x8; f64: 8x8
+  int frag_m;            //@ tune 8 16* 32         // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
   int pad;               //@ tune 0 4 8* 16        // elements between shared rows: bank conflicts
   int stages;            //@ tune 1 2 3* 4         // tiles of A and B in shared memory
   int copy;              //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int min_blocks;        //@ tune 1* 2             // blocks per SM that registers leave room for
-  int frag_n;            //@ let a_bytes == 8 ? 8 : 256 / frag_m
+  int frag_is_8x8;       //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
+  int frag_n;            //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
   int warps;             //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
@@ -133,7 +137,9 @@ struct GemmWmmaLaunch {  //@ at launch
 //@ require    threads <= device.max_threads
 //@ require    threads * vec_a >= a_cols && threads * vec_b >= b_cols   // a pass covers a row
 //@ require    a_type != type.tf32 || frag_m == 16         // the one shape of tf32
-//@ require    a_bytes != 8 || frag_m == 8                 // and of f64
+//@ require    frag_is_8x8 == 0 || frag_m == 8             // likewise
+//@ require    a_packed == 1 || k % a_packed == 0 && trans_a == 0 && trans_b == 1   // whole bytes
+//@ require    a_type != type.b1 || device.sm >= 80        // older ones have only b1_xor
 //@ require    pad == 0 || pad * a_bytes == 16 || pad * a_bytes == 32 && a_bytes >= 4
 //@ require    trans_a == 0 || frag_m * a_bytes >= min(32, 16 * a_bytes)   // WMMA wants fragments
 //@ require    trans_b == 1 || frag_n * a_bytes >= min(32, 16 * a_bytes)   // on 32 bytes, of 8-bit
@@ -153,24 +159,25 @@ struct GemmWmmaLaunch {  //@ at launch
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
-//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k)
-//@ cost       issues = warps * ceil_div(k, tile_k) *
+//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k * a_packed)
+//@ cost       issues = warps * ceil_div(k, tile_k * a_packed) *
 //@                     (tile_k * a_bytes / 32 *
-//@                      (warp_m * warp_n / (a_bytes == 8 ? 64 : 128) *
+//@                      (warp_m * warp_n / (frag_is_8x8 == 1 ? 64 : 128) *
 //@                       (a_type == type.tf32 || a_bytes == 1 ? 2 : 1) +
 //@                       (warp_m + warp_n) / 16 + 8) +
 //@                      (tile_m + tile_n) * tile_k * a_bytes / threads / 4)
-//@ cost       memory = ceil_div(k, tile_k) *
+//@ cost       memory = ceil_div(k, tile_k * a_packed) *
 //@                     (warps * (warp_m * (a_bytes == 1 && trans_a == 1 ? 4 : 1) +
 //@                               warp_n * (a_bytes == 1 && trans_b == 0 ? 4 : 1)) *
 //@                      tile_k * a_bytes / 128 * (pad == 0 ? 4 : 1) +
 //@                      (tile_m + tile_n) * tile_k * a_bytes / 128 +
 //@                      a_rows * ceil_div(a_cols * a_bytes, 128) +
 //@                      b_rows * ceil_div(b_cols * a_bytes, 128))
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = stages == 1 ? ceil_div(k, tile_k)
-//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
-//@ cost       trips = copy == 1 ? ceil_div(k, tile_k * (stages - 1)) : ceil_div(k, tile_k)
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k * a_packed) * a_bytes / a_packed
+//@ cost       waits = stages == 1 ? ceil_div(k, tile_k * a_packed)
+//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k * a_packed) / 2   // hidden
+//@                    : 0
+//@ cost       trips = ceil_div(k, tile_k * a_packed * (copy == 1 ? stages - 1 : 1))
 //@ cost       registers = min(thread_regs,
 //@                            sum_regs + fragment_buffers * fragment_regs + other_regs)
 
@@ -220,7 +227,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   CopyA copy_a(a);
   CopyB copy_b(b);
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n);
-  const int tiles = ceil_div(args.k, C.tile_k);
+  const int tiles = ceil_div(a.depth, C.tile_k);
   if constexpr (C.copy == 1) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
   } else if constexpr (C.stages == 1) {

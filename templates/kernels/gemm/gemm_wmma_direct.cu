@@ -10,6 +10,7 @@
 //@ types      a=f16|bf16|tf32 b=a c=f32 d=f32 acc=f32
 //@ types      a=f16 b=a c=a d=a acc=f16
 //@ types      a=s8|u8 b=a c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
+//@ types      a=s4|u4|b1|b1_xor b=a c=s32 d=s32 acc=s32
 //@ types      a=f64 b=a c=a d=a acc=f64
 
 /// \file
@@ -47,8 +48,9 @@
 #include "lib/panel.cuh"
 
 struct GemmWmmaDirectConfig {  //@ config
-  int frag_m;                  //@ tune 8 16* 32   // WMMA shape: 8x32, 16x16 or 32x8; f64: 8x8
-  int frag_n;                  //@ let a_bytes == 8 ? 8 : 256 / frag_m
+  int frag_m;                  //@ tune 8 16* 32   // WMMA shape: 8x32, 16x16 or 32x8; or 8x8
+  int frag_is_8x8;             //@ let a_bytes == 8 || a_packed > 1   // f64, 4 bits, 1 bit
+  int frag_n;                  //@ let frag_is_8x8 == 1 ? 8 : 256 / frag_m
   int frag_k;                  //@ let 32 / a_bytes
   int a_transposed;            //@ let trans_a
   int b_transposed;            //@ let trans_b
@@ -57,7 +59,9 @@ struct GemmWmmaDirectConfig {  //@ config
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
 //@ require    min(align_a, align_b) >= 16       // WMMA wants rows that start on 16 bytes
 //@ require    a_type != type.tf32 || frag_m == 16   // the one shape of tf32
-//@ require    a_bytes != 8 || frag_m == 8           // and of f64
+//@ require    frag_is_8x8 == 0 || frag_m == 8       // likewise
+//@ require    a_packed == 1 || k % a_packed == 0 && trans_a == 0 && trans_b == 1   // whole bytes
+//@ require    a_type != type.b1 || device.sm >= 80   // older ones have only b1_xor
 //@ require    trans_a == 0 || frag_m * a_bytes >= min(32, 16 * a_bytes)   // rows of 32 bytes, or
 //@ require    trans_b == 1 || frag_n * a_bytes >= min(32, 16 * a_bytes)   // of 16 8-bit elements
 //@ require    frag_n * acc_bytes >= 32
@@ -65,11 +69,11 @@ struct GemmWmmaDirectConfig {  //@ config
 //@ launch     gemm_wmma_direct
 //@   grid     ceil_div(m, frag_m) * ceil_div(n, frag_n)
 //@   block    32
-//@ cost       tensor = frag_m * frag_n * round_up(k, frag_k)
-//@ cost       issues = ceil_div(k, frag_k) * 24
-//@ cost       memory = ceil_div(k, frag_k) * (frag_m + frag_n)
-//@ cost       l2_bytes = (frag_m + frag_n) * k * a_bytes
-//@ cost       waits = ceil_div(k, frag_k)
+//@ cost       tensor = frag_m * frag_n * round_up(k, frag_k * a_packed)
+//@ cost       issues = ceil_div(k, frag_k * a_packed) * 24
+//@ cost       memory = ceil_div(k, frag_k * a_packed) * (frag_m + frag_n)
+//@ cost       l2_bytes = (frag_m + frag_n) * k * a_bytes / a_packed
+//@ cost       waits = ceil_div(k, frag_k * a_packed)
 
 /// A fragment of a panel, `depth` elements after its first; `stage` has room for the fragment.
 template <class Fragment, kiln::TileShape kTile, class T>
@@ -94,7 +98,7 @@ KILN_DEVICE void load_fragment(Fragment& fragment, const kiln::Panel<T>& panel, 
     const int across = kDepthContiguous ? row : col;
     const int along = kDepthContiguous ? col : row;
     const bool exists = across < panel.across() && depth + along < panel.depth;
-    stage[i] = exists ? from[row * panel.ld + col] : static_cast<T>(0.0F);
+    stage[i] = exists ? from[row * panel.ld + col] : T{};
   }
   __syncwarp();
   fragment.load(stage, kLength);
@@ -122,7 +126,7 @@ __global__ void __launch_bounds__(32) gemm_wmma_direct(const kiln::GemmArgs args
   typename Atom::FragmentB fragment_b;
   typename Atom::Accumulator sum;
   Atom::clear(sum);
-  for (int depth = 0; depth < args.k; depth += C.frag_k) {
+  for (int depth = 0; depth < a.depth; depth += C.frag_k) {
     load_fragment<typename Atom::FragmentA, kTileA>(fragment_a, a, depth, stage_a);
     load_fragment<typename Atom::FragmentB, kTileB>(fragment_b, b, depth, stage_b);
     Atom::multiply(sum, fragment_a, fragment_b);

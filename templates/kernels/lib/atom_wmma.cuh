@@ -12,6 +12,8 @@
 ///     |  A  |  |   sum   | m      s8, u8      16x16, 32x8, 8x32           two of 16
 ///     +-----+  +---------+        tf32        16x16                       one of 8
 ///                                 f64         8x8                         one of 4
+///                                 s4, u4      8x8                         two of 32
+///                                 b1          8x8                         two of 128
 ///
 /// What a kernel sees are whole fragments, which come from memory and return to it. Operands keep
 /// their orientation in memory: a fragment is row_major or col_major by whether its rows run along
@@ -48,7 +50,7 @@ struct WmmaLayout<false> {
   using type = nvcuda::wmma::col_major;
 };
 
-/// What WMMA calls an element type, and how deep one product of it is.
+/// What WMMA calls an element type, and how deep one product of it is, in elements of memory.
 template <class T>
 struct WmmaElement {
   using type = T;
@@ -66,6 +68,27 @@ struct WmmaElement<tf32> {
   static constexpr int kDepth = 8;
 };
 #endif
+
+template <>
+struct WmmaElement<s4x2> {
+  using type = nvcuda::wmma::experimental::precision::s4;
+  static constexpr int kDepth = 16;
+};
+template <>
+struct WmmaElement<u4x2> {
+  using type = nvcuda::wmma::experimental::precision::u4;
+  static constexpr int kDepth = 16;
+};
+template <>
+struct WmmaElement<b1x8> {
+  using type = nvcuda::wmma::experimental::precision::b1;
+  static constexpr int kDepth = 16;
+};
+template <>
+struct WmmaElement<b1x8_xor> {
+  using type = nvcuda::wmma::experimental::precision::b1;
+  static constexpr int kDepth = 16;
+};
 
 struct WmmaShape {
   int m;
@@ -89,11 +112,12 @@ template <class Use, class T, WmmaShape kShape, bool kAlongDepth>
 struct WmmaOperand {
   static constexpr bool kIsA = kSameType<Use, nvcuda::wmma::matrix_a>;
   static constexpr int kDepth = WmmaElement<T>::kDepth;
+  static constexpr int kPacked = Packed<T>::kValues;
   static constexpr int kParts = 32 / static_cast<int>(sizeof(T)) / kDepth;
   template <class Element, int kPartDepth>
   using Fragment = nvcuda::wmma::fragment<Use, kShape.m, kShape.n, kPartDepth, Element,
                                           typename WmmaLayout<kIsA == kAlongDepth>::type>;
-  using Part = Fragment<typename WmmaElement<T>::type, kDepth>;
+  using Part = Fragment<typename WmmaElement<T>::type, kDepth * kPacked>;
 
   Part parts[kParts];
 
@@ -107,8 +131,8 @@ struct WmmaOperand {
 #pragma unroll
       for (int i = 0; i < kParts; ++i) {
         const T* part = from + i * kDepth * (kAlongDepth ? 1 : stride);
-        using Stored = typename Part::storage_element_type;
-        nvcuda::wmma::load_matrix_sync(parts[i], reinterpret_cast<const Stored*>(part), stride);
+        const auto* stored = reinterpret_cast<const typename Part::storage_element_type*>(part);
+        nvcuda::wmma::load_matrix_sync(parts[i], stored, stride * kPacked);
       }
     }
 #pragma unroll
@@ -118,7 +142,8 @@ struct WmmaOperand {
  private:
   KILN_DEVICE static constexpr bool loaded_as_f16() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return !kSameType<T, __half> && (sizeof(T) == 2 || (sizeof(T) < 8 && kAlongDepth));
+    return !kSameType<T, __half> && kPacked == 1 &&
+           (sizeof(T) == 2 || (sizeof(T) < 8 && kAlongDepth));
 #else
     return false;
 #endif
@@ -143,13 +168,29 @@ struct WmmaOperand {
   }
 };
 
+/// sum += a b, of operands of T.
+template <class Sum, class A, class B, class T>
+KILN_DEVICE void multiply_fragments(Sum& sum, const A& a, const B& b, TypeTag<T>) {
+  nvcuda::wmma::mma_sync(sum, a, b, sum);
+}
+template <class Sum, class A, class B>
+KILN_DEVICE void multiply_fragments(Sum& sum, const A& a, const B& b, TypeTag<b1x8_xor>) {
+  nvcuda::wmma::bmma_sync(sum, a, b, sum, nvcuda::wmma::experimental::bmmaBitOpXOR);
+}
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+template <class Sum, class A, class B>
+KILN_DEVICE void multiply_fragments(Sum& sum, const A& a, const B& b, TypeTag<b1x8>) {
+  nvcuda::wmma::bmma_sync(sum, a, b, sum, nvcuda::wmma::experimental::bmmaBitOpAND);
+}
+#endif
+
 template <class T, class AccType, WmmaShape kShape, bool kAlongDepthA, bool kAlongDepthB>
 struct AtomWmma {
   using Acc = AccType;
   using FragmentA = WmmaOperand<nvcuda::wmma::matrix_a, T, kShape, kAlongDepthA>;
   using FragmentB = WmmaOperand<nvcuda::wmma::matrix_b, T, kShape, kAlongDepthB>;
-  using Accumulator =
-      nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kShape.m, kShape.n, FragmentA::kDepth, Acc>;
+  using Accumulator = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kShape.m, kShape.n,
+                                             FragmentA::kDepth * FragmentA::kPacked, Acc>;
   KILN_HD static constexpr bool addressed_by_lane() { return false; }
   KILN_HD static constexpr int rows() { return kShape.m; }
   KILN_HD static constexpr int cols() { return kShape.n; }
@@ -163,7 +204,7 @@ struct AtomWmma {
   KILN_DEVICE static void multiply(Accumulator& sum, const FragmentA& a, const FragmentB& b) {
 #pragma unroll
     for (int i = 0; i < FragmentA::kParts; ++i) {
-      nvcuda::wmma::mma_sync(sum, a.parts[i], b.parts[i], sum);
+      multiply_fragments(sum, a.parts[i], b.parts[i], TypeTag<T>{});
     }
   }
   KILN_DEVICE static void store(const Accumulator& sum, Acc* to, int stride) {

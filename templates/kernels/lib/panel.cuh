@@ -11,9 +11,13 @@
 ///     | tile | tile | tile |  ...   `across` rows of A (or columns of B)
 ///     +------+------+------+--
 ///
+/// Packed numbers count by the bytes that have them, so a panel of them is that much less deep;
+/// they are packed along k.
+///
 /// depth_contiguous says whether neighbours in memory run along k (a row-major A, a transposed B).
 
 #include "common/annotations.cuh"
+#include "common/element.cuh"
 #include "common/gemm_args.cuh"
 
 namespace kiln {
@@ -30,14 +34,20 @@ struct Panel {
 
 template <bool kTransposed, class A>
 KILN_DEVICE Panel<A> panel_of_a(const GemmArgs args, int row) {
-  const A* origin = static_cast<const A*>(args.a) + (kTransposed ? row : row * args.lda);
-  return {origin, args.lda, row, args.m, args.k};
+  constexpr int kPacked = Packed<A>::kValues;
+  static_assert(kPacked == 1 || !kTransposed, "Packed numbers are multiplied along k");
+  const long long ld = args.lda / kPacked;
+  const A* origin = static_cast<const A*>(args.a) + (kTransposed ? row : row * ld);
+  return {origin, ld, row, args.m, args.k / kPacked};
 }
 
 template <bool kTransposed, class B>
 KILN_DEVICE Panel<B> panel_of_b(const GemmArgs args, int col) {
-  const B* origin = static_cast<const B*>(args.b) + (kTransposed ? col * args.ldb : col);
-  return {origin, args.ldb, col, args.n, args.k};
+  constexpr int kPacked = Packed<B>::kValues;
+  static_assert(kPacked == 1 || kTransposed, "Packed numbers are multiplied along k");
+  const long long ld = args.ldb / kPacked;
+  const B* origin = static_cast<const B*>(args.b) + (kTransposed ? col * ld : col);
+  return {origin, ld, col, args.n, args.k / kPacked};
 }
 
 /// The tiles of a panel.

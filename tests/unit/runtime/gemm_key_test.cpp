@@ -18,12 +18,15 @@ Gemm some_gemm() {
   const auto type = [] {
     return *rc::gen::element(DType::f16, DType::f32, DType::f64, DType::s8, DType::s32);
   };
+  const auto operand = [&] {
+    return *rc::gen::inRange(0, 3) == 0 ? *rc::gen::element(DType::s4, DType::b1) : type();
+  };
   const auto ld = [] { return *rc::gen::element<std::int64_t>(0, 0, 8, 24, 25, 4096, 4100); };
   const auto alignment = [] { return *rc::gen::element(1, 2, 16, 16, 256, 3, 8192); };
   const auto storage = [] { return *rc::gen::element(Storage::n, Storage::t); };
   Gemm gemm;
   gemm.m = size(), gemm.n = size(), gemm.k = size();
-  gemm.a = type(), gemm.b = type(), gemm.c = type(), gemm.d = type(), gemm.acc = type();
+  gemm.a = operand(), gemm.b = operand(), gemm.c = type(), gemm.d = type(), gemm.acc = type();
   gemm.storage_a = storage(), gemm.storage_b = storage();
   gemm.lda = ld(), gemm.ldb = ld(), gemm.ldc = ld(), gemm.ldd = ld();
   gemm.alignment_a = alignment(), gemm.alignment_b = alignment();
@@ -91,13 +94,16 @@ RC_GTEST_PROP(GemmKeyTest, ValidExactlyWhenNormalisationAccepts, ()) {
       gemm.a = DType(77);
       break;
     case 1:
-      gemm.c = DType(10);
+      gemm.c = DType(14);
       break;
     case 2:
       gemm.acc = DType(255);
       break;
     case 3:
       gemm.storage_a = Storage(9);
+      break;
+    case 5:
+      gemm.d = DType::u4;
       break;
     case 4:
       gemm.storage_b = Storage(2);

@@ -9,7 +9,7 @@ namespace {
 
 // Constant evaluation refuses to read outside of a table.
 static_assert(to_string(DType(77)) == "invalid" && size_bytes(DType(77)) == 0);
-static_assert(to_string(DType(10)) == "invalid" && to_string(DType::s32) == "s32");
+static_assert(to_string(DType(14)) == "invalid" && to_string(DType::b1_xor) == "b1_xor");
 
 TEST(TypesTest, ValuesThatAreNoEnumeratorsHaveATextAndNoSize) {
   for (int value = 0; value < 256; ++value) {
@@ -17,6 +17,7 @@ TEST(TypesTest, ValuesThatAreNoEnumeratorsHaveATextAndNoSize) {
     const bool is_type = index < kDTypeNames.size();
     EXPECT_EQ(to_string(DType(value)), is_type ? kDTypeNames[index] : "invalid");
     EXPECT_EQ(size_bytes(DType(value)), is_type ? kDTypeBytes[index] : 0);
+    EXPECT_EQ(packed_values(DType(value)), is_type ? kDTypeValues[index] : 1);
     EXPECT_EQ(to_string(Match(value)), index < kMatchNames.size() ? kMatchNames[index] : "invalid");
     EXPECT_EQ(to_string(Mode(value)), index < kModeNames.size() ? kModeNames[index] : "invalid");
   }

@@ -58,6 +58,20 @@ TEST(NormalisedGemm, RefusesWhatCannotBe) {
   EXPECT_NO_THROW((void)normalised(gemm));
 }
 
+TEST(NormalisedGemm, PackedRowsFillWholeBytes) {
+  auto gemm = Gemm::of(DType::s4, 5, 7, 9, Storage::n, Storage::t);
+  EXPECT_EQ(gemm.d, DType::s32);
+  EXPECT_EQ(normalised(gemm).lda, 10);
+  EXPECT_EQ(normalised(Gemm::of(DType::b1_xor, 5, 7, 9)).ldb, 8);
+  gemm.lda = 32 + 8;
+  EXPECT_EQ(to_problem(gemm).trait("align_a"), 4) << "20 bytes";
+  gemm.lda = 11;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("lda = 11 is not a multiple of the 2 values"));
+  gemm.lda = 0;
+  gemm.d = DType::u4;
+  EXPECT_THAT(why_refused(gemm), HasSubstr("d = u4: only A and B can have packed values"));
+}
+
 TEST(NormalisedGemm, SizesMayBeZero) {
   for (const auto& [m, n, k] : {std::array{0, 5, 7}, {3, 0, 7}, {3, 5, 0}, {0, 0, 0}}) {
     for (const char* letters : {"nn", "nt", "tn", "tt"}) {
@@ -99,8 +113,8 @@ TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
   for (DType Gemm::*const slot : {&Gemm::a, &Gemm::b, &Gemm::c, &Gemm::d, &Gemm::acc}) {
     auto gemm = good;
     gemm.reads_c = true;
-    gemm.*slot = DType(10);
-    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(10) is not an element type"));
+    gemm.*slot = DType(14);
+    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(14) is not an element type"));
   }
   auto gemm = good;
   gemm.c = DType(200);

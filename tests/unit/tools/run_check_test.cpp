@@ -46,6 +46,28 @@ TEST(HostElement, ReadsKnownPatterns) {
   EXPECT_TRUE(std::isnan(load_element(DType::e4m3, reinterpret_cast<const std::byte*>(&e4m3_nan))));
 }
 
+// The first of packed values is in the lowest bits, and rows in memory are what is packed.
+TEST(HostMatrix, ReadsPackedValues) {
+  const auto filled = [](DType type, Storage storage) {
+    HostMatrix matrix(type, 2, 16, storage, 16);
+    for (std::size_t i = 0; i < matrix.bytes().size(); ++i) {
+      matrix.bytes()[i] = static_cast<std::byte>(0x1f + i);
+    }
+    return matrix;
+  };
+  const HostMatrix s4 = filled(DType::s4, Storage::n);
+  EXPECT_EQ(s4.at(0, 0), -1.0);
+  EXPECT_EQ(s4.at(0, 1), 1.0);
+  EXPECT_EQ(s4.at(1, 2), -8.0);
+  const HostMatrix u4 = filled(DType::u4, Storage::n);
+  EXPECT_EQ(u4.at(0, 0), 15.0);
+  EXPECT_EQ(u4.at(1, 1), 2.0);
+  const HostMatrix b1 = filled(DType::b1, Storage::t);
+  EXPECT_EQ(b1.at(4, 0), 1.0);
+  EXPECT_EQ(b1.at(5, 0), 0.0);
+  EXPECT_EQ(b1.at(5, 1), 1.0) << "0x21, the second row in memory";
+}
+
 /// A gemm with its result computed here, in the simplest way: float32 sums, rounded to D's type.
 HostOperands solved(const GemmRequest& request) {
   HostOperands operands(request);
