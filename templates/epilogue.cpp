@@ -65,6 +65,9 @@ class Writer {
         }
         return fmt::format("{}({})", node.word, list);
       }
+      case Kind::amax:
+        return fmt::format("amax({},{})", argument(0, kChoice),
+                           operand(expression_.operands()[static_cast<std::size_t>(node.operand)]));
       case Kind::negate:
         return "-" + argument(0, kUnary);
       case Kind::infix: {
@@ -122,6 +125,12 @@ class CodeWriter {
         }
         return fmt::format("kiln::epilogue::{}({})", node.word, list);
       }
+      case Kind::amax: {
+        const auto& one = expression_.operands()[static_cast<std::size_t>(node.operand)];
+        return fmt::format("(x).template amax_{}<{}>({})",
+                           kExtentReaders[static_cast<std::size_t>(one.extent)], node.operand,
+                           argument(0));
+      }
       case Kind::negate:
         return fmt::format("(-{})", argument(0));
       case Kind::infix:
@@ -174,6 +183,7 @@ const detail::EpilogueEntry* keep(EpilogueExpression expression) {
 
 DType element_type(const EpilogueSlot& operand, DType d) {
   if (operand.type) return *operand.type;
+  if (operand.recorded) return d == DType::f64 ? DType::f64 : DType::f32;
   switch (d) {
     case DType::s8:
     case DType::u8:
@@ -197,6 +207,15 @@ std::string EpilogueExpression::canonical(std::optional<DType> d) const {
 
 std::string EpilogueExpression::device_code(DType d) const {
   return CodeWriter(*this, d).code(root_of(*this));
+}
+
+unsigned EpilogueExpression::kept_peaks() const {
+  unsigned kept = 0;
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    const bool keeps = operands_[i].recorded && operands_[i].extent != OperandExtent::column;
+    kept |= keeps ? 1U << i : 0U;
+  }
+  return kept;
 }
 
 Epilogue::Epilogue(std::string_view expression) {

@@ -25,6 +25,7 @@ struct EpilogueSlot {
   std::string name;
   OperandExtent extent = OperandExtent::one;
   std::optional<DType> type;  ///< as written; nothing: see element_type()
+  bool recorded = false;      ///< amax() writes it: f32 or f64
   friend bool operator==(const EpilogueSlot&, const EpilogueSlot&) = default;
 };
 
@@ -36,7 +37,8 @@ class EpilogueExpression {
  public:
   /// One operation with its arguments, nodes before it: a tree whose root is the last.
   struct Node {
-    enum class Kind : std::uint8_t { number, name, operand, call, infix, negate, select };
+    /// `amax` has one argument and its operand.
+    enum class Kind : std::uint8_t { number, name, operand, call, amax, infix, negate, select };
     Kind kind = Kind::number;
     double number = 0.0;
     std::string word;  ///< name, function or operator
@@ -52,6 +54,9 @@ class EpilogueExpression {
   [[nodiscard]] std::string canonical(std::optional<DType> d = std::nullopt) const;
   /// The body of the macro KILN_EPILOGUE(x) in terms of EpilogueNames, see common/epilogue.cuh.
   [[nodiscard]] std::string device_code(DType d) const;
+  /// Which operands amax() records once for several elements in a row, one bit for each: those with
+  /// a number in all, or one for each row.
+  [[nodiscard]] unsigned kept_peaks() const;
 
   [[nodiscard]] bool reads_c() const { return names("c"); }
   /// Whether it says `acc`, `alpha`, `beta` or `c`.

@@ -20,7 +20,7 @@ struct Function {
   std::string_view name;
   std::size_t arguments;
 };
-constexpr std::array<Function, 14> kFunctions{{{"relu", 1},
+constexpr std::array<Function, 15> kFunctions{{{"relu", 1},
                                                {"gelu", 1},
                                                {"gelu_tanh", 1},
                                                {"silu", 1},
@@ -33,7 +33,8 @@ constexpr std::array<Function, 14> kFunctions{{{"relu", 1},
                                                {"abs", 1},
                                                {"min", 2},
                                                {"max", 2},
-                                               {"clamp", 3}}};
+                                               {"clamp", 3},
+                                               {"amax", 2}}};
 constexpr std::array<std::string_view, 4> kNames{"acc", "alpha", "beta", "c"};
 constexpr std::string_view kSpace = " \t\n";
 /// Bounds the recursion, and what is kept for ever.
@@ -239,6 +240,7 @@ class EpilogueParser {
       fail(begin, fmt::format("unknown function \"{}\"{}", name, did_you_mean(name, known)));
     }
     expect("(", "before the arguments");
+    if (name == "amax") return amax();
     std::vector<int> arguments;
     do {
       arguments.push_back(conditional());
@@ -251,14 +253,48 @@ class EpilogueParser {
     return add(Kind::call, name, std::move(arguments));
   }
 
+  /// amax(value, operand), from the value on.
+  int amax() {
+    Node node;
+    node.kind = Kind::amax;
+    node.arguments = {conditional()};
+    expect(",", "before what amax records the largest value in");
+    const std::size_t begin = at_;
+    const auto name = is_letter(peek()) ? identifier() : std::string_view{};
+    if (peek() != '[' && peek() != ':') {
+      fail(begin, "amax records in an operand: name[], name[m] or name[n] is expected here");
+    }
+    EpilogueSlot found = slot(name, begin);
+    found.recorded = true;
+    if (found.extent == OperandExtent::both) {
+      fail(begin, "amax records one number, or one for each row [m] or column [n], no matrix");
+    }
+    if (found.type && *found.type != DType::f32 && *found.type != DType::f64) {
+      fail(begin, fmt::format("amax records f32 (f64 where the accumulator is), not {}",
+                              to_string(*found.type)));
+    }
+    expect(")", "after the arguments");
+    node.operand = place_of(found, begin);
+    return add(std::move(node));
+  }
+
   int operand(std::string_view name, std::size_t begin) {
+    Node node;
+    node.kind = Kind::operand;
+    node.operand = place_of(slot(name, begin), begin);
+    return add(std::move(node));
+  }
+
+  /// What follows the name of an operand.
+  EpilogueSlot slot(std::string_view name, std::size_t begin) {
     const bool taken = std::find(kNames.begin(), kNames.end(), name) != kNames.end() ||
                        find_function(name) != nullptr || name == "m" || name == "n";
     if (taken) fail(begin, fmt::format("\"{}\" has a meaning already; choose another name", name));
     if (name.size() > kMaxName) {
       fail(begin, fmt::format("a name of more than {} characters", kMaxName));
     }
-    EpilogueSlot found{std::string(name), {}, {}};
+    EpilogueSlot found;
+    found.name = name;
     if (accept(":")) {
       const std::size_t place = at_;
       const auto type = identifier();
@@ -271,6 +307,11 @@ class EpilogueParser {
     }
     expect("[", "before what the operand has an element for");
     found.extent = extent();
+    return found;
+  }
+
+  /// The operand's number, a new one if it was not named before.
+  int place_of(EpilogueSlot found, std::size_t begin) {
     auto& operands = result_.operands_;
     auto place = std::find_if(operands.begin(), operands.end(),
                               [&](const EpilogueSlot& other) { return other.name == found.name; });
@@ -281,15 +322,17 @@ class EpilogueParser {
       operands.push_back(found);
       place = operands.end() - 1;
     } else {
+      if (found.recorded || place->recorded) {
+        fail(begin, fmt::format("\"{}\" appears twice, but what amax records is not read, and is "
+                                "recorded once",
+                                found.name));
+      }
       if (!found.type) found.type = place->type;
       if (found != *place) {
-        fail(begin, fmt::format("\"{}\" appears before with another extent or type", name));
+        fail(begin, fmt::format("\"{}\" appears before with another extent or type", found.name));
       }
     }
-    Node node;
-    node.kind = Kind::operand;
-    node.operand = static_cast<int>(place - operands.begin());
-    return add(std::move(node));
+    return static_cast<int>(place - operands.begin());
   }
 
   OperandExtent extent() {

@@ -11,11 +11,13 @@ namespace kiln {
 
 /// The value of an expression on the host, with the bound on what a kernel that computes in Compute
 /// may have instead. `of_name(word)` gives `acc`, `alpha`, `beta` and `c`, `of_operand(index)` the
-/// operands, each as a Bounded<Compute>.
-template <class Compute, class OfName, class OfOperand>
+/// operands, each as a Bounded<Compute>. `record(index, value)` gets what amax() records in the
+/// operand `index`.
+template <class Compute, class OfName, class OfOperand, class Record>
 [[nodiscard]] epilogue::Bounded<Compute> evaluate(const EpilogueExpression& expression,
                                                   const OfName& of_name,
-                                                  const OfOperand& of_operand) {
+                                                  const OfOperand& of_operand,
+                                                  const Record& record) {
   using Number = epilogue::Bounded<Compute>;
   using Kind = EpilogueExpression::Node::Kind;
   std::vector<Number> values;
@@ -52,6 +54,10 @@ template <class Compute, class OfName, class OfOperand>
         break;
       case Kind::call:
         values.push_back(call(node.word, x));
+        break;
+      case Kind::amax:
+        record(node.operand, x[0]);
+        values.push_back(x[0]);
         break;
       case Kind::negate:
         values.push_back(-x[0]);

@@ -87,6 +87,20 @@ void settle_alignment(std::string_view name, int& alignment, DType type) {
   alignment = std::max(alignment, size_bytes(type));
 }
 
+/// What amax() records is a number that the expression is computed in.
+void check_recorded(const Gemm& g) {
+  const auto* const entry = g.epilogue.entry();
+  if (entry == nullptr) return;
+  for (const EpilogueSlot& slot : entry->expression.operands()) {
+    const DType type = element_type(slot, g.d);
+    if (!slot.recorded || type == epilogue_type(g)) continue;
+    throw Error(ErrorKind::usage,
+                fmt::format("gemm: amax records {} into {}, which is {}: write {}:{}",
+                            to_string(epilogue_type(g)), slot.name, to_string(type), slot.name,
+                            to_string(epilogue_type(g))));
+  }
+}
+
 /// Bytes that every row of an operand starts on.
 std::int64_t row_alignment(int address_alignment, std::int64_t ld, DType type) {
   // Only the factors of two of the row pitch matter; reducing it first cannot overflow.
@@ -127,6 +141,7 @@ Gemm normalised(const Gemm& gemm) {
     g.ldc = g.ldd;
     g.alignment_c = g.alignment_d;
   }
+  check_recorded(g);
   return g;
 }
 

@@ -101,7 +101,7 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
 }
 
 /// The functions of expressions: common/epilogue.cuh expects them before it.
-constexpr std::string_view kEpilogueMath = "common/epilogue_pack.cuh";
+constexpr std::string_view kEpilogueMath = "common/epilogue_peak.cuh";
 
 /// NVRTC has no host headers. These are included often and contain little: the types of
 /// <cuda/std/cstdint>, without its libcu++.
@@ -145,6 +145,13 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
     const DType d = *problem.type("d");
     for (const auto& slot : expression.operands()) use(element_type(slot, d));
     epilogue = fmt::format("#define KILN_EPILOGUE(x) {}\n", expression.device_code(d));
+    if (const unsigned kept = expression.kept_peaks(); kept != 0) {
+      const auto& slots = expression.operands();
+      const auto first = std::find_if(slots.begin(), slots.end(),
+                                      [](const EpilogueSlot& slot) { return slot.recorded; });
+      epilogue += fmt::format("#define KILN_EPILOGUE_PEAKS {}, {}\n",
+                              support_of(element_type(*first, d)).device_name, kept);
+    }
   }
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);

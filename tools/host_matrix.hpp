@@ -34,6 +34,8 @@ class HostMatrix {
   [[nodiscard]] double at(std::int64_t row, std::int64_t column) const;
   /// The same as it lies in memory.
   [[nodiscard]] unsigned long long bits_at(std::int64_t row, std::int64_t column) const;
+  /// Elements from one stored row to the next.
+  [[nodiscard]] std::int64_t pitch() const { return ld_; }
   [[nodiscard]] std::vector<std::byte>& bytes() { return bytes_; }
   [[nodiscard]] const std::vector<std::byte>& bytes() const { return bytes_; }
 

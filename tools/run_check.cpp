@@ -5,12 +5,14 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "common/verify_math.cuh"
 #include "templates/epilogue_value.hpp"
 #include "templates/problem.hpp"
 #include "tuner/error_bound.hpp"
+#include "tuner/peaks.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -21,26 +23,30 @@ struct Expected {
   double magnitude = 0.0;
 };
 
-/// What the expression makes of an element, and how far a kernel may be from that.
+/// The element of a row or column operand that belongs to an element of D.
+std::int64_t element_of(OperandExtent extent, std::int64_t row, std::int64_t column) {
+  return extent == OperandExtent::one ? 0 : extent == OperandExtent::row ? row : column;
+}
+
+/// What the expression makes of an element, and how far a kernel may be from that. What amax()
+/// records of it goes to `peaks`.
 template <class Compute>
 Expected finished(const GemmRequest& request, const HostOperands& operands, std::int64_t row,
-                  std::int64_t column, const Expected& sum) {
+                  std::int64_t column, const Expected& sum, PeakRanges& peaks) {
   using Number = epilogue::Bounded<Compute>;
   const EpilogueExpression& expression = request.gemm.epilogue.entry()->expression;
   const auto of_operand = [&](int index) {
     const auto at = static_cast<std::size_t>(index);
     const HostMatrix& matrix = operands.epilogue[at];
-    switch (expression.operands()[at].extent) {
-      case OperandExtent::one:
-        return Number(matrix.at(0, 0));
-      case OperandExtent::row:
-        return Number(matrix.at(0, row));
-      case OperandExtent::column:
-        return Number(matrix.at(0, column));
-      case OperandExtent::both:
-        return Number(matrix.at(row, column));
-    }
-    return Number();
+    const OperandExtent extent = expression.operands()[at].extent;
+    if (extent == OperandExtent::both) return Number(matrix.at(row, column));
+    return Number(matrix.at(0, element_of(extent, row, column)));
+  };
+  const auto record = [&](int index, const Number& value) {
+    const auto at = static_cast<std::size_t>(index);
+    const OperandExtent extent = expression.operands()[at].extent;
+    auto& range = peaks[at][static_cast<std::size_t>(element_of(extent, row, column))];
+    range = epilogue::joined(range, epilogue::peak_range(value));
   };
   const auto of_name = [&](std::string_view name) {
     if (name == "alpha") return Number(request.alpha);
@@ -50,12 +56,12 @@ Expected finished(const GemmRequest& request, const HostOperands& operands, std:
         error_bound(request.gemm).c_product * sum.magnitude + Number::unit() * std::fabs(sum.value);
     return Number(sum.value, error);
   };
-  const Number result = evaluate<Compute>(expression, of_name, of_operand);
+  const Number result = evaluate<Compute>(expression, of_name, of_operand, record);
   return {result.value, result.error};
 }
 
 Expected expected_element(const GemmRequest& request, const HostOperands& operands,
-                          std::int64_t row, std::int64_t column) {
+                          std::int64_t row, std::int64_t column, PeakRanges& peaks) {
   Expected expected;
   for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
     const double x = operands.a.at(row, depth);
@@ -66,8 +72,8 @@ Expected expected_element(const GemmRequest& request, const HostOperands& operan
   }
   if (!request.gemm.epilogue.is_default()) {
     return epilogue_type(request.gemm) == DType::f64
-               ? finished<double>(request, operands, row, column, expected)
-               : finished<float>(request, operands, row, column, expected);
+               ? finished<double>(request, operands, row, column, expected, peaks)
+               : finished<float>(request, operands, row, column, expected, peaks);
   }
   expected.value *= request.alpha;
   expected.magnitude *= std::fabs(request.alpha);
@@ -77,6 +83,34 @@ Expected expected_element(const GemmRequest& request, const HostOperands& operan
     expected.magnitude += std::fabs(term);
   }
   return expected;
+}
+
+/// One range, of nothing so far, for each number that amax() records.
+PeakRanges empty_ranges(const HostOperands& operands) {
+  PeakRanges ranges(operands.epilogue.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    if (operands.recorded[i])
+      ranges[i].resize(static_cast<std::size_t>(operands.epilogue[i].pitch()));
+  }
+  return ranges;
+}
+
+/// Compares what was recorded. Elements that were not looked at may be larger, unless `all` were.
+void check_peaks(const GemmRequest& request, const HostOperands& operands, const PeakRanges& ranges,
+                 bool all, RunCheck& check) {
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    for (std::size_t at = 0; at < ranges[i].size(); ++at) {
+      epilogue::PeakRange range = ranges[i][at];
+      if (!all) range.most = std::numeric_limits<double>::infinity();
+      const double recorded = operands.epilogue[i].at(0, static_cast<std::int64_t>(at));
+      if (may_be_recorded(range, recorded, epilogue_type(request.gemm))) continue;
+      if (check.wrong++ == 0) {
+        check.evidence = fmt::format("{}, element {}: {}",
+                                     request.gemm.epilogue.operand_name(static_cast<int>(i)), at,
+                                     peak_text(range, recorded));
+      }
+    }
+  }
 }
 
 }  // namespace
@@ -96,6 +130,7 @@ HostOperands::HostOperands(const GemmRequest& request)
                                                                   : gemm.n;
     epilogue.emplace_back(element_type(slot, gemm.d), has_rows ? gemm.m : 1, cols, Storage::n,
                           cols);
+    recorded.push_back(slot.recorded);
   }
 }
 
@@ -105,8 +140,9 @@ RunCheck check_result(const GemmRequest& request, const HostOperands& operands, 
   const ErrorBound bound = error_bound(gemm);
   const auto kind = static_cast<ElementKind>(gemm.d);
   RunCheck check;
+  PeakRanges peaks = empty_ranges(operands);
   const auto compare = [&](std::int64_t row, std::int64_t column) {
-    const Expected expected = expected_element(request, operands, row, column);
+    const Expected expected = expected_element(request, operands, row, column, peaks);
     const auto bits = operands.d.bits_at(row, column);
     // What the verifier asks of a candidate; integer arithmetic is exact whatever the data.
     const ElementCheck found = has_whole_factors(gemm)
@@ -126,6 +162,7 @@ RunCheck check_result(const GemmRequest& request, const HostOperands& operands, 
     for (std::int64_t row = 0; row < gemm.m; ++row) {
       for (std::int64_t column = 0; column < gemm.n; ++column) compare(row, column);
     }
+    check_peaks(request, operands, peaks, true, check);
     return check;
   }
   for (const auto row : {std::int64_t{0}, gemm.m - 1}) {
@@ -138,6 +175,7 @@ RunCheck check_result(const GemmRequest& request, const HostOperands& operands, 
     const auto row = rows(random);
     compare(row, columns(random));
   }
+  check_peaks(request, operands, peaks, false, check);
   return check;
 }
 

@@ -15,19 +15,21 @@ namespace kiln::tools {
 struct HostOperands {
   HostMatrix a, b, c, d;
   std::vector<HostMatrix> epilogue;  ///< operands of the expression, in its order
+  std::vector<bool> recorded;        ///< which of them amax() writes: 0 before, and so made
   explicit HostOperands(const GemmRequest& request);
 };
 
 struct RunCheck {
   std::int64_t checked = 0;  ///< elements of D
-  std::int64_t wrong = 0;
+  std::int64_t wrong = 0;    ///< of them, and of the numbers that amax() records
   double worst_ratio = 0.0;  ///< largest |error| / bound; infinite where D is not a number
   std::string evidence;      ///< the first wrong element
 };
 
 /// Compares elements of D with float64 sums on the host, by the verifier's rule
 /// (docs/measuring.md). All elements when there are at most `limit`, else random ones, the four
-/// corners among them.
+/// corners among them. What amax() recorded must be the largest of those compared, or more if some
+/// were not.
 [[nodiscard]] RunCheck check_result(const GemmRequest& request, const HostOperands& operands,
                                     std::int64_t limit, std::uint64_t seed);
 

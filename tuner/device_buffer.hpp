@@ -84,6 +84,7 @@ class GuardedBuffer {
   [[nodiscard]] DevicePtr back() const { return data() + bytes_; }
 
   void paint_zones();
+  void clear() { memory_.device().fill(data(), 0, bytes_); }
   /// Fills the data with a conspicuous byte and marks it as unwritten.
   void poison(int pattern = kPoison) {
     memory_.device().fill(data(), static_cast<std::uint8_t>(pattern), bytes_);

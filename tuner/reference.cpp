@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kiln/error.hpp"
+#include "templates/epilogue.hpp"
 #include "templates/kernels/common/epilogue_args.cuh"
 #include "tuner/error_bound.hpp"
 
@@ -37,6 +39,36 @@ std::int64_t row_count(const std::vector<RowBlock>& blocks) {
 const void* advanced(const void* pointer, std::int64_t elements, DType type) {
   if (pointer == nullptr) return nullptr;
   return static_cast<const std::byte*>(pointer) + elements / packed_values(type) * size_bytes(type);
+}
+
+/// Memory for what the reference's amax() records in each operand.
+std::vector<DeviceBuffer> make_ranges(MemoryLedger& ledger, const OperandSet& operands) {
+  std::vector<DeviceBuffer> ranges(operands.epilogue.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const MatrixShape& shape = operands.epilogue[i].shape();
+    if (!shape.recorded) continue;
+    const std::int64_t bytes =
+        shape.elements() * static_cast<std::int64_t>(sizeof(epilogue::PeakRange));
+    ranges[i] = DeviceBuffer(ledger, bytes, "the ranges of what amax() records");
+    ledger.device().fill(ranges[i].address(), 0, bytes);
+  }
+  return ranges;
+}
+
+/// Rows that are not checked may have larger elements.
+void widen_unchecked(const std::vector<RowBlock>& blocks, const Gemm& gemm, PeakRanges& ranges) {
+  if (row_count(blocks) == gemm.m) return;
+  const auto& slots = gemm.epilogue.entry()->expression.operands();
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const bool by_row = slots[i].extent == OperandExtent::row;
+    for (std::size_t at = 0; at < ranges[i].size(); ++at) {
+      const auto row = static_cast<std::int64_t>(at);
+      const bool checked = by_row && std::any_of(blocks.begin(), blocks.end(), [&](RowBlock block) {
+                             return block.first <= row && row < block.first + block.rows;
+                           });
+      if (!checked) ranges[i][at].most = std::numeric_limits<double>::infinity();
+    }
+  }
 }
 
 }  // namespace
@@ -118,15 +150,21 @@ void ReferenceKernel::run_blocks(const std::vector<RowBlock>& blocks,
 }
 
 /// The product and its absolute terms become the result and its bound, in place.
-void ReferenceKernel::apply_epilogue(const Reference& reference, const OperandSet& operands,
-                                     double alpha, double beta, double c_factor) {
+void ReferenceKernel::apply_epilogue(MemoryLedger& ledger, Reference& reference,
+                                     const OperandSet& operands, double alpha, double beta,
+                                     double c_factor) {
   constexpr std::int64_t kBlock = 256;
   constexpr std::int64_t kMostBlocks = 4096;
   const Gemm& gemm = operands.gemm();
+  const std::vector<DeviceBuffer> ranges = make_ranges(ledger, operands);
   std::int64_t row = 0;
   for (const RowBlock& block : reference.blocks) {
     ApplyEpilogueArgs args{};
     args.gemm = operands.arguments(alpha, beta, 0);
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      if (ranges[i].bytes() == 0) continue;
+      args.gemm.operand[i] = reinterpret_cast<const void*>(ranges[i].address());
+    }
     args.value = reinterpret_cast<double*>(reference.value.address()) + row * gemm.n;
     args.bound = reinterpret_cast<double*>(reference.absolute.address()) + row * gemm.n;
     args.c_factor = c_factor;
@@ -143,6 +181,14 @@ void ReferenceKernel::apply_epilogue(const Reference& reference, const OperandSe
     run(request);
     row += block.rows;
   }
+  reference.peaks.resize(ranges.size());
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto bytes = static_cast<std::size_t>(ranges[i].bytes());
+    reference.peaks[i].resize(bytes / sizeof(epilogue::PeakRange));
+    if (bytes == 0) continue;
+    device_.copy_to_host(reference.peaks[i].data(), ranges[i].address(), ranges[i].bytes());
+  }
+  widen_unchecked(reference.blocks, gemm, reference.peaks);
 }
 
 Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels,
@@ -164,7 +210,7 @@ Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels
       replace_by_absolute(kernels, operands.b);
       run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.absolute.address());
     }
-    apply_epilogue(reference, operands, alpha, beta, c_factor);
+    apply_epilogue(ledger, reference, operands, alpha, beta, c_factor);
     return reference;
   }
   run_blocks(reference.blocks, geometry, operands, alpha, beta, reference.value.address());

@@ -8,6 +8,7 @@
 
 #include "runtime/device.hpp"
 #include "tuner/device_buffer.hpp"
+#include "tuner/peaks.hpp"
 #include "tuner/support_kernels.hpp"
 #include "tuner/workload.hpp"
 
@@ -30,6 +31,7 @@ struct Reference {
   DeviceBuffer value;     ///< alpha A B + beta C, or what the problem's expression says
   DeviceBuffer absolute;  ///< |alpha| |A||B| + |beta| |C|, empty unless requested; of an
                           ///< expression the bound on its error
+  PeakRanges peaks;       ///< what amax() may record
 };
 
 /// The plain kernel with a float64 accumulator against which every candidate is judged.
@@ -48,8 +50,8 @@ class ReferenceKernel {
  private:
   void run_blocks(const std::vector<RowBlock>& blocks, const LaunchGeometry& geometry,
                   const OperandSet& operands, double alpha, double beta, DevicePtr out);
-  void apply_epilogue(const Reference& reference, const OperandSet& operands, double alpha,
-                      double beta, double c_factor);
+  void apply_epilogue(MemoryLedger& ledger, Reference& reference, const OperandSet& operands,
+                      double alpha, double beta, double c_factor);
   void run(const LaunchRequest& request);
   Device& device_;
   std::unique_ptr<LoadedModule> module_;

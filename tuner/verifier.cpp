@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "kiln/error.hpp"
+#include "tuner/peaks.hpp"
 
 namespace kiln {
 namespace {
@@ -290,6 +291,11 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
                     compared.first_bound, compared.failures);
     return false;
   }
+  const RecordedPeaks recorded(device_, operands);
+  if (const auto complaint = recorded.outside(problem.reference(kind).peaks)) {
+    verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
+    return false;
+  }
 
   // The second run finds the first one's leftovers in the workspace, as runs in an application do,
   // and where it can it works in place.
@@ -301,6 +307,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     kernels_.fill_random(
         fill_arguments(operands.c.shape(), problem.second_d.data(), kSlotOfC, recipe));
   }
+  operands.reset_peaks();
   verdict.status = run(subject, index, args);
   if (!verdict.status.ok()) return false;
 
@@ -323,8 +330,13 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   check_input(operands.b, 1, "B");
   if (operands.has_c() && !ignores_c) check_input(operands.c, kSlotOfC, "C");
   for (std::size_t i = 0; i < operands.epilogue.size(); ++i) {
-    check_input(operands.epilogue[i], kFirstEpilogueSlot + static_cast<int>(i),
-                problem.gemm.epilogue.operand_name(static_cast<int>(i)));
+    const Matrix& operand = operands.epilogue[i];
+    const std::string name = problem.gemm.epilogue.operand_name(static_cast<int>(i));
+    if (operand.shape().recorded) {
+      checks.zones(operand.buffer(), name);
+    } else {
+      check_input(operand, kFirstEpilogueSlot + static_cast<int>(i), name);
+    }
   }
   checks.zones(operands.d.buffer(), "D");
   checks.zones(problem.second_d.buffer(), "D");
@@ -334,7 +346,9 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   }
   checks.same(d, operands.d.data(), problem.second_d.data(),
               in_place ? "two runs, the second in place (D is C), differ" : "two runs differ");
-  if (const auto complaint = checks.first_complaint()) {
+  auto complaint = checks.first_complaint();
+  if (!complaint) complaint = recorded.different(RecordedPeaks(device_, operands));
+  if (complaint) {
     verification.evidence = fmt::format("{}: {}", verdict.place, *complaint);
     return false;
   }

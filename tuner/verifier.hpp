@@ -45,8 +45,9 @@ struct Verdict {
 /// Judges candidates. Keeps the operands of every case and their references on the device.
 ///
 /// For each case: small integers, result exact; then normal random numbers, result within the
-/// bound of error_bound.hpp and the same bits in a second run. After each: the padding of D, the
-/// inputs and the red zones of all buffers are as they were.
+/// bound of error_bound.hpp and the same bits in a second run. What an expression's amax() records
+/// is judged likewise. After each: the padding of D, the inputs and the red zones of all buffers
+/// are as they were.
 class Verifier {
  public:
   /// Computes the references. Throws Error(usage) if memory does not suffice for that. Cases that

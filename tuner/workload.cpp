@@ -40,11 +40,11 @@ MatrixShape shape_of(const EpilogueSlot& slot, const Gemm& gemm) {
   const int alignment = gemm.n % 2 == 1 ? size_bytes(type) : real_alignment(16, type);
   switch (slot.extent) {
     case OperandExtent::one:
-      return {1, 1, 1, type, alignment};
+      return {1, 1, 1, type, alignment, slot.recorded};
     case OperandExtent::row:
-      return {1, gemm.m, gemm.m, type, alignment};
+      return {1, gemm.m, gemm.m, type, alignment, slot.recorded};
     case OperandExtent::column:
-      return {1, gemm.n, gemm.n, type, alignment};
+      return {1, gemm.n, gemm.n, type, alignment, slot.recorded};
     case OperandExtent::both:
       return {gemm.m, gemm.n, gemm.n + kMore, type, alignment};
   }
@@ -136,7 +136,15 @@ void OperandSet::fill_inputs(SupportKernels& kernels, const FillRecipe& recipe) 
   fill_matrix(kernels, b, 1, recipe);
   if (has_c()) fill_matrix(kernels, c, 2, recipe);
   for (std::size_t i = 0; i < epilogue.size(); ++i) {
+    if (epilogue[i].shape().recorded) continue;
     fill_matrix(kernels, epilogue[i], kFirstEpilogueSlot + static_cast<int>(i), recipe);
+  }
+  reset_peaks();
+}
+
+void OperandSet::reset_peaks() {
+  for (Matrix& operand : epilogue) {
+    if (operand.shape().recorded) operand.buffer().clear();
   }
 }
 

@@ -21,7 +21,8 @@ struct MatrixShape {
   std::int64_t cols = 0;
   std::int64_t ld = 0;
   DType type = DType::f32;
-  int alignment = 16;  ///< of the address, bytes
+  int alignment = 16;     ///< of the address, bytes
+  bool recorded = false;  ///< amax() of an expression writes it, and its data is 0 before a run
   [[nodiscard]] std::int64_t elements() const {
     return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
   }
@@ -72,7 +73,7 @@ class OperandSet {
   /// Bytes that one run touches.
   [[nodiscard]] static std::int64_t touched_bytes(const Gemm& gemm);
 
-  /// Fills all inputs; NaN goes into their leading-dimension padding.
+  /// Fills all inputs; NaN goes into their leading-dimension padding. What amax() records is reset.
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
   /// Operands without elements are null, which applications may pass as well.
   [[nodiscard]] GemmArgs arguments(double alpha, double beta, DevicePtr workspace) const;
@@ -81,6 +82,7 @@ class OperandSet {
   [[nodiscard]] bool has_c() const { return gemm_.reads_c; }
   Matrix a, b, c, d;
   std::vector<Matrix> epilogue;  ///< operands of the expression, in its order
+  void reset_peaks();
 
  private:
   Gemm gemm_;

@@ -310,6 +310,58 @@ TEST(Epilogues, ATemplateThatIgnoresAnEpilogueIsFound) {
   EXPECT_THAT(claimed.out, HasSubstr("NOT correct, wrong_result"));
 }
 
+/// A thread for each element of D, with an expression. FAULT may change what it is called with.
+constexpr const char* kRecording = R"(//@ template   recording
+//@ purpose    A GEMM by its definition, with an expression.
+//@ operation  gemm
+//@ arch       sm >= 75
+//@ types      a=f32 b=f32 c=f32 d=f32 acc=f32
+//@ epilogue   yes
+//@ require    k <= 64   // leaves out the sizes that take seconds
+#include "lib/output.cuh"
+struct RecordingConfig {  //@ config
+  int threads;            //@ tune 32*
+};
+//@ launch     recording
+//@   grid     m * n
+//@   block    1
+__device__ float lost;
+template <RecordingConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void recording(kiln::GemmArgs args) {
+  const int row = static_cast<int>(blockIdx.x) / args.n;
+  const int col = static_cast<int>(blockIdx.x) % args.n;
+  Acc sum = 0;
+  for (int i = 0; i < args.k; ++i) {
+    sum += static_cast<const A*>(args.a)[row * args.lda + i] *
+           static_cast<const B*>(args.b)[i * args.ldb + col];
+  }
+  float* const peak = static_cast<float*>(const_cast<void*>(args.operand[0]));
+  FAULT
+  const kiln::Output<CIn, D, Acc, true> output(args);
+  output.store(row, col, sum, output.alpha(), output.beta());
+}
+)";
+
+TEST(Epilogues, WhatAmaxRecordsIsChecked) {
+  const Sandbox sandbox;
+  const struct {
+    const char* fault;
+    const char* finding;
+  } cases[] = {
+      {"(void)peak;", "correct: "},
+      {"args.operand[0] = &lost;", "peak, row 0: amax recorded nothing, expected "},
+      {"if (col == 0 && row == 2) peak[row] = 1e6f;",
+       "peak, row 2: amax recorded 1000000, expected "},
+      {"if (row == args.m - 1) peak[args.m] = 1.0f;", "0 bytes past the end of operand peak"},
+  };
+  for (const auto& one : cases) {
+    const auto run = verify(sandbox, "recording", replaced(kRecording, "FAULT", one.fault), 9,
+                            {"--epilogue", "amax(relu(acc * alpha), peak[m]) / scale[]"});
+    EXPECT_EQ(run.exit_code, one.fault == cases[0].fault ? 0 : 1) << run.err;
+    EXPECT_THAT(run.out, HasSubstr(one.finding)) << one.fault;
+  }
+}
+
 TEST(Epilogues, FaultsOfAnExpressionAreShownInIt) {
   const Sandbox sandbox;
   const auto run =
@@ -324,9 +376,10 @@ TEST(Epilogues, FaultsOfAnExpressionAreShownInIt) {
 
 TEST(Epilogues, RunChecksAnEpilogueOnTheHost) {
   const Sandbox sandbox;
-  const auto run = sandbox.run(with(on_gemm("run", 33, 40, 24),
-                                    {"--device", "emulated:h200", "--dtype", "bf16", "--epilogue",
-                                     "gelu(acc + bias:f32[m]) / (1 + abs(c)) - other[m,n]"}));
+  const auto run =
+      sandbox.run(with(on_gemm("run", 33, 40, 24),
+                       {"--device", "emulated:h200", "--dtype", "bf16", "--epilogue",
+                        "amax(gelu(acc + bias:f32[m]), peak[n]) / (1 + abs(c)) - other[m,n]"}));
   EXPECT_EQ(run.exit_code, 0) << run.err;
   EXPECT_THAT(run.out, HasSubstr("yes, 1,320 elements"));
 }

@@ -32,10 +32,13 @@ constexpr std::size_t kFewestProblems = 8;
 constexpr std::size_t kProblemsWithLargeCases = 4;
 constexpr int kConfigsPerProblem = 3;
 
-/// Two problems of each template have an expression: one with operands of every extent.
+/// Two problems of each template have an expression, with operands of every extent that are read,
+/// and every one that amax() records in.
 Epilogue epilogue_of_turn(std::size_t turn) {
-  if (turn == 2) return Epilogue("silu(acc * alpha + bias[n]) * scale:f32[m]");
-  if (turn == 5) return Epilogue("max(acc + other[m,n], beta * c) + zero[]");
+  if (turn == 2) return Epilogue("amax(silu(acc * alpha + bias[n]), peak[]) * scale:f32[m]");
+  if (turn == 5) {
+    return Epilogue("amax(max(amax(acc, rows[m]) + other[m,n], beta * c), cols[n]) + zero[]");
+  }
   return {};
 }
 

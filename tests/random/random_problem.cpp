@@ -164,7 +164,10 @@ std::string draw_expression(Random& random, int depth) {
 }
 
 void draw_epilogue(Random& random, GemmCase& problem) {
-  problem.gemm.epilogue = Epilogue(draw_expression(random, 3));
+  std::string text = draw_expression(random, 3);
+  static constexpr std::array<const char*, 3> kPeaks{"peak[]", "peak[m]", "peak[n]"};
+  if (below(random, 3) == 0) text = fmt::format("amax({},{})*0.5", text, one_of(random, kPeaks));
+  problem.gemm.epilogue = Epilogue(text);
   const EpilogueExpression& expression = problem.gemm.epilogue.entry()->expression;
   static constexpr std::array<double, 4> kFactors{1.0, 0.7, -1.5, 0.125};
   problem.alpha = expression.names("alpha") ? one_of(random, kFactors) : 1.0;

@@ -34,6 +34,12 @@ struct EpilogueEntry;
 /// clamp(x, least, greatest). All is computed in f32, in f64 where the accumulator is f64; a D of
 /// whole numbers gets the nearest one, limited to its range.
 ///
+/// `amax(x, peak[])` is x, and records the largest |x| of all elements of D in the operand `peak`:
+/// of f32 (f64 where that is computed in), in all `[]`, for each row `[m]` or each column `[n]`.
+/// What memory has becomes the larger of itself and that, so it is 0 before the launch unless
+/// several are to share it. NaN is larger than any number. Both sides of a choice are recorded.
+/// Such an operand is named once, and only written.
+///
 /// A small value, copied and compared freely, from any thread: equal expressions are one. What an
 /// expression says is kept until the process ends.
 class KILN_API Epilogue {

@@ -25,7 +25,7 @@ using Stream = void*;
 
 /// An operand of an epilogue's expression: its address in device memory, and for x[m,n] its leading
 /// dimension in elements (0: tight, n). It is read element by element, so it may start anywhere
-/// that its type may.
+/// that its type may. One that amax() records in is written as well, and overlaps no other operand.
 struct EpilogueOperand {
   const void* data = nullptr;
   std::int64_t ld = 0;

@@ -8,7 +8,7 @@
 ///     D[row, col] = alpha * product + beta * C[row, col]
 ///
 /// or, where the problem has an epilogue of its own, what its expression says: a rendered kernel
-/// then begins with the macro KILN_EPILOGUE and common/epilogue_pack.cuh, which has its functions.
+/// then begins with the macro KILN_EPILOGUE and common/epilogue_peak.cuh, which has its functions.
 ///
 /// Without an expression C is not read when beta is 0, so that it may be absent or hold NaNs. Each
 /// element of C is read by the thread that then writes that element of D, so D may be C.
@@ -48,11 +48,21 @@ struct alignas(sizeof(T) * kCount) ElementVector {
   T element[kCount];
 };
 
-/// Where an element of D is, for what an expression reads besides C.
+/// What a thread keeps of the largest values that an expression's amax() records: usually nothing.
+#if defined(KILN_EPILOGUE_PEAKS)
+using Peaks = epilogue::PeakKeeper<KILN_EPILOGUE_PEAKS>;
+#else
+struct Peaks {
+  KILN_DEVICE explicit Peaks(const GemmArgs&) {}
+};
+#endif
+
+/// Where an element of D is, for what an expression reads besides C, and records.
 struct ElementPlace {
   const GemmArgs& args;
   int row;
   int col;
+  Peaks& peaks;
 };
 
 #if defined(KILN_EPILOGUE)
@@ -134,6 +144,24 @@ struct EpilogueNames {
     return Reader::along(
         element<kOperand, E>(place.row * place.args.operand_ld[kOperand] + place.col));
   }
+
+  using Recorder = epilogue::PeakRecorder<T>;
+
+  template <int kOperand>
+  KILN_DEVICE T amax_only(const T& x) const {
+    Recorder::template only<kOperand>(place, x);
+    return x;
+  }
+  template <int kOperand>
+  KILN_DEVICE T amax_of_row(const T& x) const {
+    Recorder::template of_row<kOperand>(place, x);
+    return x;
+  }
+  template <int kOperand>
+  KILN_DEVICE T amax_of_column(const T& x) const {
+    Recorder::template of_column<kOperand>(place, x);
+    return x;
+  }
 };
 
 /// What the expression makes of an element, or of as many neighbours as T has.
@@ -162,7 +190,9 @@ template <class CIn, class D, class Acc>
 KILN_DEVICE void store_element(Acc product, Acc alpha, Acc beta, const CIn* c, D* d) {
   static_assert(!kHasEpilogue || sizeof(D) == 0,
                 "A template that takes epilogues stores with the element's place");
-  store_element<true>(product, alpha, beta, c, d, {GemmArgs{}, 0, 0});
+  const GemmArgs none{};
+  Peaks peaks(none);
+  store_element<true>(product, alpha, beta, c, d, {none, 0, 0, peaks});
 }
 
 /// A row piece of `kCount` elements, of which the first `valid` exist. D must be aligned to the
@@ -175,7 +205,7 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
     for (int i = 0; i < kCount; ++i) {
       if (i < valid) {
         store_element<kReadsC>(product[i], alpha, beta, c + i, d + i,
-                               {place.args, place.row, place.col + i});
+                               {place.args, place.row, place.col + i, place.peaks});
       }
     }
     return;

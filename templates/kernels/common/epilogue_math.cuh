@@ -14,6 +14,7 @@
 /// some room.
 
 #include "common/annotations.cuh"
+#include "common/peak_range.cuh"
 #if !defined(__CUDACC__)
 #include <cmath>
 #endif
@@ -217,6 +218,26 @@ KILN_HD Bounded<C> min(const Bounded<C>& x, const Bounded<C>& y) {
 template <class C>
 KILN_HD Bounded<C> max(const Bounded<C>& x, const Bounded<C>& y) {
   return {fmax(x.value, y.value), fmax(x.error, y.error)};
+}
+
+/// Of an element that amax() records. Where nothing is known of it, that may be anything.
+template <class C>
+KILN_HD PeakRange peak_range(const Bounded<C>& x) {
+  const double size = fabs(x.value);
+  if (size != size) return {size, size};
+  if (!(x.error < unknown_error())) return {0.0, unknown_error()};
+  return {fmax(size - x.error, 0.0), size + x.error};
+}
+/// Of all of both.
+KILN_HD PeakRange joined(const PeakRange& x, const PeakRange& y) {
+  if (x.least != x.least || y.least != y.least) return x.least != x.least ? x : y;
+  return {fmax(x.least, y.least), fmax(x.most, y.most)};
+}
+/// Whether a kernel that computes in `largest` at most may have recorded that.
+KILN_HD bool contains(const PeakRange& range, double recorded, double largest) {
+  if (range.least != range.least) return recorded != recorded;
+  return range.least <= recorded &&
+         (recorded <= range.most || (recorded > largest && range.most > largest));
 }
 
 /// A comparison whose sides may be off by more than what is between them is not certain.

@@ -4,7 +4,8 @@
 
 /// \file
 /// D and C of a gemm as an epilogue sees them: extents, alpha and beta, and how a vector of a
-/// row is finished (common/epilogue.cuh).
+/// row is finished (common/epilogue.cuh). What an expression's amax() records is complete when the
+/// Output's life ends.
 
 #include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
@@ -16,7 +17,7 @@ class Output {
  public:
   using Scaled = typename ScaledSum<Acc, D>::type;
 
-  KILN_DEVICE explicit Output(const GemmArgs& args) : args_(args) {}
+  KILN_DEVICE explicit Output(const GemmArgs& args) : args_(args), peaks_(args) {}
 
   KILN_DEVICE Scaled alpha() const { return static_cast<Scaled>(args_.alpha); }
   KILN_DEVICE Scaled beta() const { return static_cast<Scaled>(args_.beta); }
@@ -33,13 +34,14 @@ class Output {
     return static_cast<int>(address / sizeof(D)) & (kLine - 1);
   }
   KILN_DEVICE void store(int row, int col, Scaled product, Scaled alpha_, Scaled beta_) const {
-    store_element<kReadsC>(product, alpha_, beta_, c(row, col), d(row, col), {args_, row, col});
+    store_element<kReadsC>(product, alpha_, beta_, c(row, col), d(row, col),
+                           {args_, row, col, peaks_});
   }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Scaled (&product)[kCount], Scaled alpha_,
                          Scaled beta_) const {
     store_piece<kCount, kVecC, kReadsC>(product, args_.n - col, alpha_, beta_, c(row, col),
-                                        d(row, col), {args_, row, col});
+                                        d(row, col), {args_, row, col, peaks_});
   }
 
  private:
@@ -50,6 +52,7 @@ class Output {
     return static_cast<D*>(args_.d) + row * args_.ldd + col;
   }
   const GemmArgs& args_;
+  mutable Peaks peaks_;  // what is stored says how large, in any order
 };
 
 }  // namespace kiln

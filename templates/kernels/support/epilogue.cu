@@ -7,10 +7,11 @@
 ///
 ///     product, |A||B|  --->  expression of Bounded numbers  --->  value, bound
 ///
-/// common/epilogue_math.cuh says how errors travel through an expression.
+/// common/epilogue_math.cuh says how errors travel through an expression. Operands in which amax()
+/// records are PeakRanges here.
 
 #include "common/epilogue_args.cuh"
-#include "common/epilogue_pack.cuh"
+#include "common/epilogue_peak.cuh"
 
 #include "common/epilogue.cuh"
 
@@ -20,6 +21,7 @@ __global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
   using namespace kiln;
   using Number = epilogue::Bounded<Compute>;
   const GemmArgs& gemm = args.gemm;
+  Peaks peaks(gemm);
   const long long elements = static_cast<long long>(args.rows) * gemm.n;
   const long long step = static_cast<long long>(gridDim.x) * blockDim.x;
   for (long long i = static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < elements;
@@ -34,7 +36,7 @@ __global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
       c = to_accumulator<Number>(static_cast<const CIn*>(gemm.c)[row * gemm.ldc + col]);
     }
     const Number result = finished(Number(args.value[i], error), Number(gemm.alpha),
-                                   Number(gemm.beta), c, {gemm, row, col});
+                                   Number(gemm.beta), c, {gemm, row, col, peaks});
     args.value[i] = result.value;
     args.bound[i] = result.error;
   }
@@ -61,6 +63,7 @@ __global__ void __launch_bounds__(256) kiln_finish(const kiln::GemmArgs args) {
     for (int i = 0; i < valid; ++i) product[i] = to_accumulator<T>(d[i]);
   }
   const CIn* const c = static_cast<const CIn*>(args.c) + (kReadsC ? row * args.ldc + col : 0);
+  Peaks peaks(args);
   store_piece<kCount, kVecC, kReadsC>(product, valid, static_cast<T>(args.alpha),
-                                      static_cast<T>(args.beta), c, d, {args, row, col});
+                                      static_cast<T>(args.beta), c, d, {args, row, col, peaks});
 }

@@ -59,6 +59,55 @@ TEST(Epilogue, OperandsComeInOrderOfAppearanceWithTheirTypes) {
             "acc*s:f32[m]+bias:f32[n]+s:f32[m]+top:f32[]-r:bf16[m,n]");
 }
 
+TEST(Epilogue, AmaxRecordsInAnOperandThatIsF32OrF64) {
+  const auto expression = EpilogueExpression::parse(
+      "amax( relu(acc + bias[n]), peak[ ] ) * s[] + amax(acc,all:f64[m])");
+  ASSERT_EQ(expression.operands().size(), 4U);
+  EXPECT_FALSE(expression.operands()[0].recorded);
+  EXPECT_EQ(expression.operands()[1], (EpilogueSlot{"peak", OperandExtent::one, {}, true}));
+  EXPECT_EQ(expression.canonical(), "amax(relu(acc+bias[n]),peak[])*s[]+amax(acc,all:f64[m])");
+  EXPECT_EQ(expression.canonical(DType::f16),
+            "amax(relu(acc+bias:f16[n]),peak:f32[])*s:f16[]+amax(acc,all:f64[m])");
+  EXPECT_EQ(canonical("amax(acc,p[n])"), EpilogueExpression::parse("amax(acc,p[n])").canonical());
+  EXPECT_EQ(EpilogueExpression::parse("amax(acc,p[n])").canonical(DType::f64),
+            "amax(acc,p:f64[n])");
+  EXPECT_EQ(EpilogueExpression::parse("amax(acc,p[n])").canonical(DType::s8), "amax(acc,p:f32[n])");
+  // Those of columns are not kept by a thread.
+  EXPECT_EQ(
+      EpilogueExpression::parse("x[]+amax(acc,b[m])+amax(acc,c1[n])+amax(acc,d[])").kept_peaks(),
+      0b1010U);
+}
+
+TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
+  EXPECT_EQ(
+      error_of("amax(acc, peak[m,n])"),
+      "epilogue: column 11: amax records one number, or one for each row [m] or column [n], no "
+      "matrix\n"
+      "  amax(acc, peak[m,n])\n"
+      "            ^");
+  EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ',' is expected here"));
+  EXPECT_THAT(error_of("amax(acc, 3)"), HasSubstr("column 11: amax records in an operand"));
+  EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax records in an operand"));
+  EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" has a meaning already"));
+  EXPECT_THAT(error_of("amax(acc, p[], 1)"), HasSubstr("column 14: ')' is expected"));
+  EXPECT_THAT(error_of("amax(acc, p:f16[])"), HasSubstr("column 11: amax records f32"));
+  EXPECT_THAT(error_of("amax[n]"), HasSubstr("has a meaning already"));
+  for (const char* twice : {"amax(acc,p[])*p[]", "amax(acc,p[])*p[m]", "amax(amax(acc,p[]),p[])"}) {
+    EXPECT_THAT(error_of(twice), HasSubstr("\"p\" appears twice")) << twice;
+  }
+  EXPECT_THAT(error_of("p[]*amax(acc,p[])"), HasSubstr("column 14: \"p\" appears twice"));
+}
+
+TEST(Epilogue, AmaxRecordsTheTypeThatIsComputedIn) {
+  Gemm gemm = Gemm::of(DType::f16, 8, 8, 8);
+  gemm.epilogue = Epilogue("amax(acc, p:f64[])");
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)normalised(gemm); }),
+              HasSubstr("amax records f32 into p, which is f64: write p:f32"));
+  gemm = Gemm::of(DType::f64, 8, 8, 8);
+  gemm.epilogue = Epilogue("amax(acc, p[])");
+  EXPECT_EQ(to_problem(gemm).epilogue, "amax(acc,p:f64[])");
+}
+
 TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_EQ(error_of("silo(acc)"),
             "epilogue: column 1: unknown function \"silo\"; did you mean \"silu\"?\n"
@@ -94,6 +143,13 @@ TEST(Epilogue, DeviceCode) {
   EXPECT_EQ(EpilogueExpression::parse("acc>=0?acc:-acc").device_code(DType::f32),
             "kiln::epilogue::select(kiln::epilogue::less_equal((x).number(0.0), (x).acc), (x).acc, "
             "(-(x).acc))");
+}
+
+TEST(Epilogue, DeviceCodeOfAmax) {
+  EXPECT_EQ(EpilogueExpression::parse("amax(-acc,p[])+amax(amax(acc,r[m]),q[n])")
+                .device_code(DType::bf16),
+            "((x).template amax_only<0>((-(x).acc)) + "
+            "(x).template amax_of_column<2>((x).template amax_of_row<1>((x).acc)))");
 }
 
 TEST(Epilogue, EqualExpressionsAreOneHandle) {
@@ -136,7 +192,7 @@ TEST(EpilogueValue, BoundsCoverWhatFloatComputes) {
     const Number bounded = evaluate<float>(
         expression,
         [&](std::string_view name) { return name == "acc" ? Number(exact, error) : Number(1.5F); },
-        [](int) { return Number(0.0F); });
+        [](int) { return Number(0.0F); }, [](int, const Number&) {});
     for (const double offset : {-error, 0.0, error}) {
       const auto x = static_cast<float>(exact + offset);
       const float y = x * 1.5F;
@@ -149,13 +205,26 @@ TEST(EpilogueValue, BoundsCoverWhatFloatComputes) {
   }
 }
 
+TEST(EpilogueValue, BothSidesOfAChoiceAreRecorded) {
+  const auto expression = EpilogueExpression::parse("acc<1?amax(acc,p[]):amax(acc*-4,q[])");
+  using Number = epilogue::Bounded<float>;
+  std::vector<double> recorded(2);
+  const Number chosen = evaluate<float>(
+      expression, [](std::string_view) { return Number(0.5F); }, [](int) { return Number(); },
+      [&](int index, const Number& value) {
+        recorded[static_cast<std::size_t>(index)] = value.value;
+      });
+  EXPECT_EQ(chosen.value, 0.5);
+  EXPECT_EQ(recorded, (std::vector<double>{0.5, -2.0}));
+}
+
 TEST(EpilogueValue, AnUncertainChoiceCoversBothSides) {
   const auto expression = EpilogueExpression::parse("acc<1?5:acc");
   using Number = epilogue::Bounded<float>;
   const auto at = [&](double value, double error) {
     return evaluate<float>(
         expression, [&](std::string_view) { return Number(value, error); },
-        [](int) { return Number(); });
+        [](int) { return Number(); }, [](int, const Number&) {});
   };
   EXPECT_LT(at(0.5, 0.1).error, 1e-6);
   EXPECT_GE(at(0.95, 0.1).error, 4.0);
@@ -190,7 +259,7 @@ std::string random_text(int depth) {
 }
 
 RC_GTEST_PROP(EpilogueProperty, CanonicalTextMeansTheSame, ()) {
-  const std::string text = random_text(4);
+  const std::string text = "amax(" + random_text(3) + ",peak[m])/" + random_text(2);
   const auto expression = EpilogueExpression::parse(text);
   const std::string once = expression.canonical();
   const auto again = EpilogueExpression::parse(once);
