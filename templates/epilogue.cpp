@@ -209,13 +209,13 @@ std::string EpilogueExpression::device_code(DType d) const {
   return CodeWriter(*this, d).code(root_of(*this));
 }
 
-unsigned EpilogueExpression::kept_peaks() const {
-  unsigned kept = 0;
+unsigned EpilogueExpression::peaks(OperandExtent extent) const {
+  unsigned found = 0;
   for (std::size_t i = 0; i < operands_.size(); ++i) {
-    const bool keeps = operands_[i].recorded && operands_[i].extent != OperandExtent::column;
-    kept |= keeps ? 1U << i : 0U;
+    const bool counts = operands_[i].recorded && operands_[i].extent == extent;
+    found |= counts ? 1U << i : 0U;
   }
-  return kept;
+  return found;
 }
 
 Epilogue::Epilogue(std::string_view expression) {

@@ -54,9 +54,8 @@ class EpilogueExpression {
   [[nodiscard]] std::string canonical(std::optional<DType> d = std::nullopt) const;
   /// The body of the macro KILN_EPILOGUE(x) in terms of EpilogueNames, see common/epilogue.cuh.
   [[nodiscard]] std::string device_code(DType d) const;
-  /// Which operands amax() records once for several elements in a row, one bit for each: those with
-  /// a number in all, or one for each row.
-  [[nodiscard]] unsigned kept_peaks() const;
+  /// Which operands amax() records in that have this extent, as bits.
+  [[nodiscard]] unsigned peaks(OperandExtent extent) const;
 
   [[nodiscard]] bool reads_c() const { return names("c"); }
   /// Whether it says `acc`, `alpha`, `beta` or `c`.

@@ -145,12 +145,15 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
     const DType d = *problem.type("d");
     for (const auto& slot : expression.operands()) use(element_type(slot, d));
     epilogue = fmt::format("#define KILN_EPILOGUE(x) {}\n", expression.device_code(d));
-    if (const unsigned kept = expression.kept_peaks(); kept != 0) {
+    // What threads keep: those of columns go to memory at once.
+    const unsigned ones = expression.peaks(OperandExtent::one);
+    const unsigned rows = expression.peaks(OperandExtent::row);
+    if ((ones | rows) != 0) {
       const auto& slots = expression.operands();
       const auto first = std::find_if(slots.begin(), slots.end(),
                                       [](const EpilogueSlot& slot) { return slot.recorded; });
-      epilogue += fmt::format("#define KILN_EPILOGUE_PEAKS {}, {}\n",
-                              support_of(element_type(*first, d)).device_name, kept);
+      epilogue += fmt::format("#define KILN_EPILOGUE_PEAKS {}, {}, {}\n",
+                              support_of(element_type(*first, d)).device_name, ones, rows);
     }
   }
   std::string text = "#define KILN_RENDERED 1\n";

@@ -54,6 +54,7 @@ using Peaks = epilogue::PeakKeeper<KILN_EPILOGUE_PEAKS>;
 #else
 struct Peaks {
   KILN_DEVICE explicit Peaks(const GemmArgs&) {}
+  KILN_DEVICE void enter_row(int) {}
 };
 #endif
 
@@ -176,6 +177,7 @@ template <bool kReadsC, class CIn, class D, class T>
 KILN_DEVICE void store_element(T product, T alpha, T beta, const CIn* c, D* d,
                                const ElementPlace& place) {
 #if defined(KILN_EPILOGUE)
+  place.peaks.enter_row(place.row);
   const T from_c = kReadsC ? to_accumulator<T>(*c) : T(0);
   const T value = finished(product, alpha, beta, from_c, place);
 #else
@@ -200,6 +202,7 @@ KILN_DEVICE void store_element(Acc product, Acc alpha, Acc beta, const CIn* c, D
 template <int kCount, int kVecC, bool kReadsC, class CIn, class D, class T>
 KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T beta, const CIn* c,
                              D* d, const ElementPlace& place) {
+  place.peaks.enter_row(place.row);
   if (valid < kCount) {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {

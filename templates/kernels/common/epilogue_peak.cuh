@@ -70,9 +70,10 @@ KILN_DEVICE void raise_together(Bits* peaks, int at, Bits bits) {
   if (at != kDone) raise(peaks + at, bits);
 }
 
-/// The peaks that a thread has not put into memory yet, of the operands that are the bits of
-/// kOperands. The last ones go there when its life ends, after the thread's last element of D.
-template <class T, unsigned kOperands>
+/// The peaks that a thread has not put into memory yet. The bits of kOnes are the operands with one
+/// for all of D, those of kRows the ones with one for each row. The last ones go there when its
+/// life ends, after the thread's last element of D.
+template <class T, unsigned kOnes, unsigned kRows>
 class PeakKeeper {
  public:
   using Bits = MagnitudeBits<T>;
@@ -81,46 +82,38 @@ class PeakKeeper {
   PeakKeeper(const PeakKeeper&) = delete;
   PeakKeeper& operator=(const PeakKeeper&) = delete;
   KILN_DEVICE ~PeakKeeper() {
-    put<0>();
-    put<1>();
-    put<2>();
-    put<3>();
-    put<4>();
-    put<5>();
+    if (row_ < 0) return;
+    put<kOnes | kRows>();
   }
 
-  /// Of all of D.
-  template <int kOperand>
-  KILN_DEVICE void note(Bits bits) {
-    at_[kOperand] = 0;
-    add<kOperand>(bits);
+  /// Before elements of that row are noted: what is kept of another goes to memory.
+  KILN_DEVICE void enter_row(int row) {
+    const bool moved = row_ != row;
+    if (moved && row_ >= 0) put<kRows>();
+    // Without a branch, so that the compiler knows that a thread stays where it is.
+    row_ = row;
+#pragma unroll
+    for (int i = 0; i < GemmArgs::kMostOperands; ++i) {
+      if (((kRows >> i) & 1U) != 0 && moved) bits_[i] = 0;
+    }
   }
   template <int kOperand>
-  KILN_DEVICE void note_in_row(int row, Bits bits) {
-    if (at_[kOperand] != row) {
-      put<kOperand>();
-      at_[kOperand] = row;
-      bits_[kOperand] = 0;
-    }
-    add<kOperand>(bits);
+  KILN_DEVICE void note(Bits bits) {
+    if (bits_[kOperand] < bits) bits_[kOperand] = bits;
   }
 
  private:
-  template <int kOperand>
-  KILN_DEVICE void add(Bits bits) {
-    if (bits_[kOperand] < bits) bits_[kOperand] = bits;
-  }
-  template <int kOperand>
+  template <unsigned kOperands, int kOperand = 0>
   KILN_DEVICE void put() const {
     if constexpr (((kOperands >> kOperand) & 1U) != 0) {
-      if (at_[kOperand] < 0) return;
-      raise_together(peaks_of<T>(args_, kOperand), at_[kOperand], bits_[kOperand]);
+      constexpr bool kByRow = ((kRows >> kOperand) & 1U) != 0;
+      raise_together(peaks_of<T>(args_, kOperand), kByRow ? row_ : 0, bits_[kOperand]);
     }
+    if constexpr (kOperand + 1 < GemmArgs::kMostOperands) put<kOperands, kOperand + 1>();
   }
 
-  static_assert(GemmArgs::kMostOperands == 6, "The destructor names each operand");
   const GemmArgs& args_;
-  int at_[GemmArgs::kMostOperands] = {-1, -1, -1, -1, -1, -1};
+  int row_ = -1;
   Bits bits_[GemmArgs::kMostOperands] = {};
 };
 
@@ -133,11 +126,11 @@ struct PeakRecorder {
   }
   template <int kOperand, class Place>
   KILN_DEVICE static void of_row(const Place& place, const T& x) {
-    place.peaks.template note_in_row<kOperand>(place.row, magnitude_bits(x));
+    only<kOperand>(place, x);
   }
   template <int kOperand, class Place>
   KILN_DEVICE static void of_column(const Place& place, const T& x) {
-    raise_together(peaks_of<T>(place.args, kOperand), place.col, magnitude_bits(x));
+    raise(peaks_of<T>(place.args, kOperand) + place.col, magnitude_bits(x));
   }
 };
 /// Of neighbours in a row of D.
@@ -160,7 +153,7 @@ struct PeakRecorder<Pack<T, kCount>> {
   }
   template <int kOperand, class Place>
   KILN_DEVICE static void of_row(const Place& place, const Pack<T, kCount>& x) {
-    place.peaks.template note_in_row<kOperand>(place.row, largest(x));
+    only<kOperand>(place, x);
   }
   template <int kOperand, class Place>
   KILN_DEVICE static void of_column(const Place& place, const Pack<T, kCount>& x) {

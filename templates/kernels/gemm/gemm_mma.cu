@@ -7,6 +7,7 @@
 //@ arch       sm >= 75
 //@ priority   250   // whatever has tensor cores for its type
 //@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
+//@ types      a=f16 b=a c=a d=a acc=f16
 //@ types      a=tf32 b=tf32 c=f32 d=f32 acc=f32
 //@ types      a=f64 b=f64 c=f64 d=f64 acc=f64
 //@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32

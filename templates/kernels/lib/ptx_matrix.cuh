@@ -69,6 +69,34 @@ KILN_DEVICE void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsig
 }
 #endif
 
+#if defined(KILN_USES_F16)
+/// Sums of f16, of which two neighbours share a register.
+KILN_DEVICE void mma(__half (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
+                     TypeTag<__half>, TypeTag<__half>) {
+  unsigned short bits[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) bits[i] = __half_as_ushort(sum[i]);
+#if defined(KILN_MMA_OF_SM_75)
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    asm("{.reg .b32 upper, lower; mov.b32 upper, {%0, %1}; mov.b32 lower, {%2, %3}; "
+        "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {upper, lower}, {%4, %5}, {%6}, "
+        "{upper, lower}; mov.b32 {%0, %1}, upper; mov.b32 {%2, %3}, lower;}"
+        : "+h"(bits[0]), "+h"(bits[1]), "+h"(bits[2]), "+h"(bits[3])
+        : "r"(a[2 * half]), "r"(a[2 * half + 1]), "r"(half == 0 ? b0 : b1));
+  }
+#else
+  asm("{.reg .b32 upper, lower; mov.b32 upper, {%0, %1}; mov.b32 lower, {%2, %3}; "
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {upper, lower}, {%4, %5, %6, %7}, "
+      "{%8, %9}, {upper, lower}; mov.b32 {%0, %1}, upper; mov.b32 {%2, %3}, lower;}"
+      : "+h"(bits[0]), "+h"(bits[1]), "+h"(bits[2]), "+h"(bits[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum[i] = __ushort_as_half(bits[i]);
+}
+#endif
+
 #if defined(KILN_USES_BF16)
 KILN_DEVICE void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                      TypeTag<__nv_bfloat16>, TypeTag<__nv_bfloat16>) {

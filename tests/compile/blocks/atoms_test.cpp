@@ -171,6 +171,7 @@ std::vector<AtomCase> mma_cases() {
   for (const bool along_a : {true, false}) {
     for (const bool along_b : {true, false}) {
       all.push_back(mma_case(DType::f16, DType::f16, DType::f32, along_a, along_b));
+      all.push_back(mma_case(DType::f16, DType::f16, DType::f16, along_a, along_b));
       all.push_back(mma_case(DType::tf32, DType::tf32, DType::f32, along_a, along_b));
       for (const int bytes : {32, 64}) {
         all.push_back(mma_case(DType::f64, DType::f64, DType::f64, along_a, along_b, bytes));

@@ -72,10 +72,11 @@ TEST(Epilogue, AmaxRecordsInAnOperandThatIsF32OrF64) {
   EXPECT_EQ(EpilogueExpression::parse("amax(acc,p[n])").canonical(DType::f64),
             "amax(acc,p:f64[n])");
   EXPECT_EQ(EpilogueExpression::parse("amax(acc,p[n])").canonical(DType::s8), "amax(acc,p:f32[n])");
-  // Those of columns are not kept by a thread.
-  EXPECT_EQ(
-      EpilogueExpression::parse("x[]+amax(acc,b[m])+amax(acc,c1[n])+amax(acc,d[])").kept_peaks(),
-      0b1010U);
+  const auto several =
+      EpilogueExpression::parse("x[]+amax(acc,b[m])+amax(acc,c1[n])+amax(acc,d[])+amax(acc,e[m])");
+  EXPECT_EQ(several.peaks(OperandExtent::one), 0b1000U);
+  EXPECT_EQ(several.peaks(OperandExtent::row), 0b10010U);
+  EXPECT_EQ(several.peaks(OperandExtent::column), 0b100U);
 }
 
 TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
