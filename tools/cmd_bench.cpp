@@ -116,8 +116,13 @@ class Benchmark {
     request.budget.seconds = parse_limit_s("--tune", options_.tune);
     ProgressBar bar(context_.terminal(), context_.verbosity());
     auto store = context_.open_for_writing();
-    (void)tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator, store, bar,
-               StopSignal::requested());
+    const TuneResult tuned = tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
+                                  store, bar, StopSignal::requested());
+    if (!tuned.best) {
+      context_.warn(fmt::format(
+          "--tune {}: too short, nothing was measured, so this is the kernel that was known before",
+          options_.tune));
+    }
   }
 
   Context& context_;

@@ -10,7 +10,7 @@ namespace kiln {
 
 template <>
 struct LastEnumerator<DType> {
-  static constexpr DType value = DType::s32;
+  static constexpr auto value = static_cast<DType>(kDTypeNames.size() - 1);
 };
 template <>
 struct LastEnumerator<Storage> {

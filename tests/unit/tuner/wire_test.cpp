@@ -100,6 +100,18 @@ TEST(Messages, SurviveTheTrip) {
   EXPECT_EQ(info_back->provenance, info.provenance);
 }
 
+TEST(Messages, EveryElementTypeTravels) {
+  for (std::size_t i = 0; i <= kDTypeNames.size(); ++i) {
+    EvaluationSetup setup = sample_setup();
+    setup.cases[0].gemm.a = static_cast<DType>(i);
+    const auto back = decode_message<EvaluationSetup>(encode_message(setup));
+    ASSERT_EQ(back.has_value(), i < kDTypeNames.size());
+    if (back) {
+      EXPECT_EQ(back->cases[0].gemm.a, setup.cases[0].gemm.a);
+    }
+  }
+}
+
 // Messages.cpp does not compile if a struct has a member that it does not name, so what is left
 // to show is that a named one arrives.
 TEST(Messages, TheLastMembersOfTimingAndDeviceInfoTravelToo) {
