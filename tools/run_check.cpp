@@ -89,8 +89,8 @@ Expected expected_element(const GemmRequest& request, const HostOperands& operan
 PeakRanges empty_ranges(const HostOperands& operands) {
   PeakRanges ranges(operands.epilogue.size());
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    if (operands.recorded[i])
-      ranges[i].resize(static_cast<std::size_t>(operands.epilogue[i].pitch()));
+    if (!operands.recorded[i]) continue;
+    ranges[i].resize(static_cast<std::size_t>(operands.epilogue[i].pitch()));
   }
   return ranges;
 }

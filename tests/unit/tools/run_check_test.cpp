@@ -133,6 +133,29 @@ TEST(RunCheck, FindsOneWrongElement) {
   EXPECT_EQ(check.evidence.find("row 4 column 5: "), 0u) << check.evidence;
 }
 
+TEST(RunCheck, FindsAPeakThatWasNotRecorded) {
+  auto request = small_request();
+  request.gemm.reads_c = false;
+  request.gemm.epilogue = Epilogue("amax(acc*alpha,peak[m])");
+  request.gemm = normalised(request.gemm);
+  request.beta = 0.0;
+  auto operands = solved(request);
+  for (std::int64_t row = 0; row < request.gemm.m; ++row) {
+    double peak = 0.0;
+    for (std::int64_t column = 0; column < request.gemm.n; ++column) {
+      peak = std::fmax(peak, std::fabs(operands.d.at(row, column)));
+    }
+    store_exact(DType::f32, peak, operands.epilogue[0].bytes().data() + row * 4);
+  }
+  EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 0);
+  EXPECT_EQ(check_result(request, operands, 20, 1).wrong, 0);
+  store_exact(DType::f32, 0.0, operands.epilogue[0].bytes().data() + 8);
+  const auto check = check_result(request, operands, 1000, 1);
+  EXPECT_EQ(check.wrong, 1);
+  EXPECT_EQ(check.evidence.find("peak, element 2: amax recorded nothing, expected "), 0u)
+      << check.evidence;
+}
+
 TEST(RunCheck, FindsWhatWasNeverWritten) {
   const auto request = small_request();
   auto operands = solved(request);
