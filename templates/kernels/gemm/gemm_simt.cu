@@ -30,12 +30,12 @@
 ///   - cp.async fills a ring of stages. Both tiles lie there as rows across k; rows of memory that
 ///     run along k are transposed by the copies themselves (lib/copy_scattered.cuh);
 ///   - where D has too few tiles to fill the device with warps, several groups of warps compute one
-///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have.
+///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have; where it
+///     has fewer tiles than there are multiprocessors, several blocks do, each from its part of k,
+///     and a second launch adds up (lib/split_k.cuh).
 ///
 /// Limits. On an H200 a seventh of the clocks issues nothing, mostly because operands and what
-/// arrives from shared memory meet in the banks of the register file. k is not split among blocks,
-/// so a D of few tiles leaves multiprocessors idle: that is the next step, in which a block would
-/// walk a part of the ceil_div(k, tile_k) stages.
+/// arrives from shared memory meet in the banks of the register file.
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
@@ -50,6 +50,7 @@
 #include "lib/ring.cuh"
 #include "lib/shared_layout.cuh"
 #include "lib/slices.cuh"
+#include "lib/split_k.cuh"
 #include "lib/tile_chunks.cuh"
 #include "lib/tile_order.cuh"
 
@@ -62,6 +63,7 @@ struct GemmSimtConfig {  //@ config
   int slices;            //@ tune 1* 2 4            // groups of warps that share a stage's depth
   int slice_k;           //@ tune 8 16*             // steps of k that each takes of a stage
   int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
+  bool parted;           //@ tune 0* 1              // whether blocks share a tile along k
   bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
   int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
   int tile_k;            //@ let slices * slice_k   // depth of one stage
@@ -88,11 +90,15 @@ struct GemmSimtConfig {  //@ config
   int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
   int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_part;          //@ let 16 / acc_bytes              // in the workspace
+  int vec_sum;           //@ let min(16 / acc_bytes, vec_d)   // in the second launch
 };
 
 struct GemmSimtLaunch {  //@ at launch
   int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
-  int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
+  int splits;            //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int k_each;            //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
+  int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
 };
 
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
@@ -102,7 +108,8 @@ struct GemmSimtLaunch {  //@ at launch
 //@ require    trans_a == 0 || threads * vec_a >= tile_m   // one pass copies whole rows
 //@ require    trans_b == 1 || threads * vec_b >= tile_n
 //@ require    smem_bytes <= device.smem_optin
-//@ require    blocks <= 2147483647   // one-dimensional grid
+//@ require    blocks <= 2147483647
+//@ require    parted == 1 ? splits > 1 : splits == 1
 //@ prefer     threads >= 128 && threads <= 256
 //@ prefer     min_blocks * threads >= 256 && min_blocks * threads <= 512   // 8 to 16 warps
 //@ prefer     used_regs <= thread_regs             // no spilling
@@ -110,26 +117,33 @@ struct GemmSimtLaunch {  //@ at launch
 //@ prefer     thread_m * thread_n * acc_bytes >= 192
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     slice_k * acc_bytes <= 64            // the loop's text fits the instruction cache
-//@ prefer     slices == 1 || blocks <= 2 * device.sm_count   // for few tiles only
+//@ prefer     slices == 1 || blocks * splits <= 2 * device.sm_count   // for few tiles only
+//@ prefer     splits == 1 || blocks * splits <= 4 * device.sm_count   // likewise
+//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
 //@ prefer     m * n < device.sm_count * 2048 ? max(tile_m, tile_n) <= 64   // small: many blocks
 //@               : round_up(blocks, device.sm_count) * tile_m * tile_n * 4 <= m * n * 5
 //@ launch     gemm_simt
-//@   grid     blocks
+//@   grid     blocks, splits
 //@   block    threads
 //@   smem     smem_bytes
-//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)
-//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
-//@ cost       issues = warps * ceil_div(k, tile_k) *
+//@ launch     gemm_simt_sum
+//@   when     splits > 1
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), 128)
+//@   block    128
+//@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
+//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k_each, tile_k)
+//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k_each, tile_k) : 0
+//@ cost       issues = warps * ceil_div(k_each, tile_k) *
 //@                     (slice_k * (thread_m * thread_n + thread_m / vec_m +
 //@                                         thread_n / vec_n) + 40 +
 //@                      tile_k * (tile_m * (trans_a == 0 ? 2 : 1) +
 //@                                tile_n * (trans_b == 1 ? 2 : 1)) / threads)
-//@ cost       memory = ceil_div(k, tile_k) *   // a load of 16 bytes takes two wavefronts
+//@ cost       memory = ceil_div(k_each, tile_k) *   // a load of 16 bytes takes two wavefronts
 //@                     (warps * slice_k * (thread_m / vec_m + thread_n / vec_n) * 2 +
 //@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = stages == 2 ? ceil_div(k, tile_k) / 2 : 0   // half is hidden
-//@ cost       trips = ceil_div(k, tile_k * (stages - 1))
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
+//@ cost       waits = stages == 2 ? ceil_div(k_each, tile_k) / 2 : 0   // half is hidden
+//@ cost       trips = ceil_div(k_each, tile_k * (stages - 1))
 //@ cost       registers = min(thread_regs, used_regs)
 
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
@@ -159,16 +173,32 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr int kWarpsPerSlice = C.warps / C.slices;
   const int warp_index = static_cast<int>(threadIdx.x) / 32 % kWarpsPerSlice;
   const int slice = static_cast<int>(threadIdx.x) / 32 / kWarpsPerSlice;
-  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(args, row));
-  CopyB copy_b(panel_of_b<C.b_transposed != 0, B>(args, col));
+  GemmArgs part = args;
+  if constexpr (C.parted) {
+    part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
+        args, static_cast<int>(blockIdx.y), at_launch.k_each);
+  }
+  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
+  CopyB copy_b(panel_of_b<C.b_transposed != 0, B>(part, col));
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,
                                     warp_index % kWarpsPerRow * C.warp_n, slice * kShare.depth);
   run_async_ring<kStage, C.stages, C.threads, RingIndex>(mma, copy_a, copy_b, stages,
-                                                         ceil_div(args.k, C.tile_k));
+                                                         ceil_div(part.k, C.tile_k));
   if constexpr (C.slices > 1) {
     __syncthreads();
     add_slices<C.slices, C.threads>(mma, stages, slice);
   }
-  store_vectors<C.vec_n, C.vec_c, C.vec_d, C.slices>(
-      mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), row, col, slice);
+  if constexpr (C.parted) {
+    store_vectors<C.vec_n, 1, C.vec_part, C.slices>(mma, PartOutput<Acc>(part), row, col, slice);
+  } else {
+    store_vectors<C.vec_n, C.vec_c, C.vec_d, C.slices>(
+        mma, Output<CIn, D, Acc, C.reads_matrix_c != 0>(args), row, col, slice);
+  }
+}
+
+template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(128)
+    gemm_simt_sum(const kiln::GemmArgs args, const GemmSimtLaunch at_launch) {
+  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
+      args, at_launch.splits, blockIdx.x * 128LL + threadIdx.x);
 }

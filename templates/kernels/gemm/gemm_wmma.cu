@@ -57,8 +57,9 @@
 /// Types. f16, bf16, tf32 (stored as f32, rounded as fragments are loaded), s8, u8, s4, u4, bits
 /// and f64. f16 may be summed in f16, which takes half the registers for sums; alpha and beta are
 /// applied in f32 all the same. Numbers of 4 bits and bits are packed in bytes along k; tile_k
-/// counts those, and nothing but the product itself differs. From sm_90 on the hardware multiplies
-/// neither 4-bit numbers nor exclusive bits: compilers make many instructions of such a product.
+/// counts those, and nothing but the product itself differs. Up to sm_89 it is one instruction. On
+/// sm_90 compilers make two of it, of 8-bit numbers for those of 4 bits, of b1 for b1_xor; from
+/// sm_100 on they make four products of 8-bit numbers of one of bits.
 ///
 /// Limits. Both operands have one type. On sm_90 and newer WMMA reaches about 60 % of the tensor
 /// cores' rate; the rest takes other instructions. Sums of integers wrap around. 8-bit operands
