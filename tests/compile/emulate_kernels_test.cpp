@@ -30,7 +30,7 @@ namespace {
 
 constexpr std::size_t kFewestProblems = 8;
 constexpr std::size_t kProblemsWithLargeCases = 4;
-constexpr int kConfigsPerProblem = 3;
+constexpr int kConfigsPerProblem = 2;
 
 /// Two problems of each template have an expression, with operands of every extent that are read,
 /// and every one that amax() records in.
@@ -100,7 +100,7 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
     std::vector<std::future<PreparedCandidate>> compiling;
     for (int i = 0; i < configs; ++i) {
       // What is not preferred must be right as well, but is slow.
-      const bool anywhere = i == 2 && turn % 2 == 0;
+      const bool anywhere = i == 1 && turn % 4 == 0;
       const auto sampled =
           i == 0 ? space.default_config() : (anywhere ? space : preferred).sample(random);
       if (!sampled) continue;

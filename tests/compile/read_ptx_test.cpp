@@ -64,11 +64,13 @@ class ReadPtx : public ::testing::Test {
   int kernels_ = 0;
 };
 
-TEST_F(ReadPtx, EveryTemplateAndType) {
+// One type of each row: what others differ in is executed elsewhere, where it is read as well.
+TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
   for (const auto& kernel : Catalog::builtin().templates()) {
     for (const auto& choice : testing::type_choices(kernel)) {
+      if (choice.turn != 0) continue;
       Gemm gemm = testing::gemm_of_row(*choice.row, choice.turn, Storage::n, Storage::n, 16, true);
       gemm.m = 992;
       gemm.n = 704;
