@@ -119,17 +119,19 @@ struct Bounded {
   KILN_HD Bounded(double value_, double error_) : value(value_), error(error_) {}
 };
 
-/// `value`, of which a kernel has something no farther than `inherited`, after roundings of
-/// `units` times the unit, relative to the result.
-template <class C>
-KILN_HD Bounded<C> rounded(double value, double inherited, double units = 1.0) {
-  const double size = fabs(value) + inherited;
-  return {value, inherited + units * Bounded<C>::unit() * size + Bounded<C>::least()};
-}
 /// Infinite, without a literal that compilers warn of.
 KILN_HD double unknown_error() {
   const double large = 1e200;
   return large * large;
+}
+/// `value`, of which a kernel has something no farther than `inherited`, after roundings of
+/// `units` times the unit, relative to the result.
+template <class C>
+KILN_HD Bounded<C> rounded(double value, double inherited, double units = 1.0) {
+  // An unknown error times zero is no number, and as unknown.
+  const double error = inherited == inherited ? inherited : unknown_error();
+  const double size = fabs(value) + error;
+  return {value, error + units * Bounded<C>::unit() * size + Bounded<C>::least()};
 }
 
 template <class C>

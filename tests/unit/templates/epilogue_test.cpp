@@ -231,6 +231,16 @@ TEST(EpilogueValue, AnUncertainChoiceCoversBothSides) {
   EXPECT_GE(at(0.95, 0.1).error, 4.0);
 }
 
+// Zero times an infinite bound is no number, which no result would meet.
+TEST(EpilogueValue, AnUnknownErrorStaysUnknown) {
+  using Number = epilogue::Bounded<float>;
+  const Number product = evaluate<float>(
+      EpilogueExpression::parse("0*(1/acc)"), [](std::string_view) { return Number(0.5, 1.0); },
+      [](int) { return Number(); }, [](int, const Number&) {});
+  EXPECT_EQ(product.value, 0.0);
+  EXPECT_EQ(product.error, epilogue::unknown_error());
+}
+
 /// Random trees in text, with more parentheses than needed.
 std::string random_text(int depth) {
   const int choice = *rc::gen::inRange(0, depth > 0 ? 9 : 4);
