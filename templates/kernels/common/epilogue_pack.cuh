@@ -10,13 +10,13 @@
 ///     bias[n] b0 b1 b2 b3        one load
 ///     s[m]    s  s  s  s         one load
 ///
-/// Every operation is done element by element, as for one number alone.
+/// Every operation is done element by element, as for a single number.
 
 #include "common/epilogue_math.cuh"
 
 namespace kiln::epilogue {
 
-/// Neighbours in a row of D, each computed as it would be alone; what they read comes at once.
+/// Neighbours in a row of D, each computed as a single element is; what they read comes at once.
 template <class T, int kCount>
 struct Pack {
   T value[kCount] = {};

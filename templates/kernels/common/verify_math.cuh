@@ -224,7 +224,7 @@ KILN_HD unsigned long long absolute_bits(unsigned long long bits, ElementKind ki
   return result;
 }
 
-/// A random word that depends on its counter alone: xor-shifts and multiplications in turns, each a
+/// A random word that depends only on its counter: xor-shifts and multiplications in turns, each a
 /// bijection, so that neighbours have nothing in common.
 KILN_HD unsigned long long scramble(unsigned long long word) {
   word = (word ^ word >> 32) * 0xd6e8feb86659fd93ULL;
