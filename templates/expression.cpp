@@ -83,12 +83,13 @@ int NameTable::intern(std::string_view name) {
   const int known = find(name);
   if (known >= 0) return known;
   names_.emplace_back(name);
+  slots_.emplace(name, size() - 1);
   return size() - 1;
 }
 
 int NameTable::find(std::string_view name) const {
-  const auto found = std::find(names_.begin(), names_.end(), name);
-  return found == names_.end() ? -1 : static_cast<int>(found - names_.begin());
+  const auto found = slots_.find(name);
+  return found == slots_.end() ? -1 : found->second;
 }
 
 std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {

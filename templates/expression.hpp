@@ -4,11 +4,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace kiln {
@@ -42,7 +44,14 @@ class NameTable {
   [[nodiscard]] const std::string& name(int slot) const { return names_[slot]; }
 
  private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const {
+      return std::hash<std::string_view>{}(name);
+    }
+  };
   std::vector<std::string> names_;
+  std::unordered_map<std::string, int, Hash, std::equal_to<>> slots_;  ///< by name
 };
 
 /// An integer expression of the front matter, total over its names: 64-bit; `+ - * / %` (division

@@ -25,26 +25,32 @@ constexpr int kFirstClusterSm = 90;
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
-/// Evaluates the expressions of one launch, or of what is common to all; errors name it.
+/// Evaluates the expressions of one launch, or of what is common to all; errors name it. `Where`
+/// makes the name, which takes longer than all the rest and is seldom needed.
+template <class Where>
 class LaunchEvaluator {
  public:
-  LaunchEvaluator(std::string where, std::span<const std::int64_t> values)
+  LaunchEvaluator(Where where, std::span<const std::int64_t> values)
       : where_(std::move(where)), values_(values) {}
 
   [[noreturn]] void fail(std::string_view message) const {
-    throw Error(ErrorKind::template_, fmt::format("{}: {}", where_, message));
+    throw Error(ErrorKind::template_, fmt::format("{}: {}", where_(), message));
   }
 
+  /// `axis`: of an extent that has several, the one that is meant.
   [[nodiscard]] std::int64_t value(std::string_view what, const Expression& expression,
-                                   std::int64_t least, std::int64_t most) const {
+                                   std::int64_t least, std::int64_t most, char axis = 0) const {
     const auto result = expression.evaluate(values_);
+    const auto name = [&] {
+      return axis == 0 ? std::string(what) : fmt::format("{}.{}", what, axis);
+    };
     if (!result) {
-      fail(fmt::format("{} \"{}\" is undefined (division by zero or overflow)", what,
+      fail(fmt::format("{} \"{}\" is undefined (division by zero or overflow)", name(),
                        expression.text()));
     }
     if (*result < least || *result > most) {
-      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", what, expression.text(), *result, least,
-                       most));
+      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", name(), expression.text(), *result,
+                       least, most));
     }
     return *result;
   }
@@ -54,14 +60,13 @@ class LaunchEvaluator {
                                                     const std::array<std::int64_t, 3>& most) const {
     std::array<std::uint32_t, 3> result{1, 1, 1};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
-      result[i] = static_cast<std::uint32_t>(
-          value(fmt::format("{}.{}", what, "xyz"[i]), expressions[i], 1, most[i]));
+      result[i] = static_cast<std::uint32_t>(value(what, expressions[i], 1, most[i], "xyz"[i]));
     }
     return result;
   }
 
  private:
-  std::string where_;
+  Where where_;
   std::span<const std::int64_t> values_;
 };
 
@@ -77,8 +82,10 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
   std::vector<LaunchGeometry> result;
   for (const auto& launch : launches_) {
     const LaunchEvaluator evaluator(
-        fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line, launch.kernel,
-                    config.canonical(), problem.sizes_text()),
+        [&] {
+          return fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line,
+                             launch.kernel, config.canonical(), problem.sizes_text());
+        },
         values);
     LaunchGeometry geometry;
     geometry.values = at_launch;
@@ -128,9 +135,12 @@ std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem
                                              const DeviceLimits& limits) const {
   if (!workspace_) return 0;
   const auto values = bind(config, problem, limits);
-  const LaunchEvaluator evaluator(fmt::format("{}: workspace with \"{}\" for {}", file_,
-                                              config.canonical(), problem.sizes_text()),
-                                  values);
+  const LaunchEvaluator evaluator(
+      [&] {
+        return fmt::format("{}: workspace with \"{}\" for {}", file_, config.canonical(),
+                           problem.sizes_text());
+      },
+      values);
   return evaluator.value("workspace", *workspace_, 0, kMost);
 }
 
@@ -140,9 +150,12 @@ std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Proble
   if (costs_.empty()) return result;
   const auto values = bind(config, problem, limits);
   for (const auto& cost : costs_) {
-    const LaunchEvaluator evaluator(fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
-                                                config.canonical(), problem.sizes_text()),
-                                    values);
+    const LaunchEvaluator evaluator(
+        [&] {
+          return fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line, config.canonical(),
+                             problem.sizes_text());
+        },
+        values);
     result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
   }
   return result;

@@ -58,9 +58,9 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       .session_id = random_id()};
   const SearchSpace space =
       make_search_space(catalog, context.problem, limits, request.templates, request.choices);
-  const auto strategy = make_strategy(
-      request.strategy, {space, context.problem, limits, context.device, request.seed});
-  ProposalQueue proposals(space, *strategy);
+  const StrategyInput input{space, context.problem, limits, context.device, request.seed};
+  const auto strategy = make_strategy(request.strategy, input);
+  ProposalQueue proposals(input, *strategy);
   SessionLedger ledger(context, space, strategy->canonical(), clock);
   std::set<std::string> codes;
   for (auto& trial : inherit(context, space).known) {

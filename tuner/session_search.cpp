@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <thread>
 #include <utility>
+
+#include "tuner/static_model.hpp"
 
 namespace kiln {
 namespace {
@@ -13,6 +16,8 @@ namespace {
 /// How soon a wait for the compiler notices the stop flag or the end of the budget.
 constexpr std::chrono::milliseconds kWaitSlice{50};
 constexpr double kReportEverySeconds = 1.0;
+/// A default that is expected to take this many times as long as another can wait.
+constexpr double kSlowFactor = 5.0;
 
 int thread_count(int requested) {
   if (requested > 0) return requested;
@@ -21,11 +26,11 @@ int thread_count(int requested) {
 
 }  // namespace
 
-ProposalQueue::ProposalQueue(const SearchSpace& space, Strategy& strategy) : strategy_(strategy) {
+ProposalQueue::ProposalQueue(const StrategyInput& input, Strategy& strategy) : strategy_(strategy) {
   // A good time early lets racing cut the others short. Of families with the same priority the one
   // with the most to tune is the likeliest to be fast.
   std::vector<const SearchSpace::Part*> parts;
-  for (const auto& part : space.parts) parts.push_back(&part);
+  for (const auto& part : input.space.parts) parts.push_back(&part);
   std::stable_sort(parts.begin(), parts.end(), [](const auto* left, const auto* right) {
     if (left->priority != right->priority) return left->priority > right->priority;
     return left->space.count() > right->space.count();
@@ -39,6 +44,25 @@ ProposalQueue::ProposalQueue(const SearchSpace& space, Strategy& strategy) : str
       first_.push_back({{part->kernel_template->name(), *config}, Proposal::Origin::standard});
     }
   }
+  leave_out_slow(input);
+}
+
+/// Where a problem is large, the default of a teaching kernel can use up a short budget.
+void ProposalQueue::leave_out_slow(const StrategyInput& input) {
+  const DeviceProfile profile = profile_for(input.limits, input.device);
+  const auto time_ns = [&](const Candidate& candidate) {
+    const auto* part = input.space.find(candidate.template_name);
+    return static_time_ns(*part->kernel_template, candidate.config, input.problem, profile)
+        .value_or(0.0);  // it may be fast
+  };
+  double fastest = std::numeric_limits<double>::infinity();
+  for (const Proposal& proposal : first_) {
+    const double time = time_ns(proposal.candidate);
+    if (time > 0.0) fastest = std::min(fastest, time);
+  }
+  std::erase_if(first_, [&](const Proposal& proposal) {
+    return time_ns(proposal.candidate) > kSlowFactor * fastest;
+  });
 }
 
 void ProposalQueue::exclude(const Candidate& candidate) {

@@ -27,10 +27,11 @@ struct Proposal {
 };
 
 /// The order in which a session tries candidates: the default of each template, then what a killed
-/// run left unfinished, then what the strategy proposes; none twice.
+/// run left unfinished, then what the strategy proposes; none twice. A default that by its
+/// template's costs takes many times as long as another waits until the strategy proposes it.
 class ProposalQueue {
  public:
-  ProposalQueue(const SearchSpace& space, Strategy& strategy);
+  ProposalQueue(const StrategyInput& input, Strategy& strategy);
   /// A candidate that needs no try. Before the first next().
   void exclude(const Candidate& candidate);
   void add_unfinished(const Candidate& candidate);
@@ -39,6 +40,8 @@ class ProposalQueue {
   [[nodiscard]] std::optional<Proposal> next();
 
  private:
+  void leave_out_slow(const StrategyInput& input);
+
   Strategy& strategy_;
   std::deque<Proposal> first_;
   std::set<Candidate> out_;  ///< proposed here or excluded, which the strategy may not know

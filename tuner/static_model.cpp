@@ -151,7 +151,17 @@ double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const B
   return clocks;
 }
 
-/// The first launch writes the workspace, those after it read it.
+/// The launch that does the work, which costs describe: the one that is named as the template, or
+/// else the first.
+std::size_t main_launch(const KernelTemplate& kernel_template) {
+  const auto& launches = kernel_template.launches();
+  const auto named = std::find_if(launches.begin(), launches.end(), [&](const LaunchSpec& launch) {
+    return launch.kernel == kernel_template.name();
+  });
+  return named == launches.end() ? 0 : static_cast<std::size_t>(named - launches.begin());
+}
+
+/// A launch writes the workspace, those after it read it.
 double workspace_ns(std::int64_t bytes, std::size_t launches, const DeviceProfile& profile) {
   if (launches < 2) return 0.0;
   const bool fits = bytes <= profile.limits.l2_bytes / 2;
@@ -174,10 +184,10 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
     if (error.kind() != ErrorKind::template_) throw;
     return std::numeric_limits<double>::infinity();
   }
-  std::erase_if(launches, std::mem_fn(&LaunchGeometry::left_out));
   const BlockClocks block = clocks_of(costs, problem, emulated::under_load(profile));
-  const double on_sms_ns =
-      launch_clocks(launches.front(), costs, block, profile) / profile.clock_ghz;
+  const LaunchGeometry& main = launches.at(main_launch(kernel_template));
+  const double on_sms_ns = launch_clocks(main, costs, block, profile) / profile.clock_ghz;
+  std::erase_if(launches, std::mem_fn(&LaunchGeometry::left_out));
   const double in_dram_ns = touched_bytes(problem) / profile.dram_bytes_per_ns;
   return std::max(on_sms_ns, in_dram_ns) +
          static_cast<double>(launches.size()) * profile.launch_ns +

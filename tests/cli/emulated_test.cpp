@@ -393,22 +393,32 @@ TEST(Inspect, OperandsMayBeLargerThanTheMachine) {
 }
 
 // Stages of 128 bytes, so that every row of a tile is a line of the banks.
-TEST(Inspect, TensorCoreKernelsHaveNoBankConflicts) {
+TEST(Inspect, FastKernelsHaveNoBankConflicts) {
+  struct Kernel {
+    const char* type;
+    const char* layout;
+    const char* name;
+    const char* values;
+  };
   const Sandbox sandbox;
-  for (const auto& [type, layout] : {std::pair{"bf16", "nt"},
-                                     {"f16", "nn"},
-                                     {"tf32", "nn"},
-                                     {"f64", "nn"},
-                                     {"f64", "tt"},
-                                     {"s8", "nt"}}) {
+  for (const Kernel& kernel : {Kernel{"bf16", "nt", "gemm_mma", "depth_bytes=128"},
+                               {"f16", "nn", "gemm_mma", "depth_bytes=128"},
+                               {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
+                               {"f64", "nn", "gemm_mma", "depth_bytes=128"},
+                               {"f64", "tt", "gemm_mma", "depth_bytes=128"},
+                               {"s8", "nt", "gemm_mma", "depth_bytes=128"},
+                               {"f32", "nn", "gemm_simt", "tile_m=128,tile_n=256"},
+                               {"f32", "tt", "gemm_simt", "tile_m=128,tile_n=128"},
+                               {"f64", "nt", "gemm_simt", "tile_m=64,tile_n=128"}}) {
     const auto run =
         sandbox.run(with(on_gemm("inspect", 256, 256, 256),
-                         {"--dtype", type, "--layout", layout, "--template", "gemm_mma", "--set",
-                          "depth_bytes=128", "--clusters", "1", "--json"}));
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+                         {"--dtype", kernel.type, "--layout", kernel.layout, "--template",
+                          kernel.name, "--set", kernel.values, "--clusters", "1", "--json"}));
+    const std::string which = std::string(kernel.type) + " " + kernel.layout;
+    ASSERT_EQ(run.exit_code, 0) << which << run.err;
     const auto total = nlohmann::json::parse(run.out)["launches"].at(0)["total"];
-    EXPECT_GT(total["shared_wavefronts"], 0) << type << " " << layout;
-    EXPECT_EQ(total["shared_conflicts"], 0) << type << " " << layout;
+    EXPECT_GT(total["shared_wavefronts"], 0) << which;
+    EXPECT_EQ(total["shared_conflicts"], 0) << which;
   }
 }
 

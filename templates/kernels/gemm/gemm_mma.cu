@@ -34,17 +34,19 @@
 ///     tile_k     tile_n
 ///
 /// Copies go through registers (any alignment) or through a ring of stages that cp.async fills
-/// (rows that start on 4 bytes or more). D is stored through shared memory in whole vectors. Where
-/// D has few tiles, blocks share them along k, and a second launch adds up their parts
-/// (lib/split_k.cuh); or warps of a block share the depth of its stages (lib/slices.cuh).
+/// (rows that start on 4 bytes or more). Operands that neither suits are copied into aligned rows
+/// by a launch of their own (lib/repack.cuh): 8-bit ones across k always. D is stored through
+/// shared memory in whole vectors. Where D has few tiles, blocks share them along k; another launch
+/// adds up their parts (lib/split_k.cuh), or they do as a cluster (lib/cluster_sum.cuh). Warps of a
+/// block can share the depth of its stages, too (lib/slices.cuh).
 ///
-/// Limits. 8-bit operands lie along k (A as it is, B transposed). From sm_90 on mma.sync reaches
-/// two thirds of what the tensor cores do through wgmma (1365 of 2049 multiply-adds a clock, `kiln
-/// doctor --save-profile` on an H200).
+/// Limits. From sm_90 on mma.sync reaches two thirds of what the tensor cores do through wgmma
+/// (1365 of 2049 multiply-adds a clock, `kiln doctor --save-profile` on an H200).
 
 #include "common/arithmetic.cuh"
 #include "common/meta.cuh"
 #include "lib/atom_mma.cuh"
+#include "lib/cluster_sum.cuh"
 #include "lib/copy_async.cuh"
 #include "lib/copy_registers.cuh"
 #include "lib/epilogue_staged.cuh"
@@ -52,6 +54,7 @@
 #include "lib/main_loop_async.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
+#include "lib/repack.cuh"
 #include "lib/shared_layout.cuh"
 #include "lib/slices.cuh"
 #include "lib/split_k.cuh"
@@ -70,6 +73,8 @@ struct GemmMmaConfig {  //@ config
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
   int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
   int atom_bytes;       //@ tune 32* 64           // of k in one product; 64 is for f64
+  int cluster_sum;      //@ tune 0* 1             // of k: 0 in a launch of its own, 1 in clusters
+  int repack;           //@ tune 0* 1 2 3         // first into aligned rows: 1 A, 2 B, 3 both
   int tile_k;           //@ let depth_bytes / a_bytes
   int slice_warps;      //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int warps;            //@ let slice_warps * slices
@@ -81,24 +86,32 @@ struct GemmMmaConfig {  //@ config
                         //@     : a_type == type.e4m3 || a_type == type.e5m2 ? warp_n / 2 : 0
   int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
   int other_regs;       //@ let a_bytes == 8 ? 28 : 40   // addresses; f64 needs few at a time
-  int a_transposed;     //@ let trans_a
-  int b_transposed;     //@ let trans_b
+  int repack_a;         //@ let repack % 2
+  int repack_b;         //@ let repack / 2
+  int given_trans_a;    //@ let trans_a
+  int given_trans_b;    //@ let trans_b
+  int a_transposed;     //@ let repack_a == 1 && a_bytes == 1 ? 0 : trans_a   // once repacked
+  int b_transposed;     //@ let repack_b == 1 && b_bytes == 1 ? 1 : trans_b
   int reads_matrix_c;   //@ let reads_c
-  int a_rows;           //@ let trans_a == 1 ? tile_k : tile_m   // the tile of A as in memory
-  int a_cols;           //@ let trans_a == 1 ? tile_m : tile_k
-  int b_rows;           //@ let trans_b == 1 ? tile_n : tile_k
-  int b_cols;           //@ let trans_b == 1 ? tile_k : tile_n
-  int a_line;           //@ let a_bytes == 8 || a_bytes == 4 && trans_a == 1 ? 4 : 8   // chunks of
-  int b_line;           //@ let b_bytes == 8 || b_bytes == 4 && trans_b == 0 ? 4 : 8   // 128 bytes
-  int a_elements;       //@ let a_rows * a_cols
+  int a_rows;           //@ let a_transposed == 1 ? tile_k : tile_m   // of the tile in memory
+  int a_cols;           //@ let a_transposed == 1 ? tile_m : tile_k
+  int b_rows;           //@ let b_transposed == 1 ? tile_n : tile_k
+  int b_cols;           //@ let b_transposed == 1 ? tile_k : tile_n
+  int a_line;      //@ let a_bytes == 8 || a_bytes == 4 && a_transposed == 1 ? 4 : 8   // chunks
+  int b_line;      //@ let b_bytes == 8 || b_bytes == 4 && b_transposed == 0 ? 4 : 8   // of a line
+  int a_elements;  //@ let a_rows * a_cols
   int stage_elements;   //@ let a_elements + b_rows * b_cols
   int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
   int result_elements;  //@ let 16 * result_stride
-  int slab_elements;    //@ let slice_warps * result_elements
+  int tile_stride;      //@ let tile_n + 8   // of a tile of sums
+  int slab_elements;    //@ let cluster_sum == 1 ? tile_m * tile_stride
+                        //@                      : slice_warps * result_elements
   int smem_bytes;       //@ let max(stages * stage_elements * a_bytes, acc_bytes *
                         //@         (slab_elements + (slices - 1) * tile_m * tile_n))
-  int aligned_a;        //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
-  int aligned_b;        //@ let max(1, min(16, align_b) / b_bytes)
+  int given_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
+  int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
+  int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
+  int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
   int vec_a;            //@ let copy == 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy == 1 ? aligned_b : 16 / b_bytes
   int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
@@ -110,13 +123,19 @@ struct GemmMmaConfig {  //@ config
 struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int parts;            //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
   int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
   int tiles;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
+  int chunks_a;         //@ let repack_a * (a_transposed == 1 ? k * ceil_div(m, 16 / a_bytes)
+                        //@                                   : m * ceil_div(k, 16 / a_bytes))
+  int chunks_b;         //@ let repack_b * (b_transposed == 1 ? n * ceil_div(k, 16 / b_bytes)
+                        //@                                   : k * ceil_div(n, 16 / b_bytes))
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
-//@ require    a_bytes >= 2 || trans_a == 0 && trans_b == 1   // ldmatrix transposes 16 bits only
+//@ require    a_bytes >= 2 || a_transposed == 0 && b_transposed == 1   // as ldmatrix wants bytes
 //@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
+//@ require    cluster_sum == 0 || device.sm >= 90 && splits > 1 && splits <= 8   // clusters
 //@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
 //@ require    copy == 0 || min(aligned_a, aligned_b) * a_bytes >= 4   // cp.async: 4 bytes or more
 //@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
@@ -126,13 +145,15 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    threads <= device.max_threads
 //@ require    is_pow2(a_cols) || a_cols * a_bytes % 128 == 0   // chunks are exchanged in lines
 //@ require    is_pow2(b_cols) || b_cols * b_bytes % 128 == 0
-//@ require    trans_a == 0 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms begin where
-//@ require    trans_b == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // chunks are equal
+//@ require    a_transposed == 0 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms
+//@ require    b_transposed == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // on lines
 //@ require    threads * vec_a % (a_cols * a_line) == 0        // with each pass of the threads
 //@ require    threads * vec_b % (b_cols * b_line) == 0        // the swizzle repeats
 //@ require    smem_bytes <= device.smem_optin
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    tiles <= 2147483647   // one-dimensional grid
+//@ prefer     repack_a == 0 || a_bytes == 1 || given_a * a_bytes < 16 && n >= 512   // a pass
+//@ prefer     repack_b == 0 || b_bytes == 1 || given_b * b_bytes < 16 && m >= 512   // is cheap
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
 //@ prefer     splits == 1 || tiles * splits <= 4 * device.sm_count        // few tiles only
 //@ prefer     slices == 1 || tiles * splits <= 2 * device.sm_count
@@ -147,15 +168,21 @@ struct GemmMmaLaunch {  //@ at launch
 //@              warp_m * warp_n * acc_bytes >= 8192
 //@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
+//@ launch     gemm_mma_repack
+//@   when     repack > 0
+//@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
+//@   block    256
 //@ launch     gemm_mma
 //@   grid     tiles, splits
 //@   block    threads
+//@   cluster  1, cluster_sum == 1 ? splits : 1
 //@   smem     smem_bytes
 //@ launch     gemm_mma_sum
-//@   when     splits > 1
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), 128)
+//@   when     parts > 0
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), 32)
 //@   block    128
-//@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
+//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
+//@            16 * (chunks_a + chunks_b)
 //@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
 //@ cost       issues = slice_warps * ceil_div(k_each, tile_k) *
 //@                     ((tile_m + tile_n) * tile_k / slice_warps / 64 + depth_bytes / 32 *
@@ -170,13 +197,21 @@ struct GemmMmaLaunch {  //@ at launch
 //@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs +
 //@                            other_regs)
 
+template <GemmMmaConfig C>
+KILN_HD constexpr kiln::RepackPlan repack_plan() {
+  return {C.repack_a != 0,      C.repack_b != 0, C.given_trans_a == 0,
+          C.given_trans_b != 0, C.given_a,       C.given_b};
+}
+
+template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(256)
+    gemm_mma_repack(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
+  kiln::repack_operands<repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
+}
+
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
-  static_assert(C.tile_m % C.warp_m == 0 && C.tile_n % C.warp_n == 0, "Warps must tile the block");
-  static_assert(C.warp_m % 16 == 0 && C.warp_n % 16 == 0, "Atoms must tile the warp's share");
-  static_assert(C.copy == 0 ? C.stages <= 2 : C.stages >= 2,
-                "Register copies use one or two stages, background copies at least two");
   using namespace kiln;
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
@@ -198,7 +233,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   A* stages = reinterpret_cast<A*>(shared_memory);
   const GemmArgs part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
-      args, static_cast<int>(blockIdx.y), at_launch.k_each);
+      with_packed_operands<repack_plan<C>(), A, Acc>(args, at_launch.parts),
+      static_cast<int>(blockIdx.y), at_launch.k_each);
 
   const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
                                        ceil_div(args.n, C.tile_n), at_launch.group_m);
@@ -228,11 +264,21 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   Acc* results = reinterpret_cast<Acc*>(shared_memory);
   if constexpr (C.slices > 1) {
     collect_slices<C.slices, C.threads>(mma, results + C.slab_elements, slice);
-    if (slice > 0) return;
   }
   Acc* slab = results + warp_index * C.result_elements;
   const int first_row = row + warp_row * C.warp_m;
   const int first_col = col + warp_col * C.warp_n;
+  if constexpr (C.cluster_sum == 1) {
+    constexpr SumTile kTile{C.tile_m, C.tile_n, C.tile_stride};
+    if (slice == 0) {
+      leave_sums<kTile>(mma, results, warp_row * C.warp_m, warp_col * C.warp_n);
+    }
+    const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
+    sum_in_cluster<kTile, C.threads, C.vec_c, C.vec_d>(
+        output, results, static_cast<int>(blockIdx.y), at_launch.splits, row, col);
+    return;
+  }
+  if (slice > 0) return;
   if (at_launch.splits == 1) {
     const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
     store_staged<C.vec_c, C.vec_d, C.result_stride>(mma, output, slab, first_row, first_col);
@@ -245,6 +291,5 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(128)
     gemm_mma_sum(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
-  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
-      args, at_launch.splits, blockIdx.x * 128LL + threadIdx.x);
+  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(args, at_launch.parts);
 }

@@ -28,7 +28,8 @@
 ///     numbers that a step of k takes as vectors of up to 16 bytes, which the lanes of a row or a
 ///     column of the warp share (lib/lane_tile.cuh);
 ///   - cp.async fills a ring of stages. Both tiles lie there as rows across k; rows of memory that
-///     run along k are transposed by the copies themselves (lib/copy_scattered.cuh);
+///     run along k are transposed on the way, in registers (lib/copy_turned.cuh) or by the copies
+///     themselves (lib/copy_scattered.cuh);
 ///   - where D has too few tiles to fill the device with warps, several groups of warps compute one
 ///     tile, each from its slice of the stage (lib/slices.cuh), and add up what they have; where it
 ///     has fewer tiles than there are multiprocessors, several blocks do, each from its part of k,
@@ -42,6 +43,7 @@
 #include "common/meta.cuh"
 #include "lib/copy_async.cuh"
 #include "lib/copy_scattered.cuh"
+#include "lib/copy_turned.cuh"
 #include "lib/epilogue_direct.cuh"
 #include "lib/lane_tile.cuh"
 #include "lib/main_loop_async.cuh"
@@ -64,6 +66,7 @@ struct GemmSimtConfig {  //@ config
   int slice_k;           //@ tune 8 16*             // steps of k that each takes of a stage
   int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
   bool parted;           //@ tune 0* 1              // whether blocks share a tile along k
+  bool turned;           //@ tune 0 1*              // whether registers transpose, or cp.async does
   bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
   int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
   int tile_k;            //@ let slices * slice_k   // depth of one stage
@@ -73,25 +76,26 @@ struct GemmSimtConfig {  //@ config
   int threads;           //@ let warps * 32
   int thread_regs;       //@ let min(device.regs_per_thread,
                          //@         device.regs_per_sm / (min_blocks * max(threads, 32)))
-  int used_regs;         //@ let (thread_m * thread_n + 2 * (thread_m + thread_n)) * acc_bytes / 4 +
-                         //@         36
-  int vec_m;             //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
-  int vec_n;             //@ let gcd(thread_n, 16 / acc_bytes)
-  int a_transposed;      //@ let trans_a
-  int b_transposed;      //@ let trans_b
-  int reads_matrix_c;    //@ let reads_c
-  int a_stride;          //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
-  int b_stride;          //@ let tile_n + (trans_b == 1 ? 4 : 0)
-  int a_elements;        //@ let tile_k * a_stride
-  int stage_elements;    //@ let a_elements + tile_k * b_stride
-  int smem_bytes;        //@ let acc_bytes * max(stages * stage_elements,
-                         //@                     (slices - 1) * tile_m * tile_n)
-  int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
-  int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
-  int vec_part;          //@ let 16 / acc_bytes              // in the workspace
-  int vec_sum;           //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+  int turned_rows;     //@ let turned * ((trans_a == 0 ? tile_m : 0) + (trans_b == 1 ? tile_n : 0))
+  int used_regs;       //@ let (thread_m * thread_n + 2 * (thread_m + thread_n) +
+                       //@      turned_rows * tile_k / threads) * acc_bytes / 4 + 36
+  int vec_m;           //@ let gcd(thread_m, 16 / acc_bytes)   // numbers of one shared load
+  int vec_n;           //@ let gcd(thread_n, 16 / acc_bytes)
+  int a_transposed;    //@ let trans_a
+  int b_transposed;    //@ let trans_b
+  int reads_matrix_c;  //@ let reads_c
+  int a_stride;        //@ let tile_m + (trans_a == 0 ? 4 : 0)   // scattered rows: bank conflicts
+  int b_stride;        //@ let tile_n + (trans_b == 1 ? 4 : 0)
+  int a_elements;      //@ let tile_k * a_stride
+  int stage_elements;  //@ let a_elements + tile_k * b_stride
+  int smem_bytes;      //@ let acc_bytes * max(stages * stage_elements,
+                       //@                     (slices - 1) * tile_m * tile_n)
+  int vec_a;           //@ let max(1, min(16, align_a) / a_bytes)   // elements of one copy
+  int vec_b;           //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;           //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;           //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_part;        //@ let 16 / acc_bytes              // in the workspace
+  int vec_sum;         //@ let min(16 / acc_bytes, vec_d)   // in the second launch
 };
 
 struct GemmSimtLaunch {  //@ at launch
@@ -113,6 +117,7 @@ struct GemmSimtLaunch {  //@ at launch
 //@ prefer     threads >= 128 && threads <= 256
 //@ prefer     min_blocks * threads >= 256 && min_blocks * threads <= 512   // 8 to 16 warps
 //@ prefer     used_regs <= thread_regs             // no spilling
+//@ prefer     turned == 0 || trans_a == 0 || trans_b == 1   // nothing to transpose
 //@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m         // near-square: reuse
 //@ prefer     thread_m * thread_n * acc_bytes >= 192
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
@@ -128,7 +133,7 @@ struct GemmSimtLaunch {  //@ at launch
 //@   smem     smem_bytes
 //@ launch     gemm_simt_sum
 //@   when     splits > 1
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), 128)
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), 32)
 //@   block    128
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
 //@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k_each, tile_k)
@@ -136,8 +141,8 @@ struct GemmSimtLaunch {  //@ at launch
 //@ cost       issues = warps * ceil_div(k_each, tile_k) *
 //@                     (slice_k * (thread_m * thread_n + thread_m / vec_m +
 //@                                         thread_n / vec_n) + 40 +
-//@                      tile_k * (tile_m * (trans_a == 0 ? 2 : 1) +
-//@                                tile_n * (trans_b == 1 ? 2 : 1)) / threads)
+//@                      tile_k * (tile_m * (trans_a == 0 ? 8 : 4) +
+//@                                tile_n * (trans_b == 1 ? 8 : 4) - 2 * turned_rows) / 4 / threads)
 //@ cost       memory = ceil_div(k_each, tile_k) *   // a load of 16 bytes takes two wavefronts
 //@                     (warps * slice_k * (thread_m / vec_m + thread_n / vec_n) * 2 +
 //@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
@@ -155,9 +160,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   constexpr Stage<PaddedLayout, PaddedLayout> kStage{
       {{C.a_stride}, false, 0}, {{C.b_stride}, false, C.a_elements}, C.stage_elements};
-  using CopyA = Conditional<kTileA.depth_contiguous, CopyScattered<A, kTileA, kStage.a, C.threads>,
+  using TurnA = Conditional<C.turned, CopyTurned<A, kTileA, kStage.a, C.vec_a, C.threads>,
+                            CopyScattered<A, kTileA, kStage.a, C.threads>>;
+  using TurnB = Conditional<C.turned, CopyTurned<B, kTileB, kStage.b, C.vec_b, C.threads>,
+                            CopyScattered<B, kTileB, kStage.b, C.threads>>;
+  using CopyA = Conditional<kTileA.depth_contiguous, TurnA,
                             CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>, true>>;
-  using CopyB = Conditional<kTileB.depth_contiguous, CopyScattered<B, kTileB, kStage.b, C.threads>,
+  using CopyB = Conditional<kTileB.depth_contiguous, TurnB,
                             CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
   constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k, C.lanes_m,
                                  C.vec_m,    C.vec_n,    2,         C.columns_first};
@@ -199,6 +208,5 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(128)
     gemm_simt_sum(const kiln::GemmArgs args, const GemmSimtLaunch at_launch) {
-  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
-      args, at_launch.splits, blockIdx.x * 128LL + threadIdx.x);
+  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(args, at_launch.splits);
 }

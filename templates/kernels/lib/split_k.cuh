@@ -68,38 +68,57 @@ class PartOutput {
   const GemmArgs& part_;
 };
 
-/// Adds up the parts of kVecD neighbours of D, of which a row has ceil_div(n, kVecD): thread
-/// `piece` of all has the piece of that number.
+/// Pieces of D for which a block of 128 threads adds up the parts: its warps share the parts out.
+constexpr int kSumPieces = 32;
+constexpr int kSumWarps = 4;
+
+/// The second launch: adds up the parts of all of D, kVecD neighbours of a row at a time, each lane
+/// those of one such piece. Warp w of a block takes the parts w, w + 4, ..., so that many parts are
+/// on their way at once; the first warp adds what the four have. All 128 threads call it.
 template <int kVecC, int kVecD, bool kReadsC, class CIn, class D, class Acc>
-KILN_DEVICE void sum_parts(const GemmArgs& args, int splits, long long piece) {
+KILN_DEVICE void sum_parts(const GemmArgs& args, int parts) {
   using Vector = ElementVector<Acc, kVecD>;
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
+  __shared__ Vector others[kSumWarps - 1][kSumPieces];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
   const int pieces = (args.n - 1) / kVecD + 1;
+  const long long piece = static_cast<long long>(blockIdx.x) * kSumPieces + lane;
   const int row = static_cast<int>(piece / pieces);
   const int col = static_cast<int>(piece % pieces) * kVecD;
-  if (row >= args.m) return;
-  const long long ld = part_stride<Acc>(args.n);
-  const Acc* part = static_cast<const Acc*>(args.workspace) + row * ld + col;
-  const long long step = args.m * ld;
-  Acc sum[kVecD] = {};
+  Vector sum = {};
+  if (row < args.m) {
+    const long long ld = part_stride<Acc>(args.n);
+    const Acc* first = static_cast<const Acc*>(args.workspace) + row * ld + col;
+    const long long step = args.m * ld;
 #pragma unroll 8
-  for (int split = 0; split < splits; ++split) {
-    const Acc* from = part + split * step;
-    if (col + kVecD <= args.n) {
-      const Vector vector = *reinterpret_cast<const Vector*>(from);
+    for (int part = warp; part < parts; part += kSumWarps) {
+      const Acc* from = first + part * step;
+      if (col + kVecD <= args.n) {
+        const Vector vector = *reinterpret_cast<const Vector*>(from);
 #pragma unroll
-      for (int i = 0; i < kVecD; ++i) sum[i] += vector.element[i];
-    } else {
+        for (int i = 0; i < kVecD; ++i) sum.element[i] += vector.element[i];
+      } else {
 #pragma unroll
-      for (int i = 0; i < kVecD; ++i) {
-        if (col + i < args.n) sum[i] += from[i];
+        for (int i = 0; i < kVecD; ++i) {
+          if (col + i < args.n) sum.element[i] += from[i];
+        }
       }
     }
   }
+  if (warp > 0) others[warp - 1][lane] = sum;
+  __syncthreads();
+  if (warp > 0 || row >= args.m) return;
   const Output<CIn, D, Acc, kReadsC> output(args);
   typename Output<CIn, D, Acc, kReadsC>::Scaled product[kVecD];
 #pragma unroll
-  for (int i = 0; i < kVecD; ++i) product[i] = output.scaled(sum[i]);
+  for (int i = 0; i < kVecD; ++i) {
+#pragma unroll
+    for (int other = 0; other < kSumWarps - 1; ++other) {
+      sum.element[i] += others[other][lane].element[i];
+    }
+    product[i] = output.scaled(sum.element[i]);
+  }
   output.template store<kPieceC>(row, col, product, output.alpha(), output.beta());
 }
 

@@ -25,6 +25,7 @@ const char* const kCopyKernel = R"(
 #include "lib/copy_elements.cuh"
 #include "lib/copy_registers.cuh"
 #include "lib/copy_scattered.cuh"
+#include "lib/copy_turned.cuh"
 
 namespace kiln {
 
@@ -83,7 +84,7 @@ __global__ void dump(const GemmArgs args) {
 )";
 
 struct CopyCase {
-  std::string kind;  ///< Elements, HeldElements, Registers, Async, AsyncAhead or Scattered
+  std::string kind;  ///< Elements, HeldElements, Registers, Async, AsyncAhead, Scattered, Turned
   DType type;
   int across;
   int depth;
@@ -155,6 +156,10 @@ class CopyBlocks : public BlockTest {
     }
     if (one.kind == "Scattered") {
       return fmt::format("CopyScattered<{0}, kTile{1}, kLayout{1}, {2}>", type, i, kThreads);
+    }
+    if (one.kind == "Turned") {
+      return fmt::format("CopyTurned<{0}, kTile{1}, kLayout{1}, {2}, {3}>", type, i, one.aligned,
+                         kThreads);
     }
     const bool ahead = one.kind == "AsyncAhead";
     return fmt::format("Copy{0}<TileChunks<{1}, kTile{2}, kLayout{2}, {3}, {4}>{5}>",
@@ -253,6 +258,15 @@ TEST_F(CopyBlocks, Scattered) {
   add({"Scattered", DType::f32, 64, 16, true, "PaddedLayout{68}", 1, true});
   add({"Scattered", DType::f32, 20, 8, true, "PaddedLayout{28}", 1, true});  // passes are uneven
   add({"Scattered", DType::f64, 32, 8, true, "PaddedLayout{36}", 1, true});
+  check();
+}
+
+TEST_F(CopyBlocks, Turned) {
+  add({"Turned", DType::f32, 64, 16, true, "PaddedLayout{68}", 1, true, 4});
+  add({"Turned", DType::f32, 64, 16, true, "PaddedLayout{68}", 1, true, 1});
+  add({"Turned", DType::f32, 20, 8, true, "PaddedLayout{28}", 1, true, 2});  // passes are uneven
+  add({"Turned", DType::f64, 32, 8, true, "PaddedLayout{36}", 1, true, 2});
+  add({"Turned", DType::f64, 40, 4, true, "PaddedLayout{44}", 1, true, 1});
   check();
 }
 

@@ -32,7 +32,9 @@ class CatalogSpecimen : public Specimen {
     const Problem problem = to_problem(gemm);
     const KernelTemplate& from = Catalog::builtin().at(kernel);
     rendered_ = render(Catalog::builtin(), from, Config::parse(config), problem, limits_);
-    geometry_ = from.geometry(rendered_.config, problem, limits_).front();
+    const auto launches = from.geometry(rendered_.config, problem, limits_);
+    while (launches.at(kernel_).left_out()) ++kernel_;
+    geometry_ = launches.at(kernel_);
   }
 
   [[nodiscard]] const std::string& source() const override { return rendered_.text; }
@@ -75,7 +77,7 @@ class CatalogSpecimen : public Specimen {
         plain_arguments(gemm_, matrix(bench, gemm_.a, m, k, gemm_.storage_a, a_at),
                         matrix(bench, gemm_.b, k, n, gemm_.storage_b, b_at), DevicePtr{0}, d);
     args.alpha = 2.0;
-    if (!bench.launch(geometry_, args)) return;
+    if (!bench.launch(geometry_, args, kernel_)) return;
     const auto stored = bench.download<std::byte>(d, bytes);
     std::vector<int> values;
     for (std::size_t i = 0; i < count; ++i) {
@@ -95,6 +97,7 @@ class CatalogSpecimen : public Specimen {
   Gemm gemm_;
   DeviceLimits limits_;
   RenderedKernel rendered_;
+  std::size_t kernel_ = 0;  ///< the only one that is launched
   LaunchGeometry geometry_;
 };
 
@@ -312,6 +315,30 @@ TEST_F(CatalogMutants, WmmaOfBytes) {
               miscounts("one_part_of_two", "for (int i = 0; i < FragmentA::kParts; ++i) {",
                         "for (int i = 0; i < 1; ++i) {", {0, 1}),
           });
+}
+
+TEST_F(CatalogMutants, ClusterSum) {
+  CatalogSpecimen specimen(
+      "gemm_mma",
+      "atom_bytes=32 buffers=1 cluster_sum=1 copy=1 depth_bytes=64 group_m=1 min_blocks=1 repack=0 "
+      "slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
+      problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::t, 16));
+  const std::string load = ": \"r\"(theirs)";
+  examine(specimen, {
+                        reported("reads_too_early", "  sync_cluster();\n  for (int piece",
+                                 "  for (int piece", Finding::race, load),
+                        reported("ends_too_early",
+                                 "  // Until the last of them is read, no block's sums may go.\n  "
+                                 "sync_cluster();\n",
+                                 "", Finding::missing_wait, load),
+                        reported("beyond_the_cluster", "if (from < blocks) parts[from]",
+                                 "if (from <= blocks) parts[from]", Finding::invalid_operand,
+                                 "__cvta_generic_to_shared(mine))), \"r\"(rank)"),
+                        miscounts("own_part_only", "load_from_block(tile + y * kStride + x, from)",
+                                  "load_from_block(tile + y * kStride + x, rank)", {0, 1}),
+                        miscounts("last_share_dropped", "piece += blocks * kThreads)",
+                                  "piece += kAll)", {16, 17}),
+                    });
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Clusters (compute capability 9.0 and newer): blocks that run at the same time on neighbouring
+/// multiprocessors, and read each other's shared memory.
+
+#include "common/annotations.cuh"
+
+namespace kiln {
+
+/// Waits for all threads of all blocks of the cluster; what they wrote before is visible after.
+KILN_DEVICE void sync_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/// The 16 bytes that block `rank` of the cluster has where this one has `mine`, in shared memory.
+KILN_DEVICE uint4 load_from_block(const void* mine, int rank) {
+  unsigned theirs;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(theirs)
+      : "r"(static_cast<unsigned>(__cvta_generic_to_shared(mine))), "r"(rank));
+  uint4 value;
+  asm volatile("ld.shared::cluster.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
+               : "r"(theirs)
+               : "memory");
+  return value;
+}
+
+}  // namespace kiln

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Repacking: operands that the fast copies can't take as they are go to the workspace first, as
+/// matrices whose rows all start on 16 bytes. That takes one pass over each, next to nothing where
+/// every element is multiplied thousands of times:
+///
+///     rows of 4097 16-bit elements           in the workspace, rows of 4104
+///     +-----------------+                    +-----------------+--+
+///     +-----------------+  -- chunk by -->   +-----------------+--+   what the last chunk of a row
+///      +-----------------+    chunk          +-----------------+--+   lacks is zero
+///
+/// 8-bit elements that lie across k are transposed on the way, since nothing does it later.
+///
+/// The workspace begins with the parts of split-K, if k is split (split_k.cuh); then come A and B.
+
+#include "common/annotations.cuh"
+#include "common/arithmetic.cuh"
+#include "common/gemm_args.cuh"
+#include "lib/chunk_load.cuh"
+#include "lib/split_k.cuh"
+
+namespace kiln {
+
+/// An operand, op(X) having `across` rows (of A; columns of B) and depth k.
+template <class T>
+struct Operand {
+  const T* source;
+  long long ld;
+  int across;
+  int depth;
+  bool along;  ///< whether its rows in memory run along k
+
+  KILN_HD static constexpr int vec() { return 16 / static_cast<int>(sizeof(T)); }
+  KILN_HD static constexpr bool transposes(bool along) { return sizeof(T) == 1 && !along; }
+  /// In the workspace.
+  KILN_DEVICE bool packed_along() const { return along || transposes(along); }
+  KILN_DEVICE int packed_rows() const { return packed_along() ? across : depth; }
+  KILN_DEVICE int chunks_of_row() const { return ceil_div(packed_along() ? depth : across, vec()); }
+  KILN_DEVICE long long packed_ld() const { return chunks_of_row() * (vec() * 1LL); }
+  KILN_DEVICE long long packed_elements() const { return packed_rows() * packed_ld(); }
+  KILN_DEVICE unsigned packed_chunks() const {
+    return static_cast<unsigned>(packed_rows()) * static_cast<unsigned>(chunks_of_row());
+  }
+};
+
+struct RepackPlan {
+  bool a;  ///< which operands are repacked
+  bool b;
+  bool along_a;  ///< whether their rows run along k as given
+  bool along_b;
+  int aligned_a;  ///< elements that their rows are aligned to as given
+  int aligned_b;
+};
+
+template <RepackPlan kPlan, class T>
+KILN_DEVICE Operand<T> given_a(const GemmArgs& args) {
+  return {static_cast<const T*>(args.a), args.lda, args.m, args.k, kPlan.along_a};
+}
+template <RepackPlan kPlan, class T>
+KILN_DEVICE Operand<T> given_b(const GemmArgs& args) {
+  return {static_cast<const T*>(args.b), args.ldb, args.n, args.k, kPlan.along_b};
+}
+
+/// Where repacked operands begin: after so many parts.
+template <class T, class Acc>
+KILN_DEVICE T* packed_operands(const GemmArgs& args, int parts) {
+  const long long first = parts * (args.m * (1LL * part_stride<Acc>(args.n)));
+  return reinterpret_cast<T*>(static_cast<Acc*>(args.workspace) + first);
+}
+
+/// The gemm with those operands that are repacked in place of the given ones.
+template <RepackPlan kPlan, class T, class Acc>
+KILN_DEVICE GemmArgs with_packed_operands(GemmArgs args, int parts) {
+  const T* packed = packed_operands<T, Acc>(args, parts);
+  if constexpr (kPlan.a) {
+    const auto a = given_a<kPlan, T>(args);
+    args.a = packed;
+    args.lda = a.packed_ld();
+    packed += a.packed_elements();
+  }
+  if constexpr (kPlan.b) {
+    const auto b = given_b<kPlan, T>(args);
+    args.b = packed;
+    args.ldb = b.packed_ld();
+  }
+  return args;
+}
+
+/// Chunks of 16 bytes that come to a thread, 1024 to a block of 256 threads.
+constexpr int kRepackChunks = 4;
+
+/// Block `block` of those that copy an operand whose rows keep their direction, the threads of a
+/// warp side by side.
+template <int kThreads, int kAligned, class T>
+KILN_DEVICE void repack_rows(const Operand<T>& operand, T* to, unsigned block) {
+  constexpr int kVec = Operand<T>::vec();
+  using Load = ChunkLoad<T, kVec, kAligned>;
+  const auto per_row = static_cast<unsigned>(operand.chunks_of_row());
+  const int cols = operand.along ? operand.depth : operand.across;
+  const unsigned first = block * (kThreads * kRepackChunks) + threadIdx.x;
+  typename Load::Loaded loaded[kRepackChunks];
+  bool odd[kRepackChunks];
+#pragma unroll
+  for (int i = 0; i < kRepackChunks; ++i) {
+    const unsigned chunk = first + i * kThreads;
+    const auto row = static_cast<int>(chunk / per_row);
+    const int col = static_cast<int>(chunk % per_row) * kVec;
+    const T* source = operand.source + row * operand.ld + col;
+    odd[i] = Load::is_odd(source);
+    Load::load(loaded[i], source, row < operand.packed_rows() ? min(cols - col, kVec) : 0, odd[i]);
+  }
+#pragma unroll
+  for (int i = 0; i < kRepackChunks; ++i) {
+    const unsigned chunk = first + i * kThreads;
+    if (static_cast<int>(chunk / per_row) >= operand.packed_rows()) continue;
+    reinterpret_cast<typename Load::Vector*>(to)[chunk] = Load::joined(loaded[i], odd[i]);
+  }
+}
+
+/// Bytes of k and across of a tile that is transposed.
+constexpr int kRepackTile = 64;
+
+/// Block `block` of `blocks` that transpose an operand of bytes, tile by tile along k:
+///
+///     memory: rows across k                 workspace: rows along k, in chunks of 16
+///          64 across                             64 of k
+///     k 0  b b b b ...                      across 0  |0 ... 15|16 ... |  |  |   a chunk of a row
+///       1  b b b b ...    a thread reads           1  |        |       |  |  |   is a column of
+///       the
+///       ...               every 4th row                ...                       tile: one thread
+///
+/// A warp reads 32 neighbours of a row of the tile: 8 words, no conflict.
+template <int kThreads, class T>
+KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned block,
+                                   unsigned blocks) {
+  static_assert(sizeof(T) == 1 && kThreads % kRepackTile == 0, "Threads take columns");
+  constexpr int kVec = Operand<T>::vec();
+  constexpr int kStride = kRepackTile + 4;
+  constexpr int kRowsPerPass = kThreads / kRepackTile;
+  __shared__ unsigned char tile[kRepackTile * kStride];
+  const auto deep = static_cast<unsigned>(ceil_div(operand.depth, kRepackTile));
+  const unsigned tiles = deep * static_cast<unsigned>(ceil_div(operand.across, kRepackTile));
+  const int x = static_cast<int>(threadIdx.x) % kRepackTile;
+  const int first_row = static_cast<int>(threadIdx.x) / kRepackTile;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(operand.source);
+  for (unsigned at = block; at < tiles; at += blocks) {
+    const int first_k = static_cast<int>(at % deep) * kRepackTile;
+    const int across = static_cast<int>(at / deep) * kRepackTile + x;
+#pragma unroll
+    for (int row = first_row; row < kRepackTile; row += kRowsPerPass) {
+      const int z = first_k + row;
+      const bool exists = z < operand.depth && across < operand.across;
+      tile[row * kStride + x] = exists ? bytes[z * operand.ld + across] : 0;
+    }
+    __syncthreads();
+    for (int chunk = first_row; chunk < kRepackTile / kVec; chunk += kRowsPerPass) {
+      const int z = first_k + chunk * kVec;
+      if (across >= operand.across || z >= operand.depth) continue;
+      alignas(16) unsigned char column[kVec];
+#pragma unroll
+      for (int i = 0; i < kVec; ++i) column[i] = tile[(chunk * kVec + i) * kStride + x];
+      *reinterpret_cast<uint4*>(to + across * operand.packed_ld() + z) =
+          *reinterpret_cast<const uint4*>(column);
+    }
+    __syncthreads();
+  }
+}
+
+template <int kThreads>
+KILN_DEVICE unsigned repack_blocks(unsigned chunks) {
+  return (chunks - 1) / (kThreads * kRepackChunks) + 1;
+}
+
+/// Block `block` of those that repack an operand, of which there are repack_blocks().
+template <int kThreads, bool kAlong, int kAligned, class T>
+KILN_DEVICE void repack(const Operand<T>& operand, T* to, unsigned block) {
+  if constexpr (Operand<T>::transposes(kAlong)) {
+    repack_transposed<kThreads>(operand, to, block,
+                                repack_blocks<kThreads>(operand.packed_chunks()));
+  } else {
+    repack_rows<kThreads, kAligned>(operand, to, block);
+  }
+}
+
+/// The kernel: the first blocks repack A, the others B.
+template <RepackPlan kPlan, int kThreads, class A, class B, class Acc>
+KILN_DEVICE void repack_operands(const GemmArgs& args, int parts) {
+  A* to = packed_operands<A, Acc>(args, parts);
+  unsigned block = blockIdx.x;
+  if constexpr (kPlan.a) {
+    const auto a = given_a<kPlan, A>(args);
+    const unsigned blocks = repack_blocks<kThreads>(a.packed_chunks());
+    if (block < blocks) {
+      repack<kThreads, kPlan.along_a, kPlan.aligned_a>(a, to, block);
+      return;
+    }
+    block -= blocks;
+    to += a.packed_elements();
+  }
+  if constexpr (kPlan.b) {
+    repack<kThreads, kPlan.along_b, kPlan.aligned_b>(given_b<kPlan, B>(args),
+                                                     reinterpret_cast<B*>(to), block);
+  }
+}
+
+}  // namespace kiln

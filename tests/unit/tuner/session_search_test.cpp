@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "runtime/emulated/model/performance_model.hpp"
+#include "tests/support/toy_templates.hpp"
+
+namespace kiln::testing {
+namespace {
+
+/// The templates whose defaults come first, and whether all candidates come once in the end.
+std::vector<std::string> standards(const Catalog& catalog, const std::vector<std::string>& only) {
+  const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
+  const DeviceProfile profile = profile_of("h200");
+  const SearchSpace space = make_search_space(catalog, problem, profile.limits, only, {});
+  const StrategyInput input{space, problem, profile.limits, profile.device_class, 1};
+  const auto strategy = make_strategy("exhaustive", input);
+  ProposalQueue queue(input, *strategy);
+  std::vector<std::string> names;
+  std::uint64_t count = 0;
+  for (auto proposal = queue.next(); proposal; proposal = queue.next()) {
+    ++count;
+    if (proposal->origin == Proposal::Origin::standard) {
+      names.push_back(proposal->candidate.template_name);
+    }
+  }
+  EXPECT_EQ(count, space.count());
+  return names;
+}
+
+TEST(ProposalQueue, ADefaultThatMustBeSlowWaitsForTheStrategy) {
+  const TempFolder folder;
+  const std::string always = "true";
+  const Catalog catalog =
+      catalog_with(folder, {{"quick", {{"x", {0, 1}}}, always, "0", "128", {"waits = 100"}},
+                            {"slower",
+                             {
+                                 {"x", {0, 1, 2}},
+                             },
+                             always,
+                             "0",
+                             "128",
+                             {"waits = 300"}},
+                            {"hopeless", {{"x", {0, 1}}}, always, "0", "128", {"waits = 10000"}},
+                            {"unknown", {{"x", {0, 1, 2, 3}}}}});
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(standards(catalog, {"quick", "slower", "hopeless", "unknown"}),
+            (Names{"unknown", "slower", "quick"}));
+  EXPECT_EQ(standards(catalog, {"hopeless", "unknown"}), (Names{"unknown", "hopeless"}));
+  EXPECT_EQ(standards(catalog, {"hopeless"}), Names{"hopeless"});
+}
+
+}  // namespace
+}  // namespace kiln::testing
