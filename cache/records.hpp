@@ -99,7 +99,8 @@ struct Timing {
 struct Verification {
   bool passed = false;
   double worst_ratio = 0.0;  ///< largest |error| / bound; at most 1 when passed
-  std::string evidence;      ///< "row 17 column 130: 3.25, expected 3.5, bound 0.004"
+  /// "row 17 column 130: 3.25, expected 3.5, bound 0.004"; when passed, what could not be checked.
+  std::string evidence;
   friend bool operator==(const Verification&, const Verification&) = default;
 };
 

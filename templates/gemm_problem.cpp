@@ -57,7 +57,7 @@ void check_storage(std::string_view name, Storage storage) {
 void settle_leading_dimension(std::string_view name, std::int64_t& ld, std::int64_t rows,
                               std::int64_t row_length, DType type) {
   const std::int64_t packed = packed_values(type);
-  if (ld == 0) ld = (row_length + packed - 1) / packed * packed;
+  if (ld == 0) ld = elements_of(row_length, type) * packed;
   if (ld < row_length) {
     throw Error(ErrorKind::usage, fmt::format("gemm: {} = {} is shorter than a row of {} elements; "
                                               "use 0 for a tight matrix",

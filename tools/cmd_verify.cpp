@@ -177,9 +177,11 @@ class Judge {
 
 std::string verdict_text(const Judgement& judgement) {
   if (judgement.outcome == Outcome::ok) {
-    return fmt::format("correct: {}largest error {:.2f} of the bound on random data",
+    const std::string& unchecked = judgement.verification.evidence;
+    return fmt::format("correct: {}largest error {:.2f} of the bound on random data{}{}",
                        judgement.exact ? "exact on integers, " : "",
-                       judgement.verification.worst_ratio);
+                       judgement.verification.worst_ratio, unchecked.empty() ? "" : "; ",
+                       unchecked);
   }
   // A finding ends the launch, and its text the message; it follows in full.
   std::string why = judgement.message;

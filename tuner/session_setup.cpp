@@ -61,9 +61,9 @@ void pad(Gemm& gemm, std::int64_t Gemm::*ld, std::string_view trait, std::int64_
   // The alignment depends on the leading dimension modulo 16 elements of memory.
   constexpr std::int64_t kPeriod = 16;
   const std::int64_t packed = packed_values(type);
-  const std::int64_t units = (row_length + packed - 1) / packed;
+  const std::int64_t elements = elements_of(row_length, type);
   for (std::int64_t extra = 1; extra <= kPeriod; ++extra) {
-    gemm.*ld = (units + extra) * packed;
+    gemm.*ld = (elements + extra) * packed;
     if (to_problem(gemm).trait(trait) == alignment) return;
   }
   throw Error(ErrorKind::internal,
@@ -78,7 +78,7 @@ GemmCase ragged_case(const GemmCase& tuned, const Problem& problem, const Sizes&
   gemm.k = sizes.k;
   // Templates may insist that packed values fill their bytes, as they do in the tuned problem.
   const std::int64_t packed = packed_values(gemm.a);
-  if (tuned.gemm.k % packed == 0) gemm.k = (gemm.k + packed - 1) / packed * packed;
+  if (tuned.gemm.k % packed == 0) gemm.k = elements_of(gemm.k, gemm.a) * packed;
   gemm.lda = gemm.ldb = gemm.ldc = gemm.ldd = 0;
   const bool a_as_written = gemm.storage_a == Storage::n;
   const bool b_as_written = gemm.storage_b == Storage::n;

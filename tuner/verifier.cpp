@@ -254,6 +254,11 @@ Verdict Verifier::judge(const Subject& subject) {
     }
   }
   verdict.verification.passed = verdict.judged;
+  // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
+  if (verdict.unbounded > 0) {
+    verdict.verification.evidence =
+        fmt::format("nothing bounds the error of {} elements", verdict.unbounded);
+  }
   return verdict;
 }
 
@@ -284,6 +289,7 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   const CompareResult compared = compare(problem, kind, row, col);
   Verification& verification = verdict.verification;
   verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(compared.worst_ratio));
+  verdict.unbounded += compared.unbounded;
   if (compared.failures != 0) {
     verification.evidence =
         fmt::format("{}: row {} column {}: {:g}, expected {:g}, bound {:.3g}; {} elements wrong",
@@ -396,6 +402,7 @@ CompareResult Verifier::compare(const Case& problem, DataKind kind, std::int64_t
       total.first_bound = found.first_bound;
     }
     total.failures += found.failures;
+    total.unbounded += found.unbounded;
     total.worst_ratio = std::max(total.worst_ratio, found.worst_ratio);
     reference_row += block.rows;
   }

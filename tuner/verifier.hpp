@@ -40,6 +40,7 @@ struct Verdict {
   DeviceStatus status;  ///< not ok: a launch failed or faulted; then nothing else is known
   std::string place;    ///< of that failure: the case
   Verification verification;
+  std::uint64_t unbounded = 0;  ///< elements of D whose error nothing bounds
 };
 
 /// Judges candidates. Keeps the operands of every case and their references on the device.

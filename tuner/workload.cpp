@@ -19,8 +19,8 @@ int real_alignment(int promised, DType type) {
 }
 
 MatrixShape shape(std::int64_t rows, std::int64_t cols, std::int64_t ld, DType type, int promised) {
-  const std::int64_t packed = packed_values(type);
-  return {rows, (cols + packed - 1) / packed, ld / packed, type, real_alignment(promised, type)};
+  return {rows, elements_of(cols, type), ld / packed_values(type), type,
+          real_alignment(promised, type)};
 }
 
 /// Spreads related seeds over all 64 bits (the finaliser of SplitMix64).

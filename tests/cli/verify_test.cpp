@@ -285,6 +285,15 @@ TEST(Epilogues, AreCheckedWithTheirOperands) {
   EXPECT_THAT(run.out, HasSubstr("silu(acc*alpha+bias[n])+other[m,n]*scale[]"));
 }
 
+TEST(Epilogues, WhatCannotBeBoundedIsCounted) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run(
+      with(on_gemm("verify", 8, 8, 4), {"--dtype", "f32", "--epilogue", "1 / (1e-30 + acc - acc)"}));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("correct"));
+  EXPECT_THAT(run.out, HasSubstr("; nothing bounds the error of "));
+}
+
 TEST(Epilogues, OfOneTextForSeveralTypesAreNotMixedUp) {
   // Operands are f32 for both, C is not.
   const Sandbox sandbox;

@@ -111,6 +111,7 @@ class Bench {
       evaluator_->set_up(prepared.setup);
       const Evaluation evaluation = evaluator_->evaluate(prepared.candidate.job);
       finding = {evaluation.outcome, evaluation.message};
+      if (finding.outcome == Outcome::ok) finding.message = evaluation.verification.evidence;
     } catch (const Error& error) {
       finding = {Outcome::crashed, error.what()};
     }
@@ -152,6 +153,9 @@ class Report {
     Count& count = counts_[prepared.drawn.candidate.template_name];
     if (finding.outcome == Outcome::ok) {
       ++count.right;
+      if (!finding.message.empty()) {
+        fmt::print("problem {} of seed {}: {}\n", index, options_.seed, finding.message);
+      }
       return;
     }
     // No configuration that was drawn fits the device: nothing is known.

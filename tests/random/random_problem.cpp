@@ -93,7 +93,7 @@ void draw_sizes(Random& random, const RandomLimits& limits, Gemm& gemm) {
 /// several values.
 std::int64_t draw_leading_dimension(Random& random, std::int64_t row, DType type) {
   const std::int64_t packed = packed_values(type);
-  const std::int64_t elements = (row + packed - 1) / packed;
+  const std::int64_t elements = elements_of(row, type);
   switch (below(random, 4)) {
     case 0:
       return elements * packed;

@@ -58,6 +58,7 @@ void compare(const CompareArgs& args) {
     for (std::int64_t col = 0; col < args.cols; ++col) {
       const ElementCheck found = check(args, row, col);
       result.worst_ratio = std::max(result.worst_ratio, static_cast<float>(found.ratio));
+      if (found.is_unbounded()) ++result.unbounded;
       if (found.ok) continue;
       ++result.failures;
       const auto place = static_cast<unsigned long long>(row * args.cols + col);

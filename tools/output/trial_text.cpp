@@ -57,8 +57,10 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial) {
   }
   if (trial.verification) {
     sheet.add("verified", trial.verification->passed
-                              ? fmt::format("yes, largest error {:.2f} of the bound",
-                                            trial.verification->worst_ratio)
+                              ? fmt::format("yes, largest error {:.2f} of the bound{}{}",
+                                            trial.verification->worst_ratio,
+                                            trial.verification->evidence.empty() ? "" : "; ",
+                                            trial.verification->evidence)
                               : fmt::format("NO: {}", trial.verification->evidence));
   }
   if (trial.resources) sheet.add("resources", resources_text(*trial.resources));

@@ -66,6 +66,11 @@ inline constexpr std::array<std::uint8_t, 14> kDTypeValues{1, 1, 1, 1, 1, 1, 1,
 [[nodiscard]] constexpr int packed_values(DType type) {
   return detail::entry_of(kDTypeValues, type, 1);
 }
+/// Elements of memory that so many neighbouring values take, the last of them perhaps not full.
+[[nodiscard]] constexpr std::int64_t elements_of(std::int64_t values, DType type) {
+  const std::int64_t packed = packed_values(type);
+  return (values + packed - 1) / packed;
+}
 /// The type of that name, or nothing.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {

@@ -57,6 +57,7 @@ enum CompareMode : int {
 struct CompareResult {
   unsigned long long failures = 0;           ///< elements outside their bound
   unsigned long long first_failure = ~0ULL;  ///< smallest row * cols + col of them; ~0: none
+  unsigned long long unbounded = 0;          ///< elements whose error nothing bounds
   double first_value = 0.0;     ///< of D there, and the two below: by kiln_compare_detail
   double first_expected = 0.0;  ///< exact mode: rounded to D's type
   double first_bound = 0.0;     ///< on the absolute error; 0 in exact mode

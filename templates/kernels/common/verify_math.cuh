@@ -296,6 +296,9 @@ struct ElementCheck {
   double expected;  ///< exact: rounded to D's type; bounded: the reference
   double bound;     ///< on |value - expected|; 0 when exact
   double ratio;     ///< error over bound; infinite when that is no number
+
+  /// Whether any number would do.
+  KILN_HD bool is_unbounded() const { return is_finite(expected) && !is_finite(bound); }
 };
 
 KILN_HD double infinite() {

@@ -114,14 +114,17 @@ extern "C" __global__ void kiln_absolute(const kiln::AbsoluteArgs args) {
 extern "C" __global__ void kiln_compare(const kiln::CompareArgs args) {
   using namespace kiln;
   Tally failures;
+  unsigned long long unbounded = 0;
   float worst = 0.0F;
   for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
     const ElementCheck check = check_element(args, i / args.cols, i % args.cols);
     if (!check.ok) failures.add(i);
+    if (check.is_unbounded()) ++unbounded;
     const float ratio = static_cast<float>(check.ratio);
     if (ratio > worst) worst = ratio;
   }
   failures.publish(&args.result->failures, &args.result->first_failure);
+  if (unbounded > 0) atomicAdd(&args.result->unbounded, unbounded);
   // Floats that are not negative are ordered as their bits are.
   if (worst > 0.0F) {
     atomicMax(reinterpret_cast<unsigned*>(&args.result->worst_ratio), __float_as_uint(worst));

@@ -117,6 +117,18 @@ TEST(CheckBounded, OverflowMustBeInfinite) {
   EXPECT_FALSE(accepts(std::nan(""), 70000.0, ElementKind::f16));
 }
 
+TEST(CheckBounded, WhatNothingBoundsIsRightAndSaysSo) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto check = [](double value, double reference, double slack) {
+    return check_bounded(encode(value, ElementKind::f32), reference, slack, 1e-7, 1.0,
+                         ElementKind::f32);
+  };
+  EXPECT_TRUE(check(5.0, 1.0, kInfinity).ok);
+  EXPECT_TRUE(check(5.0, 1.0, kInfinity).is_unbounded());
+  EXPECT_FALSE(check(1.0, 1.0, 1e30).is_unbounded());
+  EXPECT_FALSE(check(kInfinity, kInfinity, kInfinity).is_unbounded()) << "infinity is demanded";
+}
+
 // Float16 rounds to infinity from 65520 on. A sum that is known to 8 may fall on either side of it.
 TEST(CheckBounded, AtTheEdgeOfTheRangeBothSidesAreRight) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
