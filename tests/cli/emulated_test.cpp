@@ -362,7 +362,7 @@ TEST(Inspect, CountsTheConflictsOfALine) {
   EXPECT_LT(launch["predicted_ns"], 100000.0);
   EXPECT_FALSE(launch["bound"].get<std::string>().empty());
   EXPECT_GT(launch["busy"]["issue slots"], 0.0);
-  const auto lines = launch["lines"];
+  const auto& lines = launch["lines"];
   const auto line = std::find_if(lines.begin(), lines.end(), [](const auto& one) {
     return one["place"] == "planted.cu:32" && one["shared_requests"] > 0;
   });

@@ -179,7 +179,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@   smem     smem_bytes
 //@ launch     gemm_mma_sum
 //@   when     parts > 0
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), 32)
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
 //@   block    128
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@            16 * (chunks_a + chunks_b)

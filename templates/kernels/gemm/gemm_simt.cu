@@ -126,14 +126,15 @@ struct GemmSimtLaunch {  //@ at launch
 //@ prefer     splits == 1 || blocks * splits <= 4 * device.sm_count   // likewise
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
 //@ prefer     m * n < device.sm_count * 2048 ? max(tile_m, tile_n) <= 64   // small: many blocks
-//@               : round_up(blocks, device.sm_count) * tile_m * tile_n * 4 <= m * n * 5
+//@               : round_up(blocks * splits, device.sm_count) * tile_m * tile_n * 4 <=
+//@                 m * n * splits * 5
 //@ launch     gemm_simt
 //@   grid     blocks, splits
 //@   block    threads
 //@   smem     smem_bytes
 //@ launch     gemm_simt_sum
 //@   when     splits > 1
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), 32)
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), splits > 4 ? 32 : 128)
 //@   block    128
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
 //@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k_each, tile_k)

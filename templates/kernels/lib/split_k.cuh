@@ -68,22 +68,27 @@ class PartOutput {
   const GemmArgs& part_;
 };
 
-/// Pieces of D for which a block of 128 threads adds up the parts: its warps share the parts out.
-constexpr int kSumPieces = 32;
-constexpr int kSumWarps = 4;
+/// The second launch, in blocks of kSumThreads: adds up the parts of all of D, kVecD neighbours of
+/// a row at a time. A thread takes all parts of such a piece; or, if there are more than kSumWarps,
+/// the warps of a block share out those of 32 pieces, w, w + 4, ... to warp w, so that many parts
+/// are on their way at once, and the first warp adds what the four have:
+///
+///     ceil_div(m * ceil_div(n, kVecD), parts > 4 ? 32 : 128)     blocks
+constexpr int kSumThreads = 128;
+constexpr int kSumWarps = kSumThreads / 32;
 
-/// The second launch: adds up the parts of all of D, kVecD neighbours of a row at a time, each lane
-/// those of one such piece. Warp w of a block takes the parts w, w + 4, ..., so that many parts are
-/// on their way at once; the first warp adds what the four have. All 128 threads call it.
 template <int kVecC, int kVecD, bool kReadsC, class CIn, class D, class Acc>
 KILN_DEVICE void sum_parts(const GemmArgs& args, int parts) {
   using Vector = ElementVector<Acc, kVecD>;
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
-  __shared__ Vector others[kSumWarps - 1][kSumPieces];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
+  __shared__ Vector others[kSumWarps - 1][32];
+  const bool shares = parts > kSumWarps;
+  const int thread = static_cast<int>(threadIdx.x);
+  const int lane = thread % 32;
+  const int warp = shares ? thread / 32 : 0;
   const int pieces = (args.n - 1) / kVecD + 1;
-  const long long piece = static_cast<long long>(blockIdx.x) * kSumPieces + lane;
+  const long long piece =
+      shares ? blockIdx.x * 32LL + lane : blockIdx.x * static_cast<long long>(kSumThreads) + thread;
   const int row = static_cast<int>(piece / pieces);
   const int col = static_cast<int>(piece % pieces) * kVecD;
   Vector sum = {};
@@ -91,8 +96,9 @@ KILN_DEVICE void sum_parts(const GemmArgs& args, int parts) {
     const long long ld = part_stride<Acc>(args.n);
     const Acc* first = static_cast<const Acc*>(args.workspace) + row * ld + col;
     const long long step = args.m * ld;
+    const int stride = shares ? kSumWarps : 1;
 #pragma unroll 8
-    for (int part = warp; part < parts; part += kSumWarps) {
+    for (int part = warp; part < parts; part += stride) {
       const Acc* from = first + part * step;
       if (col + kVecD <= args.n) {
         const Vector vector = *reinterpret_cast<const Vector*>(from);
@@ -106,19 +112,21 @@ KILN_DEVICE void sum_parts(const GemmArgs& args, int parts) {
       }
     }
   }
-  if (warp > 0) others[warp - 1][lane] = sum;
-  __syncthreads();
-  if (warp > 0 || row >= args.m) return;
+  if (shares) {
+    if (warp > 0) others[warp - 1][lane] = sum;
+    __syncthreads();
+    if (warp > 0) return;
+#pragma unroll
+    for (int other = 0; other < kSumWarps - 1; ++other) {
+#pragma unroll
+      for (int i = 0; i < kVecD; ++i) sum.element[i] += others[other][lane].element[i];
+    }
+  }
+  if (row >= args.m) return;
   const Output<CIn, D, Acc, kReadsC> output(args);
   typename Output<CIn, D, Acc, kReadsC>::Scaled product[kVecD];
 #pragma unroll
-  for (int i = 0; i < kVecD; ++i) {
-#pragma unroll
-    for (int other = 0; other < kSumWarps - 1; ++other) {
-      sum.element[i] += others[other][lane].element[i];
-    }
-    product[i] = output.scaled(sum.element[i]);
-  }
+  for (int i = 0; i < kVecD; ++i) product[i] = output.scaled(sum.element[i]);
   output.template store<kPieceC>(row, col, product, output.alpha(), output.beta());
 }
 

@@ -196,7 +196,10 @@ TEST_F(StreamBlocks, TheSumOfThePartsIsFinishedAsAnyOther) {
       args.d = poisoned(static_cast<std::size_t>(kRows * 12 * size_bytes(type)));
       const int pieces = kRows * ((cols - 1) / vectors.at(kernel) + 1);
       run(kernel,
-          {{static_cast<std::uint32_t>((pieces + 31) / 32), 1, 1}, {128, 1, 1}, {1, 1, 1}, 0},
+          {{static_cast<std::uint32_t>((pieces - 1) / (parts > 4 ? 32 : 128) + 1), 1, 1},
+           {128, 1, 1},
+           {1, 1, 1},
+           0},
           args);
       const auto got = values(type, args.d, static_cast<std::size_t>(kRows * 12));
       const auto untouched = values(type, poisoned(8), 1).front();

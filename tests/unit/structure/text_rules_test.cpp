@@ -39,8 +39,9 @@ TEST(TextRules, EveryFileNamesItsLicenceAtTheTop) {
   for (const SourceFile& file : source_files()) {
     const auto top = file.lines.begin() + std::min<std::ptrdiff_t>(4, std::ssize(file.lines));
     const auto names = [&](std::string_view mark) {
-      return std::any_of(file.lines.begin(), top,
-                         [&](const std::string& line) { return line.find(mark) != line.npos; });
+      return std::any_of(file.lines.begin(), top, [&](const std::string& line) {
+        return line.find(mark) != std::string::npos;
+      });
     };
     EXPECT_TRUE(names("SPDX-FileCopyrightText: 2026 The Kiln authors")) << file.path;
     EXPECT_TRUE(names("SPDX-License-Identifier: Apache-2.0")) << file.path;
