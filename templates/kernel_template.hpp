@@ -40,7 +40,7 @@ struct LaunchSpec {
   int line = 0;                     ///< of the front matter, for errors
 };
 
-/// What a block of the first launch does, as the template states it (`cost`), for an estimate of
+/// What a block of the main launch does, as the template states it (`cost`), for an estimate of
 /// its time before anything is compiled: tuner/static_model.hpp says how each is used.
 ///
 ///     tensor     multiply-adds on matrix units

@@ -154,7 +154,7 @@ class Report {
     if (finding.outcome == Outcome::ok) {
       ++count.right;
       if (!finding.message.empty()) {
-        fmt::print("problem {} of seed {}: {}\n", index, options_.seed, finding.message);
+        print(index, prepared, "right, but " + finding.message);
       }
       return;
     }
@@ -164,10 +164,7 @@ class Report {
       return;
     }
     ++count.wrong;
-    fmt::print("problem {} of seed {}: {}: {}\n  {}\n", index, options_.seed,
-               to_string(finding.outcome), finding.message,
-               testing::command_to_repeat(prepared.drawn, info_.spec, Bench::data_seed(index)));
-    std::fflush(stdout);
+    print(index, prepared, fmt::format("{}: {}", to_string(finding.outcome), finding.message));
   }
   [[nodiscard]] int finish() const {
     Count all;
@@ -185,6 +182,12 @@ class Report {
   }
 
  private:
+  void print(std::uint64_t index, const Prepared& prepared, const std::string& what) const {
+    fmt::print("problem {} of seed {}: {}\n  {}\n", index, options_.seed, what,
+               testing::command_to_repeat(prepared.drawn, info_.spec, Bench::data_seed(index)));
+    std::fflush(stdout);
+  }
+
   const Options& options_;
   const DeviceInfo& info_;
   std::map<std::string, Count> counts_;

@@ -114,7 +114,11 @@ struct Bounded {
   Bounded() = default;
   KILN_HD explicit Bounded(float exact) : value(static_cast<double>(exact)) {}
   /// What Compute may have to round.
-  KILN_HD explicit Bounded(double number) : value(number), error(fabs(number) * unit()) {}
+  KILN_HD explicit Bounded(double number)
+      : value(number),
+        error(static_cast<double>(static_cast<Compute>(number)) == number ? 0.0
+                                                                          : fabs(number) * unit()) {
+  }
   KILN_HD explicit Bounded(int number) : Bounded(static_cast<double>(number)) {}
   KILN_HD Bounded(double value_, double error_) : value(value_), error(error_) {}
 };
@@ -247,14 +251,19 @@ struct Truth {
   bool value;
   bool certain;
 };
+/// Whether every kernel finds the two in the same order, or both equal.
+template <class C>
+KILN_HD bool is_certain_order(const Bounded<C>& x, const Bounded<C>& y) {
+  const bool exact = x.error == 0.0 && y.error == 0.0;
+  return exact || fabs(x.value - y.value) > x.error + y.error;
+}
 template <class C>
 KILN_HD Truth less(const Bounded<C>& x, const Bounded<C>& y) {
-  return {x.value<y.value, fabs(x.value - y.value)> x.error + y.error};
+  return {x.value < y.value, is_certain_order(x, y)};
 }
 template <class C>
 KILN_HD Truth less_equal(const Bounded<C>& x, const Bounded<C>& y) {
-  const bool exact = x.error == 0.0 && y.error == 0.0;
-  return {x.value <= y.value, exact || fabs(x.value - y.value) > x.error + y.error};
+  return {x.value <= y.value, is_certain_order(x, y)};
 }
 template <class C>
 KILN_HD Bounded<C> select(Truth truth, const Bounded<C>& x, const Bounded<C>& y) {

@@ -229,6 +229,9 @@ TEST(EpilogueValue, AnUncertainChoiceCoversBothSides) {
   };
   EXPECT_LT(at(0.5, 0.1).error, 1e-6);
   EXPECT_GE(at(0.95, 0.1).error, 4.0);
+  // Equal numbers are no uncertain case where both are exact.
+  EXPECT_EQ(at(1.0, 0.0).value, 1.0);
+  EXPECT_EQ(at(1.0, 0.0).error, 0.0);
 }
 
 // Zero times an infinite bound is no number, which no result would meet.
