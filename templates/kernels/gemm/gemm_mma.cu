@@ -152,8 +152,9 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    tiles <= 2147483647   // one-dimensional grid
-//@ prefer     repack_a == 0 || a_bytes == 1 || given_a * a_bytes < 16 && n >= 512   // a pass
-//@ prefer     repack_b == 0 || b_bytes == 1 || given_b * b_bytes < 16 && m >= 512   // is cheap
+//@ prefer     repack_a == 0 || a_transposed != trans_a ||          // no other way, or rows that
+//@              given_a * a_bytes < 16 && n >= 512                // are read often
+//@ prefer     repack_b == 0 || b_transposed != trans_b || given_b * b_bytes < 16 && m >= 512
 //@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
 //@ prefer     splits == 1 || tiles * splits <= 4 * device.sm_count        // few tiles only
 //@ prefer     slices == 1 || tiles * splits <= 2 * device.sm_count
