@@ -125,13 +125,13 @@ constexpr int kRepackTile = 64;
 
 /// Block `block` of `blocks` that transpose an operand of bytes, tile by tile along k:
 ///
-///     memory: rows across k                 workspace: rows along k, in chunks of 16
-///          64 across                             64 of k
-///     k 0  b b b b ...                      across 0  |0 ... 15|16 ... |  |  |   a chunk of a row
-///       1  b b b b ...    a thread reads           1  |        |       |  |  |   is a column of
-///       the
-///       ...               every 4th row                ...                       tile: one thread
+///     memory: rows across k          workspace: rows along k, in chunks of 16
+///          64 across                     64 of k
+///     k 0  b b b b ...               0  |0 ... 15|16 ... |  |  |
+///       1  b b b b ...               1  |        |       |  |  |
+///       ...                              ...
 ///
+/// A thread reads every fourth row of the tile, and writes chunks, each from a column of the tile.
 /// A warp reads 32 neighbours of a row of the tile: 8 words, no conflict.
 template <int kThreads, class T>
 KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned block,

@@ -13,7 +13,7 @@
 namespace kiln::testing {
 namespace {
 
-/// The templates whose defaults come first, and whether all candidates come once in the end.
+/// The templates whose defaults come first. Expects every candidate to come once in the end.
 std::vector<std::string> standards(const Catalog& catalog, const std::vector<std::string>& only) {
   const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
   const DeviceProfile profile = profile_of("h200");
@@ -38,14 +38,7 @@ TEST(ProposalQueue, ADefaultThatMustBeSlowWaitsForTheStrategy) {
   const std::string always = "true";
   const Catalog catalog =
       catalog_with(folder, {{"quick", {{"x", {0, 1}}}, always, "0", "128", {"waits = 100"}},
-                            {"slower",
-                             {
-                                 {"x", {0, 1, 2}},
-                             },
-                             always,
-                             "0",
-                             "128",
-                             {"waits = 300"}},
+                            {"slower", {{"x", {0, 1, 2}}}, always, "0", "128", {"waits = 300"}},
                             {"hopeless", {{"x", {0, 1}}}, always, "0", "128", {"waits = 10000"}},
                             {"unknown", {{"x", {0, 1, 2, 3}}}}});
   using Names = std::vector<std::string>;

@@ -109,6 +109,24 @@ TEST(StaticProfile, IsTheBuiltInOneOfTheClassOrBorrowedRates) {
   EXPECT_EQ(other.limits.sm_count, limits.sm_count);
 }
 
+// With the blocks of the launch before it, which are seven times as many, it would take as much
+// longer.
+TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
+  const Problem problem = to_problem(Gemm::of(DType::bf16, 4097, 4097, 4097));
+  const DeviceProfile profile = profile_of("h200");
+  const KernelTemplate& kernel = Catalog::builtin().at("gemm_mma");
+  Config config = *kernel.space(problem, profile.limits)
+                       .narrowed({{"repack", {3}}, {"copy", {1}}, {"tile_n", {256}}})
+                       .default_config();
+  const double repacked = *static_time_ns(kernel, config, problem, profile);
+  ASSERT_EQ(kernel.geometry(config, problem, profile.limits).size(), 3U);
+  EXPECT_FALSE(kernel.geometry(config, problem, profile.limits).front().left_out());
+  config.set("repack", 0);
+  const double direct = *static_time_ns(kernel, config, problem, profile);
+  EXPECT_GT(repacked, direct) << "a pass over both operands more";
+  EXPECT_LT(repacked, 1.5 * direct);
+}
+
 TEST(StaticTimes, OfTheCatalogPreferWhatIsKnownToBeFaster) {
   const Problem problem = to_problem(Gemm::of(DType::f16, 2048, 2048, 2048));
   const DeviceProfile profile = profile_of("h200");
