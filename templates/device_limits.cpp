@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 namespace kiln {
@@ -132,6 +133,19 @@ Occupancy occupancy(const DeviceLimits& limits, int threads, int registers,
       std::min_element(bounds.begin(), bounds.end(),
                        [](const Bound& x, const Bound& y) { return x.blocks < y.blocks; });
   return {least->blocks, static_cast<double>(least->blocks * warps) / warps_per_sm, least->name};
+}
+
+double resident_blocks(const DeviceLimits& limits, int blocks_per_sm, std::int64_t cluster_blocks) {
+  // Of clusters of 1, 2, 3 ... multiprocessors.
+  constexpr double kOf = 132.0;
+  constexpr std::array<double, 16> kFilled{132, 132, 117, 120, 110, 102, 105, 120,
+                                           81,  70,  77,  84,  91,  98,  105, 112};
+  const double slots = static_cast<double>(limits.sm_count) * blocks_per_sm;
+  if (cluster_blocks <= 1) return slots;
+  const auto sms = static_cast<std::size_t>((cluster_blocks + blocks_per_sm - 1) / blocks_per_sm);
+  const double share = kFilled[std::min(sms, kFilled.size()) - 1] / kOf;
+  const auto cluster = static_cast<double>(cluster_blocks);
+  return std::max(1.0, std::floor(slots * share / cluster + 1e-9)) * cluster;
 }
 
 }  // namespace kiln

@@ -50,9 +50,11 @@ struct LaunchSpec {
 ///     l2_bytes   bytes it requests from L2
 ///     waits      round trips to memory during which the block computes nothing
 ///     trips      consecutive round trips, computing meanwhile or not
+///     tail       clocks in which it only stores its results, once all of them are computed
 ///     registers  per thread
-inline constexpr std::array<std::string_view, 9> kCostNames{
-    "tensor", "fp32", "fp64", "issues", "memory", "l2_bytes", "waits", "trips", "registers"};
+inline constexpr std::array<std::string_view, 10> kCostNames{
+    "tensor",   "fp32",  "fp64",  "issues", "memory",
+    "l2_bytes", "waits", "trips", "tail",   "registers"};
 
 struct CostLine {
   std::string name;  ///< one of kCostNames

@@ -26,6 +26,8 @@ constexpr double kQuarters = kSubPartitions;
 /// that share their bottleneck. Both fit the catalog's kernels on an H200.
 constexpr double kUnitOverhead = 0.05;
 constexpr double kWaitOverhead = 0.2;
+/// Before anything is computed: addresses, barriers and the first round trip, in round trips.
+constexpr double kStartTrips = 1.5;
 /// For templates that state none.
 constexpr double kUsualRegisters = 32.0;
 constexpr double kMostRegisters = 1e6;  // more than any thread can have, and still a number
@@ -36,7 +38,9 @@ struct BlockClocks {
   double shared = 0.0;   ///< of the busiest that warps share: memory, the second level
   double others = 0.0;   ///< of all but the busiest, together
   double waits = 0.0;
-  double trips = 0.0;
+  double trips = 0.0;  ///< but for the first
+  double start = 0.0;  ///< until it computes
+  double tail = 0.0;
 };
 
 double tensor_rate(const TensorRates& rates, DType type) {
@@ -101,18 +105,24 @@ BlockClocks clocks_of(const Costs& costs, const Problem& problem, const DevicePr
                  std::max(block.divided, block.shared);
   const double trip = profile.latency.dram;
   block.waits = costs.of("waits") * trip;
-  block.trips = costs.of("trips") * trip;
+  block.start = std::min(costs.of("trips"), kStartTrips) * trip;
+  block.trips = costs.of("trips") * trip - block.start;
+  block.tail = costs.of("tail");
   return block;
 }
 
 /// Clocks until `together` blocks of `warps` warps are done that start at once.
 double round_clocks(const BlockClocks& block, double warps, double together) {
   const double others = kUnitOverhead * block.others;
-  const double work = together * (std::max(block.divided, block.shared) + others);
-  const double alone =
-      std::max(block.divided * kQuarters / std::min(kQuarters, warps), block.shared) + others;
-  return std::max({work, alone + block.waits, block.trips}) +
-         kWaitOverhead * (std::min(work, block.waits) + std::min(work, block.trips));
+  // The scheduler that has the most warps decides.
+  const auto divided = [&](double of_warps) {
+    return block.divided * std::ceil(of_warps / kQuarters) * kQuarters / of_warps;
+  };
+  const double work = together * (std::max(divided(warps * together), block.shared) + others);
+  const double alone = std::max(divided(warps), block.shared) + others;
+  return block.start + std::max({work, alone + block.waits, block.trips}) +
+         kWaitOverhead * (std::min(work, block.waits) + std::min(work, block.trips)) +
+         together * block.tail;
 }
 
 /// Bytes of a gemm's operands; 0 for other operations, whose shapes are not known here.
@@ -142,7 +152,8 @@ double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const B
   if (fit.blocks_per_sm == 0) return std::numeric_limits<double>::infinity();
   const auto blocks = static_cast<double>(count_of(geometry.grid));
   const auto sms = static_cast<double>(profile.limits.sm_count);
-  const double slots = sms * fit.blocks_per_sm;
+  const double slots = resident_blocks(profile.limits, fit.blocks_per_sm,
+                                       static_cast<std::int64_t>(count_of(geometry.cluster)));
   const double full_rounds = std::floor(blocks / slots);
   const double last_together = std::ceil((blocks - full_rounds * slots) / sms);
   const double warps = std::ceil(threads / profile.limits.warp_size);

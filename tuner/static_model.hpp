@@ -17,9 +17,10 @@ namespace kiln {
 /// wave. A wave lasts as long as the busiest unit needs for all of them, or as one block needs by
 /// itself if that is longer: its work on its own share of the units and its waits one after
 /// another, or its trips to memory if nothing else held it up; small shares of what overlaps are
-/// added. Waves follow each other, the last with what is left over; no launch beats the DRAM
-/// traffic of its operands. Every launch adds its start, and several the
-/// workspace that one writes and the next reads.
+/// added, and what nothing overlaps: its first trip and its tail. Clusters leave multiprocessors
+/// idle (resident_blocks()). Waves follow each other, the last with what is left over; no launch
+/// beats the DRAM traffic of its operands. Every launch adds its start, and several the workspace
+/// that one writes and the next reads.
 ///
 /// Nothing if the template states no costs; infinity for a launch that the device cannot do.
 /// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.

@@ -407,9 +407,9 @@ TEST(Inspect, FastKernelsHaveNoBankConflicts) {
                                {"f64", "nn", "gemm_mma", "depth_bytes=128"},
                                {"f64", "tt", "gemm_mma", "depth_bytes=128"},
                                {"s8", "nt", "gemm_mma", "depth_bytes=128"},
-                               {"f32", "nn", "gemm_simt", "tile_m=128,tile_n=256"},
-                               {"f32", "tt", "gemm_simt", "tile_m=128,tile_n=128"},
-                               {"f64", "nt", "gemm_simt", "tile_m=64,tile_n=128"}}) {
+                               {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256"},
+                               {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},
+                               {"f64", "nt", "gemm_simt", "turned=1,tile_m=64,tile_n=128"}}) {
     const auto run =
         sandbox.run(with(on_gemm("inspect", 256, 256, 256),
                          {"--dtype", kernel.type, "--layout", kernel.layout, "--template",

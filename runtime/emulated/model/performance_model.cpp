@@ -50,7 +50,8 @@ Prediction predict(const ModelInput& input, const DeviceProfile& measured) {
 
   Prediction prediction;
   prediction.blocks_per_sm = std::max(1, fit.blocks_per_sm);
-  const double slots = sms * prediction.blocks_per_sm;
+  const double slots = resident_blocks(profile.limits, prediction.blocks_per_sm,
+                                       static_cast<std::int64_t>(count_of(geometry.cluster)));
   prediction.rounds = blocks / slots;
 
   const double full_rounds = std::floor(prediction.rounds);

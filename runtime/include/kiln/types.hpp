@@ -23,7 +23,8 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 }  // namespace detail
 
 /// Element types. The names are the spelling everywhere: templates, command line, database.
-/// `tf32` is stored as 32-bit float; an operation rounds it to TF32 (nearest, ties away) on use.
+/// `tf32` is stored as 32-bit float; an operation rounds it to TF32 on use: to the nearest, of a
+/// tie to either.
 ///
 /// Operands may be packed: `s4` and `u4` have two values in a byte, the first in its low half, `b1`
 /// and `b1_xor` eight, the first in its lowest bit. They are packed along the rows that lie in

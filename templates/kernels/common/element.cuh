@@ -4,7 +4,7 @@
 
 /// \file
 /// Element types of operands and outputs, and their conversions to and from the accumulator.
-/// Every conversion rounds to nearest even, but for tf32, whose rule is nearest with ties away.
+/// Every conversion rounds to nearest even; to tf32, before sm_90, to nearest with ties away.
 
 // A rendered kernel brings the headers of the types that it uses, and no others: each one costs
 // compile time. As it stands, for nvcc and editors, this file takes all of them.
@@ -26,9 +26,14 @@ struct tf32 {
   float storage;
 };
 
-/// Rounded, as tensor cores take it: the 13 bits that TF32 lacks are unspecified.
+/// Rounded, as tensor cores take it: the 13 bits that TF32 lacks are unspecified. Ties to even are
+/// one instruction from sm_90 on, ties away three everywhere.
 KILN_DEVICE unsigned tf32_operand(float value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  unsigned bits;
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
+  return bits;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
   return bits;

@@ -192,9 +192,13 @@ struct GemmMmaLaunch {  //@ at launch
 //@                     (slice_warps * (warp_m + warp_n) * depth_bytes / 128 +
 //@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
-//@ cost       waits = stages == 1 ? ceil_div(k_each, tile_k)
-//@                    : stages == 2 && copy == 1 ? ceil_div(k_each, tile_k) / 2 : 0   // half
+//@ cost       waits = (stages == 1 ? 2 : stages * copy == 2 ? 1 : 0) * ceil_div(k_each, tile_k) / 2
+//@                    + (2 - buffers) * k_each * a_bytes / (atom_bytes * slices * 10)
 //@ cost       trips = ceil_div(k_each, tile_k * (copy == 1 ? stages - 1 : 1))
+//@ cost       tail = tile_m * tile_n *     // through the slab; of a cluster's parts most is far
+//@                   (acc_bytes + (cluster_sum == 0 ? 3 * (parts > 0 ? acc_bytes : d_bytes) :
+//@                     (10 * acc_bytes * (splits - 1) + 3 * d_bytes) / splits)) / 64 +
+//@                   1000 * cluster_sum
 //@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs +
 //@                            other_regs)
 

@@ -66,7 +66,7 @@ struct GemmSimtConfig {  //@ config
   int slice_k;           //@ tune 8 16*             // steps of k that each takes of a stage
   int stages;            //@ tune 2 3* 4            // tiles of A and B in shared memory
   bool parted;           //@ tune 0* 1              // whether blocks share a tile along k
-  bool turned;           //@ tune 0 1*              // whether registers transpose, or cp.async does
+  bool turned;           //@ tune 0* 1              // whether registers transpose, or cp.async does
   bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
   int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
   int tile_k;            //@ let slices * slice_k   // depth of one stage
@@ -148,8 +148,10 @@ struct GemmSimtLaunch {  //@ at launch
 //@                     (warps * slice_k * (thread_m / vec_m + thread_n / vec_n) * 2 +
 //@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
-//@ cost       waits = stages == 2 ? ceil_div(k_each, tile_k) / 2 : 0   // half is hidden
+//@ cost       waits = turned == 1 ? ceil_div(k_each, tile_k) / 8     // most of them are hidden
+//@                    : stages == 2 ? ceil_div(k_each, tile_k) / 2 : 0
 //@ cost       trips = ceil_div(k_each, tile_k * (stages - 1))
+//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * (splits > 1 ? acc_bytes : d_bytes)) / 64
 //@ cost       registers = min(thread_regs, used_regs)
 
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>

@@ -116,6 +116,7 @@ struct GemmTiledLaunch {  //@ at launch
 //@ cost       waits = stages == 2 ? 0 : ceil_div(k, tile_k) *
 //@                    max(8, a_bytes < 4 ? held : 8) / 8   // of small elements eight at once
 //@ cost       trips = ceil_div(k, tile_k)
+//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * d_bytes) / 64
 //@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
 //@                        (stages - 1) * held_regs +
 //@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)

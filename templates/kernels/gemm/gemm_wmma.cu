@@ -179,6 +179,7 @@ struct GemmWmmaLaunch {  //@ at launch
 //@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k * a_packed) / 2   // hidden
 //@                    : 0
 //@ cost       trips = ceil_div(k, tile_k * a_packed * (copy == 1 ? stages - 1 : 1))
+//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * d_bytes) / 64   // through the slab
 //@ cost       registers = min(thread_regs,
 //@                            sum_regs + fragment_buffers * fragment_regs + other_regs)
 

@@ -103,7 +103,7 @@ KILN_DEVICE void round_fragment(Fragment&, TypeTag<T>) {}
 template <class Fragment>
 KILN_DEVICE void round_fragment(Fragment& fragment, TypeTag<tf32>) {
 #pragma unroll
-  for (float& x : fragment.x) x = nvcuda::wmma::__float_to_tf32(x);
+  for (float& x : fragment.x) x = __uint_as_float(tf32_operand(x));
 }
 #endif
 

@@ -94,6 +94,26 @@ TEST(Occupancy, WhatCannotRun) {
   EXPECT_EQ(occupancy(h200, 128, 32, 232449).blocks_per_sm, 0);
 }
 
+// Read off an H200 by cudaOccupancyMaxActiveClusters.
+TEST(Residency, ClustersLeaveMultiprocessorsIdle) {
+  const DeviceLimits limits = *limits_of_arch("sm_90a");
+  ASSERT_EQ(limits.sm_count, 132);
+  const std::vector<int> clusters{132, 66, 39, 30, 22, 17, 15, 15, 9, 7, 7, 7, 7, 7, 7, 7};
+  for (std::size_t i = 0; i < clusters.size(); ++i) {
+    const auto blocks = static_cast<int>(i) + 1;
+    EXPECT_EQ(resident_blocks(limits, 1, blocks), clusters[i] * blocks) << blocks;
+  }
+  EXPECT_EQ(resident_blocks(limits, 3, 1), 3 * 132);
+  EXPECT_EQ(resident_blocks(limits, 2, 8), 30 * 8);
+  EXPECT_EQ(resident_blocks(limits, 2, 6), 39 * 6);
+}
+
+TEST(Residency, OneClusterRunsAnyway) {
+  DeviceLimits limits = *limits_of_arch("sm_90a");
+  limits.sm_count = 4;
+  EXPECT_EQ(resident_blocks(limits, 1, 16), 16.0);
+}
+
 #if defined(KILN_TEST_HAS_CUDA_OCCUPANCY)
 TEST(Occupancy, AgreesWithNvidiasCalculator) {
   for (const auto& arch : known_archs()) {

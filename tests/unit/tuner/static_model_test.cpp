@@ -62,6 +62,8 @@ TEST_F(StaticModelTest, TheBusiestUnitCountsAndALittleOfTheOthers) {
 TEST_F(StaticModelTest, FewWarpsHaveFewerSchedulers) {
   EXPECT_EQ(one({"tensor = 5000000"}, "64"), 10000.0);
   EXPECT_EQ(one({"tensor = 5000000"}, "32"), 20000.0);
+  // Of six warps two schedulers have two.
+  EXPECT_EQ(one({"tensor = 6000000"}, "192"), 8000.0);
   // Shared memory serves one warp as fast as many.
   EXPECT_EQ(one({"memory = 7000"}, "32"), 7000.0);
 }
@@ -69,8 +71,16 @@ TEST_F(StaticModelTest, FewWarpsHaveFewerSchedulers) {
 TEST_F(StaticModelTest, WaitsAddAndTripsOverlap) {
   // A fifth of what is hidden still counts.
   EXPECT_EQ(one({"memory = 7000", "waits = 3"}), 10000.0 + 0.2 * 3000.0);
-  EXPECT_EQ(one({"memory = 7000", "trips = 3"}), 7000.0 + 0.2 * 3000.0);
-  EXPECT_EQ(one({"memory = 7000", "trips = 9"}), 9000.0 + 0.2 * 7000.0);
+  // Nothing hides the first trip and half of another.
+  EXPECT_EQ(one({"memory = 7000", "trips = 1"}), 1000.0 + 7000.0);
+  EXPECT_EQ(one({"memory = 7000", "trips = 3"}), 1500.0 + 7000.0 + 0.2 * 1500.0);
+  EXPECT_EQ(one({"memory = 7000", "trips = 9"}), 1500.0 + 7500.0 + 0.2 * 7000.0);
+}
+
+TEST_F(StaticModelTest, TailsFollowWhatIsComputed) {
+  EXPECT_EQ(one({"memory = 7000", "waits = 3", "tail = 200"}), 10000.0 + 0.2 * 3000.0 + 200.0);
+  // 256 blocks, sixteen on each multiprocessor: they end together.
+  EXPECT_NEAR(*time_of({"memory = 1000", "tail = 200"}, 256), 16 * 1200.0, 1.0);
 }
 
 TEST_F(StaticModelTest, BlocksOfOneMultiprocessorHideEachOthersWaits) {
