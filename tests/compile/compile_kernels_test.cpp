@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compiles the whole catalog for every architecture: each template and type row with its default
-// configuration, some with a sampled one, and the verification kernels. Each architecture has one
-// of the four layouts, in rotation, and the element types rotate through what the row allows,
-// so that all of them occur. Needs NVRTC, but no GPU.
+// configuration, some (with KILN_FULL_CATALOG all) with a sampled one, and the verification
+// kernels. Each architecture has one of the four layouts, in rotation, and the element types rotate
+// through what the row allows, so that all of them occur. Needs NVRTC, but no GPU.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,6 +23,7 @@
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
 #include "templates/renderer.hpp"
+#include "tests/support/full_catalog.hpp"
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/row_gemm.hpp"
 
@@ -166,13 +167,15 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
         const auto usual = kernel.space(aligned, limits).default_config();
         ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;
         jobs.push_back(job_of(kernel, *usual, aligned, limits, true));
-        // Sampled ones take as long as defaults, so every sixth combination has to do.
-        if (turn % 6 != 0) continue;
+        // Sampled ones take as long as defaults.
+        if (turn % (testing::full_catalog() ? 1 : 6) != 0) continue;
         const Problem other = to_problem(testing::supported_gemm(
             kernel, problem_of(row, arch_turn, a, b, alignment, false), limits));
         // What is not preferred compiles as well, but slowly.
         const ParamSpace space = kernel.space(other, limits);
-        const auto sampled = (turn % 12 == 0 ? space : space.preferred()).sample(random);
+        const auto sampled =
+            (turn % (testing::full_catalog() ? 2 : 12) == 0 ? space : space.preferred())
+                .sample(random);
         ASSERT_TRUE(sampled) << limits.arch << " " << kernel.name() << " " << layout;
         jobs.push_back(job_of(kernel, *sampled, other, limits, false));
       }

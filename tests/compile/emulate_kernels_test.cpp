@@ -20,6 +20,7 @@
 #include "runtime/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
+#include "tests/support/full_catalog.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/local_evaluator.hpp"
@@ -30,7 +31,11 @@ namespace {
 
 constexpr std::size_t kFewestProblems = 8;
 constexpr std::size_t kProblemsWithLargeCases = 4;
-constexpr int kConfigsPerProblem = 2;
+/// Configurations of a problem, the default among them.
+int configs_of_turn(std::size_t turn) {
+  if (testing::full_catalog()) return 5;
+  return turn < kFewestProblems ? 2 : 1;
+}
 
 /// Two problems of each template have an expression, with operands of every extent that are read,
 /// and every one that amax() records in.
@@ -95,12 +100,12 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
     evaluator_->set_up(setup);
     const ParamSpace space = kernel.space(problem, info.limits);
     const ParamSpace preferred = space.preferred();
-    const int configs = turn < kFewestProblems ? kConfigsPerProblem : 1;
+    const int configs = configs_of_turn(turn);
     wanted += static_cast<std::size_t>(configs);
     std::vector<std::future<PreparedCandidate>> compiling;
     for (int i = 0; i < configs; ++i) {
       // What is not preferred must be right as well, but is slow.
-      const bool anywhere = i == 1 && turn % 4 == 0;
+      const bool anywhere = i % 2 == 1 && (turn % 4 == 0 || testing::full_catalog());
       const auto sampled =
           i == 0 ? space.default_config() : (anywhere ? space : preferred).sample(random);
       if (!sampled) continue;
