@@ -162,6 +162,17 @@ TEST(CheckBounded, AReferenceThatIsNoNumberDemandsThat) {
   EXPECT_FALSE(accepts(1.0, std::numeric_limits<double>::infinity(), ElementKind::f32));
 }
 
+// Either neighbour is right for them, and the reference knows one: 2^-13 of all numbers were ties.
+TEST(RandomData, HasNoTiesBetweenNumbersOfTf32) {
+  int near_ties = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    const auto bits = random_element(7, i / 300, i % 300, false, 0, 0, ElementKind::tf32) & 0x1fff;
+    ASSERT_NE(bits, 0x1000U) << i;
+    if (bits == 0x1001) ++near_ties;
+  }
+  EXPECT_GT(near_ties, 0) << "the data is too short to have had ties";
+}
+
 TEST(ExactPlan, UsesTheStrongestDataThatStaysExact) {
   Gemm gemm = Gemm::of(DType::f16, 64, 64, 4096);
   gemm.reads_c = true;
