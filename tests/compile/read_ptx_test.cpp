@@ -65,7 +65,8 @@ class ReadPtx : public ::testing::Test {
   int kernels_ = 0;
 };
 
-// One type of each row usually: what others differ in is executed elsewhere, where it is read as well.
+// Usually one type of each row: what others differ in is executed elsewhere, where it is read as
+// well.
 TEST_F(ReadPtx, EveryTemplateAndTypeRow) {
   const auto limits = limits_of_arch("sm_90a");
   ASSERT_TRUE(limits);
