@@ -68,7 +68,7 @@ struct DeviceTelemetry {
 };
 
 /// One launch: function, geometry, and the by-value kernel argument, which geometry.values, if
-/// any, follow.
+/// any, and the tensor maps that geometry.maps plans follow.
 struct LaunchRequest {
   DeviceFunction function;
   LaunchGeometry geometry;

@@ -114,6 +114,31 @@ bool takes_arguments_first(std::string_view lowered, std::size_t at) {
   return before.ends_with("vN");
 }
 
+/// Takes `S_`, `S0_`, ... off the front of a mangled text: what occurred in it before.
+bool skip_substitution(std::string_view& text) {
+  if (!text.starts_with('S')) return false;
+  const auto end = text.find_first_not_of("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ", 1);
+  if (end == std::string_view::npos || text[end] != '_') return false;
+  text.remove_prefix(end + 1);
+  return true;
+}
+
+/// Whether that many kiln::TensorMap by value are all of a mangled function's other parameters:
+/// "NS1_9TensorMapES2_", of which the second is the first again.
+bool takes_tensor_maps(std::string_view behind, std::size_t count) {
+  constexpr std::string_view kMap = "9TensorMapE";
+  if (count > 0) {
+    if (!behind.starts_with('N')) return false;
+    behind.remove_prefix(1);
+    if (!skip_substitution(behind) || !behind.starts_with(kMap)) return false;
+    behind.remove_prefix(kMap.size());
+    for (std::size_t i = 1; i < count; ++i) {
+      if (!skip_substitution(behind)) return false;
+    }
+  }
+  return behind.empty();
+}
+
 }  // namespace
 
 std::string explain_compile_log(const KernelTemplate& kernel_template, std::string_view log) {
@@ -139,20 +164,28 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
     const std::string_view lowered = lowered_names[i];
     const auto at = lowered.rfind(kArguments);
     if (at == std::string_view::npos) continue;
-    const bool ends_well = lowered.substr(at + kArguments.size()) == behind;
+    const std::string_view after = lowered.substr(at + kArguments.size());
+    const bool ends_well = after.starts_with(behind) &&
+                           takes_tensor_maps(after.substr(behind.size()), launches[i].maps.size());
     if (ends_well && takes_arguments_first(lowered, at)) continue;
     const std::string_view name = plain_name(launches[i].kernel);
     int line = launches[i].line;
     for (const auto& kernel : find_kernels(kernel_template.source())) {
       if (kernel.name == name) line = kernel.line;
     }
+    const std::size_t maps = launches[i].maps.size();
+    std::string parameters;
+    if (!at_launch.empty()) parameters += fmt::format(", const {} launch", at_launch);
+    for (const auto& map : launches[i].maps) {
+      parameters += fmt::format(", const __grid_constant__ kiln::TensorMap {}", map.slot);
+    }
     return fmt::format(
-        "{}:{}: the kernel {} does not take one kiln::GemmArgs{} by value; a reference or a "
+        "{}:{}: the kernel {} does not take one kiln::GemmArgs{}{} by value; a reference or a "
         "pointer would be a host address, and other parameters get no value. Next: write "
         "{}(const kiln::GemmArgs args{}).",
         kernel_template.file(), line, name,
-        at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch), name,
-        at_launch.empty() ? "" : fmt::format(", const {} launch", at_launch));
+        at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch),
+        maps == 0 ? "" : fmt::format(" and then {} kiln::TensorMap", maps), name, parameters);
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "templates/renderer.hpp"
+#include "templates/tensor_maps.hpp"
 
 namespace kiln {
 namespace {
@@ -32,6 +33,10 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
     text += fmt::format("  cluster {}", fmt::join(geometry.cluster, " x "));
   }
   text += fmt::format("  dynamic shared memory {} bytes\n", geometry.smem_bytes);
+  for (std::size_t i = 0; i < geometry.maps.count; ++i) {
+    text += fmt::format("//     then by value the tensor {} of\n//       {}\n",
+                        i == 0 ? "map" : "map after it,", describe(geometry.maps.items[i]));
+  }
   if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
     text +=
         "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that)\n";

@@ -50,7 +50,7 @@ std::pair<std::string_view, std::string_view> split_comment(std::string_view bod
 /// an operator.
 bool is_incomplete(const FrontMatterLine& line) {
   if (line.key == "purpose" || line.key == "tune" || line.text.empty()) return false;
-  constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,!(";
+  constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,;!(";
   const auto open = std::count(line.text.begin(), line.text.end(), '(') -
                     std::count(line.text.begin(), line.text.end(), ')');
   return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
@@ -219,9 +219,9 @@ void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
 
 const std::vector<std::string>& front_matter_keys() {
   static const std::vector<std::string> keys{
-      "template", "purpose", "operation", "config", "at",        "arch",   "types",
-      "tune",     "let",     "require",   "prefer", "priority",  "launch", "grid",
-      "block",    "cluster", "smem",      "when",   "workspace", "cost",   "epilogue"};
+      "template", "purpose", "operation", "config",    "at",     "arch",    "types", "tune",
+      "let",      "require", "prefer",    "priority",  "launch", "grid",    "block", "cluster",
+      "smem",     "when",    "map",       "workspace", "cost",   "epilogue"};
   return keys;
 }
 

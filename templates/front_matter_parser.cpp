@@ -16,6 +16,7 @@
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/template_names.hpp"
+#include "templates/tensor_map_line.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -264,7 +265,7 @@ class FrontMatterParser {
       result_.launches_.back().kernel = line.text;
       result_.launches_.back().line = line.text_place.line;
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
-               line.key == "smem" || line.key == "when") {
+               line.key == "smem" || line.key == "when" || line.key == "map") {
       read_launch_part(line);
     }
   }
@@ -340,6 +341,13 @@ class FrontMatterParser {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
     LaunchSpec& launch = result_.launches_.back();
+    if (line.key == "map") {
+      if (launch.maps.size() == kMostTensorMaps) {
+        line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));
+      }
+      launch.maps.push_back(parse_tensor_map(line, *operation_, result_.names_));
+      return;
+    }
     if (line.key == "smem" || line.key == "when") {
       auto& part = line.key == "smem" ? launch.smem : launch.when;
       if (part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));

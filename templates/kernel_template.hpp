@@ -15,6 +15,7 @@
 #include "templates/expression.hpp"
 #include "templates/param_space.hpp"
 #include "templates/problem.hpp"
+#include "templates/tensor_map_plan.hpp"
 
 namespace kiln {
 
@@ -29,6 +30,19 @@ struct TypeRow {
   std::vector<Slot> slots;
 };
 
+/// A tensor map that a launch gives its kernel:
+/// `map slot: extents; box extents; pitch strides; swizzle bytes; promote bytes; workspace offset`.
+struct TensorMapSpec {
+  std::string slot;                 ///< of the operation's types; an operand, or else in workspace
+  std::vector<Expression> extents;  ///< 1 to 5, the innermost first
+  std::vector<Expression> box;      ///< as many
+  std::vector<Expression> pitch;    ///< in elements, of dimensions 1 and up; 0: leading dimension
+  std::optional<Expression> swizzle;    ///< bytes
+  std::optional<Expression> promote;    ///< bytes
+  std::optional<Expression> workspace;  ///< where in the workspace, in bytes; negative: not there
+  int line = 0;                         ///< of the front matter, for errors
+};
+
 /// One kernel launch of a template.
 struct LaunchSpec {
   std::string kernel;               ///< name of the __global__ function
@@ -37,13 +51,15 @@ struct LaunchSpec {
   std::vector<Expression> cluster;  ///< 0 (none) to 3
   std::optional<Expression> smem;   ///< dynamic shared memory, bytes
   std::optional<Expression> when;   ///< whether there is something to launch
+  std::vector<TensorMapSpec> maps;  ///< up to kMostTensorMaps
   int line = 0;                     ///< of the front matter, for errors
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of
 /// its time before anything is compiled: tuner/static_model.hpp says how each is used.
 ///
-///     tensor     multiply-adds on matrix units
+///     tensor     multiply-adds on matrix units by mma.sync or WMMA
+///     wgmma      by wgmma
 ///     fp32 fp64  lane operations of that pipe; a multiply-add is one
 ///     issues     warp instructions of every kind
 ///     memory     wavefronts of shared memory and passes of the L1 cache, one a clock
@@ -52,9 +68,9 @@ struct LaunchSpec {
 ///     trips      consecutive round trips, computing meanwhile or not
 ///     tail       clocks in which it only stores its results, once all of them are computed
 ///     registers  per thread
-inline constexpr std::array<std::string_view, 10> kCostNames{
-    "tensor",   "fp32",  "fp64",  "issues", "memory",
-    "l2_bytes", "waits", "trips", "tail",   "registers"};
+inline constexpr std::array<std::string_view, 11> kCostNames{
+    "tensor",   "wgmma", "fp32",  "fp64", "issues",   "memory",
+    "l2_bytes", "waits", "trips", "tail", "registers"};
 
 struct CostLine {
   std::string name;  ///< one of kCostNames
@@ -85,6 +101,7 @@ struct LaunchGeometry {
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
   LaunchValues values = {};
+  TensorMapPlans maps = {};
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
@@ -119,13 +136,15 @@ struct LaunchGeometry {
 ///     //@   cluster  1
 ///     //@   smem     smem_bytes
 ///     //@   when     k > 0                           (else it is left out; optional)
+///     //@   map      a: k, m; box 64, tile_m; swizzle 128   (a tensor map; optional, up to 4)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
 /// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
 /// (types in the order of the operation's slots) and takes one `GemmArgs` by value, then one
-/// `GemmTiledLaunch` if there is such a struct. Both structs are at global scope (nvcc's host pass
+/// `GemmTiledLaunch` if there is such a struct, then a `const __grid_constant__ kiln::TensorMap`
+/// for each `map` of its launch. Both structs are at global scope (nvcc's host pass
 /// cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and

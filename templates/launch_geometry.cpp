@@ -10,6 +10,9 @@
 
 #include "kiln/error.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/launch_evaluator.hpp"
+#include "templates/operation.hpp"
+#include "templates/tensor_maps.hpp"
 
 namespace kiln {
 namespace {
@@ -24,51 +27,6 @@ constexpr int kFirstClusterSm = 90;
 /// What a truth value may be.
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-
-/// Evaluates the expressions of one launch, or of what is common to all; errors name it. `Where`
-/// makes the name, which takes longer than all the rest and is seldom needed.
-template <class Where>
-class LaunchEvaluator {
- public:
-  LaunchEvaluator(Where where, std::span<const std::int64_t> values)
-      : where_(std::move(where)), values_(values) {}
-
-  [[noreturn]] void fail(std::string_view message) const {
-    throw Error(ErrorKind::template_, fmt::format("{}: {}", where_(), message));
-  }
-
-  /// `axis`: of an extent that has several, the one that is meant.
-  [[nodiscard]] std::int64_t value(std::string_view what, const Expression& expression,
-                                   std::int64_t least, std::int64_t most, char axis = 0) const {
-    const auto result = expression.evaluate(values_);
-    const auto name = [&] {
-      return axis == 0 ? std::string(what) : fmt::format("{}.{}", what, axis);
-    };
-    if (!result) {
-      fail(fmt::format("{} \"{}\" is undefined (division by zero or overflow)", name(),
-                       expression.text()));
-    }
-    if (*result < least || *result > most) {
-      fail(fmt::format("{} \"{}\" is {}, outside {} to {}", name(), expression.text(), *result,
-                       least, most));
-    }
-    return *result;
-  }
-
-  [[nodiscard]] std::array<std::uint32_t, 3> extent(std::string_view what,
-                                                    const std::vector<Expression>& expressions,
-                                                    const std::array<std::int64_t, 3>& most) const {
-    std::array<std::uint32_t, 3> result{1, 1, 1};
-    for (std::size_t i = 0; i < expressions.size(); ++i) {
-      result[i] = static_cast<std::uint32_t>(value(what, expressions[i], 1, most[i], "xyz"[i]));
-    }
-    return result;
-  }
-
- private:
-  Where where_;
-  std::span<const std::int64_t> values_;
-};
 
 }  // namespace
 
@@ -121,6 +79,13 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
                                      geometry.grid[i], geometry.cluster[i]));
         }
       }
+    }
+    const Operation& operation = *find_operation(operation_);
+    for (const auto& map : launch.maps) {
+      geometry.maps.items[geometry.maps.count++] =
+          plan_tensor_map(map, operation, problem, [&](const Expression& expression) {
+            return evaluator.value("map", expression, kLeast, kMost);
+          });
     }
     result.push_back(geometry);
   }

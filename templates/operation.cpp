@@ -3,6 +3,9 @@
 #include "templates/operation.hpp"
 
 #include <algorithm>
+#include <cstddef>
+
+#include "templates/kernels/common/gemm_args.cuh"
 
 namespace kiln {
 namespace {
@@ -38,10 +41,20 @@ const std::vector<Operation>& operations() {
        .size_names = {"m", "n", "k"},
        .type_slots = {"a", "b", "c", "d", "acc"},
        .trait_names = {"trans_a", "trans_b", "align_a", "align_b", "align_c", "align_d", "reads_c"},
+       .operands = {{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
+                    {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
+                    {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
+                    {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}},
+       .workspace_at = offsetof(GemmArgs, workspace),
        .flops = gemm_flops,
        .bytes = gemm_bytes},
   };
   return all;
+}
+
+const OperandPlace* Operation::operand(std::string_view slot) const {
+  const auto found = std::ranges::find(operands, slot, &OperandPlace::slot);
+  return found == operands.end() ? nullptr : &*found;
 }
 
 const Operation* find_operation(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "templates/digest.hpp"
+#include "templates/tensor_maps.hpp"
 #include "tuner/cubin_digest.hpp"
 #include "tuner/ptx_digest.hpp"
 
@@ -30,6 +31,9 @@ std::string launch_signature(const EvaluationJob& job) {
           fmt::format("launch grid={} block={} cluster={} smem={} values={}\n",
                       fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
                       fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","));
+      for (std::size_t map = 0; map < launch.maps.count; ++map) {
+        text += describe(launch.maps.items[map]) + "\n";
+      }
     }
   }
   return text;

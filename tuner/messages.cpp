@@ -67,7 +67,10 @@ KILN_WIRE_FIELDS(Gemm, m, n, k, a, b, c, d, acc, storage_a, storage_b, lda, ldb,
 KILN_WIRE_FIELDS(GemmCase, gemm, alpha, beta)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
-KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values)
+KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,
+                 promotion, type, rank)
+KILN_WIRE_FIELDS(TensorMapPlans, items, count)
+KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, epilogue, policy,

@@ -89,12 +89,14 @@ BlockClocks clocks_of(const Costs& costs, const Problem& problem, const DevicePr
   using emulated::Unit;
   const double l2_bytes_per_clock =
       profile.l2_bytes_per_ns / profile.clock_ghz / static_cast<double>(profile.limits.sm_count);
-  const double tensor = tensor_rate(profile.mma, problem.type("a").value_or(DType::f16));
+  const DType type = problem.type("a").value_or(DType::f16);
   BlockClocks block;
-  const std::array<double, 4> divided{clocks_at(costs.of("tensor"), tensor),
-                                      clocks_at(costs.of("fp32"), profile.lanes(Unit::fp32)),
-                                      clocks_at(costs.of("fp64"), profile.lanes(Unit::fp64)),
-                                      clocks_at(costs.of("issues"), profile.issue_per_clock)};
+  const std::array<double, 5> divided{
+      clocks_at(costs.of("tensor"), tensor_rate(profile.mma, type)),
+      clocks_at(costs.of("wgmma"), tensor_rate(profile.wgmma, type)),
+      clocks_at(costs.of("fp32"), profile.lanes(Unit::fp32)),
+      clocks_at(costs.of("fp64"), profile.lanes(Unit::fp64)),
+      clocks_at(costs.of("issues"), profile.issue_per_clock)};
   const std::array<double, 2> shared{
       clocks_at(costs.of("memory"), profile.shared_wavefronts_per_clock),
       clocks_at(costs.of("l2_bytes"), l2_bytes_per_clock)};

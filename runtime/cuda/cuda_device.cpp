@@ -108,7 +108,7 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   const CurrentDevice current(context_);
-  const auto& [grid, block, cluster, smem_bytes, values] = request.geometry;
+  const auto& [grid, block, cluster, smem_bytes, values, maps] = request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
   config.blockDim = {block[0], block[1], block[2]};
@@ -121,10 +121,17 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
     config.attrs = &attribute;
     config.numAttrs = 1;
   }
-  // A kernel without a struct at launch does not look at the second.
-  void* arguments[] = {const_cast<void*>(request.arguments),
-                       const_cast<std::int32_t*>(values.items.data())};
-  const cudaError_t error = cudaLaunchKernelExC(&config, request.function.handle, arguments);
+  std::array<void*, 2 + kMostTensorMaps> arguments{const_cast<void*>(request.arguments)};
+  std::size_t count = 1;
+  if (values.count > 0) arguments[count++] = const_cast<std::int32_t*>(values.items.data());
+  CudaTensorMaps encoded;
+  if (maps.count > 0) {
+    if (DeviceStatus status = tensor_maps_.encode(maps, request.arguments, encoded); !status.ok()) {
+      return status;
+    }
+    for (std::size_t i = 0; i < maps.count; ++i) arguments[count++] = &encoded[i];
+  }
+  const cudaError_t error = cudaLaunchKernelExC(&config, request.function.handle, arguments.data());
   if (error == cudaSuccess) [[likely]] {
     return {};
   }

@@ -9,6 +9,7 @@
 
 #include "runtime/cuda/current_device.hpp"
 #include "runtime/cuda/nvml.hpp"
+#include "runtime/cuda/tensor_map_encoder.hpp"
 #include "runtime/device.hpp"
 
 namespace kiln {
@@ -48,6 +49,7 @@ class CudaDevice : public Device {
  private:
   PrimaryContext context_;
   DeviceInfo info_;
+  TensorMapEncoder tensor_maps_;
   cudaStream_t stream_ = nullptr;
   std::mutex nvml_mutex_;
   std::unique_ptr<Nvml> nvml_;  ///< opened by the first telemetry()

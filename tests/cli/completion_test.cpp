@@ -99,7 +99,7 @@ TEST_P(Completion, OffersNothingForAFreeValue) {
 TEST_P(Completion, OffersTemplatesWithThoseOfAPath) {
   EXPECT_EQ(offered("kiln render gemm_t"), Names{"gemm_tiled"});
   EXPECT_EQ(offered("kiln tune --templates gemm_naive,gemm_w"),
-            (Names{"gemm_wmma", "gemm_wmma_direct"}));
+            (Names{"gemm_wgmma", "gemm_wmma", "gemm_wmma_direct"}));
   std::filesystem::create_directory(sandbox.folder() / "own");
   sandbox.write("own/mine.cu", user_template("mine"));
   EXPECT_EQ(offered("kiln --template-path own render m"), Names{"mine"});

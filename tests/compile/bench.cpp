@@ -37,11 +37,11 @@ Bench::Bench(std::vector<std::byte> ptx, const std::vector<std::string>& kernels
   EXPECT_TRUE(status.ok()) << status.message;
 }
 
-bool Bench::launch_bytes(const LaunchGeometry& geometry, const void* arguments,
+bool Bench::launch_bytes(const LaunchGeometry& geometry, const void* arguments, std::size_t bytes,
                          std::size_t kernel) {
   if (!module_) return false;
   const DeviceStatus status =
-      device_.launch({module_->functions()[kernel], geometry, arguments}, nullptr);
+      device_.launch({module_->functions()[kernel], geometry, arguments, bytes}, nullptr);
   EXPECT_TRUE(status.ok() || status.code == DeviceStatus::Code::faulted) << status.message;
   return status.ok();
 }

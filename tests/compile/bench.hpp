@@ -50,7 +50,9 @@ class Bench {
   /// number among those of the constructor.
   template <class Arguments>
   bool launch(const LaunchGeometry& geometry, const Arguments& arguments, std::size_t kernel = 0) {
-    return launch_bytes(geometry, &arguments, kernel);
+    // Tensor maps follow behind the argument, wherever that ends.
+    const std::size_t bytes = geometry.maps.count > 0 ? sizeof(arguments) : 0;
+    return launch_bytes(geometry, &arguments, bytes, kernel);
   }
   template <class Arguments>
   bool launch(std::array<std::uint32_t, 3> grid, std::uint32_t threads, const Arguments& arguments,
@@ -67,7 +69,8 @@ class Bench {
   [[nodiscard]] std::vector<emulated::Report> take_reports() { return device_.take_reports(); }
 
  private:
-  bool launch_bytes(const LaunchGeometry& geometry, const void* arguments, std::size_t kernel);
+  bool launch_bytes(const LaunchGeometry& geometry, const void* arguments, std::size_t bytes,
+                    std::size_t kernel);
   std::uint64_t count_conflicts(const LaunchGeometry& geometry, const void* arguments,
                                 std::size_t kernel);
 

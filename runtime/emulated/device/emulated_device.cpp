@@ -10,9 +10,11 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/async/tensor_map.hpp"
 #include "runtime/emulated/check/checker.hpp"
 #include "runtime/emulated/device/emulated_module.hpp"
 #include "templates/digest.hpp"
+#include "templates/tensor_maps.hpp"
 
 namespace kiln {
 namespace {
@@ -77,6 +79,64 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
 
 std::size_t value_bytes(const LaunchRequest& request) {
   return request.geometry.values.count * sizeof(std::int32_t);
+}
+
+/// Of the argument and the values behind it, which `maps` follow at the next multiple of their
+/// size.
+std::size_t bytes_with_maps(std::size_t bytes, std::size_t maps) {
+  constexpr std::size_t kSize = sizeof(emulated::TensorMap);
+  return maps == 0 ? bytes : (bytes + kSize - 1) / kSize * kSize + maps * kSize;
+}
+
+emulated::TensorType tensor_type(DType type) {
+  switch (type) {
+    case DType::f16:
+      return emulated::TensorType::f16;
+    case DType::bf16:
+      return emulated::TensorType::bf16;
+    case DType::tf32:
+      return emulated::TensorType::tf32;
+    case DType::f32:
+      return emulated::TensorType::f32;
+    case DType::f64:
+      return emulated::TensorType::f64;
+    case DType::s32:
+      return emulated::TensorType::s32;
+    default:
+      return emulated::TensorType::u8;
+  }
+}
+
+emulated::TensorMap encoded(const TensorMapPlan& plan, const void* argument) {
+  if (plan.rank == 0) return {};
+  const BoundTensorMap bound = bind_tensor_map(plan, argument);
+  emulated::TensorSpec spec;
+  spec.type = tensor_type(plan.type);
+  spec.rank = plan.rank;
+  spec.address = bound.address;
+  for (std::size_t i = 0; i < kMostMapRank; ++i) {
+    spec.dims[i] = plan.extents[i];
+    spec.box[i] = plan.box[i];
+    if (i + 1 < kMostMapRank) spec.strides[i] = static_cast<std::uint64_t>(bound.strides[i]);
+  }
+  spec.swizzle = plan.swizzle == 128  ? emulated::Swizzle::bytes128
+                 : plan.swizzle == 64 ? emulated::Swizzle::bytes64
+                 : plan.swizzle == 32 ? emulated::Swizzle::bytes32
+                                      : emulated::Swizzle::none;
+  const emulated::EncodedTensorMap result = emulated::encode_tensor_map(spec);
+  if (!result.fault.empty()) {
+    throw Error(ErrorKind::device,
+                fmt::format("the tensor map of a launch: {} ({})", result.fault, describe(plan)));
+  }
+  return result.map;
+}
+
+/// In words.
+std::string parameter_count(const LaunchGeometry& geometry) {
+  const std::size_t count = 1 + (geometry.values.count > 0 ? 1 : 0) + geometry.maps.count;
+  return count == 1   ? "one parameter"
+         : count == 2 ? "two parameters"
+                      : fmt::format("{} parameters", count);
 }
 
 }  // namespace
@@ -208,25 +268,36 @@ DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) cons
 /// The kernel reads as many bytes as its parameters take, wherever the argument ends.
 DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
   const auto& program = *program_of(request.function);
-  const std::size_t given = request.argument_bytes + value_bytes(request);
-  const bool too_short = program.parameter_bytes < value_bytes(request);
+  const std::size_t maps = request.geometry.maps.count;
+  const std::size_t given = bytes_with_maps(request.argument_bytes + value_bytes(request), maps);
+  const bool too_short = program.parameter_bytes < bytes_with_maps(value_bytes(request), maps) ||
+                         (maps > 0 && request.argument_bytes == 0);
   if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
   return {DeviceStatus::Code::launch_failed,
           fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
                       "the kernel {}, the arguments of its operation by value (const "
-                      "kiln::GemmArgs args){}.",
-                      program.parameter_bytes, given,
-                      value_bytes(request) == 0 ? "one parameter" : "two parameters",
-                      value_bytes(request) == 0 ? "" : ", and then its struct at launch"),
+                      "kiln::GemmArgs args){}{}.",
+                      program.parameter_bytes, given, parameter_count(request.geometry),
+                      value_bytes(request) == 0 ? "" : ", and then its struct at launch",
+                      maps == 0 ? ""
+                                : ", and then its tensor maps (const __grid_constant__ "
+                                  "kiln::TensorMap)"),
           false};
 }
 
 std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& request) {
   std::vector<std::byte> parameters(program_of(request.function)->parameter_bytes);
-  const std::size_t behind = parameters.size() - value_bytes(request);
+  const TensorMapPlans& maps = request.geometry.maps;
+  const std::size_t behind =
+      maps.count > 0 ? request.argument_bytes : parameters.size() - value_bytes(request);
   std::memcpy(parameters.data(), request.arguments, behind);
   std::memcpy(parameters.data() + behind, request.geometry.values.items.data(),
               value_bytes(request));
+  for (std::size_t i = 0; i < maps.count; ++i) {
+    const emulated::TensorMap map = encoded(maps.items[i], request.arguments);
+    std::memcpy(parameters.data() + parameters.size() - (maps.count - i) * sizeof(map), &map,
+                sizeof(map));
+  }
   return parameters;
 }
 

@@ -204,8 +204,8 @@ struct GemmMmaLaunch {  //@ at launch
 
 template <GemmMmaConfig C>
 KILN_HD constexpr kiln::RepackPlan repack_plan() {
-  return {C.repack_a != 0,      C.repack_b != 0, C.given_trans_a == 0,
-          C.given_trans_b != 0, C.given_a,       C.given_b};
+  return {C.repack_a != 0, C.repack_b != 0, C.given_trans_a == 0,     C.given_trans_b != 0,
+          C.given_a,       C.given_b,       C.depth_bytes == C.tile_k};
 }
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>

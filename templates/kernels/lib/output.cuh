@@ -37,6 +37,15 @@ class Output {
     store_element<kReadsC>(product, alpha_, beta_, c(row, col), d(row, col),
                            {args_, row, col, peaks_});
   }
+  /// What store() would write, of neighbours that all exist.
+  template <int kVecC, int kCount>
+  KILN_DEVICE ElementVector<D, kCount> finished(int row, int col, const Scaled (&product)[kCount],
+                                                Scaled alpha_, Scaled beta_) const {
+    ElementVector<D, kCount> to;
+    store_piece<kCount, kVecC, kReadsC>(product, kCount, alpha_, beta_, c(row, col), to.element,
+                                        {args_, row, col, peaks_});
+    return to;
+  }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Scaled (&product)[kCount], Scaled alpha_,
                          Scaled beta_) const {

@@ -16,6 +16,23 @@ KILN_DEVICE void sync_cluster() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
+/// All threads of the block, or of the cluster of kBlocks blocks.
+template <int kBlocks>
+KILN_DEVICE void meet() {
+  if constexpr (kBlocks == 1) {
+    __syncthreads();
+  } else {
+    sync_cluster();
+  }
+}
+
+/// The block's number in its cluster.
+KILN_DEVICE int block_rank_in_cluster() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
 /// The 16 bytes that block `rank` of the cluster has where this one has `mine`, in shared memory.
 KILN_DEVICE uint4 load_from_block(const void* mine, int rank) {
   unsigned theirs;

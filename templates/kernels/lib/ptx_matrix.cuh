@@ -49,6 +49,15 @@ KILN_DEVICE void load_matrices(unsigned (&to)[4], const void* row) {
 #define KILN_MMA_OF_SM_75 1
 #endif
 
+/// Stores four matrices of 8 rows of 16 bytes, of which lane 8 i + j has the address of row j of
+/// matrix i; each lane gives as many bytes of them as load_matrices() brings it. From sm_90 on.
+KILN_DEVICE void store_matrices(void* row, const unsigned (&from)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(row))),
+               "r"(from[0]), "r"(from[1]), "r"(from[2]), "r"(from[3])
+               : "memory");
+}
+
 #if defined(KILN_USES_F16) || defined(KILN_USES_FP8)  // fp8 counts as f16
 KILN_DEVICE void mma(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1,
                      TypeTag<__half>, TypeTag<__half>) {

@@ -12,7 +12,8 @@
 ///     +-----------------+  -- chunk by -->   +-----------------+--+   what the last chunk of a row
 ///      +-----------------+    chunk          +-----------------+--+   lacks is zero
 ///
-/// 8-bit elements that lie across k are transposed on the way, since nothing does it later.
+/// Elements that lie across k are transposed on the way where nothing does it later: those of 8
+/// bits for mma.sync, all but 16-bit ones for wgmma.
 ///
 /// The workspace begins with the parts of split-K, if k is split (split_k.cuh); then come A and B.
 
@@ -32,11 +33,11 @@ struct Operand {
   int across;
   int depth;
   bool along;  ///< whether its rows in memory run along k
+  bool turns;  ///< whether they do so in the workspace, in any case
 
   KILN_HD static constexpr int vec() { return 16 / static_cast<int>(sizeof(T)); }
-  KILN_HD static constexpr bool transposes(bool along) { return sizeof(T) == 1 && !along; }
   /// In the workspace.
-  KILN_DEVICE bool packed_along() const { return along || transposes(along); }
+  KILN_DEVICE bool packed_along() const { return along || turns; }
   KILN_DEVICE int packed_rows() const { return packed_along() ? across : depth; }
   KILN_DEVICE int chunks_of_row() const { return ceil_div(packed_along() ? depth : across, vec()); }
   KILN_DEVICE long long packed_ld() const { return chunks_of_row() * (vec() * 1LL); }
@@ -53,15 +54,16 @@ struct RepackPlan {
   bool along_b;
   int aligned_a;  ///< elements that their rows are aligned to as given
   int aligned_b;
+  bool turns;  ///< whether all rows run along k in the workspace
 };
 
 template <RepackPlan kPlan, class T>
 KILN_DEVICE Operand<T> given_a(const GemmArgs& args) {
-  return {static_cast<const T*>(args.a), args.lda, args.m, args.k, kPlan.along_a};
+  return {static_cast<const T*>(args.a), args.lda, args.m, args.k, kPlan.along_a, kPlan.turns};
 }
 template <RepackPlan kPlan, class T>
 KILN_DEVICE Operand<T> given_b(const GemmArgs& args) {
-  return {static_cast<const T*>(args.b), args.ldb, args.n, args.k, kPlan.along_b};
+  return {static_cast<const T*>(args.b), args.ldb, args.n, args.k, kPlan.along_b, kPlan.turns};
 }
 
 /// Where repacked operands begin: after so many parts.
@@ -120,32 +122,31 @@ KILN_DEVICE void repack_rows(const Operand<T>& operand, T* to, unsigned block) {
   }
 }
 
-/// Bytes of k and across of a tile that is transposed.
+/// Elements of k and across of a tile that is transposed.
 constexpr int kRepackTile = 64;
 
-/// Block `block` of `blocks` that transpose an operand of bytes, tile by tile along k:
+/// Block `block` of `blocks` that transpose an operand, tile by tile along k:
 ///
-///     memory: rows across k          workspace: rows along k, in chunks of 16
+///     memory: rows across k          workspace: rows along k, in chunks of 16 bytes
 ///          64 across                     64 of k
 ///     k 0  b b b b ...               0  |0 ... 15|16 ... |  |  |
 ///       1  b b b b ...               1  |        |       |  |  |
 ///       ...                              ...
 ///
 /// A thread reads every fourth row of the tile, and writes chunks, each from a column of the tile.
-/// A warp reads 32 neighbours of a row of the tile: 8 words, no conflict.
+/// A warp reads 32 neighbours of a row of the tile: as many words or fewer, no conflict.
 template <int kThreads, class T>
 KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned block,
                                    unsigned blocks) {
-  static_assert(sizeof(T) == 1 && kThreads % kRepackTile == 0, "Threads take columns");
+  static_assert(kThreads % kRepackTile == 0, "Threads take columns");
   constexpr int kVec = Operand<T>::vec();
-  constexpr int kStride = kRepackTile + 4;
+  constexpr int kStride = kRepackTile + 4 / static_cast<int>(sizeof(T));
   constexpr int kRowsPerPass = kThreads / kRepackTile;
-  __shared__ unsigned char tile[kRepackTile * kStride];
+  __shared__ T tile[kRepackTile * kStride];
   const auto deep = static_cast<unsigned>(ceil_div(operand.depth, kRepackTile));
   const unsigned tiles = deep * static_cast<unsigned>(ceil_div(operand.across, kRepackTile));
   const int x = static_cast<int>(threadIdx.x) % kRepackTile;
   const int first_row = static_cast<int>(threadIdx.x) / kRepackTile;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(operand.source);
   for (unsigned at = block; at < tiles; at += blocks) {
     const int first_k = static_cast<int>(at % deep) * kRepackTile;
     const int across = static_cast<int>(at / deep) * kRepackTile + x;
@@ -153,13 +154,13 @@ KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned bl
     for (int row = first_row; row < kRepackTile; row += kRowsPerPass) {
       const int z = first_k + row;
       const bool exists = z < operand.depth && across < operand.across;
-      tile[row * kStride + x] = exists ? bytes[z * operand.ld + across] : 0;
+      tile[row * kStride + x] = exists ? operand.source[z * operand.ld + across] : T{};
     }
     __syncthreads();
     for (int chunk = first_row; chunk < kRepackTile / kVec; chunk += kRowsPerPass) {
       const int z = first_k + chunk * kVec;
       if (across >= operand.across || z >= operand.depth) continue;
-      alignas(16) unsigned char column[kVec];
+      alignas(16) T column[kVec];
 #pragma unroll
       for (int i = 0; i < kVec; ++i) column[i] = tile[(chunk * kVec + i) * kStride + x];
       *reinterpret_cast<uint4*>(to + across * operand.packed_ld() + z) =
@@ -175,9 +176,9 @@ KILN_DEVICE unsigned repack_blocks(unsigned chunks) {
 }
 
 /// Block `block` of those that repack an operand, of which there are repack_blocks().
-template <int kThreads, bool kAlong, int kAligned, class T>
+template <int kThreads, bool kTransposes, int kAligned, class T>
 KILN_DEVICE void repack(const Operand<T>& operand, T* to, unsigned block) {
-  if constexpr (Operand<T>::transposes(kAlong)) {
+  if constexpr (kTransposes) {
     repack_transposed<kThreads>(operand, to, block,
                                 repack_blocks<kThreads>(operand.packed_chunks()));
   } else {
@@ -194,15 +195,15 @@ KILN_DEVICE void repack_operands(const GemmArgs& args, int parts) {
     const auto a = given_a<kPlan, A>(args);
     const unsigned blocks = repack_blocks<kThreads>(a.packed_chunks());
     if (block < blocks) {
-      repack<kThreads, kPlan.along_a, kPlan.aligned_a>(a, to, block);
+      repack<kThreads, kPlan.turns && !kPlan.along_a, kPlan.aligned_a>(a, to, block);
       return;
     }
     block -= blocks;
     to += a.packed_elements();
   }
   if constexpr (kPlan.b) {
-    repack<kThreads, kPlan.along_b, kPlan.aligned_b>(given_b<kPlan, B>(args),
-                                                     reinterpret_cast<B*>(to), block);
+    repack<kThreads, kPlan.turns && !kPlan.along_b, kPlan.aligned_b>(
+        given_b<kPlan, B>(args), reinterpret_cast<B*>(to), block);
   }
 }
 

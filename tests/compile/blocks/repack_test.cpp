@@ -55,10 +55,13 @@ struct RepackCase {
 class Repack : public BlockTest {
  protected:
   void check(const RepackCase& one) {
-    const std::string type = one.type == DType::s8 ? "signed char" : "__half";
+    const std::string type = one.type == DType::s8    ? "signed char"
+                             : one.type == DType::f32 ? "float"
+                                                      : "__half";
+    const bool turns = one.type != DType::f16;
     const std::string arguments =
-        fmt::format("<kiln::RepackPlan{{true, true, {}, {}, {}, {}}}, {}>", one.along_a,
-                    one.along_b, one.aligned, one.aligned, type);
+        fmt::format("<kiln::RepackPlan{{true, true, {}, {}, {}, {}, {}}}, {}>", one.along_a,
+                    one.along_b, one.aligned, one.aligned, turns, type);
     load(kRepackKernel, {"kiln::repack_both" + arguments, "kiln::places" + arguments});
     if (HasFatalFailure()) return;
     bytes_ = static_cast<int>(size_bytes(one.type));
@@ -67,8 +70,8 @@ class Repack : public BlockTest {
     args.m = one.m;
     args.n = one.n;
     args.k = one.k;
-    const bool packed_along_a = one.along_a || one.type == DType::s8;
-    const bool packed_along_b = one.along_b || one.type == DType::s8;
+    const bool packed_along_a = one.along_a || turns;
+    const bool packed_along_b = one.along_b || turns;
     args.lda = odd_multiple(one.along_a ? one.k : one.m, one.aligned);
     args.ldb = odd_multiple(one.along_b ? one.k : one.n, one.aligned);
     args.a = matrix(one.type, one.m, one.k, static_cast<int>(args.lda), !one.along_a);
@@ -139,8 +142,10 @@ TEST_F(Repack, OneElement) {
   check({DType::s8, false, false, 1, 1, 1, 1});
 }
 
-TEST_F(Repack, BytesEndUpAlongK) {
+TEST_F(Repack, RowsOfBytesAndWordsEndUpAlongK) {
   check({DType::s8, false, false, 1, 131, 200, 333});
+  check({DType::f32, false, false, 1, 131, 70, 201});
+  check({DType::f32, true, false, 4, 67, 64, 128});
   check({DType::s8, true, false, 4, 67, 64, 128});
 }
 

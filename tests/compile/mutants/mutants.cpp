@@ -64,7 +64,8 @@ void examine_mutant(Specimen& specimen, const Mutant& mutant) {
     return;
   }
   const std::string place = place_of(text, mutant.line);
-  ASSERT_FALSE(place.empty()) << "'" << mutant.line << "' is not on one line";
+  ASSERT_FALSE(place.empty()) << "'" << mutant.line
+                              << "' is not on one line; found: " << describe(observed);
   const bool found = std::any_of(
       observed.reports.begin(), observed.reports.end(),
       [&](const auto& report) { return report.place == place && report.finding == *mutant.kind; });

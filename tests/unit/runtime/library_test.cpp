@@ -44,7 +44,7 @@ TEST_F(LibraryTest, UntunedProblemGetsTheDefaultOfTheBestTemplate) {
   const Library library = open();
   const Kernel kernel = library.get(gemm_);
   EXPECT_EQ(kernel.match(), Match::default_config);
-  EXPECT_EQ(kernel.template_name(), "gemm_mma");
+  EXPECT_EQ(kernel.template_name(), "gemm_wgmma");
   EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("default"));
   EXPECT_THAT(warnings_, IsEmpty());
 }
@@ -200,7 +200,7 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
   store_trial(gemm_, "gemm_wmma", config_, 1000.0);
   decide_ = [](const CompileRequest& request) {
     FakeCompilation result;
-    for (const char* const name : {"gemm_wmma", "gemm_mma"}) {
+    for (const char* const name : {"gemm_wgmma", "gemm_wmma", "gemm_mma"}) {
       if (request.name_expressions[0].starts_with(name)) {
         result.cubin.behaviour = kBehaveLoadFailed;
       }
@@ -210,7 +210,7 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
   const Library library = open();
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   EXPECT_EQ(library.get(gemm_).template_name(), "gemm_tiled");
-  EXPECT_EQ(warnings_.size(), 3U) << "one for the tuned candidate, one for each default";
+  EXPECT_EQ(warnings_.size(), 4U) << "one for the tuned candidate, one for each default";
 }
 
 TEST_F(LibraryTest, ABetterKernelWhoseTemplateIsGoneIsNamedOnce) {
@@ -570,7 +570,7 @@ TEST_F(LibraryTest, KernelsStayValidWhenTheLibraryMoves) {
   Library library = open();
   const Kernel kernel = library.get(gemm_);
   const Library moved = std::move(library);
-  EXPECT_EQ(kernel.template_name(), "gemm_mma");
+  EXPECT_EQ(kernel.template_name(), "gemm_wgmma");
   EXPECT_EQ(moved.get(gemm_).config(), kernel.config());
 }
 

@@ -120,7 +120,7 @@ TEST(FrontMatterError, Costs) {
   };
   EXPECT_THAT(with("isues = k"), AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("unknown cost"),
                                        HasSubstr("did you mean \"issues\"?"),
-                                       HasSubstr("the costs are: tensor fp32")));
+                                       HasSubstr("the costs are: tensor wgmma fp32")));
   EXPECT_THAT(with("fp32 = m"),
               AllOf(StartsWith("tiny.cu:26:10:"), HasSubstr("a second cost \"fp32\"")));
   EXPECT_THAT(with("waits = tile_q"),

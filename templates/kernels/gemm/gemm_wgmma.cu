@@ -1,0 +1,300 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//@ template   gemm_wgmma
+//@ purpose    Hopper's tensor cores at their full rate: wgmma on tiles that tensor copies bring.
+//@ operation  gemm
+//@ epilogue   yes
+//@ arch       sm == 90
+//@ priority   300   // whatever it takes
+//@ types      a=f16|bf16 b=a c=a|f32 d=c acc=f32
+//@ types      a=f16 b=a c=a d=a acc=f16
+//@ types      a=tf32 b=tf32 c=f32 d=f32 acc=f32
+//@ types      a=s8|u8 b=s8|u8 c=s32|f16|bf16|f32|s8|u8 d=c acc=s32
+
+/// \file
+/// D = alpha op(A) op(B) + beta C where no thread loads an operand: one thread of a warpgroup of
+/// its own starts tensor copies into a ring of stages, and other warpgroups start the products:
+///
+///     producer     | copy 0 | copy 1 | copy 2 | copy 3 |  ...  as stages come free
+///     consumer 0            | multiply 0 | multiply 1 | ...  64 or more rows of the tile
+///     consumer 1            | multiply 0 | multiply 1 | ...  the rows below
+///
+/// The producer needs few registers and gives the others to the consumers, whose sums take most of
+/// theirs. Blocks stay for several tiles of D: while one is stored, the ring fills for the next.
+///
+///                     tile_cols
+///                   +-----------+              wgmma counts rows in 64s and columns in 8s.
+///                   |  columns  | depth        Usually rows are those of D. With few of them,
+///                   +-----------+              `swap` lays D on its side: its columns, of which
+///     +--+          +-----------+              there are many, on the axis of 64.
+///     |  |   64     | consumer 0|
+///     |  |          +-----------+ tile_rows
+///     |  |   64     | consumer 1|
+///     +--+          +-----------+
+///
+/// Blocks of a cluster bring each other what their neighbouring tiles have in common.
+///
+/// Tensor copies want rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as
+/// are 8- and 32-bit ones across k. Where D has few tiles, units of work are parts of k, which
+/// another launch adds up (lib/split_k.cuh).
+
+#include "common/meta.cuh"
+#include "lib/epilogue_boxes.cuh"
+#include "lib/epilogue_warpgroup.cuh"
+#include "lib/main_loop_ring.cuh"
+#include "lib/operand_copies.cuh"
+#include "lib/ptx_cluster.cuh"
+#include "lib/repack.cuh"
+#include "lib/warpgroup_tile.cuh"
+
+struct GemmWgmmaConfig {  //@ config
+  int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
+  int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 160 192 208 224 256
+  int depth_bytes;        //@ tune 32 64 128*   // of one stage, in bytes of A
+  int stages;             //@ tune 2 3 4* 5 6 8 12
+  int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
+  int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
+  int cluster_cols;       //@ tune 1* 2 4
+  int min_blocks;         //@ tune 1* 2     // of an SM
+  int swap;               //@ tune 0* 1     // rows are D's columns
+  int pingpong;           //@ tune 0* 1     // consumers: share each tile, or take them in turn
+  int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
+  int repack;             //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
+  int depth;              //@ let depth_bytes / a_bytes
+  int threads;            //@ let 128 * (consumers + 1)
+  int entry_regs;         //@ let 512 / (min_blocks * (consumers + 1)) / 8 * 8
+  int producer_regs;      //@ let consumers == 3 ? 32 : 40
+  int consumer_regs;      //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
+                          //@                 consumers / 8 * 8)
+  int sharers;            //@ let pingpong == 1 ? 1 : consumers   // of a tile
+  int sum_regs;           //@ let tile_rows / 64 / sharers * tile_cols / 2 * acc_bytes / 4
+  int repack_a;           //@ let repack % 2
+  int repack_b;           //@ let repack / 2
+  int given_along_a;      //@ let trans_a == 0
+  int given_along_b;      //@ let trans_b == 1
+  int along_a;            //@ let given_along_a == 1 || repack_a == 1 && a_bytes != 2 ? 1 : 0
+  int along_b;            //@ let given_along_b == 1 || repack_b == 1 && b_bytes != 2 ? 1 : 0
+  int tile_a;             //@ let swap == 1 ? tile_cols : tile_rows
+  int tile_b;             //@ let swap == 1 ? tile_rows : tile_cols
+  int share_a;            //@ let swap == 1 ? cluster_rows : cluster_cols   // blocks that share A
+  int share_b;            //@ let swap == 1 ? cluster_cols : cluster_rows
+  int span_a;             //@ let along_a == 1 ? depth_bytes : 128   // of the swizzle
+  int span_b;             //@ let along_b == 1 ? depth_bytes : 128
+  int box_a;              //@ let (along_a == 1 ? tile_a : depth) / share_a   // rows of one copy
+  int box_b;              //@ let (along_b == 1 ? tile_b : depth) / share_b
+  int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
+  int reads_matrix_c;     //@ let reads_c
+  int chunk_cols;         //@ let swap == 1 ? 16 : gcd(tile_cols, 32)   // stored at a time
+  int slab_stride;        //@ let chunk_cols + 8
+  int slab_elements;      //@ let (swap == 1 ? 8 : 16) * slab_stride   // of a warp
+  int span_d;             //@ let gcd(tile_cols * d_bytes, 128)   // of the swizzle of D's boxes
+  int slab_bytes;   //@ let round_up(max(slab_elements * acc_bytes, store * 32 * span_d), 1024)
+  int slabs_at;     //@ let stages * stage_bytes
+  int barriers_at;  //@ let slabs_at + consumers * 4 * slab_bytes
+  int smem_bytes;   //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
+  int aligned_a;    //@ let max(1, min(16, align_a) / a_bytes)   // elements, as given
+  int aligned_b;    //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;        //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;        //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_sum;      //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+  int vec_part;     //@ let 16 / acc_bytes               // in the workspace
+};
+
+struct GemmWgmmaLaunch {  //@ at launch
+  int group_m;            //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
+  int splits;             //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int parts;              //@ let splits == 1 ? 0 : splits   // in the workspace
+  int k_each;             //@ let min(k, ceil_div(ceil_div(k, depth), splits) * depth)   // of one
+  int row_tiles;          //@ let ceil_div(swap == 1 ? n : m, tile_rows * cluster_rows)
+  int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
+  int units;              //@ let row_tiles * col_tiles * splits   // of a cluster's work
+  int clusters;           //@ let min(units, device.sm_count * min_blocks /
+                          //@                 (cluster_rows * cluster_cols))
+  int turns;              //@ let ceil_div(units, clusters)   // of a block
+  int steps;              //@ let ceil_div(k_each, depth)     // of a turn
+  int chunks_a;           //@ let repack_a * (along_a == 1 ? m * ceil_div(k, 16 / a_bytes)
+                          //@                              : k * ceil_div(m, 16 / a_bytes))
+  int chunks_b;           //@ let repack_b * (along_b == 1 ? n * ceil_div(k, 16 / b_bytes)
+                          //@                              : k * ceil_div(n, 16 / b_bytes))
+};
+
+//@ require    repack_a == 1 || align_a >= 16 && (a_bytes == 2 || along_a == 1)   // what tensor
+//@ require    repack_b == 1 || align_b >= 16 && (b_bytes == 2 || along_b == 1)   // copies take
+//@ require    a_bytes == 2 || along_a == 1 && along_b == 1   // as wgmma wants other types
+//@ require    tile_rows % (64 * sharers) == 0
+//@ require    pingpong == 0 || consumers > 1
+//@ require    store == 0 || swap == 0 && align_d >= 16 && d_bytes >= 2 && span_d >= 32 &&
+//@              n * d_bytes % 16 == 0      // tensor copies store whole chunks
+//@ require    (along_a == 1 || tile_a % 64 == 0) && (along_b == 1 || tile_b % 64 == 0)   // slabs
+//@ require    acc_bytes == 4 || tile_cols == 16 || tile_cols % 32 == 0
+//@ require    a_bytes > 1 || tile_cols % 32 == 0 || tile_cols <= 16   // shapes of s8
+//@ require    stage_bytes % 1024 == 0
+//@ require    box_a % 8 == 0 && box_a * share_a == (along_a == 1 ? tile_a : depth)
+//@ require    box_b % 8 == 0 && box_b * share_b == (along_b == 1 ? tile_b : depth)
+//@ require    cluster_rows * cluster_cols <= 8
+//@ require    smem_bytes <= device.smem_optin
+//@ require    units <= 1073741824
+//@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
+//@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0
+//@ prefer     repack_b == 0 || align_b < 16 || b_bytes != 2 && given_along_b == 0
+//@ prefer     sum_regs + 32 <= consumer_regs
+//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
+//@ prefer     swap == 1 ? m < n : m > 32 || n <= 32
+//@ prefer     tile_cols >= 64 || (swap == 1 ? m : n) <= 2 * tile_cols   // reuse
+//@ prefer     (swap == 1 ? m : n) > tile_cols / 2 || tile_cols == 8
+//@ prefer     (swap == 1 ? n : m) > tile_rows / 2 || tile_rows == 64
+//@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
+//@ prefer     cluster_rows * cluster_cols == 1 || units * cluster_rows * cluster_cols >= 64
+//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * depth   // work for all
+//@ prefer     splits == 1 || units * cluster_rows * cluster_cols <= 2 * device.sm_count
+//@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
+//@ launch     gemm_wgmma_repack
+//@   when     repack > 0
+//@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
+//@   block    256
+//@ launch     gemm_wgmma
+//@   grid     clusters * cluster_rows * cluster_cols
+//@   block    threads
+//@   cluster  cluster_rows * cluster_cols
+//@   smem     smem_bytes
+//@   map      a: along_a == 1 ? k : m, along_a == 1 ? m : k;
+//@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote 256;
+//@            pitch repack_a == 1 ? round_up(along_a == 1 ? k : m, 16 / a_bytes) : 0;
+//@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
+//@   map      b: along_b == 1 ? k : n, along_b == 1 ? n : k;
+//@            box along_b == 1 ? depth : 64, box_b; swizzle span_b; promote 256;
+//@            pitch repack_b == 1 ? round_up(along_b == 1 ? k : n, 16 / b_bytes) : 0;
+//@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
+//@                                         16 * chunks_a : -1
+//@   map      d: store == 1 ? n : 0, m; box store == 1 ? span_d / d_bytes : 16, 16;
+//@            swizzle store == 1 ? span_d : 0
+//@ launch     gemm_wgmma_sum
+//@   when     parts > 0
+//@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
+//@   block    128
+//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b)
+//@ cost       wgmma = turns * steps * tile_rows * tile_cols * depth
+//@ cost       issues = turns * steps * (consumers * 100 + 60)
+//@ cost       memory = turns * steps *   // or what the producer's copies take, one by one
+//@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,
+//@                         150 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
+//@                                share_b * (along_b == 1 ? 1 : tile_b / 64)))
+//@ cost       l2_bytes = turns * steps *   // half: blocks ask for the same at the same time
+//@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes / 2
+//@ cost       trips = ceil_div(steps, stages - 1)
+//@ cost       tail = (pingpong == 1 ? 1 : turns) * tile_rows * tile_cols *
+//@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 1 : acc_bytes + 3 * d_bytes) / 64
+//@ cost       registers = entry_regs
+
+template <GemmWgmmaConfig C>
+KILN_HD constexpr kiln::RepackPlan repack_plan() {
+  return {C.repack_a != 0, C.repack_b != 0, C.given_along_a != 0,        C.given_along_b != 0,
+          C.aligned_a,     C.aligned_b,     C.depth_bytes != 2 * C.depth};
+}
+
+template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(256)
+    gemm_wgmma_repack(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
+  kiln::repack_operands<repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
+}
+
+template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(C.threads, C.min_blocks)
+    gemm_wgmma(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch,
+               const __grid_constant__ kiln::TensorMap map_a,
+               const __grid_constant__ kiln::TensorMap map_b,
+               const __grid_constant__ kiln::TensorMap map_d) {
+  using namespace kiln;
+  constexpr int kBlocks = C.cluster_rows * C.cluster_cols;
+  constexpr StageOperand kA{C.along_a != 0, C.span_a, C.tile_a, C.depth, sizeof(A)};
+  constexpr StageOperand kB{C.along_b != 0, C.span_b, C.tile_b, C.depth, sizeof(B)};
+  constexpr StageOperand kRows = C.swap == 1 ? kB : kA;
+  constexpr StageOperand kCols = C.swap == 1 ? kA : kB;
+  constexpr StageBytes kStage{C.tile_rows * C.depth_bytes, C.stage_bytes};
+  constexpr UnitShape kUnits{C.tile_rows, C.tile_cols, C.depth, C.cluster_rows, C.cluster_cols};
+  using Ring = RingBarriers<C.stages, C.sharers, kBlocks, C.pingpong == 1 ? C.consumers : 0>;
+  extern __shared__ __align__(1024) unsigned char shared_memory[];
+  Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  const int warpgroup = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
+  const int rank = kBlocks == 1 ? 0 : block_rank_in_cluster();
+  const unsigned first_unit = blockIdx.x / kBlocks;
+  if (threadIdx.x == 0) {
+    ring.init();
+    prefetch_map(map_a);
+    prefetch_map(map_b);
+  }
+  meet<kBlocks>();
+
+  RingPlace place;
+  if (warpgroup == C.consumers) {
+    if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
+    if (thread == 0) {
+      const ClusterPlace<C.cluster_rows, C.cluster_cols> at(rank);
+      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols> rows{
+          C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
+      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
+          C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
+      for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
+        const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
+        fill_stages<C.stages, kStage, C.depth>(ring, place, rows, cols, shared_memory, unit);
+      }
+    }
+    __syncwarp();
+  } else {
+    if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
+    constexpr WarpgroupTileShape kTile{C.tile_rows / 64 / C.sharers, C.tile_cols, C.depth, kRows,
+                                       kCols};
+    constexpr SlabShape kSlab{C.swap == 1, C.chunk_cols, C.slab_stride};
+    const int first_row = C.pingpong == 1 ? 0 : warpgroup * kTile.blocks * 64;
+    const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
+    const unsigned cols_at = shared_address(shared_memory) + kStage.rows;
+    unsigned char* const slabs =
+        shared_memory + C.slabs_at + static_cast<int>(threadIdx.x) / 32 * C.slab_bytes;
+    const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
+    WarpgroupTile<Conditional<C.swap == 1, B, A>, Conditional<C.swap == 1, A, B>, Acc, kTile> tile;
+    int turns = 0;  // of all consumers
+    for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
+      const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
+      if constexpr (C.pingpong == 1) {
+        const int turn = turns++;
+        if (turn % C.consumers != warpgroup) {
+          place.template skip<C.stages>(unit.steps);
+          continue;
+        }
+        ring.wait_for_turn(warpgroup, turn / C.consumers);
+      }
+      if (unit.steps == 0) tile.clear();
+      const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
+                                                               unit.steps, thread);
+      if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
+      wgmma_wait<0>();
+      if (unit.steps > 0) ring.release(last, thread);
+      tile.finish();
+      const int row = unit.row + first_row;
+      if (at_launch.parts > 0) {
+        const GemmArgs part = part_of_gemm<C.along_a == 0, C.along_b != 0, A, B, Acc>(
+            args, unit.part, at_launch.k_each);
+        store_tile<kSlab, 1, C.vec_part>(tile, PartOutput<Acc>(part), reinterpret_cast<Acc*>(slabs),
+                                         row, unit.col);
+      } else if constexpr (C.store == 1) {
+        store_boxes<C.vec_c, C.span_d>(tile, output, map_d, slabs, row + thread / 32 * 16,
+                                       unit.col);
+      } else {
+        store_tile<kSlab, C.vec_c, C.vec_d>(tile, output, reinterpret_cast<Acc*>(slabs), row,
+                                            unit.col);
+      }
+    }
+    // Shared memory stays until the last copy read it.
+    if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();
+    __syncwarp();
+  }
+  // Other blocks may still arrive at this one's barriers.
+  if constexpr (kBlocks > 1) sync_cluster();
+}
+
+template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
+__global__ void __launch_bounds__(128)
+    gemm_wgmma_sum(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
+  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(args, at_launch.parts);
+}

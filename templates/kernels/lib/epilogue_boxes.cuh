@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// Writes a warpgroup's tile to D by tensor copies, which go on while its warps do something else.
+/// Each warp has two slabs of shared memory, of 16 rows as wide as a swizzle, and fills one while
+/// the other is read:
+///
+///     sums  --epilogue-->  slab 0  --copy-->  D, 16 rows and up to 128 bytes of them
+///                          slab 1  --copy-->  the columns after those
+///
+/// Chunks of 16 bytes change places in a slab as the copy's swizzle has it, so that the rows of a
+/// chunk are in different banks. What lies outside of D is left out in whole chunks: its rows must
+/// consist of such.
+
+#include "common/annotations.cuh"
+#include "common/epilogue.cuh"
+#include "lib/ptx_matrix.cuh"
+#include "lib/ptx_tensor_copy.cuh"
+
+namespace kiln {
+
+constexpr int kBoxRows = 16;
+constexpr int kSlabsOfWarp = 2;
+
+/// Where chunk `chunk` of row `row` is in a slab whose rows are as long as the swizzle's span.
+template <int kSpan>
+KILN_DEVICE unsigned char* swizzled_chunk(unsigned char* slab, int row, int chunk) {
+  return slab + row * kSpan + (chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16;
+}
+
+/// The two neighbours that a lane has of group `group` of eight columns, finished. `row` and `col`
+/// are the warp's first row of D in this block, and the group's first column.
+template <int kVecC, class Tile, class Output>
+KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile& tile,
+                                                                     const Output& output,
+                                                                     int block, int group, int half,
+                                                                     int row, int col) {
+  constexpr int kPieceC = kVecC < 2 ? 1 : 2;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int to_row = row + half * 8 + lane / 4;
+  const int to_col = col + lane % 4 * 2;
+  if (to_row >= output.rows() || to_col >= output.cols()) return {};
+  typename Tile::Sum sums[2];
+  tile.pair(block, group, half, sums);
+  const typename Output::Scaled product[2] = {output.scaled(sums[0]), output.scaled(sums[1])};
+  return output.template finished<kPieceC>(to_row, to_col, product, output.alpha(), output.beta());
+}
+
+/// The tile, whose first row of this warp is `row` of D, its first column `col`. `slabs`: the
+/// warp's, of 16 kSpan bytes each. The map's box is one of them.
+template <int kVecC, int kSpan, class Tile, class Output>
+KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const TensorMap& map,
+                             unsigned char* slabs, int row, int col) {
+  using Element = typename Output::Element;
+  constexpr int kBytes = static_cast<int>(sizeof(Element));
+  static_assert(kBytes == 2 || kBytes == 4, "stmatrix, or pairs of words");
+  constexpr int kCols = kSpan / kBytes;
+  constexpr int kPieces = Tile::shape().cols / kCols;
+  static_assert(kPieces * kCols == Tile::shape().cols && kCols % 8 == 0, "Whole slabs");
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int piece = 0; piece < Tile::shape().blocks * kPieces; ++piece) {
+    const int block = piece / kPieces;
+    const int first = piece % kPieces * kCols;
+    unsigned char* const slab = slabs + piece % kSlabsOfWarp * (kBoxRows * kSpan);
+    // The tile before ended with this slab if its pieces are odd in number.
+    constexpr bool kOdd = Tile::shape().blocks * kPieces % 2 != 0;
+    if (lane == 0) {
+      if (kOdd && piece == 0) {
+        wait_until_read<0>();
+      } else {
+        wait_until_read<1>();
+      }
+    }
+    __syncwarp();
+#pragma unroll
+    for (int at = 0; at < kCols; at += 16) {
+      ElementVector<Element, 2> pairs[4];
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        if (at + i / 2 * 8 >= kCols) continue;
+        const int from = first + at + i / 2 * 8;
+        pairs[i] = finished_pair<kVecC>(tile, output, block, from / 8, i % 2, row + block * 64,
+                                        col + from);
+      }
+      if constexpr (kBytes == 2) {
+        unsigned words[4];
+        memcpy(words, pairs, sizeof(words));
+        store_matrices(swizzled_chunk<kSpan>(slab, lane % 16, at / 8 + lane / 16), words);
+      } else {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          if (at + i / 2 * 8 >= kCols) continue;
+          const int chunk = (at + i / 2 * 8) / 4 + lane % 4 / 2;
+          unsigned char* const to =
+              swizzled_chunk<kSpan>(slab, i % 2 * 8 + lane / 4, chunk) + lane % 2 * 8;
+          *reinterpret_cast<ElementVector<Element, 2>*>(to) = pairs[i];
+        }
+      }
+    }
+    publish_to_copies();
+    __syncwarp();
+    if (lane == 0) {
+      const BoxPlace place{col + first, row + block * 64};
+      if (place.y < output.rows() && place.x < output.cols()) store_box(map, place, slab);
+      close_store_group();
+    }
+  }
+}
+
+}  // namespace kiln

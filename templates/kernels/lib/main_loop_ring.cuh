@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The two ends of a ring of stages (lib/tensor_ring.cuh): a thread that fills them with the tiles
+/// of a unit of work, and a warpgroup that multiplies them. In a stage the tile of the rows comes
+/// first, then that of the columns.
+
+#include "lib/ptx_wgmma.cuh"
+#include "lib/tensor_ring.cuh"
+#include "lib/work_units.cuh"
+
+namespace kiln {
+
+struct StageBytes {
+  int rows;  ///< of the tile of the rows
+  int all;
+};
+
+/// Starts the copies of all stages of the unit, as they come free. `memory`: the first stage.
+template <int kStages, StageBytes kBytes, int kDepth, class Ring, class Rows, class Cols>
+KILN_DEVICE void fill_stages(Ring& ring, RingPlace& place, const Rows& rows, const Cols& cols,
+                             unsigned char* memory, const Unit& unit) {
+  for (int step = 0; step < unit.steps; ++step) {
+    ring.begin_fill(place, kBytes.all);
+    unsigned char* const stage = memory + place.stage * kBytes.all;
+    const int k = unit.first_k + step * kDepth;
+    rows.start(stage, unit.row, k, ring.full[place.stage]);
+    cols.start(stage + kBytes.rows, unit.col, k, ring.full[place.stage]);
+    place.template advance<kStages>();
+  }
+}
+
+/// Multiplies that many stages, and returns the place of the last, whose products still run.
+/// `rows_at`, `cols_at`: addresses of what the warpgroup multiplies in the first stage of the ring.
+template <int kStages, StageBytes kBytes, class Ring, class Tile>
+KILN_DEVICE RingPlace multiply_stages(Ring& ring, RingPlace& place, Tile& tile, unsigned rows_at,
+                                      unsigned cols_at, int steps, int thread) {
+  RingPlace before = place;
+  for (int step = 0; step < steps; ++step) {
+    ring.wait_until_full(place);
+    const unsigned stage = place.stage * kBytes.all;
+    tile.multiply(rows_at + stage, cols_at + stage, step);
+    // While these products run, those of the stage before are over.
+    wgmma_wait<1>();
+    if (step > 0) ring.release(before, thread);
+    before = place;
+    place.template advance<kStages>();
+  }
+  return before;
+}
+
+}  // namespace kiln

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A ring of stages in shared memory between warps that only copy and warpgroups that only
+/// multiply. Two barriers belong to each stage:
+///
+///                  wait(empty)          copies count at `full`
+///     producer   ------------> fill ------------------------->  consumers wait(full)
+///         ^                                                         |  multiply
+///         +---------------------  arrive(empty)  <------------------+
+///
+/// Everyone walks the stages in the same order. A place in the ring knows its stage and the parity
+/// of the phase that the barriers are in, which changes each time round:
+///
+///     stage      0  1  2  3 | 0  1  2  3 | 0 ...
+///     parity     0  0  0  0 | 1  1  1  1 | 0 ...
+///
+/// In a cluster, blocks that share an operand each bring a part of it to all of them. So a stage is
+/// empty when the consumers of every block said so.
+
+#include "common/annotations.cuh"
+#include "lib/ptx_barrier.cuh"
+
+namespace kiln {
+
+struct RingPlace {
+  int stage = 0;
+  int parity = 0;
+
+  /// Past so many stages, which are somebody else's.
+  template <int kStages>
+  KILN_DEVICE void skip(int stages) {
+    const int end = stage + stages;
+    stage = end % kStages;
+    parity ^= end / kStages & 1;
+  }
+  template <int kStages>
+  KILN_DEVICE void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+};
+
+/// Who waits for a phase by its parity must be less than two phases behind. So consumers that take
+/// tiles in turn, whose stages lie far apart, wait for their turn first.
+///
+/// kConsumers: warpgroups of a block that multiply what a stage has. kBlocks: of the cluster.
+/// kTurns: warpgroups that take turns, or 0.
+template <int kStages, int kConsumers, int kBlocks, int kTurns>
+struct RingBarriers {
+  Barrier full[kStages];
+  Barrier empty[kStages];
+  Barrier turn[kTurns > 0 ? kTurns : 1];
+
+  /// By one thread, before all blocks of the cluster meet.
+  KILN_DEVICE void init() {
+    for (int i = 0; i < kStages; ++i) {
+      init_barrier(full[i], 1);
+      init_barrier(empty[i], kConsumers * kBlocks);
+    }
+    for (int i = 0; i < kTurns; ++i) init_barrier(turn[i], 1);
+    publish_barriers();
+  }
+
+  /// The producer's: until all consumers left the stage, then announces what copies will bring.
+  KILN_DEVICE void begin_fill(RingPlace at, int bytes) {
+    wait_until_empty(at);
+    arrive_expecting(full[at.stage], bytes);
+  }
+  KILN_DEVICE void wait_until_empty(RingPlace at) { wait_for(empty[at.stage], at.parity ^ 1); }
+
+  /// Warpgroup `taker` waits for its turn number `count`, from 0; the first of the first is free.
+  KILN_DEVICE void wait_for_turn(int taker, int count) {
+    wait_for(turn[taker], (count & 1) ^ (taker == 0 ? 1 : 0));
+  }
+  /// It started its last product.
+  KILN_DEVICE void pass_turn(int taker, int thread) {
+    if (thread == 0) arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
+  }
+
+  /// A consumer's.
+  KILN_DEVICE void wait_until_full(RingPlace at) { wait_for(full[at.stage], at.parity); }
+  /// Its warpgroup's last use of the stage is over; `thread` of the warpgroup.
+  KILN_DEVICE void release(RingPlace at, int thread) {
+    if constexpr (kBlocks == 1) {
+      if (thread == 0) arrive(empty[at.stage]);
+    } else {
+      if (thread < kBlocks) arrive_at_block(empty[at.stage], thread);
+    }
+  }
+};
+
+}  // namespace kiln

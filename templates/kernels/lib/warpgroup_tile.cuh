@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// A warpgroup's share of a tile of D: kTile.blocks blocks of 64 rows, as wide as the tile, whose
+/// sums stay in registers. Rows lie on the axis of wgmma that counts 64, columns on the other. Of
+/// each block warp w has rows 16 w to 16 w + 15, in groups of eight columns:
+///
+///            columns 0 to 7              8 to 15
+///          +------------------------+-----------------
+///     row  | lane 0  lane 1 ...  3  |  lane 0 ...          two neighbouring sums each,
+///      0   |  0  1    2  3      6 7 |                      registers 0 and 1 of the group
+///      1   | lane 4 ...             |
+///     ...  |                        |
+///      8   | lane 0 ...             |                      registers 2 and 3
+///
+/// A stage holds both operands as tensor copies leave them: rows along k (one span wide), or rows
+/// across k in slabs of one span, which follow one another.
+
+#include "common/annotations.cuh"
+#include "lib/ptx_wgmma.cuh"
+
+namespace kiln {
+
+/// An operand's tile in a stage.
+struct StageOperand {
+  bool along_k;  ///< whether its rows run along k
+  int span;      ///< bytes of the swizzle
+  int across;    ///< rows of D (or columns) of the whole tile
+  int depth;     ///< of k, in elements
+  int bytes;     ///< of an element
+
+  /// Descriptor's layout.
+  KILN_HD constexpr SwizzledRows rows() const { return {span, along_k ? 16 : depth * span}; }
+  /// Bytes from the tile's start to what begins at row `at` (a multiple of 64), and `step` elements
+  /// deeper.
+  KILN_HD constexpr int offset(int at, int step) const {
+    return along_k ? at * span + step * bytes : at * bytes / span * depth * span + step * span;
+  }
+};
+
+struct WarpgroupTileShape {
+  int blocks;  ///< of 64 rows
+  int cols;
+  int depth;  ///< of a stage, in elements
+  StageOperand rows_operand;
+  StageOperand cols_operand;
+};
+
+template <class A, class B, class Acc, WarpgroupTileShape kTile>
+class WarpgroupTile {
+ public:
+  using Types = WgmmaTypes<A, B, Acc>;
+  using Register = typename Types::Register;
+  using Sum = Acc;
+  KILN_HD static constexpr WarpgroupTileShape shape() { return kTile; }
+  KILN_HD static constexpr int registers() { return kTile.cols / 2 / Types::kSums; }
+
+  KILN_DEVICE void clear() {
+#pragma unroll
+    for (int i = 0; i < kTile.blocks; ++i) {
+#pragma unroll
+      for (int j = 0; j < registers(); ++j) sums_[i][j] = Register(0);
+    }
+  }
+
+  /// Starts the products of a stage as a group; with `adds` 0 the first of them replaces the sums.
+  /// The addresses are those of the operands' tiles in shared memory, that of the rows at the
+  /// warpgroup's first.
+  KILN_DEVICE void multiply(unsigned rows_at, unsigned cols_at, int adds) {
+    constexpr StageOperand kRows = kTile.rows_operand;
+    constexpr StageOperand kCols = kTile.cols_operand;
+    constexpr int kSteps = kTile.depth / Types::kDepth;
+    const u64 rows = wgmma_descriptor<kRows.rows()>(rows_at);
+    const u64 cols = wgmma_descriptor<kCols.rows()>(cols_at);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+#pragma unroll
+      for (int i = 0; i < kTile.blocks; ++i) {
+        WgmmaOf<registers()>::template multiply<Types::kKind, kRows.along_k ? 0 : 1,
+                                                kCols.along_k ? 0 : 1>(
+            sums_[i], rows + kRows.offset(64 * i, step * Types::kDepth) / 16,
+            cols + kCols.offset(0, step * Types::kDepth) / 16, step > 0 ? 1 : adds);
+      }
+    }
+    wgmma_commit();
+  }
+
+  /// After the last wait, before the sums are read.
+  KILN_DEVICE void finish() {
+#pragma unroll
+    for (int i = 0; i < kTile.blocks; ++i) {
+#pragma unroll
+      for (int j = 0; j < registers(); ++j) pin(sums_[i][j]);
+    }
+  }
+
+  /// Two neighbouring sums of a group of eight columns, `half` 0 or 1: rows 0 to 7, or 8 to 15.
+  KILN_DEVICE void pair(int block, int group, int half, Acc (&to)[2]) const {
+    if constexpr (Types::kSums == 1) {
+      to[0] = sums_[block][group * 4 + half * 2];
+      to[1] = sums_[block][group * 4 + half * 2 + 1];
+    } else {
+      const Register both = sums_[block][group * 2 + half];
+      memcpy(to, &both, sizeof(to));
+    }
+  }
+
+ private:
+  Register sums_[kTile.blocks][registers()];
+};
+
+/// Sixteen rows of a warpgroup's tile that a warp has, from a group of eight columns on, as
+/// lib/epilogue_staged.cuh stores them.
+template <class Tile, class Acc, int kGroups>
+class WarpRows {
+ public:
+  struct Atom {
+    KILN_HD static constexpr int rows() { return 16; }
+    KILN_HD static constexpr int cols() { return 8; }
+  };
+  struct Shape {
+    int rows;
+    int cols;
+  };
+  KILN_HD static constexpr Shape shape() { return {1, kGroups}; }
+
+  KILN_DEVICE WarpRows(const Tile& tile, int block, int group)
+      : tile_(tile), block_(block), group_(group) {}
+
+  KILN_DEVICE void store_row(int, Acc* slab, int stride) const {
+    store_shifted_row(0, slab, stride, 0);
+  }
+  KILN_DEVICE void store_shifted_row(int, Acc* slab, int stride, int shift) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+    Acc* to = slab + lane / 4 * stride + lane % 4 * 2 + shift;
+#pragma unroll
+    for (int j = 0; j < kGroups; ++j) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        Acc sums[2];
+        tile_.pair(block_, group_ + j, half, sums);
+        Acc* at = to + half * 8 * stride + j * 8;
+        at[0] = sums[0];
+        at[1] = sums[1];
+      }
+    }
+  }
+
+ private:
+  const Tile& tile_;
+  int block_;
+  int group_;
+};
+
+/// The same of a tile whose rows are columns of D: eight rows of D, sixteen columns.
+template <class Tile, class Acc>
+class WarpColumns {
+ public:
+  struct Atom {
+    KILN_HD static constexpr int rows() { return 8; }
+    KILN_HD static constexpr int cols() { return 16; }
+  };
+  struct Shape {
+    int rows;
+    int cols;
+  };
+  KILN_HD static constexpr Shape shape() { return {1, 1}; }
+
+  KILN_DEVICE WarpColumns(const Tile& tile, int block, int group)
+      : tile_(tile), block_(block), group_(group) {}
+
+  KILN_DEVICE void store_row(int, Acc* slab, int stride) const {
+    const int lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      Acc sums[2];
+      tile_.pair(block_, group_, half, sums);
+      Acc* at = slab + lane % 4 * 2 * stride + half * 8 + lane / 4;
+      at[0] = sums[0];
+      at[stride] = sums[1];
+    }
+  }
+
+ private:
+  const Tile& tile_;
+  int block_;
+  int group_;
+};
+
+}  // namespace kiln

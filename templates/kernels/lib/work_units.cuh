@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+/// \file
+/// The work of kernels whose blocks stay: units, each a tile of D or, where k is split, a part of
+/// one, which the clusters of a launch take in turn:
+///
+///     cluster 0    unit 0   unit 3   unit 6 ...
+///     cluster 1    unit 1   unit 4   unit 7 ...      as many at a time as there are clusters
+///     cluster 2    unit 2   unit 5   unit 8 ...
+///
+/// A cluster's blocks have neighbouring tiles.
+
+#include "common/annotations.cuh"
+#include "common/arithmetic.cuh"
+#include "lib/tile_order.cuh"
+
+namespace kiln {
+
+struct UnitShape {
+  int tile_rows;
+  int tile_cols;
+  int depth;         ///< of a stage
+  int cluster_rows;  ///< blocks of a cluster
+  int cluster_cols;
+};
+
+/// What a block does in one turn.
+struct Unit {
+  int row;  ///< of its tile
+  int col;
+  int part;     ///< of k
+  int first_k;  ///< of the part
+  int steps;    ///< stages that it is long
+};
+
+/// Unit `unit` for the block of that rank in its cluster. Launch: the struct at launch, with the
+/// numbers of tiles, k_each and group_m.
+template <UnitShape kShape, class Launch>
+KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
+  const auto tiles = static_cast<unsigned>(launch.row_tiles * launch.col_tiles);
+  const TilePlace place =
+      grouped_tile(unit % tiles, launch.row_tiles, launch.col_tiles, launch.group_m);
+  const int part = static_cast<int>(unit / tiles);
+  const long long first_k = static_cast<long long>(part) * launch.k_each;
+  const long long left = k - first_k;
+  const long long depth = left < 0 ? 0 : left < launch.k_each ? left : launch.k_each;
+  return {(place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
+          (place.col * kShape.cluster_cols + rank / kShape.cluster_rows) * kShape.tile_cols, part,
+          static_cast<int>(first_k), ceil_div(static_cast<int>(depth), kShape.depth)};
+}
+
+}  // namespace kiln

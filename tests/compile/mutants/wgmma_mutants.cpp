@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Mutants of gemm_wgmma: the ring, the copies, the descriptors, the cluster and the stores.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/compile/mutants/catalog_specimen.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using WgmmaMutants = NvrtcTest;
+
+// Where the instructions of the kernel are, which reports name.
+const char* const kProduct = "KILN_WGMMA_OF(16, ";
+const char* const kProductOf128 = "KILN_WGMMA_OF(64, ";
+const char* const kLoad =
+    "\"l\"(&map), \"r\"(from.x), \"r\"(from.y), \"r\"(shared_address(&barrier))";
+const char* const kExpect = "\"r\"(bytes)";
+const char* const kWait = "\"r\"(parity)";
+const char* const kArriveAtBlock = "      \"r\"(rank)";
+const char* const kScaled = "value[i] = alpha * product[i];";
+const char* const kFill = "\"r\"(from[0]), \"r\"(from[1]), \"r\"(from[2]), \"r\"(from[3])";
+const char* const kStore = "\"r\"(to.x), \"r\"(to.y), \"r\"(shared_address(from))";
+
+std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
+  return "cluster_cols=1 " + shape + " consumers=2 depth_bytes=128 group_m=1 min_blocks=1 " +
+         schedule +
+         " repack=0 splits=1 stages=2 store=1 swap=0 tile_cols=" + std::to_string(tile_cols) +
+         " tile_rows=128";
+}
+
+TEST_F(WgmmaMutants, Ring) {
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=1", "pingpong=0"),
+                           problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
+  const std::string expect = "arrive_expecting(full[at.stage], bytes);";
+  examine(
+      specimen,
+      {
+          reported("no_wait_for_copies", "    ring.wait_until_full(place);\n", "",
+                   Finding::missing_wait, kProduct),
+          reported("wrong_parity", "wait_for(full[at.stage], at.parity);",
+                   "wait_for(full[at.stage], at.parity ^ 1);", Finding::missing_wait, kProduct),
+          reported("parity_never_flips", "      parity ^= 1;\n", "", Finding::invalid_operand,
+                   kExpect),
+          reported("no_wait_for_readers", "    wait_until_empty(at);\n", "",
+                   Finding::invalid_operand, kExpect),
+          reported("waits_for_ever", "wait_for(empty[at.stage], at.parity ^ 1);",
+                   "wait_for(empty[at.stage], at.parity);", Finding::deadlock, kWait),
+          reported("too_few_bytes", expect, "arrive_expecting(full[at.stage], bytes - 128);",
+                   Finding::deadlock, kWait),
+          reported("too_many_bytes", expect, "arrive_expecting(full[at.stage], bytes + 128);",
+                   Finding::deadlock, kWait),
+          reported("too_few_arrivals", "kConsumers * kBlocks);", "kConsumers * kBlocks + 1);",
+                   Finding::deadlock, kWait),
+          reported("early_release", "if (step > 0) ring.release(before, thread);",
+                   "ring.release(place, thread);", Finding::missing_wait, kLoad),
+          reported("no_wgmma_wait", "      wgmma_wait<0>();\n", "", Finding::missing_wait, kScaled),
+          reported("no_wgmma_fence", "    wgmma_fence();\n", "", Finding::missing_fence, kProduct),
+          reported("no_commit", "    wgmma_commit();\n", "", Finding::missing_wait, kLoad),
+          reported("no_fence_of_barriers", "    publish_barriers();\n", "", Finding::missing_fence,
+                   kLoad),
+          reported("no_barrier_after_initialisation",
+                   "  if constexpr (kBlocks == 1) {\n    __syncthreads();\n  } else {",
+                   "  if constexpr (kBlocks == 1) {\n  } else {", Finding::race, kWait),
+          reported("columns_in_the_place_of_rows", "cols.start(stage + kBytes.rows,",
+                   "cols.start(stage,", Finding::uninitialised, kProduct),
+          reported("wrong_step", "along_k ? at * span + step * bytes :",
+                   "along_k ? at * span + step * bytes * 16 :", Finding::uninitialised, kProduct),
+          miscounts("wrong_swizzle", "kRows.span == 128 ? 1 :", "kRows.span == 128 ? 2 :", {0, 1}),
+          miscounts("wrong_stride", "8 * kRows.span / 16;", "4 * kRows.span / 16;", {0, 1}),
+          miscounts("only_the_last_stage", "tile.multiply(rows_at + stage, cols_at + stage, step);",
+                    "tile.multiply(rows_at + stage, cols_at + stage, 0);", {0, 1}),
+          miscounts("rows_of_the_other_consumer", "kRows.offset(first_row, 0);",
+                    "kRows.offset(64 - first_row, 0);", {0, 1}),
+      });
+}
+
+TEST_F(WgmmaMutants, TurnsAndStores) {
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=1", "pingpong=1", 128),
+                           problem(Gemm::of(DType::f16, 200, 264, 328), Storage::n, Storage::t, 16),
+                           2);
+  examine(
+      specimen,
+      {
+          reported("nobody_waits_for_a_turn",
+                   "        ring.wait_for_turn(warpgroup, turn / C.consumers);\n", "",
+                   Finding::missing_wait, kProductOf128),
+          reported("turns_are_not_skipped", "          place.template skip<C.stages>(unit.steps);",
+                   "", Finding::invalid_operand, kExpect),
+          reported("no_proxy_fence", "    publish_to_copies();\n", "", Finding::missing_fence,
+                   kStore),
+          reported("no_warp_barrier", "    publish_to_copies();\n    __syncwarp();\n",
+                   "    publish_to_copies();\n", Finding::race, kStore),
+          reported("slab_filled_too_early", "wait_until_read<1>();", "", Finding::missing_wait,
+                   kFill),
+          miscounts("unswizzled_slab", "(chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16",
+                    "chunk * 16", {0, 8}),
+          reported("box_to_the_wrong_row", "const BoxPlace place{col + first, row + block * 64}",
+                   "const BoxPlace place{col + first, row + block * 16}", Finding::race, kStore),
+      });
+}
+
+TEST_F(WgmmaMutants, Cluster) {
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=2", "pingpong=0"),
+                           problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
+  examine(specimen,
+          {
+              reported("releases_only_its_own", "if (thread < kBlocks) arrive_at_block",
+                       "if (thread < 1) arrive_at_block", Finding::deadlock, kWait),
+              reported("ends_too_early", "  if constexpr (kBlocks > 1) sync_cluster();\n", "",
+                       Finding::missing_wait, kArriveAtBlock),
+              reported("copies_to_itself_only", "        load_box_to(blocks, to, map, from, full);",
+                       "        load_box(to, map, from, full);", Finding::deadlock, kWait),
+              reported("part_of_the_other", "tile + slab * kSlabBytes + index * kBoxBytes;",
+                       "tile + slab * kSlabBytes;", Finding::uninitialised, kProduct),
+          });
+}
+
+}  // namespace
+}  // namespace kiln::testing
