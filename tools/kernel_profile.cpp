@@ -89,9 +89,10 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
-    profile.facts = device.count({functions[i], geometry[i], &arguments}, clusters, status);
+    const LaunchRequest request{functions[i], geometry[i], &arguments, sizeof(arguments)};
+    profile.facts = device.count(request, clusters, status);
     require(status, "running the kernel");
-    profile.prediction = device.predict({functions[i], geometry[i], &arguments}, status);
+    profile.prediction = device.predict(request, status);
     require(status, "predicting the kernel's time");
     profile.lines = lines_of(profile.facts);
     profile.total = total_of(profile.facts);

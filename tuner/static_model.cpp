@@ -23,7 +23,7 @@ constexpr const char* kUsualProfile = "h200";
 constexpr double kQuarters = kSubPartitions;
 /// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
 /// trips that work should hide, these shares still count. They also distinguish configurations
-/// that share their bottleneck. Both fit the catalog's kernels on an H200.
+/// that share their bottleneck, such as memory. Both fit the catalog's kernels on an H200.
 constexpr double kUnitOverhead = 0.05;
 constexpr double kWaitOverhead = 0.2;
 /// Before anything is computed: addresses, barriers and the first round trip, in round trips.
@@ -202,7 +202,7 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
   const double on_sms_ns = launch_clocks(main, costs, block, profile) / profile.clock_ghz;
   std::erase_if(launches, std::mem_fn(&LaunchGeometry::left_out));
   const double in_dram_ns = touched_bytes(problem) / profile.dram_bytes_per_ns;
-  return std::max(on_sms_ns, in_dram_ns) +
+  return std::max(on_sms_ns, in_dram_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
          static_cast<double>(launches.size()) * profile.launch_ns +
          workspace_ns(kernel_template.workspace_bytes(config, problem, profile.limits),
                       launches.size(), profile);

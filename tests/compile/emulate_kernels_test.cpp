@@ -30,7 +30,7 @@ namespace kiln {
 namespace {
 
 constexpr std::size_t kFewestProblems = 8;
-constexpr std::size_t kProblemsWithLargeCases = 4;
+constexpr std::size_t kProblemsWithLargeCases = 2;
 /// Configurations of a problem, the default among them.
 int configs_of_turn(std::size_t turn) {
   if (testing::full_catalog()) return 5;

@@ -184,7 +184,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       tail = (pingpong == 1 ? 1 : turns) * tile_rows * tile_cols *
 //@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 1 : acc_bytes + 3 * d_bytes) / 64
-//@ cost       registers = entry_regs
+//@ cost       registers = min(entry_regs, device.regs_per_thread)
 
 template <GemmWgmmaConfig C>
 KILN_HD constexpr kiln::RepackPlan repack_plan() {
