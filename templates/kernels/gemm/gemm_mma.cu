@@ -126,10 +126,10 @@ struct GemmMmaLaunch {  //@ at launch
   int parts;            //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
   int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
   int tiles;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
-  int chunks_a;         //@ let repack_a * (a_transposed == 1 ? k * ceil_div(m, 16 / a_bytes)
-                        //@                                   : m * ceil_div(k, 16 / a_bytes))
-  int chunks_b;         //@ let repack_b * (b_transposed == 1 ? n * ceil_div(k, 16 / b_bytes)
-                        //@                                   : k * ceil_div(n, 16 / b_bytes))
+  int chunks_a;         //@ let repack_a * (a_transposed == 1 ? k * 8 * ceil_div(m, 128 / a_bytes)
+                        //@                                   : m * 8 * ceil_div(k, 128 / a_bytes))
+  int chunks_b;         //@ let repack_b * (b_transposed == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
+                        //@                                   : k * 8 * ceil_div(n, 128 / b_bytes))
 };
 
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
@@ -170,7 +170,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
 //@ launch     gemm_mma_repack
-//@   when     repack > 0
+//@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
 //@   block    256
 //@ launch     gemm_mma

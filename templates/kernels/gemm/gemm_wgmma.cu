@@ -112,10 +112,10 @@ struct GemmWgmmaLaunch {  //@ at launch
                           //@                 (cluster_rows * cluster_cols))
   int turns;              //@ let ceil_div(units, clusters)   // of a block
   int steps;              //@ let ceil_div(k_each, depth)     // of a turn
-  int chunks_a;           //@ let repack_a * (along_a == 1 ? m * ceil_div(k, 16 / a_bytes)
-                          //@                              : k * ceil_div(m, 16 / a_bytes))
-  int chunks_b;           //@ let repack_b * (along_b == 1 ? n * ceil_div(k, 16 / b_bytes)
-                          //@                              : k * ceil_div(n, 16 / b_bytes))
+  int chunks_a;           //@ let repack_a * (along_a == 1 ? m * 8 * ceil_div(k, 128 / a_bytes)
+                          //@                              : k * 8 * ceil_div(m, 128 / a_bytes))
+  int chunks_b;           //@ let repack_b * (along_b == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
+                          //@                              : k * 8 * ceil_div(n, 128 / b_bytes))
 };
 
 //@ require    repack_a == 1 || align_a >= 16 && (a_bytes == 2 || along_a == 1)   // what tensor
@@ -149,7 +149,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     splits == 1 || units * cluster_rows * cluster_cols <= 2 * device.sm_count
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
 //@ launch     gemm_wgmma_repack
-//@   when     repack > 0
+//@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
 //@   block    256
 //@ launch     gemm_wgmma
@@ -159,11 +159,11 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   smem     smem_bytes
 //@   map      a: along_a == 1 ? k : m, along_a == 1 ? m : k;
 //@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote 256;
-//@            pitch repack_a == 1 ? round_up(along_a == 1 ? k : m, 16 / a_bytes) : 0;
+//@            pitch repack_a == 1 ? round_up(along_a == 1 ? k : m, 128 / a_bytes) : 0;
 //@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
 //@   map      b: along_b == 1 ? k : n, along_b == 1 ? n : k;
 //@            box along_b == 1 ? depth : 64, box_b; swizzle span_b; promote 256;
-//@            pitch repack_b == 1 ? round_up(along_b == 1 ? k : n, 16 / b_bytes) : 0;
+//@            pitch repack_b == 1 ? round_up(along_b == 1 ? k : n, 128 / b_bytes) : 0;
 //@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@                                         16 * chunks_a : -1
 //@   map      d: store == 1 ? n : 0, m; box store == 1 ? span_d / d_bytes : 16, 16;
@@ -221,8 +221,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const unsigned first_unit = blockIdx.x / kBlocks;
   if (threadIdx.x == 0) {
     ring.init();
-    prefetch_map(map_a);
-    prefetch_map(map_b);
+    if (args.k > 0) prefetch_maps(map_a, map_b);
   }
   meet<kBlocks>();
 

@@ -19,8 +19,8 @@ struct BoxPlace {
   int y;
 };
 
-KILN_DEVICE void prefetch_map(const TensorMap& map) {
-  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+KILN_DEVICE void prefetch_maps(const TensorMap& a, const TensorMap& b) {
+  asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 }
 
 /// Starts a copy of the map's box to shared memory; its bytes count at the barrier.

@@ -4,12 +4,12 @@
 
 /// \file
 /// Repacking: operands that the fast copies can't take as they are go to the workspace first, as
-/// matrices whose rows all start on 16 bytes. That takes one pass over each, next to nothing where
-/// every element is multiplied thousands of times:
+/// matrices whose rows all start on 128 bytes, the lines of the caches. That takes one pass over
+/// each, next to nothing where every element is multiplied thousands of times:
 ///
-///     rows of 4097 16-bit elements           in the workspace, rows of 4104
+///     rows of 4097 16-bit elements           in the workspace, rows of 4160
 ///     +-----------------+                    +-----------------+--+
-///     +-----------------+  -- chunk by -->   +-----------------+--+   what the last chunk of a row
+///     +-----------------+  -- chunk by -->   +-----------------+--+   what the last line of a row
 ///      +-----------------+    chunk          +-----------------+--+   lacks is zero
 ///
 /// Elements that lie across k are transposed on the way where nothing does it later: those of 8
@@ -39,7 +39,9 @@ struct Operand {
   /// In the workspace.
   KILN_DEVICE bool packed_along() const { return along || turns; }
   KILN_DEVICE int packed_rows() const { return packed_along() ? across : depth; }
-  KILN_DEVICE int chunks_of_row() const { return ceil_div(packed_along() ? depth : across, vec()); }
+  KILN_DEVICE int chunks_of_row() const {
+    return ceil_div(packed_along() ? depth : across, 8 * vec()) * 8;
+  }
   KILN_DEVICE long long packed_ld() const { return chunks_of_row() * (vec() * 1LL); }
   KILN_DEVICE long long packed_elements() const { return packed_rows() * packed_ld(); }
   KILN_DEVICE unsigned packed_chunks() const {
@@ -112,7 +114,8 @@ KILN_DEVICE void repack_rows(const Operand<T>& operand, T* to, unsigned block) {
     const int col = static_cast<int>(chunk % per_row) * kVec;
     const T* source = operand.source + row * operand.ld + col;
     odd[i] = Load::is_odd(source);
-    Load::load(loaded[i], source, row < operand.packed_rows() ? min(cols - col, kVec) : 0, odd[i]);
+    const int count = row < operand.packed_rows() ? max(min(cols - col, kVec), 0) : 0;
+    Load::load(loaded[i], source, count, odd[i]);
   }
 #pragma unroll
   for (int i = 0; i < kRepackChunks; ++i) {
@@ -143,7 +146,8 @@ KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned bl
   constexpr int kStride = kRepackTile + 4 / static_cast<int>(sizeof(T));
   constexpr int kRowsPerPass = kThreads / kRepackTile;
   __shared__ T tile[kRepackTile * kStride];
-  const auto deep = static_cast<unsigned>(ceil_div(operand.depth, kRepackTile));
+  const auto ld = static_cast<int>(operand.packed_ld());
+  const auto deep = static_cast<unsigned>(ceil_div(ld, kRepackTile));
   const unsigned tiles = deep * static_cast<unsigned>(ceil_div(operand.across, kRepackTile));
   const int x = static_cast<int>(threadIdx.x) % kRepackTile;
   const int first_row = static_cast<int>(threadIdx.x) / kRepackTile;
@@ -159,7 +163,7 @@ KILN_DEVICE void repack_transposed(const Operand<T>& operand, T* to, unsigned bl
     __syncthreads();
     for (int chunk = first_row; chunk < kRepackTile / kVec; chunk += kRowsPerPass) {
       const int z = first_k + chunk * kVec;
-      if (across >= operand.across || z >= operand.depth) continue;
+      if (across >= operand.across || z >= ld) continue;
       alignas(16) T column[kVec];
 #pragma unroll
       for (int i = 0; i < kVec; ++i) column[i] = tile[(chunk * kVec + i) * kStride + x];

@@ -87,8 +87,8 @@ class Repack : public BlockTest {
     run(0, {{blocks, 1, 1}, {256, 1, 1}, {1, 1, 1}, 0}, args);
     run(1, {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
 
-    const auto ld_a = round_up(packed_along_a ? one.k : one.m, vec_);
-    const auto ld_b = round_up(packed_along_b ? one.k : one.n, vec_);
+    const auto ld_a = round_up(packed_along_a ? one.k : one.m, 8 * vec_);
+    const auto ld_b = round_up(packed_along_b ? one.k : one.n, 8 * vec_);
     EXPECT_EQ(
         values(DType::f64, args.d, 4),
         (std::vector<double>{1.0 * parts, 1.0 * ld_a, 1.0 * parts + 16.0 * chunks_a, 1.0 * ld_b}));
@@ -108,8 +108,8 @@ class Repack : public BlockTest {
     return ld / unit % 2 == 0 ? ld + unit : ld;
   }
   [[nodiscard]] int chunks(bool along, int across, int depth) const {
-    return along ? across * (round_up(depth, vec_) / vec_)
-                 : depth * (round_up(across, vec_) / vec_);
+    return along ? across * (round_up(depth, 8 * vec_) / vec_)
+                 : depth * (round_up(across, 8 * vec_) / vec_);
   }
   static void put(std::vector<double>& to, int first, int ld, bool along, int across, int depth,
                   double scale) {
