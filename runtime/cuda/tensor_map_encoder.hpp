@@ -13,8 +13,8 @@ namespace kiln {
 
 using CudaTensorMaps = std::array<CUtensorMap, kMostTensorMaps>;
 
-/// Makes CUDA's tensor maps of a launch. The driver takes a few hundred nanoseconds for one, so
-/// each thread remembers the latest it made: a map depends on nothing but what it is made from.
+/// Makes CUDA's tensor maps of a launch. The driver checks every argument each time, so a thread
+/// remembers the latest maps it made: one depends on nothing but what it is made from.
 /// Thread-safe.
 class TensorMapEncoder {
  public:

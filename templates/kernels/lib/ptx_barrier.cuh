@@ -4,8 +4,8 @@
 
 /// \file
 /// Barriers in shared memory (mbarrier, compute capability 9.0 and newer). A phase of one completes
-/// when as many threads arrived as it counts, and all bytes that were announced for it came. Who
-/// waits says which phase by its parity: of the first phase it is 0, of the one before, 1.
+/// when as many threads arrived as it counts, and all bytes that were announced for it came. A
+/// thread waits for a phase by its parity: of the first phase it is 0, of the one before, 1.
 
 #include "common/annotations.cuh"
 

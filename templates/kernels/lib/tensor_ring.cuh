@@ -11,14 +11,14 @@
 ///         ^                                                         |  multiply
 ///         +---------------------  arrive(empty)  <------------------+
 ///
-/// Everyone walks the stages in the same order. A place in the ring knows its stage and the parity
-/// of the phase that the barriers are in, which changes each time round:
+/// All of them walk the stages in the same order. A place in the ring knows its stage and the
+/// parity of the phase that the barriers are in, which changes each time round:
 ///
 ///     stage      0  1  2  3 | 0  1  2  3 | 0 ...
 ///     parity     0  0  0  0 | 1  1  1  1 | 0 ...
 ///
 /// In a cluster, blocks that share an operand each bring a part of it to all of them. So a stage is
-/// empty when the consumers of every block said so.
+/// empty when the consumers of every block have released it.
 
 #include "common/annotations.cuh"
 #include "lib/ptx_barrier.cuh"
@@ -29,7 +29,7 @@ struct RingPlace {
   int stage = 0;
   int parity = 0;
 
-  /// Past so many stages, which are somebody else's.
+  /// Past so many stages, which another warpgroup multiplies.
   template <int kStages>
   KILN_DEVICE void skip(int stages) {
     const int end = stage + stages;
@@ -45,8 +45,8 @@ struct RingPlace {
   }
 };
 
-/// Who waits for a phase by its parity must be less than two phases behind. So consumers that take
-/// tiles in turn, whose stages lie far apart, wait for their turn first.
+/// A warpgroup that waits for a phase by its parity must be less than two phases behind. So those
+/// that take tiles in turn, whose stages lie far apart, wait for their turn first.
 ///
 /// kConsumers: warpgroups of a block that multiply what a stage has. kBlocks: of the cluster.
 /// kTurns: warpgroups that take turns, or 0.

@@ -84,7 +84,7 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
   examine(
       specimen,
       {
-          reported("nobody_waits_for_a_turn",
+          reported("no_wait_for_the_turn",
                    "        ring.wait_for_turn(warpgroup, turn / C.consumers);\n", "",
                    Finding::missing_wait, kProductOf128),
           reported("turns_are_not_skipped", "          place.template skip<C.stages>(unit.steps);",
