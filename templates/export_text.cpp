@@ -37,6 +37,11 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
     text += fmt::format("//     then by value the tensor {} of\n//       {}\n",
                         i == 0 ? "map" : "map after it,", describe(geometry.maps.items[i]));
   }
+  if (geometry.overlaps) {
+    text +=
+        "//     (it may begin before others end: "
+        "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
+  }
   if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
     text +=
         "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that)\n";

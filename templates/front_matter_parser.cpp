@@ -265,7 +265,8 @@ class FrontMatterParser {
       result_.launches_.back().kernel = line.text;
       result_.launches_.back().line = line.text_place.line;
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
-               line.key == "smem" || line.key == "when" || line.key == "map") {
+               line.key == "smem" || line.key == "when" || line.key == "overlap" ||
+               line.key == "map") {
       read_launch_part(line);
     }
   }
@@ -348,8 +349,10 @@ class FrontMatterParser {
       launch.maps.push_back(parse_tensor_map(line, *operation_, result_.names_));
       return;
     }
-    if (line.key == "smem" || line.key == "when") {
-      auto& part = line.key == "smem" ? launch.smem : launch.when;
+    if (line.key == "smem" || line.key == "when" || line.key == "overlap") {
+      auto& part = line.key == "smem"   ? launch.smem
+                   : line.key == "when" ? launch.when
+                                        : launch.overlap;
       if (part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
       part = expression(line);
       return;

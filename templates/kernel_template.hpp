@@ -45,14 +45,15 @@ struct TensorMapSpec {
 
 /// One kernel launch of a template.
 struct LaunchSpec {
-  std::string kernel;               ///< name of the __global__ function
-  std::vector<Expression> grid;     ///< 1 to 3
-  std::vector<Expression> block;    ///< 1 to 3
-  std::vector<Expression> cluster;  ///< 0 (none) to 3
-  std::optional<Expression> smem;   ///< dynamic shared memory, bytes
-  std::optional<Expression> when;   ///< whether there is something to launch
-  std::vector<TensorMapSpec> maps;  ///< up to kMostTensorMaps
-  int line = 0;                     ///< of the front matter, for errors
+  std::string kernel;                 ///< name of the __global__ function
+  std::vector<Expression> grid;       ///< 1 to 3
+  std::vector<Expression> block;      ///< 1 to 3
+  std::vector<Expression> cluster;    ///< 0 (none) to 3
+  std::optional<Expression> smem;     ///< dynamic shared memory, bytes
+  std::optional<Expression> when;     ///< whether there is something to launch
+  std::optional<Expression> overlap;  ///< whether it may begin while the launch before it ends
+  std::vector<TensorMapSpec> maps;    ///< up to kMostTensorMaps
+  int line = 0;                       ///< of the front matter, for errors
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of
@@ -64,13 +65,13 @@ struct LaunchSpec {
 ///     issues     warp instructions of every kind
 ///     memory     wavefronts of shared memory and passes of the L1 cache, one a clock
 ///     l2_bytes   bytes it requests from L2
-///     waits      round trips to memory during which the block computes nothing
-///     trips      consecutive round trips, computing meanwhile or not
-///     tail       clocks in which it only stores its results, once all of them are computed
-///     registers  per thread
-inline constexpr std::array<std::string_view, 11> kCostNames{
-    "tensor",   "wgmma", "fp32",  "fp64", "issues",   "memory",
-    "l2_bytes", "waits", "trips", "tail", "registers"};
+///     dram_bytes bytes that all blocks together read from memory, where more than the operands
+///     have waits      round trips to memory during which the block computes nothing trips
+///     consecutive round trips, computing meanwhile or not tail       clocks in which it only
+///     stores its results, once all of them are computed registers  per thread
+inline constexpr std::array<std::string_view, 12> kCostNames{
+    "tensor",   "wgmma",      "fp32",  "fp64",  "issues", "memory",
+    "l2_bytes", "dram_bytes", "waits", "trips", "tail",   "registers"};
 
 struct CostLine {
   std::string name;  ///< one of kCostNames
@@ -102,6 +103,7 @@ struct LaunchGeometry {
   std::uint32_t smem_bytes = 0;
   LaunchValues values = {};
   TensorMapPlans maps = {};
+  bool overlaps = false;  ///< may begin while the launch before it on the stream ends
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
@@ -136,6 +138,7 @@ struct LaunchGeometry {
 ///     //@   cluster  1
 ///     //@   smem     smem_bytes
 ///     //@   when     k > 0                           (else it is left out; optional)
+///     //@   overlap  1                   (it may begin while the one before ends; optional)
 ///     //@   map      a: k, m; box 64, tile_m; swizzle 128   (a tensor map; optional, up to 4)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)

@@ -24,6 +24,8 @@ constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
 /// Sixteen blocks need a kernel attribute; eight work everywhere from Hopper on.
 constexpr std::int64_t kMaxClusterBlocks = 16;
 constexpr int kFirstClusterSm = 90;
+/// Below, a launch begins when those before it on the stream have ended.
+constexpr int kFirstOverlapSm = 90;
 /// What a truth value may be.
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -59,6 +61,8 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
       geometry.smem_bytes =
           static_cast<std::uint32_t>(evaluator.value("smem", *launch.smem, 0, limits.smem_optin));
     }
+    geometry.overlaps = limits.sm >= kFirstOverlapSm && launch.overlap &&
+                        evaluator.value("overlap", *launch.overlap, kLeast, kMost) != 0;
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits.max_threads)) {
       evaluator.fail(fmt::format("a block of {} threads exceeds {}", count_of(geometry.block),

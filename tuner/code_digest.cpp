@@ -27,10 +27,10 @@ std::string launch_signature(const EvaluationJob& job) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
     for (const LaunchGeometry& launch : job.geometry[i]) {
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
-      text +=
-          fmt::format("launch grid={} block={} cluster={} smem={} values={}\n",
-                      fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
-                      fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","));
+      text += fmt::format("launch grid={} block={} cluster={} smem={} values={}{}\n",
+                          fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
+                          fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
+                          launch.overlaps ? " overlaps" : "");
       for (std::size_t map = 0; map < launch.maps.count; ++map) {
         text += describe(launch.maps.items[map]) + "\n";
       }

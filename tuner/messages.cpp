@@ -70,7 +70,7 @@ KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,
                  promotion, type, rank)
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
-KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps)
+KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, epilogue, policy,

@@ -24,6 +24,10 @@ namespace {
 constexpr std::array<std::string_view, 9> kSerialisedCodes{
     "C7508", "C7509", "C7510", "C7511", "C7512", "C7513", "C7514", "C7515", "C7602"};
 
+/// A thread may spill so much and still be fast: what is put away before a main loop and fetched
+/// after it. Its time decides.
+constexpr std::int64_t kFewSpilledBytes = 256;
+
 bool is_serialised(std::string_view warning) {
   return std::any_of(kSerialisedCodes.begin(), kSerialisedCodes.end(),
                      [&](std::string_view code) { return warning.substr(0, code.size()) == code; });
@@ -66,7 +70,7 @@ std::string why_too_big(const std::vector<LaunchGeometry>& launches,
 /// Why a kernel that would run is not worth running; empty if it is.
 std::string why_not_competitive(const CompileResult& compiled) {
   const KernelResources& resources = compiled.resources;
-  if (resources.spill_store_bytes > 0 || resources.spill_load_bytes > 0) {
+  if (resources.spill_store_bytes > kFewSpilledBytes) {
     return fmt::format("spills registers: {} bytes stored, {} bytes loaded, {} registers",
                        resources.spill_store_bytes, resources.spill_load_bytes,
                        resources.registers);

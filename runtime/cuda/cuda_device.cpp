@@ -108,18 +108,23 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
 
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   const CurrentDevice current(context_);
-  const auto& [grid, block, cluster, smem_bytes, values, maps] = request.geometry;
+  const auto& [grid, block, cluster, smem_bytes, values, maps, overlaps] = request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
   config.blockDim = {block[0], block[1], block[2]};
   config.dynamicSmemBytes = smem_bytes;
   config.stream = static_cast<cudaStream_t>(stream);
-  cudaLaunchAttribute attribute;
+  std::array<cudaLaunchAttribute, 2> attributes;
+  config.attrs = attributes.data();
   if (cluster[0] * cluster[1] * cluster[2] != 1) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {cluster[0], cluster[1], cluster[2]};
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+  }
+  if (overlaps) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
   }
   std::array<void*, 2 + kMostTensorMaps> arguments{const_cast<void*>(request.arguments)};
   std::size_t count = 1;

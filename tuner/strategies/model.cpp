@@ -14,7 +14,7 @@ namespace {
 
 /// Timing that many takes a second or two.
 constexpr std::uint64_t kMostTimed = 50000;
-constexpr std::uint64_t kDrawEvery = 4;
+constexpr std::uint64_t kDrawEvery = 8;
 /// Of candidates with the same time, because a tunable did not matter, each counts as that much
 /// slower for every doubling of their number: so others get tried in a short session too.
 constexpr double kLookAlike = 0.05;
@@ -27,6 +27,13 @@ SearchSpace untimed(const SearchSpace& space) {
     if (!stated || part.space.count() > kMostTimed) result.parts.push_back(part);
   }
   return result;
+}
+
+/// How many tunables of `config` do not have their default.
+std::uint8_t strays(const ParamSpace& space, const Config& config) {
+  return static_cast<std::uint8_t>(std::ranges::count_if(
+      space.tunables(),
+      [&](const Tunable& tunable) { return config.at(tunable.name) != tunable.default_value; }));
 }
 
 }  // namespace
@@ -44,7 +51,8 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
 void ModelStrategy::sort() {
   std::stable_sort(timed_.begin(), timed_.end(), [](const Timed& left, const Timed& right) {
     if (left.preferred != right.preferred) return left.preferred;
-    return left.time_ns < right.time_ns;
+    if (left.time_ns != right.time_ns) return left.time_ns < right.time_ns;
+    return left.strays < right.strays;
   });
 }
 
@@ -78,7 +86,7 @@ void ModelStrategy::time_part(std::size_t part, const Problem& problem,
     const auto time_ns = static_time_ns(*kernel_template, config, problem, profile);
     if (!time_ns) return;
     const bool is_preferred = !whole.has_preferences() || preferred.contains(config);
-    timed_.push_back({*time_ns, part, index, is_preferred});
+    timed_.push_back({*time_ns, part, index, is_preferred, strays(whole, config)});
   }
 }
 

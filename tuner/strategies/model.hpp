@@ -17,10 +17,11 @@
 namespace kiln {
 
 /// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
-/// together, what they prefer before the rest; those whose time is the same are spread a little.
-/// Templates that state no costs have no such time: every fourth proposal is drawn from them at
-/// random, as long as there are any. Of a very large space only what the template prefers is timed,
-/// or an evenly spaced sample of that; the rest of it is drawn at random like those.
+/// together, what they prefer before the rest; those whose time is the same are spread a little,
+/// the ones that are nearest to the defaults first. Templates that state no costs have no such
+/// time: every eighth proposal is drawn from them at random, as long as there are any. Of a very
+/// large space only what the template prefers is timed, or an evenly spaced sample of that; the
+/// rest of it is drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
   /// Times the candidates: up to 50,000 of each template. Throws Error(template_) if a cost is
@@ -39,6 +40,7 @@ class ModelStrategy : public Strategy {
     std::size_t part = 0;
     std::uint64_t index = 0;  ///< in the part's timed space
     bool preferred = true;
+    std::uint8_t strays = 0;  ///< tunables that do not have their default
   };
   void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
   void sort();

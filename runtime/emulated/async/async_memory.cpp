@@ -65,6 +65,7 @@ std::byte* global_spot(Warp& warp, const Instr& instr, int lane, std::uint64_t a
     warp.fail(instr, bit(lane), Finding::out_of_bounds,
               fmt::format("writes the constant '{}'", at->name), address);
   }
+  warp.require_launch_wait(instr, bit(lane), "copies global memory");
   return at->host(address);
 }
 

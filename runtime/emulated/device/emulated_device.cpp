@@ -247,6 +247,7 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
     state.cluster = emulated::required_cluster(*program);
   }
   state.dynamic_smem_bytes = geometry.smem_bytes;
+  state.overlaps = geometry.overlaps;
   const DeviceLimits& limits = info_.limits;
   state.sm_count = static_cast<std::uint32_t>(limits.sm_count);
   const auto threads = std::min<std::uint64_t>(state.block.count(), limits.max_threads + 1);

@@ -40,6 +40,9 @@ struct LaunchState {
   Extent block;
   Extent cluster;
   std::uint32_t dynamic_smem_bytes = 0;
+  /// It may begin while the launch before it runs: threads wait (griddepcontrol.wait) before they
+  /// touch global memory, and before they exit.
+  bool overlaps = false;
   std::vector<std::byte> parameters;
   std::uint32_t sm_count = 1;
   /// Blocks that the GPU has room for at once; no more begin before others end.

@@ -167,6 +167,8 @@ void execute_exit(Warp& warp, const Instr& instr, LaneMask active) {
   if (warp.queues().products_unfinished()) {
     warp.report(instr, active, Finding::missing_wait, "leaves a wgmma without waiting for it");
   }
+  // The launch behind this one takes its end for the end of all that came before.
+  warp.require_launch_wait(instr, active, "exits");
   warp.retire(active);
 }
 

@@ -69,6 +69,11 @@ void Warp::retire(LaneMask lanes) {
   }
 }
 
+void Warp::report_early(const Instr& instr, LaneMask lanes, const char* what) const {
+  report(instr, lanes, Finding::missing_wait,
+         fmt::format("{} before griddepcontrol.wait, while the launch before may still run", what));
+}
+
 bool Warp::gather(const Instr& instr, LaneMask wanted) {
   if ((wanted & live_ & ~mask_) == 0) return true;
   leave({mask_, instr.index, join_, Wait::gather, wanted});

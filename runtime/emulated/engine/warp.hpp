@@ -82,6 +82,13 @@ class Warp {
   /// Registers per thread as setmaxnreg left them; 0: as the launch gave them.
   [[nodiscard]] int register_limit() const { return register_limit_; }
   void set_register_limit(int registers) { register_limit_ = registers; }
+  /// Lanes that have waited for the launch before this one.
+  void note_launch_wait(LaneMask lanes) { launch_waited_ |= lanes; }
+  /// In a launch that overlaps: a finding if some of `lanes` have not waited for the launch before
+  /// it and yet do what `what` says.
+  void require_launch_wait(const Instr& instr, LaneMask lanes, const char* what) const {
+    if ((lanes & ~launch_waited_) != 0) report_early(instr, lanes & ~launch_waited_, what);
+  }
 
   // What instructions that decide about control call.
   void jump(std::uint32_t target) { pc_ = target; }
@@ -162,6 +169,7 @@ class Warp {
     bool used = false;
   };
 
+  void report_early(const Instr& instr, LaneMask lanes, const char* what) const;
   [[nodiscard]] int make_join(std::uint32_t pc, int parent, LaneMask expected);
   void enter(const Group& group);
   void leave();
@@ -185,6 +193,7 @@ class Warp {
   int index_;
   std::unique_ptr<WarpQueues> queues_;
   int register_limit_ = 0;
+  LaneMask launch_waited_ = kAllLanes;  ///< all, if there is nothing to wait for
   std::unique_ptr<std::byte[]> registers_;
   LaneMask live_ = 0;
 

@@ -521,9 +521,13 @@ void decode_nanosleep(DecodeContext& context, Instr& out) {
 
 /// Programmatic launches: one emulated grid runs at a time, so the one before has always ended.
 void decode_griddepcontrol(DecodeContext& context, Instr& out) {
-  if (context.take_one_of({"wait", "launch_dependents"}).empty()) context.fail("has no action");
+  const std::string_view action = context.take_one_of({"wait", "launch_dependents"});
+  if (action.empty()) context.fail("has no action");
   context.expect_operands(0);
-  out.execute = [](Warp&, const Instr&, LaneMask) {};
+  out.variant = action == "wait" ? 1 : 0;
+  out.execute = [](Warp& warp, const Instr& instr, LaneMask active) {
+    if (instr.variant == 1) warp.note_launch_wait(active);
+  };
 }
 
 constexpr Traits kIssue{.work = Work::issue};

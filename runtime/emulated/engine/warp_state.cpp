@@ -50,6 +50,7 @@ Warp::Warp(Block& block, int index, const Program& program)
   const auto first = static_cast<std::uint32_t>(index) * kLanes;
   const std::uint32_t lanes = std::min<std::uint32_t>(kLanes, block.threads() - first);
   live_ = lanes == kLanes ? kAllLanes : (LaneMask{1} << lanes) - 1;
+  if (block.launch().overlaps) launch_waited_ = 0;
   groups_.push_back({live_, 0, -1, Wait::none, 0, 0});
   for (const ConstantRow& constant : program.constants) {
     std::byte* const to = row(constant.row);

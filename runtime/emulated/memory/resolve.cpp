@@ -143,6 +143,7 @@ void resolve_lane(Warp& warp, const Instr& instr, WarpAccess& access, int lane) 
     warp.fail(instr, bit, Finding::out_of_bounds,
               fmt::format("{} the constant '{}'", verb_of(access.kind), hit->name), address);
   }
+  if (!hit->read_only) warp.require_launch_wait(instr, bit, "touches global memory");
   access.host[lane] = hit->host(address);
   if (access.kind == AccessKind::store) hit->mark_written(address, bytes);
 }

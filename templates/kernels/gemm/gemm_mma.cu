@@ -45,6 +45,7 @@
 
 #include "common/arithmetic.cuh"
 #include "common/meta.cuh"
+#include "common/overlap.cuh"
 #include "lib/atom_mma.cuh"
 #include "lib/cluster_sum.cuh"
 #include "lib/copy_async.cuh"
@@ -123,6 +124,7 @@ struct GemmMmaConfig {  //@ config
 struct GemmMmaLaunch {  //@ at launch
   int group_m;          //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;           //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int early;            //@ tune 0 1*   // begins while the launch before it ends
   int parts;            //@ let cluster_sum == 1 || splits == 1 ? 0 : splits   // in the workspace
   int k_each;           //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
   int tiles;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)
@@ -178,10 +180,13 @@ struct GemmMmaLaunch {  //@ at launch
 //@   block    threads
 //@   cluster  1, cluster_sum == 1 ? splits : 1
 //@   smem     smem_bytes
+//@   overlap  early
 //@ launch     gemm_mma_sum
 //@   when     parts > 0
 //@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
 //@   block    128
+//@   smem     early * 40960   // so that they do not crowd where the first come free
+//@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@            16 * (chunks_a + chunks_b)
 //@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
@@ -218,6 +223,7 @@ template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
   using namespace kiln;
+  wait_for_previous_launch();
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
@@ -264,6 +270,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
   }
 
+  let_next_launch_begin();
   // The results take the place of the tiles, once every warp has read the last of them.
   __syncthreads();
   Acc* results = reinterpret_cast<Acc*>(shared_memory);

@@ -41,6 +41,7 @@
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
 #include "common/meta.cuh"
+#include "common/overlap.cuh"
 #include "lib/copy_async.cuh"
 #include "lib/copy_scattered.cuh"
 #include "lib/copy_turned.cuh"
@@ -101,6 +102,7 @@ struct GemmSimtConfig {  //@ config
 struct GemmSimtLaunch {  //@ at launch
   int group_m;           //@ tune 1 4 8*   // tile rows that blocks walk down, then a column
   int splits;            //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int early;             //@ tune 0 1*   // begins while the launch before it ends
   int k_each;            //@ let min(k, ceil_div(ceil_div(k, tile_k), splits) * tile_k)   // of one
   int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
 };
@@ -132,10 +134,13 @@ struct GemmSimtLaunch {  //@ at launch
 //@   grid     blocks, splits
 //@   block    threads
 //@   smem     smem_bytes
+//@   overlap  early
 //@ launch     gemm_simt_sum
 //@   when     splits > 1
 //@   grid     ceil_div(m * ceil_div(n, vec_sum), splits > 4 ? 32 : 128)
 //@   block    128
+//@   smem     early * 40960   // so that they do not crowd where the first come free
+//@   overlap  early
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
 //@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k_each, tile_k)
 //@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k_each, tile_k) : 0
@@ -174,6 +179,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k, C.lanes_m,
                                  C.vec_m,    C.vec_n,    2,         C.columns_first};
 
+  wait_for_previous_launch();
   extern __shared__ __align__(16) unsigned char shared_memory[];
   Acc* stages = reinterpret_cast<Acc*>(shared_memory);
 
@@ -196,6 +202,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                                     warp_index % kWarpsPerRow * C.warp_n, slice * kShare.depth);
   run_async_ring<kStage, C.stages, C.threads, RingIndex>(mma, copy_a, copy_b, stages,
                                                          ceil_div(part.k, C.tile_k));
+  let_next_launch_begin();
   if constexpr (C.slices > 1) {
     __syncthreads();
     add_slices<C.slices, C.threads>(mma, stages, slice);

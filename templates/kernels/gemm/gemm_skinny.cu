@@ -33,6 +33,7 @@
 /// Limits. Both operands lie along k, in rows that start on 16 bytes; at most 64 tokens.
 
 #include "common/gemm_args.cuh"
+#include "common/overlap.cuh"
 #include "lib/lane_ring.cuh"
 #include "lib/output.cuh"
 #include "lib/ptx_matrix.cuh"
@@ -59,6 +60,7 @@ struct GemmSkinnyConfig {  //@ config
 };
 
 struct GemmSkinnyLaunch {  //@ at launch
+  int early;               //@ tune 0 1*   // begins while the launch before it ends
   int weights_in_a;        //@ let m > n
 };
 
@@ -77,6 +79,7 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@   grid     ceil_div(max(m, n), rows)
 //@   block    threads
 //@   smem     smem_bytes
+//@   overlap  early
 //@ cost       tensor = rows * tokens * round_up(k, 32)
 //@ cost       issues = ceil_div(k, 32) * (row_tiles * 4 + tokens / 8 * (2 + 2 * row_tiles) + 8)
 //@ cost       memory = ceil_div(k, 32) * (row_tiles * 8 + tokens / 8 * 4)
@@ -89,6 +92,7 @@ template <GemmSkinnyConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
     gemm_skinny(const kiln::GemmArgs args, const GemmSkinnyLaunch at_launch) {
   using namespace kiln;
+  wait_for_previous_launch();
   constexpr int kTokenTiles = C.tokens / 8;
   constexpr int kWeights = 2 * C.row_tiles;  // chunks of a piece
   constexpr unsigned kDepth = 32;
@@ -195,6 +199,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     ring.release();
     start_chunks(piece + (C.slots - 1) * kTurn);
   }
+  let_next_launch_begin();
   wait_async_groups<0>();
   __syncthreads();  // the sums take the place of the rings
 

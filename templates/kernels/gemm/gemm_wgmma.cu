@@ -36,9 +36,11 @@
 ///
 /// Tensor copies want rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as
 /// are 8- and 32-bit ones across k. Where D has few tiles, units of work are parts of k, which
-/// another launch adds up (lib/split_k.cuh).
+/// another launch adds up (lib/split_k.cuh), or the blocks of a cluster (lib/cluster_parts.cuh).
 
 #include "common/meta.cuh"
+#include "common/overlap.cuh"
+#include "lib/cluster_parts.cuh"
 #include "lib/epilogue_boxes.cuh"
 #include "lib/epilogue_warpgroup.cuh"
 #include "lib/main_loop_ring.cuh"
@@ -49,13 +51,14 @@
 
 struct GemmWgmmaConfig {  //@ config
   int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
-  int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 160 192 208 224 256
+  int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
   int depth_bytes;        //@ tune 32 64 128*   // of one stage, in bytes of A
   int stages;             //@ tune 2 3 4* 5 6 8 12
   int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_cols;       //@ tune 1* 2 4
-  int min_blocks;         //@ tune 1* 2     // of an SM
+  int cluster_parts;      //@ tune 1* 2 4 8 // or parts of k, which they add up
+  int min_blocks;         //@ tune 1* 2 3 4 // of an SM
   int swap;               //@ tune 0* 1     // rows are D's columns
   int pingpong;           //@ tune 0* 1     // consumers: share each tile, or take them in turn
   int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
@@ -67,6 +70,11 @@ struct GemmWgmmaConfig {  //@ config
   int consumer_regs;      //@ let min(240, (entry_regs * (consumers + 1) - producer_regs) /
                           //@                 consumers / 8 * 8)
   int sharers;            //@ let pingpong == 1 ? 1 : consumers   // of a tile
+  int blocks_each;        //@ let tile_rows / 64 / sharers       // of 64 rows
+  int shares_cols;        //@ let gcd(tile_cols / 8, cluster_parts)   // of a tile in a cluster
+  int shares_rows;        //@ let cluster_parts / shares_cols
+  int share_cols;         //@ let tile_cols / shares_cols
+  int cluster;            //@ let cluster_rows * cluster_cols * cluster_parts
   int sum_regs;           //@ let tile_rows / 64 / sharers * tile_cols / 2 * acc_bytes / 4
   int repack_a;           //@ let repack % 2
   int repack_b;           //@ let repack / 2
@@ -84,10 +92,10 @@ struct GemmWgmmaConfig {  //@ config
   int box_b;              //@ let (along_b == 1 ? tile_b : depth) / share_b
   int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
   int reads_matrix_c;     //@ let reads_c
-  int chunk_cols;         //@ let swap == 1 ? 16 : gcd(tile_cols, 32)   // stored at a time
+  int chunk_cols;         //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
   int slab_stride;        //@ let chunk_cols + 8
   int slab_elements;      //@ let (swap == 1 ? 8 : 16) * slab_stride   // of a warp
-  int span_d;             //@ let gcd(tile_cols * d_bytes, 128)   // of the swizzle of D's boxes
+  int span_d;             //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
   int slab_bytes;   //@ let round_up(max(slab_elements * acc_bytes, store * 32 * span_d), 1024)
   int slabs_at;     //@ let stages * stage_bytes
   int barriers_at;  //@ let slabs_at + consumers * 4 * slab_bytes
@@ -103,14 +111,19 @@ struct GemmWgmmaConfig {  //@ config
 struct GemmWgmmaLaunch {  //@ at launch
   int group_m;            //@ tune 1 4 8* 16   // rows of tiles that are walked down, then a column
   int splits;             //@ tune 1* 2 3 4 6 8 12 16 24 32 48 64   // parts of k
+  int promote;            //@ tune 128* 256   // bytes that a miss brings into L2
+  int early;              //@ tune 0 1*    // begins while the launch before it ends
   int parts;              //@ let splits == 1 ? 0 : splits   // in the workspace
-  int k_each;             //@ let min(k, ceil_div(ceil_div(k, depth), splits) * depth)   // of one
+  int k_each;             //@ let min(k, ceil_div(ceil_div(k, depth), splits * cluster_parts) *
+                          //@           depth)   // of a block
   int row_tiles;          //@ let ceil_div(swap == 1 ? n : m, tile_rows * cluster_rows)
   int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
   int units;              //@ let row_tiles * col_tiles * splits   // of a cluster's work
-  int clusters;           //@ let min(units, device.sm_count * min_blocks /
-                          //@                 (cluster_rows * cluster_cols))
+  int clusters;           //@ let cluster_parts > 1 ? units
+                          //@     : min(units, device.sm_count * min_blocks / cluster)
   int turns;              //@ let ceil_div(units, clusters)   // of a block
+  int wave_rows;          //@ let min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
+  int wave_cols;          //@ let min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
   int steps;              //@ let ceil_div(k_each, depth)     // of a turn
   int chunks_a;           //@ let repack_a * (along_a == 1 ? m * 8 * ceil_div(k, 128 / a_bytes)
                           //@                              : k * 8 * ceil_div(m, 128 / a_bytes))
@@ -131,7 +144,9 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ require    stage_bytes % 1024 == 0
 //@ require    box_a % 8 == 0 && box_a * share_a == (along_a == 1 ? tile_a : depth)
 //@ require    box_b % 8 == 0 && box_b * share_b == (along_b == 1 ? tile_b : depth)
-//@ require    cluster_rows * cluster_cols <= 8
+//@ require    cluster_parts == 1 || cluster == cluster_parts && pingpong == 0 && acc_bytes == 4 &&
+//@              blocks_each % shares_rows == 0 && tile_rows * tile_cols * 4 <= slabs_at
+//@ require    cluster <= 8
 //@ require    smem_bytes <= device.smem_optin
 //@ require    units <= 1073741824
 //@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
@@ -144,25 +159,28 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     (swap == 1 ? m : n) > tile_cols / 2 || tile_cols == 8
 //@ prefer     (swap == 1 ? n : m) > tile_rows / 2 || tile_rows == 64
 //@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
-//@ prefer     cluster_rows * cluster_cols == 1 || units * cluster_rows * cluster_cols >= 64
-//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * depth   // work for all
-//@ prefer     splits == 1 || units * cluster_rows * cluster_cols <= 2 * device.sm_count
+//@ prefer     cluster == cluster_parts || units * cluster >= 64
+//@ prefer     splits * cluster_parts == 1 ||    // work for all
+//@              (splits * cluster_parts - 1) * k_each < k && k_each >= 4 * depth
+//@ prefer     splits * cluster_parts == 1 || units * cluster <= 2 * device.sm_count * min_blocks
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
+//@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
 //@   block    256
 //@ launch     gemm_wgmma
-//@   grid     clusters * cluster_rows * cluster_cols
+//@   grid     clusters * cluster
 //@   block    threads
-//@   cluster  cluster_rows * cluster_cols
+//@   cluster  cluster
+//@   overlap  early
 //@   smem     smem_bytes
 //@   map      a: along_a == 1 ? k : m, along_a == 1 ? m : k;
-//@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote 256;
+//@            box along_a == 1 ? depth : 64, box_a; swizzle span_a; promote promote;
 //@            pitch repack_a == 1 ? round_up(along_a == 1 ? k : m, 128 / a_bytes) : 0;
 //@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
 //@   map      b: along_b == 1 ? k : n, along_b == 1 ? n : k;
-//@            box along_b == 1 ? depth : 64, box_b; swizzle span_b; promote 256;
+//@            box along_b == 1 ? depth : 64, box_b; swizzle span_b; promote promote;
 //@            pitch repack_b == 1 ? round_up(along_b == 1 ? k : n, 128 / b_bytes) : 0;
 //@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@                                         16 * chunks_a : -1
@@ -172,6 +190,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   when     parts > 0
 //@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
 //@   block    128
+//@   smem     early * 40960   // so that they do not crowd where the first come free
+//@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b)
 //@ cost       wgmma = turns * steps * tile_rows * tile_cols * depth
 //@ cost       issues = turns * steps * (consumers * 100 + 60)
@@ -181,9 +201,15 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                                share_b * (along_b == 1 ? 1 : tile_b / 64)))
 //@ cost       l2_bytes = turns * steps *   // half: blocks ask for the same at the same time
 //@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes / 2
+//@ cost       dram_bytes = (m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
+//@                         : turns * k_each * a_bytes *    // panels of the tiles of a turn
+//@                           (wave_rows * cluster_rows * tile_rows +
+//@                            wave_cols * cluster_cols * tile_cols)
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       tail = (pingpong == 1 ? 1 : turns) * tile_rows * tile_cols *
-//@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 1 : acc_bytes + 3 * d_bytes) / 64
+//@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 4 : acc_bytes + 3 * d_bytes) / 64 /
+//@                   cluster_parts +
+//@                   (cluster_parts > 1 ? 600 + tile_rows * tile_cols / 4 : 0)   // in the cluster
 //@ cost       registers = min(entry_regs, device.regs_per_thread)
 
 template <GemmWgmmaConfig C>
@@ -205,31 +231,32 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                const __grid_constant__ kiln::TensorMap map_b,
                const __grid_constant__ kiln::TensorMap map_d) {
   using namespace kiln;
-  constexpr int kBlocks = C.cluster_rows * C.cluster_cols;
+  constexpr int kBlocks = C.cluster_rows * C.cluster_cols;  // that share operands
   constexpr StageOperand kA{C.along_a != 0, C.span_a, C.tile_a, C.depth, sizeof(A)};
   constexpr StageOperand kB{C.along_b != 0, C.span_b, C.tile_b, C.depth, sizeof(B)};
   constexpr StageOperand kRows = C.swap == 1 ? kB : kA;
   constexpr StageOperand kCols = C.swap == 1 ? kA : kB;
   constexpr StageBytes kStage{C.tile_rows * C.depth_bytes, C.stage_bytes};
-  constexpr UnitShape kUnits{C.tile_rows, C.tile_cols, C.depth, C.cluster_rows, C.cluster_cols};
+  constexpr UnitShape kUnits{C.tile_rows,    C.tile_cols,    C.depth,
+                             C.cluster_rows, C.cluster_cols, C.cluster_parts};
   using Ring = RingBarriers<C.stages, C.sharers, kBlocks, C.pingpong == 1 ? C.consumers : 0>;
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
   const int thread = static_cast<int>(threadIdx.x) % 128;
   const int warpgroup = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
-  const int rank = kBlocks == 1 ? 0 : block_rank_in_cluster();
-  const unsigned first_unit = blockIdx.x / kBlocks;
+  const int rank = C.cluster == 1 ? 0 : block_rank_in_cluster();
+  const unsigned first_unit = blockIdx.x / C.cluster;
   if (threadIdx.x == 0) {
     ring.init();
     if (args.k > 0) prefetch_maps(map_a, map_b);
   }
   meet<kBlocks>();
-
+  wait_for_previous_launch();
   RingPlace place;
   if (warpgroup == C.consumers) {
     if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
     if (thread == 0) {
-      const ClusterPlace<C.cluster_rows, C.cluster_cols> at(rank);
+      const ClusterPlace<C.cluster_rows, C.cluster_cols> at(kBlocks == 1 ? 0 : rank);
       const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols> rows{
           C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
       const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
@@ -240,10 +267,11 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       }
     }
     __syncwarp();
+    if constexpr (C.cluster_parts > 1) sync_cluster();
   } else {
     if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
-    constexpr WarpgroupTileShape kTile{C.tile_rows / 64 / C.sharers, C.tile_cols, C.depth, kRows,
-                                       kCols};
+    constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
+    constexpr ShareShape kShares{C.shares_rows, C.shares_cols};
     constexpr SlabShape kSlab{C.swap == 1, C.chunk_cols, C.slab_stride};
     const int first_row = C.pingpong == 1 ? 0 : warpgroup * kTile.blocks * 64;
     const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
@@ -251,7 +279,11 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     unsigned char* const slabs =
         shared_memory + C.slabs_at + static_cast<int>(threadIdx.x) / 32 * C.slab_bytes;
     const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
-    WarpgroupTile<Conditional<C.swap == 1, B, A>, Conditional<C.swap == 1, A, B>, Acc, kTile> tile;
+    using Rows = Conditional<C.swap == 1, B, A>;
+    using Cols = Conditional<C.swap == 1, A, B>;
+    using Tile = WarpgroupTile<Rows, Cols, Acc, kTile>;
+    using Share = WarpgroupTile<Rows, Cols, Acc, share_of(kTile, kShares)>;  // or the same
+    Tile tile;
     int turns = 0;  // of all consumers
     for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
@@ -263,33 +295,41 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         }
         ring.wait_for_turn(warpgroup, turn / C.consumers);
       }
-      if (unit.steps == 0) tile.clear();
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
       if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
+      if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
       wgmma_wait<0>();
       if (unit.steps > 0) ring.release(last, thread);
       tile.finish();
-      const int row = unit.row + first_row;
+      if (unit.steps == 0) tile.clear();
+      int row = unit.row + first_row;
+      int col = unit.col;
+      Share share;
+      if constexpr (C.cluster_parts > 1) {
+        sum_in_cluster<kShares, C.consumers * 128>(tile, share, shared_memory, rank);
+        row += rank / C.shares_cols * (C.blocks_each / C.shares_rows * 64);
+        col += rank % C.shares_cols * C.share_cols;
+      }
+      const Share& sums = share_or_tile(share, tile);
       if (at_launch.parts > 0) {
         const GemmArgs part = part_of_gemm<C.along_a == 0, C.along_b != 0, A, B, Acc>(
             args, unit.part, at_launch.k_each);
-        store_tile<kSlab, 1, C.vec_part>(tile, PartOutput<Acc>(part), reinterpret_cast<Acc*>(slabs),
-                                         row, unit.col);
+        store_tile<kSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part), reinterpret_cast<Acc*>(slabs),
+                                         row, col);
       } else if constexpr (C.store == 1) {
-        store_boxes<C.vec_c, C.span_d>(tile, output, map_d, slabs, row + thread / 32 * 16,
-                                       unit.col);
+        store_boxes<C.vec_c, C.span_d>(sums, output, map_d, slabs, row + thread / 32 * 16, col);
       } else {
-        store_tile<kSlab, C.vec_c, C.vec_d>(tile, output, reinterpret_cast<Acc*>(slabs), row,
-                                            unit.col);
+        store_tile<kSlab, C.vec_c, C.vec_d>(sums, output, reinterpret_cast<Acc*>(slabs), row, col);
       }
+      if constexpr (C.cluster_parts > 1) break;
     }
     // Shared memory stays until the last copy read it.
     if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();
     __syncwarp();
   }
-  // Other blocks may still arrive at this one's barriers.
-  if constexpr (kBlocks > 1) sync_cluster();
+  // Other blocks may still arrive at this one's barriers, or read its sums.
+  if constexpr (C.cluster > 1) sync_cluster();
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>

@@ -38,6 +38,7 @@ template <int kStages, StageBytes kBytes, class Ring, class Tile>
 KILN_DEVICE RingPlace multiply_stages(Ring& ring, RingPlace& place, Tile& tile, unsigned rows_at,
                                       unsigned cols_at, int steps, int thread) {
   RingPlace before = place;
+#pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     ring.wait_until_full(place);
     const unsigned stage = place.stage * kBytes.all;

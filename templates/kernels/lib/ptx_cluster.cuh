@@ -26,6 +26,12 @@ KILN_DEVICE void meet() {
   }
 }
 
+/// The first kThreads threads of the block, whole warps, while others do something else.
+template <int kThreads>
+KILN_DEVICE void meet_some() {
+  asm volatile("bar.sync 1, %0;" ::"n"(kThreads) : "memory");
+}
+
 /// The block's number in its cluster.
 KILN_DEVICE int block_rank_in_cluster() {
   int rank;

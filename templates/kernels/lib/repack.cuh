@@ -20,6 +20,7 @@
 #include "common/annotations.cuh"
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
+#include "common/overlap.cuh"
 #include "lib/chunk_load.cuh"
 #include "lib/split_k.cuh"
 
@@ -193,6 +194,7 @@ KILN_DEVICE void repack(const Operand<T>& operand, T* to, unsigned block) {
 /// The kernel: the first blocks repack A, the others B.
 template <RepackPlan kPlan, int kThreads, class A, class B, class Acc>
 KILN_DEVICE void repack_operands(const GemmArgs& args, int parts) {
+  wait_for_previous_launch();
   A* to = packed_operands<A, Acc>(args, parts);
   unsigned block = blockIdx.x;
   if constexpr (kPlan.a) {

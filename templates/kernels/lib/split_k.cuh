@@ -16,6 +16,7 @@
 
 #include "common/epilogue.cuh"
 #include "common/gemm_args.cuh"
+#include "common/overlap.cuh"
 #include "lib/output.cuh"
 
 namespace kiln {
@@ -82,6 +83,7 @@ KILN_DEVICE void sum_parts(const GemmArgs& args, int parts) {
   using Vector = ElementVector<Acc, kVecD>;
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
   __shared__ Vector others[kSumWarps - 1][32];
+  wait_for_previous_launch();
   const bool shares = parts > kSumWarps;
   const int thread = static_cast<int>(threadIdx.x);
   const int lane = thread % 32;

@@ -108,7 +108,34 @@ class WarpgroupTile {
     }
   }
 
+  /// All four sums of a group, of a type of four bytes; one by one, because compilers would keep
+  /// what is copied together as one value, and take it apart around every product.
+  KILN_DEVICE uint4 four(int block, int group) const {
+    const Register* const sums = sums_[block] + group * 4;
+    return {word_of(sums[0]), word_of(sums[1]), word_of(sums[2]), word_of(sums[3])};
+  }
+  KILN_DEVICE void set_four(int block, int group, const uint4& words) {
+    const unsigned four[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums_[block][group * 4 + i] = sum_of(four[i]);
+  }
+  KILN_DEVICE void add_four(int block, int group, const uint4& words) {
+    const unsigned four[4] = {words.x, words.y, words.z, words.w};
+#pragma unroll
+    for (int i = 0; i < 4; ++i) sums_[block][group * 4 + i] += sum_of(four[i]);
+  }
+
  private:
+  KILN_DEVICE static unsigned word_of(Register sum) {
+    unsigned word;
+    memcpy(&word, &sum, sizeof(word));
+    return word;
+  }
+  KILN_DEVICE static Register sum_of(unsigned word) {
+    Register sum;
+    memcpy(&sum, &word, sizeof(sum));
+    return sum;
+  }
   Register sums_[kTile.blocks][registers()];
 };
 

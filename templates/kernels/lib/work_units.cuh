@@ -10,7 +10,7 @@
 ///     cluster 1    unit 1   unit 4   unit 7 ...      as many at a time as there are clusters
 ///     cluster 2    unit 2   unit 5   unit 8 ...
 ///
-/// A cluster's blocks have neighbouring tiles.
+/// A cluster's blocks have neighbouring tiles, or parts of one.
 
 #include "common/annotations.cuh"
 #include "common/arithmetic.cuh"
@@ -24,14 +24,15 @@ struct UnitShape {
   int depth;         ///< of a stage
   int cluster_rows;  ///< blocks of a cluster
   int cluster_cols;
+  int cluster_parts;  ///< blocks that share a tile along k
 };
 
 /// What a block does in one turn.
 struct Unit {
   int row;  ///< of its tile
   int col;
-  int part;     ///< of k
-  int first_k;  ///< of the part
+  int part;     ///< of k, a cluster's
+  int first_k;  ///< of the block's own part
   int steps;    ///< stages that it is long
 };
 
@@ -42,13 +43,16 @@ KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
   const auto tiles = static_cast<unsigned>(launch.row_tiles * launch.col_tiles);
   const TilePlace place =
       grouped_tile(unit % tiles, launch.row_tiles, launch.col_tiles, launch.group_m);
+  constexpr int kPlaces = kShape.cluster_rows * kShape.cluster_cols;
   const int part = static_cast<int>(unit / tiles);
-  const long long first_k = static_cast<long long>(part) * launch.k_each;
+  const int own_part = kShape.cluster_parts * part + rank / kPlaces;
+  const long long first_k = static_cast<long long>(own_part) * launch.k_each;
   const long long left = k - first_k;
   const long long depth = left < 0 ? 0 : left < launch.k_each ? left : launch.k_each;
-  return {(place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
-          (place.col * kShape.cluster_cols + rank / kShape.cluster_rows) * kShape.tile_cols, part,
-          static_cast<int>(first_k), ceil_div(static_cast<int>(depth), kShape.depth)};
+  return {
+      (place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
+      (place.col * kShape.cluster_cols + rank % kPlaces / kShape.cluster_rows) * kShape.tile_cols,
+      part, static_cast<int>(first_k), ceil_div(static_cast<int>(depth), kShape.depth)};
 }
 
 }  // namespace kiln

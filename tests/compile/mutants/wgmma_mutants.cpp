@@ -24,15 +24,18 @@ const char* const kScaled = "value[i] = alpha * product[i];";
 const char* const kFill = "\"r\"(from[0]), \"r\"(from[1]), \"r\"(from[2]), \"r\"(from[3])";
 const char* const kStore = "\"r\"(to.x), \"r\"(to.y), \"r\"(shared_address(from))";
 
+const char* const kLeave = "= tile.four(block, group);";
+const char* const kCollect = "\"r\"(theirs)";
+
 std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
-  return "cluster_cols=1 " + shape + " consumers=2 depth_bytes=128 group_m=1 min_blocks=1 " +
-         schedule +
-         " repack=0 splits=1 stages=2 store=1 swap=0 tile_cols=" + std::to_string(tile_cols) +
-         " tile_rows=128";
+  return "cluster_cols=1 " + shape +
+         " consumers=2 depth_bytes=128 early=1 group_m=1 min_blocks=1 " + schedule +
+         " promote=128 repack=0 splits=1 stages=2 store=1 swap=0 tile_cols=" +
+         std::to_string(tile_cols) + " tile_rows=128";
 }
 
 TEST_F(WgmmaMutants, Ring) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=1", "pingpong=0"),
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_rows=1", "pingpong=0"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
   const std::string expect = "arrive_expecting(full[at.stage], bytes);";
   examine(
@@ -59,6 +62,8 @@ TEST_F(WgmmaMutants, Ring) {
           reported("no_wgmma_wait", "      wgmma_wait<0>();\n", "", Finding::missing_wait, kScaled),
           reported("no_wgmma_fence", "    wgmma_fence();\n", "", Finding::missing_fence, kProduct),
           reported("no_commit", "    wgmma_commit();\n", "", Finding::missing_wait, kLoad),
+          reported("no_wait_for_the_launch_before", "  wait_for_previous_launch();\n  RingPlace",
+                   "  RingPlace", Finding::missing_wait, kLoad),
           reported("no_fence_of_barriers", "    publish_barriers();\n", "", Finding::missing_fence,
                    kLoad),
           reported("no_barrier_after_initialisation",
@@ -78,9 +83,9 @@ TEST_F(WgmmaMutants, Ring) {
 }
 
 TEST_F(WgmmaMutants, TurnsAndStores) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=1", "pingpong=1", 128),
-                           problem(Gemm::of(DType::f16, 200, 264, 328), Storage::n, Storage::t, 16),
-                           2);
+  CatalogSpecimen specimen(
+      "gemm_wgmma", config("cluster_parts=1 cluster_rows=1", "pingpong=1", 128),
+      problem(Gemm::of(DType::f16, 200, 264, 328), Storage::n, Storage::t, 16), 2);
   examine(
       specimen,
       {
@@ -103,19 +108,40 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
 }
 
 TEST_F(WgmmaMutants, Cluster) {
-  CatalogSpecimen specimen("gemm_wgmma", config("cluster_rows=2", "pingpong=0"),
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_rows=2", "pingpong=0"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
   examine(specimen,
           {
               reported("releases_only_its_own", "if (thread < kBlocks) arrive_at_block",
                        "if (thread < 1) arrive_at_block", Finding::deadlock, kWait),
-              reported("ends_too_early", "  if constexpr (kBlocks > 1) sync_cluster();\n", "",
+              reported("ends_too_early", "  if constexpr (C.cluster > 1) sync_cluster();\n", "",
                        Finding::missing_wait, kArriveAtBlock),
               reported("copies_to_itself_only", "        load_box_to(blocks, to, map, from, full);",
                        "        load_box(to, map, from, full);", Finding::deadlock, kWait),
               reported("part_of_the_other", "tile + slab * kSlabBytes + index * kBoxBytes;",
                        "tile + slab * kSlabBytes;", Finding::uninitialised, kProduct),
           });
+}
+
+TEST_F(WgmmaMutants, Parts) {
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=2 cluster_rows=1", "pingpong=0"),
+                           problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
+  examine(
+      specimen,
+      {
+          reported("leaves_sums_in_stages_that_others_read", "  meet_some<kThreads>();", "",
+                   Finding::race, kLeave),
+          reported("collects_before_all_left", "  sync_cluster();\n  collect_share",
+                   "  collect_share", Finding::race, kCollect),
+          reported("ends_while_others_collect", "  if constexpr (C.cluster > 1) sync_cluster();\n",
+                   "", Finding::missing_wait, kCollect),
+          miscounts("only_the_first_part", "load_from_block(mine, from);",
+                    "load_from_block(mine, 0);", {0, 1}),
+          miscounts("both_take_the_first_part", "part + rank / kPlaces;", "part;", {0, 1}),
+          reported("share_to_the_wrong_columns",
+                   "        col += rank % C.shares_cols * C.share_cols;\n", "", Finding::race,
+                   kStore),
+      });
 }
 
 }  // namespace

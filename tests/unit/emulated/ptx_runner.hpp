@@ -116,6 +116,7 @@ class PtxRunner {
 
   Extent cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
+  bool overlaps = false;  ///< with the launch before
   std::uint32_t sm_count = LaunchState{}.sm_count;
   int host_threads = 1;      ///< of the machine that emulates
   double timeout_s = 120.0;  ///< so that sanitizers may take their time
@@ -136,6 +137,7 @@ class PtxRunner {
     state.block = block;
     state.cluster = cluster;
     state.dynamic_smem_bytes = smem_bytes;
+    state.overlaps = overlaps;
     state.sm_count = sm_count;
     state.parameters = std::move(parameters);
     state.resident_blocks = resident_blocks(state);

@@ -114,11 +114,17 @@ TEST_F(PrepareTest, CompileErrorsCarryTheLog) {
 
 TEST_F(PrepareTest, SpillsAreRejectedWithTheNumbers) {
   FakeCompiler compiler(
-      giving({.registers = 255, .spill_store_bytes = 48, .spill_load_bytes = 56}));
+      giving({.registers = 255, .spill_store_bytes = 480, .spill_load_bytes = 560}));
   const auto prepared = prepare({"toy", {{"x", {1, 2}}}}, compiler);
   EXPECT_EQ(prepared.outcome, Outcome::rejected);
-  EXPECT_THAT(prepared.message, HasSubstr("48 bytes stored, 56 bytes loaded"));
-  EXPECT_EQ(prepared.resources.spill_store_bytes, 48);
+  EXPECT_THAT(prepared.message, HasSubstr("480 bytes stored, 560 bytes loaded"));
+  EXPECT_EQ(prepared.resources.spill_store_bytes, 480);
+}
+
+TEST_F(PrepareTest, AFewSpilledBytesAreNoReason) {
+  FakeCompiler compiler(
+      giving({.registers = 168, .spill_store_bytes = 144, .spill_load_bytes = 240}));
+  EXPECT_EQ(prepare({"toy", {{"x", {1, 2}}}}, compiler).outcome, Outcome::ok);
 }
 
 TEST_F(PrepareTest, SerialisedInstructionsAreRejected) {
@@ -133,7 +139,7 @@ TEST_F(PrepareTest, SerialisedInstructionsAreRejected) {
 }
 
 TEST_F(PrepareTest, WhatMerelyRunsIsAdmittedOnRequest) {
-  FakeCompiler compiler(giving({.registers = 255, .spill_store_bytes = 8}, {"C7510 serialised"}));
+  FakeCompiler compiler(giving({.registers = 255, .spill_store_bytes = 800}, {"C7510 serialised"}));
   EXPECT_EQ(prepare({"toy", {{"x", {1, 2}}}}, compiler, Admission::runnable).outcome, Outcome::ok);
 }
 

@@ -101,7 +101,7 @@ TEST_F(SessionTest, PlantedFailuresAreRecordedAndNoneBecomesBest) {
       compilation.log = "planted error";
     }
     if (config_value(name, "x") == 1 && y == 1) compilation.resources.registers = 1000;
-    if (config_value(name, "x") == 1 && y == 2) compilation.resources.spill_store_bytes = 4;
+    if (config_value(name, "x") == 1 && y == 2) compilation.resources.spill_store_bytes = 400;
     return compilation;
   });
   // The failing ones would all be faster than the others.
@@ -151,7 +151,7 @@ TEST_F(SessionTest, FailedTrialsKeepTheirEvidence) {
 TEST_F(SessionTest, WhenEverythingSpillsTheDefaultIsStillMeasured) {
   compiler = std::make_shared<FakeCompiler>([](const CompileRequest&) {
     FakeCompilation compilation;
-    compilation.resources.spill_load_bytes = 16;
+    compilation.resources.spill_store_bytes = 1600;
     return compilation;
   });
   ScriptedEvaluator evaluator(by_config);
@@ -159,7 +159,7 @@ TEST_F(SessionTest, WhenEverythingSpillsTheDefaultIsStillMeasured) {
   EXPECT_THAT(evaluator.evaluated(), ElementsAre("toy x=0 y=0"));
   EXPECT_EQ(result.progress.by_outcome.at(Outcome::rejected), 11U);
   ASSERT_TRUE(result.best);
-  EXPECT_EQ(result.best->resources->spill_load_bytes, 16);
+  EXPECT_EQ(result.best->resources->spill_store_bytes, 1600);
 }
 
 TEST_F(SessionTest, ATemplateFarBehindIsGivenUp) {

@@ -27,7 +27,7 @@ using test::PtxRunner;
 constexpr int kWgmmaRows = 64;
 constexpr std::uint32_t kImage = 32768;
 
-struct Case {
+struct Product {
   std::string types;  ///< "f32.bf16.bf16"
   MatrixType a = MatrixType::f16;
   MatrixType b = MatrixType::f16;
@@ -165,7 +165,7 @@ const std::string kWait = "wgmma.wait_group.sync.aligned 0;\n";
 
 /// One case's operands in memory.
 struct Operands {
-  explicit Operands(const Case& at)
+  explicit Operands(const Product& at)
       : with(at), bytes(bits_of(at.a) / 8), k(32 / bytes), image(kImage) {
     a_descriptor = descriptor_of(at.swizzle, kSharedBase, !at.a_along_m, kWgmmaRows);
     b_descriptor = descriptor_of(at.swizzle, kSharedBase + kImage / 2, !at.b_along_n, at.n);
@@ -225,7 +225,7 @@ struct Operands {
                        with.accumulates ? "%p3" : "%p4", with.immediates);
   }
 
-  Case with;
+  Product with;
   int bytes;
   int k;
   std::vector<std::uint8_t> image;
@@ -261,16 +261,16 @@ void expect_clean(const WgmmaOutcome& outcome, const std::vector<std::uint32_t>&
   EXPECT_EQ(outcome.words, words);
 }
 
-class WgmmaTypes : public ::testing::TestWithParam<Case> {};
+class WgmmaTypes : public ::testing::TestWithParam<Product> {};
 
 TEST_P(WgmmaTypes, MultiplyAndAdd) {
   const Operands operands(GetParam());
   expect_clean(run_body(operands, operands.instruction() + kCommit + kWait), operands.expected(1));
 }
 
-std::vector<Case> cases() {
+std::vector<Product> cases() {
   using enum MatrixType;
-  std::vector<Case> all;
+  std::vector<Product> all;
   const std::string scales = ", 1, 1";
   const std::string whole;
   all.push_back({"f32.f16.f16", f16, f16, f32});
@@ -320,7 +320,7 @@ std::vector<Case> cases() {
 INSTANTIATE_TEST_SUITE_P(All, WgmmaTypes, ::testing::ValuesIn(cases()));
 
 TEST(Wgmma, BitsCountWhatBothHave) {
-  Case with{"s32.b1.b1.and.popc", MatrixType::u8, MatrixType::u8, MatrixType::s32};
+  Product with{"s32.b1.b1.and.popc", MatrixType::u8, MatrixType::u8, MatrixType::s32};
   with.immediates = "";
   Operands operands(with);
   std::string instruction = operands.instruction();
@@ -345,7 +345,7 @@ TEST(Wgmma, IntegersSaturateWhereTheySaySo) {
         std::tuple("s32.s8.s8", MatrixType::s8, -std::int32_t{0x7fffffff} - 1)}) {
     for (const bool saturates : {false, true}) {
       SCOPED_TRACE(fmt::format("{} from {}, saturates: {}", types, begin, saturates));
-      Case with{types, type, type, MatrixType::s32};
+      Product with{types, type, type, MatrixType::s32};
       with.immediates = "";
       if (saturates) with.suffix = ".satfinite";
       Operands operands(with);
@@ -362,7 +362,7 @@ TEST(Wgmma, IntegersSaturateWhereTheySaySo) {
 }
 
 TEST(Wgmma, ChainsGoOnWithoutWaits) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   const std::string one = operands.instruction() + kCommit;
   expect_clean(run_body(operands, one + one + operands.instruction() + one +
                                       "wgmma.wait_group.sync.aligned 1;" + one + kWait),
@@ -371,7 +371,7 @@ TEST(Wgmma, ChainsGoOnWithoutWaits) {
 
 TEST(Wgmma, UnfinishedAccumulatorsMayBeMoved) {
   // The compiler goes on in other registers and comes back.
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   std::string to;
   std::string back;
   for (int i = 0; i < operands.layout->registers; ++i) {
@@ -388,26 +388,26 @@ TEST(Wgmma, UnfinishedAccumulatorsMayBeMoved) {
 }
 
 TEST(Wgmma, AMissingWaitIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   const auto outcome = run_body(operands, operands.instruction() + kCommit);
   EXPECT_TRUE(only(outcome, Finding::missing_wait));
   EXPECT_NE(outcome.words, operands.expected(1));
 }
 
 TEST(Wgmma, AMissingCommitIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   EXPECT_TRUE(only(run_body(operands, operands.instruction() + kWait), Finding::missing_wait));
 }
 
 TEST(Wgmma, WritingAccumulatorsBeforeTheWaitIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   EXPECT_TRUE(
       only(run_body(operands, operands.instruction() + kCommit + "add.u32 d0, %r1, 1;\n" + kWait),
            Finding::missing_wait));
 }
 
 TEST(Wgmma, AMissingFenceIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   const std::string once = operands.instruction() + kCommit + kWait;
   EXPECT_TRUE(only(run_body(operands, once, false), Finding::missing_fence));
   const std::string change = "add.f32 d1, d1, d1;\n";
@@ -417,7 +417,7 @@ TEST(Wgmma, AMissingFenceIsFound) {
 }
 
 TEST(Wgmma, OverwritingATileTooEarlyIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   for (const int row : {0, 16, 32, 48}) {
     const std::uint32_t at = address_of(operands.a_descriptor, true, 2, 0, row) - kSharedBase;
     const auto outcome =
@@ -432,7 +432,7 @@ TEST(Wgmma, OverwritingATileTooEarlyIsFound) {
 }
 
 TEST(Wgmma, GenericWritesNeedAProxyFence) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   const std::string write = "@!%p1 ld.shared.u32 %r4, [%r3];\n@!%p1 st.shared.u32 [%r3], %r4;\n";
   const std::string rest = "bar.sync 0;\n" + operands.instruction() + kCommit + kWait;
   EXPECT_TRUE(only(run_body(operands, write + rest), Finding::missing_fence));
@@ -440,13 +440,13 @@ TEST(Wgmma, GenericWritesNeedAProxyFence) {
 }
 
 TEST(Wgmma, AWarpThatEndsWithoutWaitingIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   EXPECT_TRUE(
       only(run_body(operands, operands.instruction() + kCommit + "ret;\n"), Finding::missing_wait));
 }
 
 TEST(Wgmma, AWarpOfTheGroupThatLeavesOneOutIsFound) {
-  const Operands operands(Case{"f32.f16.f16"});
+  const Operands operands(Product{"f32.f16.f16"});
   const std::string last = "setp.ge.u32 %p5, %r1, 96;\n";  // the fourth warp
   const std::string product = operands.instruction();
   const std::string left_out = last + "@%p5 bra LEFT;\n" + product + "LEFT:\n" + kCommit + kWait;
@@ -476,11 +476,11 @@ TEST(Wgmma, AWarpOfTheGroupThatLeavesOneOutIsFound) {
 }
 
 TEST(Wgmma, BadDescriptorsAreFaults) {
-  Operands operands(Case{"f32.f16.f16"});
+  Operands operands(Product{"f32.f16.f16"});
   operands.b_descriptor.start = kSharedBase + kImage;
   const std::string body = operands.instruction() + kCommit + kWait;
   EXPECT_TRUE(only(run_body(operands, body), Finding::out_of_bounds));
-  const Operands good(Case{"f32.f16.f16"});
+  const Operands good(Product{"f32.f16.f16"});
   EXPECT_TRUE(
       only(run_body(good, "or.b64 %rd9, %rd9, 0x4000;\n" + body), Finding::invalid_operand));
 }
