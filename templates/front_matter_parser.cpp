@@ -15,6 +15,7 @@
 #include "templates/kernel_template.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
+#include "templates/space_program.hpp"
 #include "templates/template_names.hpp"
 #include "templates/tensor_map_line.hpp"
 #include "templates/text_pieces.hpp"
@@ -414,7 +415,10 @@ class FrontMatterParser {
 };
 
 KernelTemplate KernelTemplate::parse(std::string file, std::string source) {
-  return FrontMatterParser(std::move(file), std::move(source)).run();
+  KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run();
+  result.layout_ = std::make_shared<const SpaceLayout>(
+      result.names_, result.tunables_, result.derived_, result.requirements_, result.preferences_);
+  return result;
 }
 
 }  // namespace kiln

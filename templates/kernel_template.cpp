@@ -61,6 +61,14 @@ bool KernelTemplate::is_at_launch(std::string_view name) const {
                      [&](const ConfigField& field) { return field.name == name; });
 }
 
+Config KernelTemplate::compiled_part(const Config& config) const {
+  Config compiled;
+  for (const auto& [name, value] : config.values()) {
+    if (!is_at_launch(name)) compiled.set(name, value);
+  }
+  return compiled;
+}
+
 const std::string& KernelTemplate::priority_text() const {
   static const std::string none = "0";
   return priority_ ? priority_->text() : none;
@@ -109,9 +117,8 @@ std::vector<std::int64_t> KernelTemplate::fixed_values(const Problem& problem,
 }
 
 ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& limits) const {
-  return ParamSpace(names_, tunables_, derived_, requirements_, preferences_,
-                    fixed_values(problem, limits),
-                    fmt::format("{}:1:1: the template {}", file_, name_));
+  return {layout_, fixed_values(problem, limits),
+          fmt::format("{}:1:1: the template {}", file_, name_)};
 }
 
 // Without a ParamSpace: a valid candidate is bound many times.

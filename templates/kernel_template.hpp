@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -57,7 +58,7 @@ struct LaunchSpec {
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of
-/// its time before anything is compiled: tuner/static_model.hpp says how each is used.
+/// its time before anything is compiled: runtime/model/static_model.hpp says how each is used.
 ///
 ///     tensor     multiply-adds on matrix units by mma.sync or WMMA
 ///     wgmma      by wgmma
@@ -107,6 +108,13 @@ struct LaunchGeometry {
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
+};
+
+/// All that a candidate's template says of running it.
+struct LaunchPlan {
+  std::vector<LaunchGeometry> launches;
+  std::vector<NamedValue> costs;  ///< of a block of the launch that does the work
+  std::int64_t workspace_bytes = 0;
 };
 
 /// Blocks of a grid or cluster, threads of a block.
@@ -168,6 +176,9 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<ConfigField>& launch_fields() const { return launch_fields_; }
   /// Whether the tunable or derived value is known only at launch, and so not compiled in.
   [[nodiscard]] bool is_at_launch(std::string_view name) const;
+  /// A configuration without what is known only at launch: those that differ in nothing else have
+  /// the same text, and so the same cubin.
+  [[nodiscard]] Config compiled_part(const Config& config) const;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   [[nodiscard]] const std::vector<Tunable>& tunables() const { return tunables_; }
@@ -204,6 +215,9 @@ class KernelTemplate {
   /// undefined or negative.
   [[nodiscard]] std::vector<NamedValue> costs(const Config& config, const Problem& problem,
                                               const DeviceLimits& limits) const;
+  /// The three above together, in the time of one; throws what they throw, costs first.
+  [[nodiscard]] LaunchPlan plan(const Config& config, const Problem& problem,
+                                const DeviceLimits& limits) const;
   /// The fields of the config struct with their values, in the order of declaration: the part
   /// of a configuration that is compiled in.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is not an int.
@@ -215,6 +229,11 @@ class KernelTemplate {
   [[nodiscard]] std::vector<std::int64_t> fixed_values(const Problem&, const DeviceLimits&) const;
   [[nodiscard]] std::vector<std::int64_t> bind(const Config&, const Problem&,
                                                const DeviceLimits&) const;
+  // What is worked out from the values of all names, bound for a candidate; it is for errors.
+  struct Bound;
+  [[nodiscard]] std::vector<LaunchGeometry> geometry(const Bound&, const DeviceLimits&) const;
+  [[nodiscard]] std::int64_t workspace_bytes(const Bound&) const;
+  [[nodiscard]] std::vector<NamedValue> costs(const Bound&) const;
   [[nodiscard]] std::int32_t field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const;
 
@@ -228,6 +247,7 @@ class KernelTemplate {
   std::vector<ConfigField> launch_fields_;  ///< of the struct at launch
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;
+  std::shared_ptr<const SpaceLayout> layout_;  ///< of the five above
   std::optional<Expression> priority_;
   std::vector<LaunchSpec> launches_;
   std::optional<Expression> workspace_;

@@ -32,9 +32,44 @@ constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
+struct KernelTemplate::Bound {
+  const Config& config;
+  const Problem& problem;
+  std::vector<std::int64_t> values;
+};
+
 std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const {
-  const auto values = bind(config, problem, limits);
+  return geometry({config, problem, bind(config, problem, limits)}, limits);
+}
+
+std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem& problem,
+                                             const DeviceLimits& limits) const {
+  if (!workspace_) return 0;
+  return workspace_bytes({config, problem, bind(config, problem, limits)});
+}
+
+std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Problem& problem,
+                                              const DeviceLimits& limits) const {
+  if (costs_.empty()) return {};
+  return costs({config, problem, bind(config, problem, limits)});
+}
+
+LaunchPlan KernelTemplate::plan(const Config& config, const Problem& problem,
+                                const DeviceLimits& limits) const {
+  const Bound bound{config, problem, bind(config, problem, limits)};
+  LaunchPlan plan;
+  plan.costs = costs(bound);
+  plan.launches = geometry(bound, limits);
+  plan.workspace_bytes = workspace_bytes(bound);
+  return plan;
+}
+
+std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
+                                                     const DeviceLimits& limits) const {
+  const Config& config = bound.config;
+  const Problem& problem = bound.problem;
+  const auto& values = bound.values;
   LaunchValues at_launch;
   for (const auto& field : launch_fields_) {
     at_launch.items[at_launch.count++] = field_value(field, config, values);
@@ -100,31 +135,26 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Config& config, const
   return result;
 }
 
-std::int64_t KernelTemplate::workspace_bytes(const Config& config, const Problem& problem,
-                                             const DeviceLimits& limits) const {
+std::int64_t KernelTemplate::workspace_bytes(const Bound& bound) const {
   if (!workspace_) return 0;
-  const auto values = bind(config, problem, limits);
   const LaunchEvaluator evaluator(
       [&] {
-        return fmt::format("{}: workspace with \"{}\" for {}", file_, config.canonical(),
-                           problem.sizes_text());
+        return fmt::format("{}: workspace with \"{}\" for {}", file_, bound.config.canonical(),
+                           bound.problem.sizes_text());
       },
-      values);
+      bound.values);
   return evaluator.value("workspace", *workspace_, 0, kMost);
 }
 
-std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Problem& problem,
-                                              const DeviceLimits& limits) const {
+std::vector<NamedValue> KernelTemplate::costs(const Bound& bound) const {
   std::vector<NamedValue> result;
-  if (costs_.empty()) return result;
-  const auto values = bind(config, problem, limits);
   for (const auto& cost : costs_) {
     const LaunchEvaluator evaluator(
         [&] {
-          return fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line, config.canonical(),
-                             problem.sizes_text());
+          return fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
+                             bound.config.canonical(), bound.problem.sizes_text());
         },
-        values);
+        bound.values);
     result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
   }
   return result;

@@ -13,6 +13,7 @@
 #include "templates/nearest_name.hpp"
 #include "templates/space_diagram.hpp"
 #include "templates/space_program.hpp"
+#include "templates/space_repair.hpp"
 
 namespace kiln {
 
@@ -21,13 +22,8 @@ namespace kiln {
 
 class ParamSpace::Impl {
  public:
-  Impl(const NameTable& names, std::vector<Tunable> tunables, std::vector<DerivedValue> derived,
-       std::vector<Requirement> requirements, std::vector<Requirement> preferred,
-       std::vector<std::int64_t> fixed, std::string of)
-      : program(names, std::move(tunables), std::move(derived), std::move(requirements),
-                std::move(fixed)),
-        preferences(std::move(preferred)),
-        origin(std::move(of)) {}
+  Impl(std::shared_ptr<const SpaceLayout> layout, std::vector<std::int64_t> fixed, std::string of)
+      : program(std::move(layout), std::move(fixed)), origin(std::move(of)) {}
 
   /// Built when first needed: rendering one candidate needs only the program.
   const SpaceDiagram& diagram() const {
@@ -41,7 +37,6 @@ class ParamSpace::Impl {
                                                           std::string& why) const;
 
   const SpaceProgram program;
-  const std::vector<Requirement> preferences;
   const std::string origin;
 
  private:
@@ -50,6 +45,11 @@ class ParamSpace::Impl {
 };
 
 namespace {
+
+/// Some milliseconds' worth at most: an application may be waiting.
+constexpr int kRepairTries = 400;
+/// Counting all completions takes as long as some thousand tries.
+constexpr RepairLimits kNearDefaults{.changes = 3, .tries = 2000};
 
 /// Whether the tunable has that value.
 bool lists(const Tunable& tunable, std::int64_t value) {
@@ -104,10 +104,26 @@ bool walk(const SpaceProgram& program, const SpaceDiagram& diagram, std::size_t 
   return true;
 }
 
+/// The order of for_each.
+struct FirstDeclared {
+  const SpaceProgram& program;
+  bool operator()(const std::vector<std::int64_t>& left,
+                  const std::vector<std::int64_t>& right) const {
+    for (std::size_t i = 0; i < program.depth(); ++i) {
+      const auto slot = static_cast<std::size_t>(program.slot(i));
+      if (left[slot] == right[slot]) continue;
+      const auto& values = program.tunables()[i].values;
+      return std::find(values.begin(), values.end(), left[slot]) <
+             std::find(values.begin(), values.end(), right[slot]);
+    }
+    return false;
+  }
+};
+
 /// An integer below `bound`, each equally likely; the same for a seed on every platform.
 std::uint64_t uniform_below(std::uint64_t bound, std::mt19937_64& random) {
   constexpr auto kLargest = std::numeric_limits<std::uint64_t>::max();
-  const std::uint64_t fair = kLargest - kMost % bound;  // a multiple of bound
+  const std::uint64_t fair = kLargest - kLargest % bound;  // a multiple of bound
   std::uint64_t draw = random();
   while (draw >= fair) draw = random();
   return draw % bound;
@@ -147,21 +163,22 @@ ParamSpace::ParamSpace(const NameTable& names, std::vector<Tunable> tunables,
                        std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
                        std::vector<Requirement> preferences, std::vector<std::int64_t> fixed,
                        std::string origin)
-    : impl_(std::make_shared<const Impl>(names, std::move(tunables), std::move(derived),
-                                         std::move(requirements), std::move(preferences),
-                                         std::move(fixed), std::move(origin))) {}
+    : ParamSpace(
+          std::make_shared<const SpaceLayout>(names, std::move(tunables), std::move(derived),
+                                              std::move(requirements), std::move(preferences)),
+          std::move(fixed), std::move(origin)) {}
+
+ParamSpace::ParamSpace(std::shared_ptr<const SpaceLayout> layout, std::vector<std::int64_t> fixed,
+                       std::string origin)
+    : impl_(std::make_shared<const Impl>(std::move(layout), std::move(fixed), std::move(origin))) {}
 
 bool ParamSpace::has_preferences() const {
-  return !impl_->preferences.empty();
+  return !impl_->program.preferences().empty();
 }
 
 ParamSpace ParamSpace::preferred() const {
-  const auto& program = impl_->program;
   if (!has_preferences()) return *this;
-  auto requirements = program.requirements();
-  requirements.insert(requirements.end(), impl_->preferences.begin(), impl_->preferences.end());
-  return {program.names(), program.tunables(), program.derived(), std::move(requirements), {},
-          program.start(), impl_->origin};
+  return {impl_->program.layout()->preferred(), impl_->program.start(), impl_->origin};
 }
 
 const std::vector<Tunable>& ParamSpace::tunables() const {
@@ -282,14 +299,26 @@ std::vector<Config> ParamSpace::neighbours(const Config& config) const {
   return found;
 }
 
+std::vector<Config> ParamSpace::repaired(const Config& config, int most_changes) const {
+  std::string why;
+  const auto values = impl_->tunable_values(config, why);
+  if (!values) return {};
+  std::vector<Config> found;
+  for (const auto& valid : repaired_values(impl_->program, *values, {most_changes, kRepairTries})) {
+    found.push_back(config_of(impl_->program, valid));
+  }
+  return found;
+}
+
 std::optional<Config> ParamSpace::default_config() const {
   if (has_preferences()) {
     if (auto config = preferred().default_config()) return config;
   }
   const auto& program = impl_->program;
-  // Usually they are, and then nothing needs to be counted.
-  if (auto defaults = defaults_of(program); program.holds(defaults)) {
-    return config_of(program, defaults);
+  // Usually they are, or nearly so, and then nothing needs to be counted.
+  auto near = repaired_values(program, defaults_of(program), kNearDefaults);
+  if (!near.empty()) {
+    return config_of(program, *std::min_element(near.begin(), near.end(), FirstDeclared{program}));
   }
   const auto& diagram = impl_->diagram();
   auto values = program.start();
@@ -343,8 +372,13 @@ ParamSpace ParamSpace::narrowed(
     if (!lists(*tunable, tunable->default_value)) tunable->default_value = tunable->values.front();
   }
   // The diagram of the whole space does not fit the narrower one, which is counted again.
-  return {program.names(),    std::move(narrow), program.derived(), program.requirements(),
-          impl_->preferences, program.start(),   impl_->origin};
+  return {program.names(),
+          std::move(narrow),
+          program.derived(),
+          program.requirements(),
+          impl_->program.preferences(),
+          program.start(),
+          impl_->origin};
 }
 
 }  // namespace kiln

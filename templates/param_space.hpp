@@ -16,6 +16,8 @@
 
 namespace kiln {
 
+class SpaceLayout;
+
 struct Tunable {
   std::string name;
   std::vector<std::int64_t> values;
@@ -54,6 +56,9 @@ class ParamSpace {
              std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
              std::vector<Requirement> preferences, std::vector<std::int64_t> fixed,
              std::string origin = "");
+  /// The same with what does not depend on the problem made before (space_program.hpp).
+  ParamSpace(std::shared_ptr<const SpaceLayout> layout, std::vector<std::int64_t> fixed,
+             std::string origin);
 
   /// The configurations that also meet every preference, as a space without any; the same space
   /// if there is no preference.
@@ -87,6 +92,10 @@ class ParamSpace {
   [[nodiscard]] std::optional<Config> sample(std::mt19937_64& random) const;
   /// Valid configurations that differ from `config` in exactly one tunable, in declared order.
   [[nodiscard]] std::vector<Config> neighbours(const Config& config) const;
+  /// The valid configurations that differ from `config` in the fewest tunables, if `most_changes`
+  /// of them are enough; only `config` if it is valid itself. Tries only what a broken requirement
+  /// mentions, and gives up after some hundreds of them.
+  [[nodiscard]] std::vector<Config> repaired(const Config& config, int most_changes) const;
   /// The default of every tunable if that is valid, else the valid configuration that differs from
   /// it in the fewest tunables (ties: declared order); one that is preferred if there is any.
   /// Nothing if the space is empty.

@@ -68,16 +68,6 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   return names;
 }
 
-/// Without what is known only at launch: configurations that differ in nothing else have the same
-/// text, and so the same cubin.
-Config compiled_part(const KernelTemplate& kernel_template, const Config& config) {
-  Config compiled;
-  for (const auto& [name, value] : config.values()) {
-    if (!kernel_template.is_at_launch(name)) compiled.set(name, value);
-  }
-  return compiled;
-}
-
 std::string provenance(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
                        const Problem& problem, const DeviceLimits& limits) {
   std::string types;
@@ -95,7 +85,7 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
       "// traits  {}\n"
       "// arch     {}\n",
       rendered.template_name, rendered.template_digest,
-      compiled_part(kernel_template, rendered.config).canonical(), types, traits, limits.arch);
+      kernel_template.compiled_part(rendered.config).canonical(), types, traits, limits.arch);
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
   return text;
 }

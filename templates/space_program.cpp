@@ -28,23 +28,30 @@ int known_slot(const NameTable& names, const std::string& name) {
 
 }  // namespace
 
-SpaceProgram::SpaceProgram(const NameTable& names, std::vector<Tunable> tunables,
-                           std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
-                           std::vector<std::int64_t> fixed)
-    : names_(names),
+SpaceLayout::SpaceLayout(NameTable names, std::vector<Tunable> tunables,
+                         std::vector<DerivedValue> derived, std::vector<Requirement> requirements,
+                         std::vector<Requirement> preferences)
+    : names_(std::move(names)),
       tunables_(std::move(tunables)),
       derived_(std::move(derived)),
       requirements_(std::move(requirements)),
-      start_(std::move(fixed)) {
-  // Slots of tunables and derived values may be beyond those that the caller filled.
-  start_.resize(static_cast<std::size_t>(names_.size()), 0);
+      preferences_(std::move(preferences)) {
   find_levels();
   find_live_slots();
-  possible_ = run(fixed_steps_, start_);
 }
 
-void SpaceProgram::find_levels() {
-  level_of_slot_.assign(start_.size(), kFixed);
+const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
+  std::call_once(preferred_once_, [this] {
+    auto all = requirements_;
+    all.insert(all.end(), preferences_.begin(), preferences_.end());
+    preferred_ = std::make_shared<const SpaceLayout>(names_, tunables_, derived_, std::move(all),
+                                                     std::vector<Requirement>());
+  });
+  return preferred_;
+}
+
+void SpaceLayout::find_levels() {
+  level_of_slot_.assign(static_cast<std::size_t>(names_.size()), kFixed);
   steps_.resize(tunables_.size());
   for (std::size_t i = 0; i < tunables_.size(); ++i) {
     tunable_slots_.push_back(known_slot(names_, tunables_[i].name));
@@ -66,7 +73,7 @@ void SpaceProgram::find_levels() {
   for (std::size_t i = 0; i < requirements_.size(); ++i) place({false, i});
 }
 
-void SpaceProgram::find_live_slots() {
+void SpaceLayout::find_live_slots() {
   live_.resize(tunables_.size() + 1);
   std::set<int> mentioned;
   for (const auto& steps : steps_) {
@@ -88,15 +95,23 @@ void SpaceProgram::find_live_slots() {
   }
 }
 
-const Expression& SpaceProgram::expression(const Step& step) const {
+const Expression& SpaceLayout::expression(const Step& step) const {
   return step.derives ? derived_[step.index].value : requirements_[step.index].condition;
+}
+
+SpaceProgram::SpaceProgram(std::shared_ptr<const SpaceLayout> layout,
+                           std::vector<std::int64_t> fixed)
+    : layout_(std::move(layout)), start_(std::move(fixed)) {
+  // Slots of tunables and derived values may be beyond those that the caller filled.
+  start_.resize(static_cast<std::size_t>(layout_->names_.size()), 0);
+  possible_ = run(layout_->fixed_steps_, start_);
 }
 
 bool SpaceProgram::run(const Step& step, std::span<std::int64_t> values) const {
   const auto result = expression(step).evaluate(values);
   if (!result) return false;
   if (!step.derives) return *result != 0;
-  values[static_cast<std::size_t>(derived_slots_[step.index])] = *result;
+  values[static_cast<std::size_t>(layout_->derived_slots_[step.index])] = *result;
   return true;
 }
 
@@ -106,15 +121,15 @@ bool SpaceProgram::run(const std::vector<Step>& steps, std::span<std::int64_t> v
 }
 
 bool SpaceProgram::holds(std::span<std::int64_t> values) const {
-  return possible_ && std::all_of(steps_.begin(), steps_.end(),
+  return possible_ && std::all_of(layout_->steps_.begin(), layout_->steps_.end(),
                                   [&](const auto& steps) { return run(steps, values); });
 }
 
 // Values of later levels may be stale in `values`; no step of this level mentions them.
 bool SpaceProgram::bind(std::size_t level, std::int64_t value,
                         std::span<std::int64_t> values) const {
-  values[static_cast<std::size_t>(tunable_slots_[level])] = value;
-  return run(steps_[level], values);
+  values[static_cast<std::size_t>(layout_->tunable_slots_[level])] = value;
+  return run(layout_->steps_[level], values);
 }
 
 // Shows the values of the names involved, because a person seldom knows the value of a let.
@@ -122,32 +137,70 @@ std::string SpaceProgram::explain(const Step& step, std::span<const std::int64_t
   const Expression& broken = expression(step);
   std::string with;
   for (const int slot : broken.names_used()) {
-    with += fmt::format("{}{} = {}", with.empty() ? " with " : ", ", names_.name(slot),
+    with += fmt::format("{}{} = {}", with.empty() ? " with " : ", ", layout_->names_.name(slot),
                         values[static_cast<std::size_t>(slot)]);
   }
   if (step.derives) {
     return fmt::format("{} = {} is undefined{} (division by zero or overflow)",
-                       derived_[step.index].name, broken.text(), with);
+                       layout_->derived_[step.index].name, broken.text(), with);
   }
-  const auto& why = requirements_[step.index].message;
+  const auto& why = layout_->requirements_[step.index].message;
   return fmt::format("{} does not hold{}{}{}", broken.text(), with, why.empty() ? "" : ": ", why);
 }
 
 std::optional<std::string> SpaceProgram::first_failure(std::span<std::int64_t> values) const {
-  for (std::size_t i = 0; i < derived_.size(); ++i) {
+  for (std::size_t i = 0; i < layout_->derived_.size(); ++i) {
     const Step step{true, i};
     if (!run(step, values)) return explain(step, values);
   }
-  for (std::size_t i = 0; i < requirements_.size(); ++i) {
+  for (std::size_t i = 0; i < layout_->requirements_.size(); ++i) {
     const Step step{false, i};
     if (!run(step, values)) return explain(step, values);
   }
   return std::nullopt;
 }
 
+void SpaceProgram::add_mentioned(const Expression& expression,
+                                 std::set<std::size_t>& tunables) const {
+  for (const int slot : expression.names_used()) {
+    if (layout_->level_of_slot_[static_cast<std::size_t>(slot)] == SpaceLayout::kFixed) continue;
+    const auto own =
+        std::find(layout_->tunable_slots_.begin(), layout_->tunable_slots_.end(), slot);
+    if (own != layout_->tunable_slots_.end()) {
+      tunables.insert(static_cast<std::size_t>(own - layout_->tunable_slots_.begin()));
+      continue;
+    }
+    const auto let =
+        std::find(layout_->derived_slots_.begin(), layout_->derived_slots_.end(), slot);
+    if (let != layout_->derived_slots_.end()) {
+      add_mentioned(
+          layout_->derived_[static_cast<std::size_t>(let - layout_->derived_slots_.begin())].value,
+          tunables);
+    }
+  }
+}
+
+std::optional<std::vector<std::size_t>> SpaceProgram::to_blame(
+    std::span<std::int64_t> values) const {
+  const auto blame = [&](const std::vector<Step>& steps) -> std::optional<std::set<std::size_t>> {
+    for (const Step& step : steps) {
+      if (run(step, values)) continue;
+      std::set<std::size_t> tunables;
+      add_mentioned(expression(step), tunables);
+      return tunables;
+    }
+    return std::nullopt;
+  };
+  if (!possible_) return std::vector<std::size_t>();
+  for (const auto& steps : layout_->steps_) {
+    if (const auto tunables = blame(steps)) return std::vector(tunables->begin(), tunables->end());
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> SpaceProgram::fixed_failure() const {
   auto values = start_;
-  for (const Step& step : fixed_steps_) {
+  for (const Step& step : layout_->fixed_steps_) {
     if (!run(step, values)) return explain(step, values);
   }
   return std::nullopt;

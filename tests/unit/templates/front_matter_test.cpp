@@ -275,6 +275,7 @@ TEST(FrontMatter, StructAtLaunch) {
                           "//@ require    splits <= tiles_m\n//@ require    threads"));
   EXPECT_EQ(made.launch_type(), "TinyLaunch");
   EXPECT_TRUE(made.is_at_launch("splits"));
+  EXPECT_EQ(made.compiled_part(Config{{"tile_m", 8}, {"splits", 2}}), (Config{{"tile_m", 8}}));
   EXPECT_TRUE(made.is_at_launch("tiles_m"));
   EXPECT_FALSE(made.is_at_launch("tile_m"));
   EXPECT_EQ(made.tunables().size(), 3U);

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/space_repair.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace kiln {
+namespace {
+
+/// Finds those that differ in a given number of tunables. Each of them has to change one of those
+/// that the first broken requirement mentions, so only these are tried, and so on from there.
+class Repair {
+ public:
+  Repair(const SpaceProgram& program, int changes, int tries)
+      : program_(program), left_(changes), tries_(tries), changed_(program.depth(), false) {}
+
+  void search(std::vector<std::int64_t> values) {
+    if (--tries_ < 0) return;
+    const auto blamed = program_.to_blame(values);
+    if (!blamed) {
+      // Another order of the same changes leads here, too.
+      const bool is_new = std::find(found_.begin(), found_.end(), values) == found_.end();
+      if (is_new) found_.push_back(std::move(values));
+      return;
+    }
+    if (left_ == 0) return;
+    --left_;
+    for (const std::size_t tunable : *blamed) change(tunable, values);
+    ++left_;
+  }
+  [[nodiscard]] bool gave_up() const { return tries_ < 0; }
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> take() { return std::move(found_); }
+
+ private:
+  void change(std::size_t tunable, std::vector<std::int64_t>& values) {
+    if (changed_[tunable]) return;
+    changed_[tunable] = true;
+    auto& own = values[static_cast<std::size_t>(program_.slot(tunable))];
+    const auto kept = own;
+    for (const auto value : program_.tunables()[tunable].values) {
+      if (value == kept) continue;
+      own = value;
+      search(values);
+    }
+    own = kept;
+    changed_[tunable] = false;
+  }
+
+  const SpaceProgram& program_;
+  int left_;
+  int tries_;
+  std::vector<bool> changed_;
+  std::vector<std::vector<std::int64_t>> found_;
+};
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> repaired_values(const SpaceProgram& program,
+                                                       const std::vector<std::int64_t>& values,
+                                                       const RepairLimits& limits) {
+  for (int changes = 0; changes <= limits.changes; ++changes) {
+    Repair repair(program, changes, limits.tries);
+    repair.search(values);
+    if (repair.gave_up()) return {};
+    if (auto found = repair.take(); !found.empty()) return found;
+  }
+  return {};
+}
+
+}  // namespace kiln
