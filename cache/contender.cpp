@@ -36,7 +36,7 @@ Contender contender_of(const Trial& trial) {
           trial.environment.toolkit};
 }
 
-bool better(const Contender& left, const Contender& right) {
+bool leads(const Contender& left, const Contender& right) {
   const auto order = [](const Contender& c) {
     return std::tie(c.rank.provenance, c.rank.cost, c.rank.registers, c.template_name, c.config,
                     c.trial_id);
@@ -78,7 +78,7 @@ std::vector<Contender> shortlist_of(std::vector<Contender> contenders) {
     if (!beaten) kept.push_back(std::move(contender));
   }
   std::sort(kept.begin(), kept.end(),
-            [](const Contender& left, const Contender& right) { return better(left, right); });
+            [](const Contender& left, const Contender& right) { return leads(left, right); });
   return kept;
 }
 

@@ -27,21 +27,21 @@ struct Contender {
 
 /// The orders of docs/schema.md: which leads, and which is preferred among those that tie with the
 /// leader. Both are strict and total.
-[[nodiscard]] bool better(const Contender& left, const Contender& right);
+[[nodiscard]] bool leads(const Contender& left, const Contender& right);
 [[nodiscard]] bool preferred_in_tie(const Contender& left, const Contender& right);
 
-/// The first by better(), and the one preferred among those that tie with it, which is the best.
+/// The first by leads(), and the one preferred among those that tie with it, which is the best.
 /// Both null when there is none.
 struct Decision {
   const Contender* leader = nullptr;
   const Contender* best = nullptr;
 };
-/// Decides among those that `admits` accepts; `contenders` are in the order of better(). Calls
+/// Decides among those that `admits` accepts; `contenders` are in the order of leads(). Calls
 /// `admits` for as few as it can, and at most once for each: it may be slow.
 [[nodiscard]] Decision decide(std::span<const Contender> contenders,
                               const std::function<bool(const Contender&)>& admits);
 
-/// Those, in the order of better(), of which one is always the best whatever set of provenances,
+/// Those, in the order of leads(), of which one is always the best whatever set of provenances,
 /// templates and environments a look-up is restricted to. The others each have a rival of the same
 /// provenance, template and environment that costs no more, is measured at least as precisely and
 /// is preferred in a tie; so wherever they are admitted, that rival is admitted too and goes first.

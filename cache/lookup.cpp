@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <iterator>
+#include <set>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/printable.hpp"
@@ -13,8 +15,12 @@
 namespace kiln {
 namespace {
 
-/// Beyond this a tuned configuration says little about another problem.
-constexpr NeighbourLimits kNear{.octaves_per_size = 2.0, .octaves = 4.0};
+/// Of so many related problems the results are read.
+constexpr std::size_t kMostRelated = 12;
+/// The results of a problem that are good enough to try elsewhere: by how much they may be slower
+/// than its best, and how many they are at most.
+constexpr double kGoodFactor = 1.5;
+constexpr std::size_t kMostGood = 4;
 
 /// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; predictions involve no
 /// driver.
@@ -30,11 +36,6 @@ std::string environment_change(const Trial& trial, const Environment& now) {
   }
   return text;
 }
-
-struct Nearest {
-  double octaves = 0.0;
-  Trial trial;
-};
 
 /// Whether the rival is for the same problem and would be the better of the two.
 bool is_beaten(const Trial& trial, const Trial& rival) {
@@ -63,16 +64,6 @@ class Inquiry {
     return best(store);
   }
 
-  std::optional<Nearest> nearest_problem(const TuningStore& store) {
-    query_.environment.reset();
-    NeighbourQueue near = store.neighbours(request_.problem, request_.device, kNear);
-    while (auto neighbour = near.next()) {
-      query_.problem = std::move(neighbour->problem);
-      if (auto trial = best(store)) return Nearest{neighbour->octaves, std::move(*trial)};
-    }
-    return std::nullopt;
-  }
-
   [[nodiscard]] const std::optional<Trial>& unavailable() const { return unavailable_; }
 
  private:
@@ -90,9 +81,77 @@ class Inquiry {
   std::optional<Trial> unavailable_;
 };
 
+/// The good results of related problems, gathered store by store.
+class RelatedInquiry {
+ public:
+  RelatedInquiry(const LookupRequest& request, Provenance provenance)
+      : request_(request), provenance_(provenance) {}
+
+  void ask(const TuningStore& store) {
+    std::vector<RelatedTrial> found;
+    for (const RelatedProblem& near :
+         store.related(request_.problem, request_.device, kMostRelated)) {
+      add_good(store, near, found);
+    }
+    trials_.insert(trials_.end(), std::make_move_iterator(found.begin()),
+                   std::make_move_iterator(found.end()));
+  }
+
+  /// Those of the nearest problems of all stores, the nearest first.
+  [[nodiscard]] std::vector<RelatedTrial> take() {
+    std::stable_sort(trials_.begin(), trials_.end(), [](const auto& left, const auto& right) {
+      return left.of.distance < right.of.distance;
+    });
+    std::size_t problems = 0;
+    const auto end = std::find_if(trials_.begin(), trials_.end(), [&](const RelatedTrial& trial) {
+      const bool first = &trial == &trials_.front() || !is_beside(trial, *(&trial - 1));
+      return first && ++problems > kMostRelated;
+    });
+    trials_.erase(end, trials_.end());
+    return std::move(trials_);
+  }
+
+  /// The template of the best result for the first problem of which none can be used; "" if there
+  /// is no such problem.
+  [[nodiscard]] const std::string& stale_template() const { return stale_template_; }
+
+ private:
+  static bool is_beside(const RelatedTrial& trial, const RelatedTrial& other) {
+    return trial.store == other.store && trial.of.device == other.of.device &&
+           trial.of.problem == other.of.problem;
+  }
+
+  void add_good(const TuningStore& store, const RelatedProblem& near,
+                std::vector<RelatedTrial>& found) {
+    std::set<std::pair<std::string, std::string>> candidates;
+    std::string stale;
+    double best = 0.0;
+    for (Contender& contender : store.contenders(near)) {
+      if (static_cast<Provenance>(contender.rank.provenance) != provenance_) continue;
+      if (request_.current_digest(contender.template_name) != contender.template_digest) {
+        if (stale.empty()) stale = contender.template_name;
+        continue;
+      }
+      if (candidates.empty()) best = contender.rank.cost;
+      if (contender.rank.cost > kGoodFactor * best) break;
+      candidates.emplace(contender.template_name, contender.config);
+      if (candidates.size() > kMostGood) break;
+      found.push_back({near, std::move(contender), &store});
+    }
+    if (candidates.empty() && stale_template_.empty()) stale_template_ = stale;
+  }
+
+  const LookupRequest& request_;
+  Provenance provenance_;
+  std::vector<RelatedTrial> trials_;
+  std::string stale_template_;
+};
+
 LookupAnswer found(Match match, Trial trial, std::string reason) {
   LookupAnswer answer;
   answer.match = match;
+  answer.template_name = trial.key.template_name;
+  answer.config = trial.key.config;
   answer.trial = std::move(trial);
   answer.reason = std::move(reason);
   return answer;
@@ -111,8 +170,7 @@ std::string reason_for_same_problem(const Trial& trial, const Environment& now) 
 }
 
 /// "the best known kernel, gemm_dot, is not available: ..."
-std::string why_unavailable(const Trial& trial, const LookupRequest& request) {
-  const std::string& name = trial.key.template_name;
+std::string why_unavailable(const std::string& name, const LookupRequest& request) {
   const bool here = request.current_digest && !request.current_digest(name).empty();
   return fmt::format(
       "the best known kernel, {}, is not available: {}", name,
@@ -121,77 +179,114 @@ std::string why_unavailable(const Trial& trial, const LookupRequest& request) {
              "--template-path or KILN_TEMPLATE_PATH");
 }
 
-/// Looks only among trials of that provenance.
-LookupAnswer ask(std::vector<const TuningStore*>& stores, const LookupRequest& request,
-                 Provenance provenance, std::optional<Error>& failure) {
-  Inquiry inquiry(request, provenance);
-  // A store that fails once is not queried again; the others may still answer.
-  const auto first_of = [&](auto&& question) -> decltype(question(*stores.front())) {
-    for (auto store = stores.begin(); store != stores.end();) {
+/// Asks several stores. One that fails once is not asked again; the others may still answer.
+class Stores {
+ public:
+  Stores(std::vector<const TuningStore*> stores) : stores_(std::move(stores)) {}
+
+  template <class Question>
+  auto first_of(Question&& question) -> decltype(question(std::declval<const TuningStore&>())) {
+    for (auto store = stores_.begin(); store != stores_.end();) {
       try {
         if (auto answer = question(**store)) return answer;
         ++store;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::database) throw;
-        if (!failure) failure = error;
-        store = stores.erase(store);
+        if (!failure_) failure_ = error;
+        store = stores_.erase(store);
       }
     }
     return std::nullopt;
-  };
-  const auto complete = [&](LookupAnswer answer) {
-    const auto& trial = inquiry.unavailable();
-    // Each store was queried by itself; another one may have had something better.
-    if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial))) {
-      answer.unavailable = why_unavailable(*trial, request);
-      answer.reason += "; " + answer.unavailable;
-      answer.warnings.push_back(
-          {"template " + trial->key.template_name,
-           fmt::format("{}: {}", request.problem.canonical(), answer.unavailable)});
-    }
-    return answer;
-  };
+  }
+  /// Only that one.
+  template <class Question>
+  auto of(const TuningStore& store, Question&& question) -> decltype(question(store)) {
+    return first_of([&](const TuningStore& other) -> decltype(question(store)) {
+      if (&other != &store) return std::nullopt;
+      return question(other);
+    });
+  }
+  [[nodiscard]] const std::optional<Error>& failure() const { return failure_; }
 
+ private:
+  std::vector<const TuningStore*> stores_;
+  std::optional<Error> failure_;
+};
+
+std::optional<LookupAnswer> ask_for_same(Stores& stores, const LookupRequest& request,
+                                         Inquiry& inquiry) {
   for (const bool same_environment : {true, false}) {
     const auto best = [&](const TuningStore& s) {
       return inquiry.same_problem(s, same_environment);
     };
-    if (auto trial = first_of(best)) {
+    if (auto trial = stores.first_of(best)) {
       std::string reason = reason_for_same_problem(*trial, request.environment);
-      return complete(found(same_environment ? Match::exact : Match::same_device_class,
-                            std::move(*trial), std::move(reason)));
+      return found(same_environment ? Match::exact : Match::same_device_class, std::move(*trial),
+                   std::move(reason));
     }
   }
-  // Every store is queried: a nearer problem beats a nearer store.
-  std::optional<Nearest> nearest;
-  (void)first_of([&](const TuningStore& store) -> std::optional<Nearest> {
-    auto here = inquiry.nearest_problem(store);
-    if (here && (!nearest || here->octaves < nearest->octaves)) nearest = std::move(here);
+  return std::nullopt;
+}
+
+/// `gone` becomes the template of results that would have counted if it had not changed.
+LookupAnswer ask_for_related(Stores& stores, const LookupRequest& request, Provenance provenance,
+                             std::string& gone) {
+  LookupAnswer answer;
+  answer.reason = fmt::format("no tuned result for this problem, or one that resembles it, on {}",
+                              request.device.name);
+  if (!request.propose || !request.current_digest) return answer;
+  RelatedInquiry inquiry(request, provenance);
+  (void)stores.first_of([&](const TuningStore& store) -> std::optional<Trial> {
+    inquiry.ask(store);
     return std::nullopt;
   });
-  if (nearest) {
-    std::string reason = fmt::format(
-        "{} for {} on this device class; nearest to the requested size, distance {:.1f} octaves",
-        how(nearest->trial), nearest->trial.key.problem.sizes_text(), nearest->octaves);
-    const std::string change = environment_change(nearest->trial, request.environment);
-    if (!change.empty()) reason += "; under " + change;
-    return complete(found(Match::nearest_problem, std::move(nearest->trial), std::move(reason)));
+  const std::vector<RelatedTrial> related = inquiry.take();
+  for (Proposal& proposal : request.propose(related)) {
+    const RelatedTrial& source = related.at(proposal.source);
+    auto trial = stores.of(*source.store,
+                           [&](const TuningStore& store) { return store.trial(source.contender); });
+    if (!trial) continue;
+    const std::string change = environment_change(*trial, request.environment);
+    if (proposal.match != Match::default_config && !change.empty()) {
+      proposal.reason += "; under " + change;
+    }
+    answer = found(proposal.match, std::move(*trial), std::move(proposal.reason));
+    answer.template_name = std::move(proposal.template_name);
+    answer.config = std::move(proposal.config);
+    return answer;
   }
-  LookupAnswer none;
-  none.reason =
-      fmt::format("no tuned result for this problem, or one within {:.0f} octaves of it, on {}",
-                  kNear.octaves, request.device.name);
-  return complete(std::move(none));
+  gone = inquiry.stale_template();
+  return answer;
+}
+
+/// Looks only among trials of that provenance.
+LookupAnswer ask(Stores& stores, const LookupRequest& request, Provenance provenance) {
+  Inquiry inquiry(request, provenance);
+  std::string gone;
+  auto same = ask_for_same(stores, request, inquiry);
+  LookupAnswer answer =
+      same ? std::move(*same) : ask_for_related(stores, request, provenance, gone);
+  const auto& trial = inquiry.unavailable();
+  // Each store was queried by itself; another one may have had something better.
+  if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial)))
+    gone = trial->key.template_name;
+  if (!gone.empty()) {
+    answer.unavailable = why_unavailable(gone, request);
+    answer.reason += "; " + answer.unavailable;
+    answer.warnings.push_back(
+        {"template " + gone,
+         fmt::format("{}: {}", request.problem.canonical(), answer.unavailable)});
+  }
+  return answer;
 }
 
 }  // namespace
 
 LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const LookupRequest& request) {
-  std::vector<const TuningStore*> willing = stores;
-  std::optional<Error> failure;
-  LookupAnswer answer = ask(willing, request, Provenance::measured, failure);
+  Stores willing(stores);
+  LookupAnswer answer = ask(willing, request, Provenance::measured);
   if (answer.match == Match::none) {
-    LookupAnswer predicted = ask(willing, request, Provenance::modelled, failure);
+    LookupAnswer predicted = ask(willing, request, Provenance::modelled);
     // A measurement with a template that is gone still outranks a prediction.
     if (!answer.unavailable.empty()) {
       if (predicted.unavailable.empty()) predicted.reason += "; " + answer.unavailable;
@@ -200,7 +295,7 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
     }
     answer = std::move(predicted);
   }
-  if (failure) {
+  if (const auto& failure = willing.failure()) {
     if (answer.match == Match::none) throw *failure;
     answer.warnings.push_back(
         {failure->what(), fmt::format("a database is left out: {}", failure->what())});

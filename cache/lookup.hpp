@@ -8,10 +8,27 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/contender.hpp"
 #include "cache/store.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
+
+/// A good result for a problem that resembles the requested one.
+struct RelatedTrial {
+  RelatedProblem of;  ///< what it was measured for, and how far that is
+  Contender contender;
+  const TuningStore* store = nullptr;  ///< where it is
+};
+
+/// A configuration to answer with: that of a related trial, or made from it.
+struct Proposal {
+  std::size_t source = 0;  ///< number of the related trial
+  std::string template_name;
+  Config config;
+  Match match = Match::related_problem;
+  std::string reason;  ///< one sentence for a person
+};
 
 struct LookupRequest {
   Problem problem;
@@ -20,9 +37,11 @@ struct LookupRequest {
   /// Digest of a template as it is now, or empty if there is none of that name: rows with other
   /// digests are stale and ignored.
   std::function<std::string(std::string_view template_name)> current_digest;
-  /// Whether that config is valid for the requested problem on this device (a nearest match was
-  /// tuned for another one).
+  /// Whether that config is valid for the requested problem on this device.
   std::function<bool(std::string_view template_name, const Config&)> is_valid;
+  /// Where the problem itself was never tuned: what to answer with, judging by these results, of
+  /// one provenance and of the current templates; the best first. Without it nothing answers.
+  std::function<std::vector<Proposal>(const std::vector<RelatedTrial>&)> propose;
 };
 
 /// Why an answer may not be the one that the databases should give.
@@ -32,9 +51,11 @@ struct LookupWarning {
 };
 
 struct LookupAnswer {
-  Match match = Match::none;  ///< exact, same_device_class, nearest_problem or none
-  std::optional<Trial> trial;
-  std::string reason;  ///< one sentence for a person
+  Match match = Match::none;   ///< none if nothing answers
+  std::optional<Trial> trial;  ///< what it is known from
+  std::string template_name;   ///< the trial's, or
+  Config config;               ///< what was proposed instead
+  std::string reason;          ///< one sentence for a person
   /// The better kernel that is known but unusable, and why; also part of `reason`.
   std::string unavailable;
   /// A store that failed while another one answered, rows that were damaged, a better
@@ -43,12 +64,11 @@ struct LookupAnswer {
 };
 
 /// Best stored candidate for the request. Measured ones come first whatever the match: even a
-/// neighbour's measurement is better knowledge than a prediction. Among those of one provenance, a
-/// nearest problem is the one with the smallest sum of |log2(size/size')| over all sizes, at most 2
-/// for any one size and 4 in all; a row beyond that never answers. The first store that has an
-/// exact answer wins, then the best class of match over all stores (the user's before the site's;
-/// of nearest problems the nearer). Ignores `compiled` rows. Throws Error(database) when a store
-/// fails and no other one answers.
+/// neighbour's measurement is better knowledge than a prediction. Among those of one provenance,
+/// the first store that has an exact answer wins, then the best class of match over all stores (the
+/// user's before the site's). Otherwise the good results of the nearest related problems of all
+/// stores (related.hpp) are handed to `propose`, the nearest first. Ignores `compiled` rows. Throws
+/// Error(database) when a store fails and no other one answers.
 [[nodiscard]] LookupAnswer look_up(const std::vector<const TuningStore*>& stores,
                                    const LookupRequest& request);
 

@@ -48,7 +48,7 @@ bool SizeTable::contains(const std::string& sizes_text) const {
 }
 
 NeighbourQueue::NeighbourQueue(std::shared_ptr<const SizeTable> table, const Problem& wanted,
-                               const NeighbourLimits& limits)
+                               const NeighbourLimits& limits, Itself itself)
     : table_(std::move(table)), wanted_(wanted) {
   std::vector<double> point;
   for (const NamedValue& size : wanted.sizes) {
@@ -67,7 +67,7 @@ NeighbourQueue::NeighbourQueue(std::shared_ptr<const SizeTable> table, const Pro
       if (octaves > limits.octaves_per_size + kRounding) break;
     }
     if (near < count || sum > limits.octaves + kRounding) continue;
-    if (sum < kRounding && table_->texts_[i] == own) continue;
+    if (itself == Itself::left_out && sum < kRounding && table_->texts_[i] == own) continue;
     heap_.emplace_back(sum, i);
   }
   std::make_heap(heap_.begin(), heap_.end(),

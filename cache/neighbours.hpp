@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,13 +45,16 @@ class SizeTable {
   std::vector<double> log2_;               ///< one row a problem
 };
 
-/// Problems of a table within the limits of another one, not among them: the nearest first,
-/// then by the text of the sizes. Finding the first few does not sort the rest.
+/// Whether a problem of the very sizes that were asked for counts as a neighbour.
+enum class Itself : std::uint8_t { left_out, included };
+
+/// Problems of a table within the limits of another one: the nearest first, then by the text of the
+/// sizes. Finding the first few does not sort the rest.
 class NeighbourQueue {
  public:
   NeighbourQueue() = default;
   NeighbourQueue(std::shared_ptr<const SizeTable> table, const Problem& wanted,
-                 const NeighbourLimits& limits);
+                 const NeighbourLimits& limits, Itself itself = Itself::left_out);
   [[nodiscard]] std::optional<Neighbour> next();
 
  private:

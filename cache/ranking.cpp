@@ -52,7 +52,7 @@ bool better(const Trial& left, const Trial& right) {
   const auto numbers = std::tie(l.provenance, l.cost, l.registers);
   const auto others = std::tie(r.provenance, r.cost, r.registers);
   if (numbers != others) return numbers < others;
-  return better(contender_of(left), contender_of(right));
+  return leads(contender_of(left), contender_of(right));
 }
 
 bool speaks_against(const Trial& trial) {

@@ -114,14 +114,6 @@ Families families_as_they_are(const sqlite::Connection& connection) {
   return families;
 }
 
-std::optional<DeviceClass> device_of(const sqlite::Connection& connection, std::int64_t id) {
-  sqlite::Statement row = connection.prepare(
-      fmt::format("SELECT {} FROM devices d WHERE d.device_id = ?", kDeviceColumns));
-  row.bind(id);
-  if (!row.step()) return std::nullopt;
-  return read_device(row, 0);
-}
-
 bool families_fit(const sqlite::Connection& connection, const Families& families) {
   if (connection.integer("SELECT count(*) FROM families") !=
       static_cast<std::int64_t>(families.size())) {
@@ -182,6 +174,14 @@ std::optional<Subject> subject_of(const sqlite::Connection& connection, Pair pai
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<DeviceClass> device_of(const sqlite::Connection& connection, std::int64_t id) {
+  sqlite::Statement row = connection.prepare(
+      fmt::format("SELECT {} FROM devices d WHERE d.device_id = ?", kDeviceColumns));
+  row.bind(id);
+  if (!row.step()) return std::nullopt;
+  return read_device(row, 0);
 }
 
 std::vector<Trial> trials_of(const sqlite::Connection& connection, Pair pair,

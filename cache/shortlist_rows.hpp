@@ -28,6 +28,10 @@ struct Subject {
 /// Nothing when a row that the pair refers to is missing or damaged.
 [[nodiscard]] std::optional<Subject> subject_of(const sqlite::Connection& connection, Pair pair);
 
+/// The device class of that row; nothing if there is none.
+[[nodiscard]] std::optional<DeviceClass> device_of(const sqlite::Connection& connection,
+                                                   std::int64_t id);
+
 /// All trials of the pair, oldest first; damaged ones are left out and added to `corrupt`.
 [[nodiscard]] std::vector<Trial> trials_of(const sqlite::Connection& connection, Pair pair,
                                            std::set<std::string>& corrupt);

@@ -12,8 +12,11 @@
 
 #include "cache/neighbours.hpp"
 #include "cache/records.hpp"
+#include "cache/related.hpp"
 
 namespace kiln {
+
+struct Contender;  // cache/contender.hpp
 
 enum class OpenMode : std::uint8_t {
   read_only,
@@ -146,6 +149,15 @@ class TuningStore {
   /// Other problems of that kind with trials on that device, the nearest first.
   [[nodiscard]] NeighbourQueue neighbours(const Problem& problem, const DeviceClass& device,
                                           const NeighbourLimits& limits) const;
+  /// Problems that resemble it, on devices of its device's architecture: the nearest first, then by
+  /// their text; at most `most`, the problem on its own device not among them.
+  [[nodiscard]] std::vector<RelatedProblem> related(const Problem& problem,
+                                                    const DeviceClass& device,
+                                                    std::size_t most) const;
+  /// Those of its trials that can be the best under some restriction of a look-up, the best first.
+  [[nodiscard]] std::vector<Contender> contenders(const RelatedProblem& related) const;
+  /// The contender's trial; nothing if it is damaged.
+  [[nodiscard]] std::optional<Trial> trial(const Contender& contender) const;
   /// latest_of() that problem and device: what a resumed session skips.
   [[nodiscard]] std::vector<Trial> latest_trials(const Problem& problem,
                                                  const DeviceClass& device) const;

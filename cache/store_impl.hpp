@@ -55,6 +55,17 @@ class TuningStore::Impl {
   [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
                                                           std::int64_t device_id,
                                                           const DeviceClass& device);
+  /// A kind of problem, with any sizes, and a device that has some of it.
+  struct KnownKind {
+    Problem problem;
+    std::int64_t device_id = 0;
+    DeviceClass device;
+  };
+  /// All of them. Cached likewise; valid until the next call.
+  [[nodiscard]] const std::vector<KnownKind>& kinds();
+  /// Those of its shortlist, or all where that is missing. Cached likewise; valid until the next
+  /// call.
+  [[nodiscard]] const std::vector<Contender>& known_contenders(const RelatedProblem& related);
   /// Goes to `corrupt` if the known sizes list the problem but its index did not find it.
   void note_if_lost(const Problem& problem, std::int64_t device_id);
 
@@ -74,6 +85,8 @@ class TuningStore::Impl {
   };
   static constexpr std::size_t kMostPairs = 32;
   std::map<Pair, Contenders> contenders_;
+  std::map<Pair, Contenders> shortlists_;
+  std::optional<std::pair<Stamp, std::vector<KnownKind>>> kinds_;
   struct SizeTables {
     std::shared_ptr<const SizeTable> table;
     Family family;      ///< of the problems in the table

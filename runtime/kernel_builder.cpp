@@ -51,8 +51,9 @@ std::shared_ptr<const LoadedModule> KernelBuilder::load_module(
 }
 
 std::string KernelBuilder::code_name(const Choice& choice, const Problem& problem) {
-  // Sizes never enter the code: what was loaded for one size serves all of its kind.
-  return fmt::format("{} | {} | {}", choice.kernel_template->name(), choice.config.canonical(),
+  // Neither sizes nor values at launch enter the code: what was loaded serves all of its kind.
+  return fmt::format("{} | {} | {}", choice.kernel_template->name(),
+                     choice.kernel_template->compiled_part(choice.config).canonical(),
                      problem.kind_text());
 }
 

@@ -10,10 +10,18 @@
 #include "kiln/error.hpp"
 
 namespace kiln::detail {
+namespace {
+
+std::optional<Choice> first(std::vector<Choice> choices) {
+  if (choices.empty()) return std::nullopt;
+  return std::move(choices.front());
+}
+
+}  // namespace
 
 KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                              std::vector<std::string> site_databases, WarningSink& warnings)
-    : catalog_(catalog), device_(device), warnings_(warnings) {
+    : catalog_(catalog), device_(device), warnings_(warnings), ranking_(catalog, device) {
   if (!database.empty()) sources_.push_back({std::move(database), std::nullopt});
   for (std::string& path : site_databases) sources_.push_back({std::move(path), std::nullopt});
 }
@@ -59,20 +67,14 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   request.is_valid = [&](std::string_view name, const Config& config) {
     return !refused.contains({std::string(name), config}) && valid(name, config, problem);
   };
+  request.propose = [&](const std::vector<RelatedTrial>& related) -> std::vector<Proposal> {
+    if (related.empty()) return {};
+    return ranking_.rank(problem, related, refused,
+                         defaults(by_priority(problem), problem, refused));
+  };
   LookupAnswer answer;
   try {
     answer = look_up(stores, request);
-    if (!answer.trial && !problem.epilogue.empty()) {
-      // What is fast for a product is nearly always fast whatever becomes of it.
-      request.problem.epilogue.clear();
-      LookupAnswer product = look_up(stores, request);
-      if (product.trial) {
-        answer = std::move(product);
-        answer.match = Match::nearest_problem;
-        answer.reason =
-            fmt::format("nothing is tuned with this epilogue; without one: {}", answer.reason);
-      }
-    }
   } catch (const Error& failure) {
     warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
     return {};
@@ -82,12 +84,9 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   }
   Known known{std::nullopt, answer.unavailable};
   if (answer.trial) {
-    known.choice = Choice{catalog_.find(answer.trial->key.template_name),
-                          answer.trial->key.config,
-                          answer.match,
-                          answer.reason,
-                          answer.trial->environment.toolkit,
-                          answer.trial->provenance};
+    known.choice = Choice{
+        catalog_.find(answer.template_name), answer.config,           answer.match, answer.reason,
+        answer.trial->environment.toolkit,   answer.trial->provenance};
   }
   return known;
 }
@@ -105,20 +104,21 @@ std::vector<const KernelTemplate*> KernelChooser::by_priority(const Problem& pro
   return order;
 }
 
-std::optional<Choice> KernelChooser::first_default(
-    const std::vector<const KernelTemplate*>& templates, const Problem& problem,
-    const Refused& refused) const {
+std::vector<Choice> KernelChooser::defaults(const std::vector<const KernelTemplate*>& templates,
+                                            const Problem& problem, const Refused& refused) const {
+  std::vector<Choice> choices;
   for (const KernelTemplate* kernel_template : templates) {
     const auto config = kernel_template->space(problem, device_.limits).default_config();
     if (!config || refused.contains({kernel_template->name(), *config})) continue;
-    return Choice{kernel_template, *config, Match::default_config, "", "", Provenance::measured};
+    choices.push_back(
+        {kernel_template, *config, Match::default_config, "", "", Provenance::measured});
   }
-  return std::nullopt;
+  return choices;
 }
 
 std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
                                               const std::string& unavailable) const {
-  auto choice = first_default(by_priority(problem), problem, refused);
+  auto choice = first(defaults(by_priority(problem), problem, refused));
   if (choice) {
     choice->reason = fmt::format("default configuration of {}{}{}", choice->kernel_template->name(),
                                  unavailable.empty() ? "" : "; ", unavailable);
@@ -130,7 +130,7 @@ std::optional<Choice> KernelChooser::plainest(const Problem& problem, const Refu
                                               std::string_view reason) const {
   auto order = by_priority(problem);
   std::reverse(order.begin(), order.end());
-  auto choice = first_default(order, problem, refused);
+  auto choice = first(defaults(order, problem, refused));
   if (choice) {
     choice->match = Match::exact;
     choice->reason = reason;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,21 +11,13 @@
 #include "cache/lookup.hpp"
 #include "cache/store.hpp"
 #include "kiln/types.hpp"
+#include "runtime/choice.hpp"
 #include "runtime/device.hpp"
+#include "runtime/related_ranking.hpp"
 #include "runtime/warning_sink.hpp"
 #include "templates/catalog.hpp"
 
 namespace kiln::detail {
-
-/// A candidate to serve a problem with, and why.
-struct Choice {
-  const KernelTemplate* kernel_template = nullptr;
-  Config config;
-  Match match = Match::none;
-  std::string reason;
-  std::string toolkit;  ///< identity of the compiler it was measured with; "" for defaults
-  Provenance provenance = Provenance::measured;  ///< of a stored one
-};
 
 /// What the databases know about a problem.
 struct Known {
@@ -34,9 +25,6 @@ struct Known {
   /// One sentence: which better one cannot be used; "" if there is none.
   std::string unavailable;
 };
-
-/// Candidates that turned out not to work here, by template name and configuration.
-using Refused = std::set<std::pair<std::string, Config>>;
 
 /// Looks for the best known candidate: in the user's database and the site's, then among the
 /// templates' defaults. A database that cannot be read is a miss and, once, a warning; the next
@@ -67,15 +55,16 @@ class KernelChooser {
   [[nodiscard]] std::vector<const TuningStore*> open_stores();
   /// The templates that compute the problem here, highest priority first.
   [[nodiscard]] std::vector<const KernelTemplate*> by_priority(const Problem& problem) const;
-  [[nodiscard]] std::optional<Choice> first_default(
-      const std::vector<const KernelTemplate*>& templates, const Problem& problem,
-      const Refused& refused) const;
+  /// Their default configurations that are not in `refused`, in the same order.
+  [[nodiscard]] std::vector<Choice> defaults(const std::vector<const KernelTemplate*>& templates,
+                                             const Problem& problem, const Refused& refused) const;
   [[nodiscard]] bool valid(std::string_view template_name, const Config& config,
                            const Problem& problem) const;
 
   const Catalog& catalog_;
   const DeviceInfo& device_;
   WarningSink& warnings_;
+  RelatedRanking ranking_;
   struct Source {
     std::string path;
     std::optional<TuningStore> store;

@@ -66,10 +66,11 @@ struct LaunchSpec {
 ///     issues     warp instructions of every kind
 ///     memory     wavefronts of shared memory and passes of the L1 cache, one a clock
 ///     l2_bytes   bytes it requests from L2
-///     dram_bytes bytes that all blocks together read from memory, where more than the operands
-///     have waits      round trips to memory during which the block computes nothing trips
-///     consecutive round trips, computing meanwhile or not tail       clocks in which it only
-///     stores its results, once all of them are computed registers  per thread
+///     dram_bytes   that all blocks read from memory, if more than the operands have
+///     waits      round trips to memory during which the block computes nothing
+///     trips      consecutive round trips, computing meanwhile or not
+///     tail       clocks in which it only stores its results, once all of them are computed
+///     registers  per thread
 inline constexpr std::array<std::string_view, 12> kCostNames{
     "tensor",   "wgmma",      "fp32",  "fp64",  "issues", "memory",
     "l2_bytes", "dram_bytes", "waits", "trips", "tail",   "registers"};

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/profiles/unit_names.hpp"
+#include "runtime/model/units.hpp"
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/kernel_profile.hpp"

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "tuner/static_model.hpp"
+#include "runtime/model/static_model.hpp"
 
 namespace kiln {
 namespace {

@@ -97,7 +97,7 @@ TEST(Emulated, DoctorCallsAnUnknownOneBroken) {
 
 TEST(Emulated, AProfileOfOnesOwnIsADevice) {
   const Sandbox sandbox;
-  std::ifstream file(std::string(KILN_SOURCE_DIR) + "/runtime/emulated/profiles/h200.toml");
+  std::ifstream file(std::string(KILN_SOURCE_DIR) + "/runtime/model/profiles/h200.toml");
   std::string text(std::istreambuf_iterator<char>(file), {});
   const std::string name = "gpu = \"NVIDIA H200\"";
   text.replace(text.find(name), name.size(), "gpu = \"Imagined GPU\"");

@@ -41,6 +41,13 @@ TEST(CacheDamage, TwoThousandDamagedDatabasesGiveNoWrongAnswer) {
   request.device = test::h200();
   request.environment = test::environment();
   request.current_digest = [](std::string_view) { return std::string("d1"); };
+  request.propose = [](const std::vector<RelatedTrial>& related) {
+    std::vector<Proposal> proposals;
+    for (std::size_t i = 0; i < related.size(); ++i) {
+      proposals.push_back({i, "gemm_wmma", Config{}, Match::related_problem, "tuned elsewhere"});
+    }
+    return proposals;
+  };
 
   const std::string path = folder.file("damaged.db");
   int refused = 0;

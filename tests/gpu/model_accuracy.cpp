@@ -32,10 +32,10 @@
 #include "kiln/gemm.hpp"
 #include "runtime/compiler.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
+#include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
 #include "tuner/session.hpp"
-#include "tuner/static_model.hpp"
 #include "tuner/strategies/strategy.hpp"
 #include "tuner/workload.hpp"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tuner/static_model.hpp"
+#include "runtime/model/static_model.hpp"
 
 namespace kiln {
 namespace {

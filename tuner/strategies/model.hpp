@@ -9,14 +9,14 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/emulated/profiles/device_profile.hpp"
+#include "runtime/model/device_profile.hpp"
 #include "templates/problem.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln {
 
-/// Candidates by their static time (tuner/static_model.hpp), shortest first, all templates
+/// Candidates by their static time (runtime/model/static_model.hpp), shortest first, all templates
 /// together, what they prefer before the rest; those whose time is the same are spread a little,
 /// the ones that are nearest to the defaults first. Templates that state no costs have no such
 /// time: every eighth proposal is drawn from them at random, as long as there are any. Of a very

@@ -11,6 +11,7 @@
 #include "runtime/emulated/decode/traits.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
 #include "runtime/emulated/ptx/special_registers.hpp"
+#include "runtime/model/units.hpp"
 
 /// \file
 /// The decoded form of one kernel: a flat list of instructions with a function to execute each,
@@ -27,27 +28,6 @@ inline constexpr LaneMask kAllLanes = 0xffffffffU;
 
 /// Executes an instruction for the lanes of `active`, which is never empty.
 using Execute = void (*)(Warp& warp, const Instr& instr, LaneMask active);
-
-/// What kind of work an instruction is; facts and the performance model count by it.
-enum class Unit : std::uint8_t {
-  control,    ///< branches, exits, moves of special registers
-  integer,    ///< 32-bit integer, logic, predicates, moves
-  integer64,  ///< 64-bit integer, which the hardware does in two or more steps
-  multiply,   ///< integer multiply and multiply-add
-  fp32,
-  fp64,
-  fp16,  ///< packed and single halves of either kind
-  convert,
-  special,  ///< reciprocal, square root, exponential, integer division
-  tensor,
-  shared,    ///< loads, stores and atomics of shared memory, and matrix loads from it
-  global,    ///< loads, stores and atomics of global, local and generic memory
-  constant,  ///< parameters and constants
-  async_copy,
-  shuffle,  ///< shuffles, votes, matches
-  barrier,  ///< barriers, fences, waits
-};
-inline constexpr int kUnits = static_cast<int>(Unit::barrier) + 1;
 
 /// No row of the register file.
 inline constexpr std::uint32_t kNoRow = 0xffffffffU;

@@ -11,9 +11,6 @@
 namespace kiln::emulated {
 namespace {
 
-/// Share of the measured rate, and measured latencies of DRAM; see under_load().
-constexpr double kL2Share = 0.9;
-constexpr double kDramWait = 1.17;
 constexpr double kBytesPerSector = 32.0;
 /// A resource that is busy for less of the time than this bounds nothing.
 constexpr double kBusyBound = 0.7;
@@ -25,12 +22,6 @@ std::string bound_of(const Prediction& prediction) {
 }
 
 }  // namespace
-
-DeviceProfile under_load(DeviceProfile profile) {
-  profile.l2_bytes_per_ns *= kL2Share;
-  profile.latency.dram *= kDramWait;
-  return profile;
-}
 
 std::vector<std::string> resource_names() {
   std::vector<std::string> names(kResourceNames.begin(), kResourceNames.end());

@@ -39,10 +39,6 @@ struct Prediction {
 /// The names of Prediction::busy.
 [[nodiscard]] std::vector<std::string> resource_names();
 
-/// The profile as kernels meet it: they ask in bursts and from far halves of the second level,
-/// which a loop that only reads does not. The two factors fit the catalog's kernels on an H200.
-[[nodiscard]] DeviceProfile under_load(DeviceProfile profile);
-
 /// How long a launch takes on the profile's GPU, if blocks are alike: the time that a
 /// multiprocessor takes for as many of them as fit on it (run_blocks), as often as it takes to do
 /// all, plus what is left over for the last round, and at least what DRAM needs for everything that

@@ -9,13 +9,9 @@
 #include <sstream>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/profiles/device_profile_keys.hpp"
-#include "templates/catalog.hpp"
+#include "runtime/model/device_profile_keys.hpp"
 
 namespace kiln {
-
-/// runtime/emulated/profiles, compiled into the library.
-const FileSet& embedded_profiles();
 
 namespace {
 
@@ -88,23 +84,14 @@ DeviceProfile profile_of(const std::string& model) {
   if (model.find('/') != std::string::npos || model.ends_with(kEnding)) {
     return read_profile(read_file(model), model);
   }
-  const std::string file = model + std::string(kEnding);
-  const auto found = embedded_profiles().find(file);
-  if (found == embedded_profiles().end()) {
+  auto profile = built_in_profile(model);
+  if (!profile) {
     throw Error(ErrorKind::device,
                 fmt::format("there is no emulated GPU '{}'. Next: use {}, or the path of a device "
                             "profile (./mine.toml).",
                             model, fmt::join(built_in_profiles(), " or ")));
   }
-  return read_profile(found->second, file);
-}
-
-std::vector<std::string> built_in_profiles() {
-  std::vector<std::string> names;
-  for (const auto& [path, text] : embedded_profiles()) {
-    names.push_back(path.substr(0, path.size() - kEnding.size()));
-  }
-  return names;
+  return std::move(*profile);
 }
 
 }  // namespace kiln

@@ -9,7 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
-#include "runtime/emulated/profiles/device_profile_keys.hpp"
+#include "runtime/model/device_profile_keys.hpp"
 
 namespace kiln {
 namespace {
@@ -152,18 +152,11 @@ DeviceProfile read_profile(std::string_view text, const std::string& source) {
   if (profile.figures != "measured" && profile.figures != "published") {
     reader.fail_at("", "figures", "must be \"measured\" or \"published\"");
   }
-  DeviceLimits& limits = profile.limits;
-  const auto known = limits_of_arch(limits.arch);
-  if (!known) {
+  if (!complete_profile(profile)) {
     std::string names;
     for (const std::string& name : known_archs()) names += " " + name;
     reader.fail_at("limits", "arch", "must be one of" + names);
   }
-  limits.arch = known->arch;
-  limits.sm = known->sm;
-  profile.device_class.arch = limits.arch;
-  profile.device_class.sm_count = limits.sm_count;
-  profile.device_class.l2_bytes = limits.l2_bytes;
   return profile;
 }
 

@@ -88,13 +88,20 @@ enum class Match : std::uint8_t {
   exact,              ///< this problem, this device class, this driver and toolkit
   same_device_class,  ///< this problem and device class, under another driver or toolkit, or on its
                       ///< emulated twin
-  nearest_problem,    ///< another size of the same kind of problem on this device class, or the
+  nearest_problem,    ///< a near size of the same kind of problem on this device class, or of the
                       ///< product without the problem's epilogue
+  related_problem,    ///< another kind of problem, or a far size, on this device class
+  related_device,     ///< a problem that was tuned on another device class of the architecture
   default_config,     ///< nothing tuned fits: the template's default configuration
   none,               ///< no template can compute this problem
 };
-inline constexpr std::array<std::string_view, 5> kMatchNames{
-    "exact", "same_device_class", "nearest_problem", "default_config", "none"};
+inline constexpr std::array<std::string_view, 7> kMatchNames{"exact",
+                                                             "same_device_class",
+                                                             "nearest_problem",
+                                                             "related_problem",
+                                                             "related_device",
+                                                             "default_config",
+                                                             "none"};
 /// The enumerator's name; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(Match match) {
   return detail::entry_of(kMatchNames, match, detail::kNoEnumerator);

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "tests/support/built_in_config.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 
 namespace kiln::testing {
@@ -26,6 +27,8 @@ class LibraryTest : public LibraryFixture {
  protected:
   const Gemm gemm_ = Gemm::of(DType::f16, 256, 256, 128);
   const Config config_ = other_config("gemm_wmma", gemm_);
+  /// As good for small problems as the default of gemm_wgmma, or better.
+  const Config small_tiles_ = built_in_config("gemm_wgmma", {{"tile_rows", 64}, {"consumers", 1}});
 
   /// What the library throws for the test's problem.
   ErrorKind error_of(const Library& library, std::string& text) const {
@@ -98,26 +101,6 @@ TEST_F(LibraryTest, CodeOfAnotherCompilerThanTheMeasuredIsNoExactMatch) {
   EXPECT_EQ(kernel.match(), Match::same_device_class);
   EXPECT_EQ(kernel.config(), config_.canonical());
   EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("toolkit nvrtc 99.0, now nvrtc 99.1"));
-}
-
-TEST_F(LibraryTest, AnotherSizeIsTheNearestProblem) {
-  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
-  const Library library = open();
-  const Kernel kernel = library.get(Gemm::of(DType::f16, 256, 512, 128));
-  EXPECT_EQ(kernel.match(), Match::nearest_problem);
-  EXPECT_EQ(kernel.config(), config_.canonical());
-}
-
-TEST_F(LibraryTest, AnUntunedEpilogueGetsTheKernelOfItsProduct) {
-  store_trial(gemm_, "gemm_wmma", config_, 1000.0);
-  const Library library = open();
-  Gemm finished = gemm_;
-  finished.epilogue = Epilogue("relu(acc + bias[n])");
-  const Kernel kernel = library.get(finished);
-  EXPECT_EQ(kernel.match(), Match::nearest_problem);
-  EXPECT_EQ(kernel.config(), config_.canonical());
-  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("nothing is tuned with this epilogue"));
-  EXPECT_EQ(library.get(gemm_).match(), Match::exact);
 }
 
 TEST_F(LibraryTest, DefaultOnlyIgnoresTheDatabase) {
@@ -214,7 +197,7 @@ TEST_F(LibraryTest, UnloadableCubinGivesWayToTheDefault) {
 }
 
 TEST_F(LibraryTest, ABetterKernelWhoseTemplateIsGoneIsNamedOnce) {
-  Trial trial = store_trial(gemm_, "gemm_wmma", config_, 1000.0);
+  Trial trial = store_trial(gemm_, "gemm_wgmma", small_tiles_, 2000.0);
   trial.id.clear();
   trial.key.template_name = "gemm_dot";
   trial.timing->median_ns = 100.0;

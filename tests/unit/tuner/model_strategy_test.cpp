@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "runtime/model/static_model.hpp"
 #include "tests/support/toy_templates.hpp"
-#include "tuner/static_model.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -36,7 +36,7 @@ class ModelStrategyTest : public ::testing::Test {
   }
 
   Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
-  DeviceProfile profile = profile_of("h200");
+  DeviceProfile profile = built_in_profile("h200").value();
   TempFolder folder;
   Catalog catalog = catalog_with(
       folder, {{"even", {{"x", {4, 0, 8, 2, 6}}}, "true", "0", "128", {"waits = 10 + x"}},

@@ -16,7 +16,7 @@ namespace {
 /// The templates whose defaults come first. Expects every candidate to come once in the end.
 std::vector<std::string> standards(const Catalog& catalog, const std::vector<std::string>& only) {
   const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
-  const DeviceProfile profile = profile_of("h200");
+  const DeviceProfile profile = built_in_profile("h200").value();
   const SearchSpace space = make_search_space(catalog, problem, profile.limits, only, {});
   const StrategyInput input{space, problem, profile.limits, profile.device_class, 1};
   const auto strategy = make_strategy("exhaustive", input);

@@ -66,6 +66,19 @@ TEST(BuiltInProfiles, AreThoseThatTheDocumentsName) {
               ::testing::ElementsAre("a100", "h100", "h200", "l40s", "rtx4090"));
 }
 
+// An application reads them without a reader for TOML.
+TEST(BuiltInProfiles, AreReadAsTheReaderOfFilesReadsThem) {
+  for (const std::string& name : built_in_profiles()) {
+    const std::string path = std::string(KILN_SOURCE_DIR) + "/runtime/model/profiles/" + name;
+    const DeviceProfile read = profile_of(path + ".toml");
+    const DeviceProfile built_in = built_in_profile(name).value();
+    EXPECT_EQ(profile_text(built_in), profile_text(read));
+    EXPECT_EQ(built_in.limits.sm, read.limits.sm);
+    EXPECT_EQ(built_in.device_class, read.device_class);
+  }
+  EXPECT_FALSE(built_in_profile("h2000"));
+}
+
 TEST(BuiltInProfiles, NameTheirGpuAndSayThatNobodyMeasuredIt) {
   for (const Published& known : kPublished) {
     SCOPED_TRACE(known.model);

@@ -17,7 +17,7 @@
 #include <type_traits>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/profiles/device_profile_keys.hpp"
+#include "runtime/model/device_profile_keys.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln {

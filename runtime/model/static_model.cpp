@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/static_model.hpp"
+#include "runtime/model/static_model.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,13 +12,10 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "runtime/emulated/model/performance_model.hpp"
 
 namespace kiln {
 namespace {
 
-/// What built-in profiles lack is estimated with these rates.
-constexpr const char* kUsualProfile = "h200";
 /// Each owns a quarter of most units; a warp belongs to one.
 constexpr double kQuarters = kSubPartitions;
 /// Nothing overlaps perfectly: of the work of units that are not the busiest, and of waits and
@@ -190,18 +187,20 @@ double workspace_ns(std::int64_t bytes, std::size_t launches, const DeviceProfil
 
 std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
                                      const Problem& problem, const DeviceProfile& profile) {
-  const auto stated = kernel_template.costs(config, problem, profile.limits);
-  if (stated.empty()) return std::nullopt;
-  const Costs costs(stated);
-  std::vector<LaunchGeometry> launches;
+  if (kernel_template.cost_lines().empty()) return std::nullopt;
+  LaunchPlan plan;
   try {
-    launches = kernel_template.geometry(config, problem, profile.limits);
+    plan = kernel_template.plan(config, problem, profile.limits);
   } catch (const Error& error) {
-    // Such a candidate ends as out_of_resources when it is tried, like any other.
     if (error.kind() != ErrorKind::template_) throw;
+    // A cost that is undefined is the template's mistake; a launch that cannot be is only this
+    // candidate's, which ends as out_of_resources when it is tried, like any other.
+    (void)kernel_template.costs(config, problem, profile.limits);
     return std::numeric_limits<double>::infinity();
   }
-  const BlockClocks block = clocks_of(costs, problem, emulated::under_load(profile));
+  const Costs costs(plan.costs);
+  std::vector<LaunchGeometry>& launches = plan.launches;
+  const BlockClocks block = clocks_of(costs, problem, under_load(profile));
   const LaunchGeometry& main = launches.at(main_launch(kernel_template));
   const double on_sms_ns = launch_clocks(main, costs, block, profile) / profile.clock_ghz;
   std::erase_if(launches, std::mem_fn(&LaunchGeometry::left_out));
@@ -211,18 +210,7 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
                             profile.dram_bytes_per_ns * (1.0 + kIdleOverhead * (1.0 - busy));
   return std::max(on_sms_ns, in_dram_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
          static_cast<double>(launches.size()) * profile.launch_ns +
-         workspace_ns(kernel_template.workspace_bytes(config, problem, profile.limits),
-                      launches.size(), profile);
-}
-
-DeviceProfile profile_for(const DeviceLimits& limits, const DeviceClass& device) {
-  DeviceProfile profile = profile_of(kUsualProfile);
-  for (const auto& name : built_in_profiles()) {
-    DeviceProfile own = profile_of(name);
-    if (own.device_class == device) profile = std::move(own);
-  }
-  profile.limits = limits;
-  return profile;
+         workspace_ns(plan.workspace_bytes, launches.size(), profile);
 }
 
 }  // namespace kiln

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "cache/records.hpp"
-#include "runtime/emulated/profiles/device_profile.hpp"
+#include "runtime/model/device_profile.hpp"
 #include "templates/kernel_template.hpp"
 
 namespace kiln {
@@ -27,9 +27,5 @@ namespace kiln {
 [[nodiscard]] std::optional<double> static_time_ns(const KernelTemplate& kernel_template,
                                                    const Config& config, const Problem& problem,
                                                    const DeviceProfile& profile);
-
-/// The rates to estimate with for a device: those of the built-in profile of its class, else the
-/// H200's, which are in proportion on related GPUs; always with the device's own limits.
-[[nodiscard]] DeviceProfile profile_for(const DeviceLimits& limits, const DeviceClass& device);
 
 }  // namespace kiln

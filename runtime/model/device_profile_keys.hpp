@@ -5,8 +5,8 @@
 #include <array>
 #include <cstddef>
 
-#include "runtime/emulated/profiles/device_profile.hpp"
-#include "runtime/emulated/profiles/unit_names.hpp"
+#include "runtime/model/device_profile.hpp"
+#include "runtime/model/units.hpp"
 
 /// \file
 /// The one list of a profile's keys: reader and writer both walk it.

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/static_model.hpp"
+#include "runtime/model/static_model.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 /// A GPU with round figures: one clock is one nanosecond, a launch and small operands cost nothing.
 DeviceProfile round_profile() {
-  DeviceProfile profile = profile_of("h200");
+  DeviceProfile profile = built_in_profile("h200").value();
   profile.clock_ghz = 1.0;
   profile.launch_ns = 0.0;
   profile.issue_per_clock = 4.0;
@@ -109,7 +109,7 @@ TEST_F(StaticModelTest, WhatTheDeviceCannotLaunchComesLast) {
 }
 
 TEST(StaticProfile, IsTheBuiltInOneOfTheClassOrBorrowedRates) {
-  const DeviceProfile h200 = profile_of("h200");
+  const DeviceProfile h200 = built_in_profile("h200").value();
   DeviceLimits limits = *limits_of_arch("sm_80");
   DeviceClass device = h200.device_class;
   EXPECT_EQ(profile_for(h200.limits, device).clock_ghz, h200.clock_ghz);
@@ -123,7 +123,7 @@ TEST(StaticProfile, IsTheBuiltInOneOfTheClassOrBorrowedRates) {
 // longer.
 TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
   const Problem problem = to_problem(Gemm::of(DType::bf16, 4097, 4097, 4097));
-  const DeviceProfile profile = profile_of("h200");
+  const DeviceProfile profile = built_in_profile("h200").value();
   const KernelTemplate& kernel = Catalog::builtin().at("gemm_mma");
   Config config = *kernel.space(problem, profile.limits)
                        .narrowed({{"repack", {3}}, {"copy", {1}}, {"tile_n", {256}}})
@@ -139,7 +139,7 @@ TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
 
 TEST(StaticTimes, OfTheCatalogPreferWhatIsKnownToBeFaster) {
   const Problem problem = to_problem(Gemm::of(DType::f16, 2048, 2048, 2048));
-  const DeviceProfile profile = profile_of("h200");
+  const DeviceProfile profile = built_in_profile("h200").value();
   const auto time_of = [&](const char* name, const Config& config) {
     return *static_time_ns(Catalog::builtin().at(name), config, problem, profile);
   };

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cache/related.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace kiln {
+namespace {
+
+// What a difference counts for, in octaves. Only their order matters much: they decide which
+// results are read, and which of several counts most.
+constexpr double kOtherDevice = 1.0;     ///< other rates beside the same instructions
+constexpr double kOtherLayout = 0.5;     ///< of a factor: other copies
+constexpr double kOtherAlignment = 0.5;  ///< likewise
+constexpr double kOtherType = 0.125;     ///< the same instructions on other numbers
+constexpr double kOtherClass = 2.0;      ///< other instructions for numbers of the same width
+constexpr double kOtherResult = 0.25;    ///< what is read and written once for each element of D
+
+double bytes_of(DType type) {
+  return static_cast<double>(size_bytes(type)) / packed_values(type);
+}
+
+/// Types that the same kernels multiply at the same rate.
+bool are_twins(DType left, DType right) {
+  constexpr std::array<std::array<DType, 2>, 5> kTwins{{{DType::f16, DType::bf16},
+                                                        {DType::s8, DType::u8},
+                                                        {DType::e4m3, DType::e5m2},
+                                                        {DType::s4, DType::u4},
+                                                        {DType::b1, DType::b1_xor}}};
+  return std::any_of(kTwins.begin(), kTwins.end(), [&](const auto& twins) {
+    return (left == twins[0] && right == twins[1]) || (left == twins[1] && right == twins[0]);
+  });
+}
+
+/// Nothing for factors of different widths.
+std::optional<double> type_distance(const Problem& wanted, const Problem& other) {
+  double distance = 0.0;
+  for (const NamedType& own : wanted.types) {
+    const auto theirs = other.type(own.slot);
+    if (!theirs) return std::nullopt;
+    if (*theirs == own.type) continue;
+    if (own.slot != "a" && own.slot != "b") {
+      distance += are_twins(own.type, *theirs) ? 0.0 : kOtherResult;
+    } else if (bytes_of(own.type) != bytes_of(*theirs)) {
+      return std::nullopt;
+    } else {
+      distance += are_twins(own.type, *theirs) ? kOtherType : kOtherClass;
+    }
+  }
+  return distance;
+}
+
+double trait_distance(std::string_view trait) {
+  if (trait == "trans_a" || trait == "trans_b") return kOtherLayout;
+  if (trait == "align_a" || trait == "align_b") return kOtherAlignment;
+  return kOtherResult;
+}
+
+double octaves(std::int64_t left, std::int64_t right) {
+  return std::abs(std::log2(static_cast<double>(left) / static_cast<double>(right)));
+}
+
+}  // namespace
+
+std::optional<double> kind_distance(const Problem& wanted, const DeviceClass& device,
+                                    const Problem& other, const DeviceClass& other_device) {
+  if (wanted.operation != other.operation || device.arch != other_device.arch) return std::nullopt;
+  const auto types = type_distance(wanted, other);
+  if (!types) return std::nullopt;
+  double distance = *types + (device == other_device ? 0.0 : kOtherDevice);
+  for (const NamedValue& own : wanted.traits) {
+    if (other.trait(own.name) != own.value) distance += trait_distance(own.name);
+  }
+  if (wanted.epilogue != other.epilogue) distance += kOtherResult;
+  return distance;
+}
+
+bool is_near(const Problem& wanted, const Problem& other) {
+  if (wanted.operation != other.operation || wanted.types != other.types ||
+      wanted.traits != other.traits ||
+      (wanted.epilogue != other.epilogue && !other.epilogue.empty())) {
+    return false;
+  }
+  // Logarithms are off by a few units in the last place.
+  constexpr double kRounding = 1e-9;
+  double sum = 0.0;
+  for (const NamedValue& size : wanted.sizes) {
+    const std::int64_t theirs = other.size(size.name).value_or(0);
+    if (size.value < 1 || theirs < 1) return false;
+    const double apart = octaves(size.value, theirs);
+    if (apart > kNear.octaves_per_size + kRounding) return false;
+    sum += apart;
+  }
+  return sum <= kNear.octaves + kRounding;
+}
+
+}  // namespace kiln

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/model/transfer.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "runtime/model/static_model.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln {
+namespace {
+
+/// Unaligned rows change how D is stored and how each factor is copied; what needs more changes is
+/// another configuration, of which nothing was measured.
+constexpr int kMostChanges = 3;
+/// What was measured keeps its values at launch unless the model sees at least that much in others:
+/// it is blind to smaller differences.
+constexpr double kWorthwhile = 0.97;
+/// Values that bring nothing are passed over: twice the parts may cost more than they gain, and
+/// four times as many gain again.
+constexpr int kMostWorse = 2;
+/// Multiply-adds per clock and multiprocessor of a kernel of which nothing is known.
+constexpr double kUsualRate = 500.0;
+
+/// The model sees little of the order of tiles, which decides what is still found in L2 where
+/// operands are read so many times: arithmetic operations for each byte. From so many octaves away
+/// what was best for another problem is no guide then; a template's default is. (On an H200 the
+/// other order cost gemm_wgmma up to half the speed with 28672 columns, and nothing with 2048.)
+constexpr double kReused = 128.0;
+constexpr double kFarOctaves = 1.0;
+
+bool is_reused(const Problem& problem) {
+  const Operation* const operation = find_operation(problem.operation);
+  return operation != nullptr && operation->flops(problem) > kReused * operation->bytes(problem);
+}
+
+}  // namespace
+
+double work_ns(const Problem& problem, const DeviceProfile& profile) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr) return 1.0;
+  const double flops_per_ns = 2.0 * kUsualRate * profile.limits.sm_count * profile.clock_ghz;
+  return operation->flops(problem) / flops_per_ns +
+         operation->bytes(problem) / profile.dram_bytes_per_ns + profile.launch_ns;
+}
+
+double expected_ns(const KernelTemplate& kernel_template, const Config& config,
+                   const Problem& problem, const DeviceProfile& profile) {
+  const auto stated = static_time_ns(kernel_template, config, problem, profile);
+  return stated ? *stated : work_ns(problem, profile);
+}
+
+Transfer::Transfer(const KernelTemplate& kernel_template, const Problem& problem,
+                   const DeviceProfile& profile)
+    : kernel_template_(kernel_template),
+      problem_(problem),
+      profile_(profile),
+      space_(kernel_template.space(problem, profile.limits)) {}
+
+Transfer::Result Transfer::timed(Config config) const {
+  const double ns = expected_ns(kernel_template_, config, problem_, profile_);
+  return {std::move(config), ns};
+}
+
+std::optional<Transfer::Result> Transfer::carry(const Config& config, double distance) {
+  std::optional<Result> best;
+  for (Config& valid : space_.repaired(config, kMostChanges)) {
+    Result result = timed(std::move(valid));
+    if (!best || result.expected_ns < best->expected_ns) best = std::move(result);
+  }
+  if (!best) return std::nullopt;
+  for (const Tunable& tunable : kernel_template_.tunables()) {
+    if (kernel_template_.is_at_launch(tunable.name)) {
+      set_at_launch(tunable, *best, distance > kFarOctaves);
+    }
+  }
+  if (!std::isfinite(best->expected_ns)) return std::nullopt;
+  return best;
+}
+
+void Transfer::set_at_launch(const Tunable& tunable, Result& best, bool is_far) {
+  Result found = best;
+  if (!unseen_.contains(tunable.name) && !seek(tunable, found)) unseen_.insert(tunable.name);
+  if (found.expected_ns < kWorthwhile * best.expected_ns) {
+    best = std::move(found);
+  } else if (is_far && is_reused(problem_)) {
+    Config config = best.config;
+    config.set(tunable.name, tunable.default_value);
+    if (!space_.contains(config)) return;
+    Result usual = timed(std::move(config));
+    if (kWorthwhile * usual.expected_ns <= best.expected_ns) best = std::move(usual);
+  }
+}
+
+bool Transfer::seek(const Tunable& tunable, Result& best) const {
+  const auto& values = tunable.values;
+  const Result start = best;
+  bool differs = false;
+  const auto walk = [&](auto value, auto end) {
+    for (int worse = 0; value != end && worse < kMostWorse; ++value, ++worse) {
+      Config config = start.config;
+      config.set(tunable.name, *value);
+      if (!space_.contains(config)) continue;
+      Result result = timed(std::move(config));
+      differs = differs || result.expected_ns != start.expected_ns;
+      if (result.expected_ns >= best.expected_ns) continue;
+      best = std::move(result);
+      worse = -1;
+    }
+  };
+  const auto at = std::find(values.begin(), values.end(), start.config.at(tunable.name));
+  walk(std::next(at), values.end());
+  walk(std::make_reverse_iterator(at), values.rend());
+  return differs;
+}
+
+}  // namespace kiln

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "runtime/model/device_profile.hpp"
+#include "templates/kernel_template.hpp"
+#include "templates/param_space.hpp"
+
+namespace kiln {
+
+/// Time by which a problem that a template states no costs for is compared with another one, in ns:
+/// its arithmetic and its traffic at usual rates. Only ratios mean something.
+[[nodiscard]] double work_ns(const Problem& problem, const DeviceProfile& profile);
+
+/// static_time_ns(), or work_ns() where the template states no costs.
+[[nodiscard]] double expected_ns(const KernelTemplate& kernel_template, const Config& config,
+                                 const Problem& problem, const DeviceProfile& profile);
+
+/// Carries configurations of one template over to one problem: repairs what is not valid there, by
+/// changing as few tunables as possible, and sets what is given only at launch, which costs no
+/// compilation, by the static model.
+class Transfer {
+ public:
+  /// All must outlive it; the template computes the problem.
+  Transfer(const KernelTemplate& kernel_template, const Problem& problem,
+           const DeviceProfile& profile);
+
+  struct Result {
+    Config config;
+    double expected_ns = 0.0;
+  };
+  /// `distance` is that of the problem it was measured for (cache/related.hpp). Nothing if no few
+  /// changes make it valid, or the device cannot launch it. Throws Error(template_) if a cost is
+  /// undefined.
+  [[nodiscard]] std::optional<Result> carry(const Config& config, double distance);
+
+ private:
+  [[nodiscard]] Result timed(Config config) const;
+  /// Makes `best` the best by that tunable, as far as that pays step by step. False if no value
+  /// made a difference.
+  bool seek(const Tunable& tunable, Result& best) const;
+  void set_at_launch(const Tunable& tunable, Result& best, bool is_far);
+
+  const KernelTemplate& kernel_template_;
+  const Problem& problem_;
+  const DeviceProfile& profile_;
+  ParamSpace space_;
+  /// Tunables at launch whose values made no difference to the first configuration: the model does
+  /// not see them, and is not asked again.
+  std::set<std::string> unseen_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/related_ranking.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "runtime/model/transfer.hpp"
+#include "runtime/related_reason.hpp"
+
+namespace kiln::detail {
+namespace {
+
+/// More that fail in a row than anybody waits for.
+constexpr std::size_t kMostProposals = 8;
+/// Remembered trials; forgetting them all costs as much as opening the library.
+constexpr std::size_t kMostSources = 4096;
+
+/// A device's limits as far as its class tells them.
+DeviceLimits limits_of(const DeviceClass& device) {
+  for (const std::string& name : built_in_profiles()) {
+    const DeviceProfile profile = built_in_profile(name).value();
+    if (profile.device_class == device) return profile.limits;
+  }
+  DeviceLimits limits = limits_of_arch(device.arch).value_or(DeviceLimits{});
+  limits.sm_count = device.sm_count;
+  limits.l2_bytes = device.l2_bytes;
+  return limits;
+}
+
+/// What Match says of an answer from there.
+Match match_of(const Problem& problem, const DeviceClass& device, const RelatedProblem& source) {
+  if (source.device != device) return Match::related_device;
+  return is_near(problem, source.problem) ? Match::nearest_problem : Match::related_problem;
+}
+
+}  // namespace
+
+RelatedRanking::RelatedRanking(const Catalog& catalog, const DeviceInfo& device)
+    : catalog_(catalog), device_(device) {}
+
+const DeviceProfile& RelatedRanking::profile_on(const DeviceClass& device) {
+  const std::string name = device.canonical();
+  const auto known = profiles_.find(name);
+  if (known != profiles_.end()) return known->second;
+  const bool own = device == device_.device_class;
+  return profiles_.emplace(name, profile_for(own ? device_.limits : limits_of(device), device))
+      .first->second;
+}
+
+const RelatedRanking::Source& RelatedRanking::source_of(const RelatedTrial& trial) {
+  const Contender& contender = trial.contender;
+  const auto known = sources_.find(contender.trial_id);
+  if (known != sources_.end()) return known->second;
+  if (sources_.size() >= kMostSources) sources_.clear();
+  Source source;
+  const KernelTemplate* const kernel_template = catalog_.find(contender.template_name);
+  const DeviceProfile& profile = profile_on(trial.of.device);
+  try {
+    if (kernel_template != nullptr) {
+      source.config = Config::parse(contender.config);
+      source.compiled = kernel_template->compiled_part(source.config).canonical();
+      const double expected =
+          expected_ns(*kernel_template, source.config, trial.of.problem, profile);
+      if (std::isfinite(expected) && expected > 0.0) source.factor = contender.rank.cost / expected;
+      source.kernel_template = kernel_template;
+    }
+  } catch (const Error& error) {
+    // A configuration that is malformed, or a cost that is undefined: told where it is tuned.
+    if (error.kind() != ErrorKind::usage && error.kind() != ErrorKind::template_) throw;
+  }
+  return sources_.emplace(contender.trial_id, std::move(source)).first->second;
+}
+
+/// One ranking: what depends on the wanted problem.
+class RelatedRanking::Round {
+ public:
+  Round(const Problem& problem, const DeviceInfo& device, const DeviceProfile& profile,
+        const Refused& refused)
+      : problem_(problem), device_(device), profile_(profile), refused_(refused) {}
+
+  void learn(const Source& source, double distance) {
+    if (source.factor <= 0.0) return;
+    const std::string& name = source.kernel_template->name();
+    if (source.kernel_template->cost_lines().empty()) {
+      calibration_.add_unmodelled(name, source.compiled, source.factor, distance);
+    } else {
+      calibration_.add(name, source.compiled, source.factor, distance);
+    }
+  }
+
+  /// Carries the source over, unless a nearer one has the same code. Everything is learned before.
+  void add(std::size_t number, const RelatedTrial& related, const Source& source) {
+    const std::string& name = source.kernel_template->name();
+    Transfer* const transfer = transfer_of(*source.kernel_template);
+    if (transfer == nullptr || !carried_.emplace(name, source.compiled).second) return;
+    auto result = transfer->carry(source.config, related.of.distance);
+    if (!result || refused_.contains({name, result->config})) return;
+    const double ns = result->expected_ns * calibration_.factor(name, source.compiled);
+    if (!proposed_.emplace(name, result->config).second) return;
+    std::string reason =
+        reason_for({problem_, device_.device_class, related, source.config, result->config, ns});
+    ranked_.push_back({{number, name, std::move(result->config),
+                        match_of(problem_, device_.device_class, related.of), std::move(reason)},
+                       ns});
+  }
+
+  void add_default(const Choice& fallback) {
+    const std::string& name = fallback.kernel_template->name();
+    // Without costs there is nothing to compare it by.
+    if (ranked_.empty() || fallback.kernel_template->cost_lines().empty()) return;
+    if (proposed_.contains({name, fallback.config})) return;
+    const double ns = calibration_.untried(name) *
+                      expected_ns(*fallback.kernel_template, fallback.config, problem_, profile_);
+    if (!std::isfinite(ns)) return;
+    ranked_.push_back(
+        {{0, name, fallback.config, Match::default_config, reason_for_default(name, ns)}, ns});
+  }
+
+  [[nodiscard]] std::vector<Proposal> take() {
+    std::stable_sort(ranked_.begin(), ranked_.end(), [](const Ranked& left, const Ranked& right) {
+      return left.predicted_ns < right.predicted_ns;
+    });
+    if (ranked_.size() > kMostProposals) ranked_.resize(kMostProposals);
+    std::vector<Proposal> proposals;
+    for (Ranked& ranked : ranked_) proposals.push_back(std::move(ranked.proposal));
+    return proposals;
+  }
+
+ private:
+  /// Null if the template does not compute the problem here.
+  Transfer* transfer_of(const KernelTemplate& kernel_template) {
+    const auto known = transfers_.find(&kernel_template);
+    if (known != transfers_.end()) return known->second ? &*known->second : nullptr;
+    auto& transfer = transfers_[&kernel_template];
+    if (!kernel_template.why_unsupported(problem_, profile_.limits)) {
+      transfer.emplace(kernel_template, problem_, profile_);
+    }
+    return transfer ? &*transfer : nullptr;
+  }
+
+  const Problem& problem_;
+  const DeviceInfo& device_;
+  const DeviceProfile& profile_;
+  const Refused& refused_;
+  Calibration calibration_;
+  std::map<const KernelTemplate*, std::optional<Transfer>> transfers_;
+  std::set<std::pair<std::string, std::string>> carried_;  ///< template, compiled part
+  std::set<std::pair<std::string, Config>> proposed_;
+  std::vector<Ranked> ranked_;
+};
+
+std::vector<Proposal> RelatedRanking::rank(const Problem& problem,
+                                           const std::vector<RelatedTrial>& related,
+                                           const Refused& refused,
+                                           const std::vector<Choice>& defaults) {
+  Round round(problem, device_, profile_on(device_.device_class), refused);
+  std::vector<Source> sources;
+  for (const RelatedTrial& trial : related) {
+    sources.push_back(source_of(trial));
+    if (sources.back().kernel_template != nullptr) round.learn(sources.back(), trial.of.distance);
+  }
+  for (std::size_t i = 0; i < related.size(); ++i) {
+    if (sources[i].kernel_template != nullptr) round.add(i, related[i], sources[i]);
+  }
+  for (const Choice& choice : defaults) round.add_default(choice);
+  return round.take();
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "cache/lookup.hpp"
+
+namespace kiln::detail {
+
+/// A configuration that was carried over from one problem to another.
+struct CarriedOver {
+  const Problem& problem;  ///< the wanted one
+  const DeviceClass& device;
+  const RelatedTrial& from;
+  const Config& there;  ///< as it was tuned
+  const Config& here;   ///< as it is used
+  double predicted_ns = 0.0;
+};
+
+/// "tuned for m=2048 n=2048 k=2048 on this device class, other types and alignment; with repack=3
+/// store=0; predicted to take 35.2 us".
+[[nodiscard]] std::string reason_for(const CarriedOver& carried);
+
+/// Why a default configuration answers where related problems were tuned.
+[[nodiscard]] std::string reason_for_default(const std::string& template_name, double predicted_ns);
+
+}  // namespace kiln::detail

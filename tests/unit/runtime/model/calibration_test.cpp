@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/model/calibration.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kiln {
+namespace {
+
+TEST(Calibration, KnowsNothingAtFirst) {
+  const Calibration calibration;
+  EXPECT_DOUBLE_EQ(calibration.factor("t", "x=1"), 1.0);
+  EXPECT_GT(calibration.untried("t"), 1.0);
+}
+
+TEST(Calibration, OneResultIsTheFactorOfItsTemplate) {
+  Calibration calibration;
+  calibration.add("t", "x=1", 2.0, 3.0);
+  EXPECT_DOUBLE_EQ(calibration.factor("t", "x=1"), 2.0);
+  EXPECT_DOUBLE_EQ(calibration.factor("t", "x=2"), 2.0);
+  EXPECT_DOUBLE_EQ(calibration.factor("u", "x=1"), 2.0) << "for want of anything nearer";
+  EXPECT_GT(calibration.untried("t"), 2.0);
+  EXPECT_GT(calibration.untried("u"), calibration.untried("t"));
+}
+
+TEST(Calibration, NearResultsCountMostAndFarOnesAreDrawnToTheTemplates) {
+  Calibration calibration;
+  calibration.add("t", "x=1", 2.0, 0.0);
+  calibration.add("t", "x=1", 8.0, 6.0);
+  const double own = calibration.factor("t", "x=1");
+  EXPECT_GT(own, 2.0);
+  EXPECT_LT(own, 4.0) << "the geometric mean of equals";
+  calibration.add("t", "x=2", 32.0, 6.0);
+  EXPECT_LT(calibration.factor("t", "x=2"), 16.0) << "far from all that is known of the template";
+  EXPECT_GT(calibration.factor("t", "x=2"), calibration.factor("t", "x=1"));
+}
+
+TEST(Calibration, TemplatesOfOtherScalesDoNotMix) {
+  Calibration calibration;
+  calibration.add("t", "x=1", 2.0, 0.0);
+  calibration.add_unmodelled("plain", "x=1", 64.0, 0.0);
+  EXPECT_DOUBLE_EQ(calibration.factor("u", "x=1"), 2.0);
+  EXPECT_DOUBLE_EQ(calibration.factor("plain", "x=1"), 64.0);
+}
+
+}  // namespace
+}  // namespace kiln

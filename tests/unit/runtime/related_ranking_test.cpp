@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/related_ranking.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <ctime>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernel_chooser.hpp"
+#include "runtime/model/device_profile.hpp"
+#include "tests/support/built_in_config.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
+
+namespace kiln::detail {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Hopper's best for large products, as an H200 has it; with half as many columns for smaller ones.
+Config wide() {
+  return testing::built_in_config("gemm_wgmma", {{"tile_cols", 256}, {"cluster_rows", 2}});
+}
+Config narrow() {
+  return testing::built_in_config("gemm_wgmma", {});
+}
+
+DeviceInfo device_of(const char* model) {
+  const DeviceProfile profile = built_in_profile(model).value();
+  DeviceInfo info;
+  info.limits = profile.limits;
+  info.device_class = profile.device_class;
+  info.driver = "580.1";
+  return info;
+}
+
+Problem problem_of(std::int64_t m, std::int64_t n, std::int64_t k, DType type = DType::f16) {
+  return to_problem(Gemm::of(type, m, n, k));
+}
+
+/// A database in which 2048^3 is tuned on an H200, and what another program gets from it.
+class RelatedRankingTest : public ::testing::Test {
+ protected:
+  RelatedRankingTest() {
+    store("gemm_wgmma", wide(), 25'600.0);
+    store("gemm_wgmma", narrow(), 28'800.0);
+  }
+
+  static Trial trial_of(const Problem& problem, const std::string& name, const Config& config,
+                        double ns) {
+    Trial trial;
+    trial.key = {problem, device_of("h200").device_class, name, Catalog::builtin().digest(name),
+                 config};
+    trial.environment = {"580.1", "nvrtc 13.0", "cold"};
+    // The more registers, the faster: otherwise a shortlist has only the fastest.
+    trial.resources = KernelResources{.registers = static_cast<int>(3e6 / ns), .occupancy = 0.1};
+    trial.verification = Verification{true, 0.1, ""};
+    trial.timing = Timing{{ns, ns, ns}, ns, 0.001 * ns, 1755, 350.0, 45, true};
+    trial.rendered_digest = "0123456789abcdef0123456789abcdef";
+    trial.session_id = "fedcba9876543210fedcba9876543210";
+    return trial;
+  }
+  void store(const std::string& name, const Config& config, double ns) {
+    (void)TuningStore::open(path_, OpenMode::read_write)
+        .record(trial_of(problem_of(2048, 2048, 2048), name, config, ns));
+  }
+
+  [[nodiscard]] std::optional<Choice> choose(const Problem& problem, const Refused& refused = {},
+                                             const char* model = "h200") const {
+    WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+    const DeviceInfo device = device_of(model);
+    KernelChooser chooser(Catalog::builtin(), device, path_, {}, warnings);
+    return chooser.stored(problem, "nvrtc 13.0", refused).choice;
+  }
+
+  testing::TemporaryFolder folder_;
+  std::string path_ = folder_.file("tuning.db");
+};
+
+bool is_valid(const Choice& choice, const Problem& problem, const DeviceLimits& limits) {
+  return !choice.kernel_template->why_unsupported(problem, limits) &&
+         choice.kernel_template->space(problem, limits).contains(choice.config);
+}
+
+TEST_F(RelatedRankingTest, UnalignedRowsAreRepacked) {
+  const Problem problem = problem_of(2000, 2100, 2048);
+  ASSERT_EQ(problem.trait("align_b"), 8);
+  const auto choice = choose(problem);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->match, Match::related_problem);
+  EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
+  EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
+  EXPECT_EQ(choice->config.at("repack"), 2) << "only B has to be";
+  EXPECT_EQ(choice->config.at("store"), 0);
+  EXPECT_THAT(choice->reason,
+              HasSubstr("tuned for m=2048 n=2048 k=2048 on this device class with other alignment; "
+                        "here with repack=2 store=0"));
+  EXPECT_THAT(choice->reason, HasSubstr("; predicted to take "));
+}
+
+TEST_F(RelatedRankingTest, OtherTypesLayoutsAndUsesOfCGetTheSameCode) {
+  Gemm with_c = Gemm::of(DType::f16, 2048, 2048, 2048);
+  with_c.reads_c = true;
+  const std::vector<std::pair<Problem, std::string>> kinds{
+      {problem_of(2048, 2048, 2048, DType::bf16), "types"},
+      {to_problem(Gemm::of(DType::f16, 2048, 2048, 2048, Storage::n, Storage::t)), "layout"},
+      {to_problem(with_c), "use of C"}};
+  for (const auto& [problem, difference] : kinds) {
+    const auto choice = choose(problem);
+    ASSERT_TRUE(choice) << difference;
+    EXPECT_EQ(choice->match, Match::related_problem);
+    EXPECT_EQ(choice->config, wide()) << difference;
+    EXPECT_THAT(choice->reason, HasSubstr("with other " + difference));
+  }
+}
+
+TEST_F(RelatedRankingTest, FewTilesAreNotLeftToFewMultiprocessors) {
+  const Problem problem = problem_of(512, 2048, 8192);
+  const DeviceLimits limits = device_of("h200").limits;
+  const auto choice = choose(problem);
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->match, Match::nearest_problem);
+  const auto launches = choice->kernel_template->geometry(choice->config, problem, limits);
+  EXPECT_EQ(choice->kernel_template->launches().at(1).kernel, "gemm_wgmma");
+  EXPECT_GE(count_of(launches.at(1).grid), 64U) << choice->config.canonical();
+}
+
+TEST_F(RelatedRankingTest, AnotherDeviceOfTheArchitectureIsNamed) {
+  const auto choice = choose(problem_of(2048, 2048, 2048), {}, "h100");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->match, Match::related_device);
+  EXPECT_EQ(choice->config, wide());
+  EXPECT_THAT(choice->reason, HasSubstr("tuned for m=2048 n=2048 k=2048 on NVIDIA H200"));
+  EXPECT_FALSE(choose(problem_of(2048, 2048, 2048), {}, "a100")) << "another architecture";
+}
+
+TEST_F(RelatedRankingTest, WhatIsRefusedGivesWayToTheNextBest) {
+  const Problem problem = problem_of(2048, 2048, 2048, DType::bf16);
+  Refused refused;
+  std::vector<Config> chosen;
+  while (const auto choice = choose(problem, refused)) {
+    const std::string name = choice->kernel_template->name();
+    ASSERT_TRUE(refused.insert({name, choice->config}).second);
+    chosen.push_back(choice->config);
+  }
+  EXPECT_THAT(chosen, ::testing::ElementsAre(wide(), narrow())) << "then there are only defaults";
+}
+
+TEST_F(RelatedRankingTest, AFastResultOfAnotherWidthSaysNothing) {
+  EXPECT_FALSE(choose(problem_of(2048, 2048, 2048, DType::f64)));
+}
+
+// What tuning found to be slow does not keep a default from being tried that looks faster.
+TEST_F(RelatedRankingTest, ADefaultThatIsPredictedToBeFasterAnswers) {
+  const testing::TemporaryFolder folder;
+  path_ = folder.file("slow.db");
+  store("gemm_naive", Config{{"block_x", 32}, {"block_y", 8}}, 5e6);
+  const auto choice = choose(problem_of(2048, 2048, 2048, DType::bf16));
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->match, Match::default_config);
+  EXPECT_NE(choice->kernel_template->name(), "gemm_naive");
+  EXPECT_THAT(choice->reason, HasSubstr("default configuration of "));
+}
+
+// What applications are promised beside the compilation is 5 ms. Debug builds get more, and the
+// fastest of several tries counts: the machine may be busy.
+TEST_F(RelatedRankingTest, ChoosingTakesMilliseconds) {
+  std::mt19937_64 random(1);
+  const DeviceInfo device = device_of("h200");
+  std::vector<Trial> trials;
+  for (std::int64_t i = 0; i < 40; ++i) {
+    const Problem problem = problem_of(256 * (1 + i % 8), 512 * (1 + i / 8), 4096);
+    for (const char* const name : {"gemm_wgmma", "gemm_mma"}) {
+      const ParamSpace space = Catalog::builtin().at(name).space(problem, device.limits);
+      for (int j = 0; j < 25; ++j) {
+        trials.push_back(trial_of(problem, name, *space.sample(random),
+                                  2e4 + static_cast<double>(random() % 10'000)));
+      }
+    }
+  }
+  (void)TuningStore::open(path_, OpenMode::read_write).record_all(trials);
+  const Problem problem = problem_of(2000, 2100, 2048, DType::bf16);
+  double fastest_ms = 1e9;
+  for (int attempt = 0; attempt < 10; ++attempt) {
+    const std::clock_t start = std::clock();
+    ASSERT_TRUE(choose(problem));
+    fastest_ms = std::min(fastest_ms, 1e3 * static_cast<double>(std::clock() - start) /
+                                          static_cast<double>(CLOCKS_PER_SEC));
+  }
+  RecordProperty("fastest_us", static_cast<int>(fastest_ms * 1000));
+#ifdef NDEBUG
+  EXPECT_LT(fastest_ms, 5.0);
+#else
+  EXPECT_LT(fastest_ms, 50.0);
+#endif
+}
+
+RC_GTEST_FIXTURE_PROP(RelatedRankingTest, AnswersAreValidAndAlwaysTheSame, ()) {
+  const auto size = [] { return *rc::gen::inRange<std::int64_t>(1, 5000); };
+  const auto coin = [] { return *rc::gen::inRange(0, 2) == 1; };
+  Gemm gemm = Gemm::of(coin() ? DType::f16 : DType::bf16, size(), size(), size(),
+                       coin() ? Storage::t : Storage::n, coin() ? Storage::t : Storage::n);
+  gemm.reads_c = coin();
+  const Problem problem = to_problem(gemm);
+  const char* const model = coin() ? "h200" : "h100";
+  const auto choice = choose(problem, {}, model);
+  RC_ASSERT(choice);
+  RC_ASSERT(is_valid(*choice, problem, device_of(model).limits));
+  const auto again = choose(problem, {}, model);
+  RC_ASSERT(again->config == choice->config);
+  RC_ASSERT(again->kernel_template == choice->kernel_template);
+  RC_ASSERT(again->reason == choice->reason);
+}
+
+}  // namespace
+}  // namespace kiln::detail
