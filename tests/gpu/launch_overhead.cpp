@@ -16,6 +16,7 @@
 
 #include "kiln/kiln.hpp"
 #include "runtime/compiler.hpp"
+#include "runtime/cuda/tensor_map_encoder.hpp"
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
@@ -66,13 +67,35 @@ struct SameKernel {
     kiln::DeviceStatus status;
     module = device.load(compiled.cubin, compiled.lowered_names, status);
     if (!module) return;
-    const kiln::LaunchGeometry geometry = origin.geometry(config_values, problem, limits).front();
-    static_cast<void>(device.prepare(module->functions()[0], geometry.smem_bytes));
+    const auto launches = origin.geometry(config_values, problem, limits);
+    std::size_t at = 0;
+    while (launches[at].left_out()) ++at;
+    geometry = launches[at];
+    function = module->functions()[at].handle;
+    static_cast<void>(device.prepare(module->functions()[at], geometry.smem_bytes));
     config.gridDim = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
     config.blockDim = {geometry.block[0], geometry.block[1], geometry.block[2]};
     config.dynamicSmemBytes = geometry.smem_bytes;
+    if (geometry.overlaps) {
+      attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attribute.val.programmaticStreamSerializationAllowed = 1;
+      config.attrs = &attribute;
+      config.numAttrs = 1;
+    }
+  }
+  /// All parameters of the kernel, of which the maps are made once.
+  std::vector<void*> parameters(kiln::GemmArgs& args) {
+    static_cast<void>(kiln::TensorMapEncoder().encode(geometry.maps, &args, maps));
+    std::vector<void*> result{&args};
+    if (geometry.values.count > 0) result.push_back(geometry.values.items.data());
+    for (std::size_t i = 0; i < geometry.maps.count; ++i) result.push_back(&maps[i]);
+    return result;
   }
   std::unique_ptr<kiln::LoadedModule> module;
+  kiln::LaunchGeometry geometry;
+  kiln::CudaTensorMaps maps{};
+  const void* function = nullptr;
+  cudaLaunchAttribute attribute{};
   cudaLaunchConfig_t config{};
 };
 
@@ -86,7 +109,7 @@ int main() try {
   const kiln::Library library = kiln::Library::open(options);
   const kiln::Gemm gemm = kiln::normalised(kiln::Gemm::of(kiln::DType::f16, 64, 64, 64));
   const kiln::Kernel kernel = library.get(gemm);
-  const SameKernel same(*device, kernel, gemm);
+  SameKernel same(*device, kernel, gemm);
   if (!same.module) return 1;
   void* memory = reinterpret_cast<void*>(device->allocate(1 << 16));
   const kiln::GemmOperands operands{memory, memory, nullptr, memory};
@@ -96,14 +119,13 @@ int main() try {
   args.m = args.n = args.k = 64;
   args.lda = args.ldb = args.ldc = args.ldd = 64;
   args.alpha = 1.0;
-  void* pointers[] = {&args};
-  const cudaLaunchConfig_t config = same.config;
-  const void* function = same.module->functions()[0].handle;
+  std::vector<void*> pointers = same.parameters(args);
 
   std::vector<double> bare, launch, look_up;
   for (int batch = 0; batch < kBatches; ++batch) {
-    bare.push_back(
-        time_batch([&] { static_cast<void>(cudaLaunchKernelExC(&config, function, pointers)); }));
+    bare.push_back(time_batch([&] {
+      static_cast<void>(cudaLaunchKernelExC(&same.config, same.function, pointers.data()));
+    }));
     launch.push_back(time_batch([&] { kernel.launch(nullptr, operands); }));
     look_up.push_back(time_batch([&] {
       const kiln::Kernel found = library.get(gemm);

@@ -221,8 +221,8 @@ TEST_F(CatalogMutants, WmmaOfBytes) {
 TEST_F(CatalogMutants, ClusterSum) {
   CatalogSpecimen specimen(
       "gemm_mma",
-      "atom_bytes=32 buffers=1 cluster_sum=1 copy=1 depth_bytes=64 early=1 group_m=1 min_blocks=1 repack=0 "
-      "slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
+      "atom_bytes=32 buffers=1 cluster_sum=1 copy=1 depth_bytes=64 early=1 group_m=1 min_blocks=1 "
+      "repack=0 slices=1 splits=4 stages=3 tile_m=32 tile_n=64 warp_m=32 warp_n=32",
       problem(Gemm::of(DType::f16, 40, 72, 184), Storage::n, Storage::t, 16));
   const std::string load = ": \"r\"(theirs)";
   examine(specimen, {
