@@ -88,7 +88,7 @@ TEST(Documents, RelativeLinksLead) {
 TEST(Documents, ManualAndPagesNameNoFlagThatIsNotThere) {
   Words known = flags_of_the_program();
   EXPECT_GT(known.size(), 30U);
-  for (const char* script : {"quickstart", "road", "road-plot", "run-tests"}) {
+  for (const char* script : {"bench-plot", "quickstart", "road", "road-plot", "run-tests"}) {
     known.merge(flags_in(text_of(kRoot / "tools" / script)));
   }
   // Of cmake, pkg-config and docker, which the pages mention.
