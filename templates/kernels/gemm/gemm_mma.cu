@@ -134,6 +134,7 @@ struct GemmMmaLaunch {  //@ at launch
                         //@                                   : k * 8 * ceil_div(n, 128 / b_bytes))
 };
 
+//@ require    early == 0 || device.sm >= 90
 //@ require    a_type != type.bf16 && a_type != type.tf32 && a_type != type.f64 || device.sm >= 80
 //@ require    a_bytes >= 2 || a_transposed == 0 && b_transposed == 1   // as ldmatrix wants bytes
 //@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
@@ -154,6 +155,8 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    tiles <= 2147483647   // one-dimensional grid
+//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
+//@              early == (tiles * splits > 2 * device.sm_count ? 1 : 0)
 //@ prefer     repack_a == 0 || a_transposed != trans_a ||          // no other way, or rows that
 //@              given_a * a_bytes < 16 && n >= 512                // are read often
 //@ prefer     repack_b == 0 || b_transposed != trans_b || given_b * b_bytes < 16 && m >= 512

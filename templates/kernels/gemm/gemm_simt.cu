@@ -107,6 +107,7 @@ struct GemmSimtLaunch {  //@ at launch
   int blocks;            //@ let ceil_div(m, tile_m) * ceil_div(n, tile_n)   // for each part
 };
 
+//@ require    early == 0 || device.sm >= 90
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
 //@ require    threads <= device.max_threads
 //@ require    thread_m * thread_n * acc_bytes / 4 + 32 <= thread_regs   // the sums stay there
@@ -116,6 +117,8 @@ struct GemmSimtLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    blocks <= 2147483647
 //@ require    parted == 1 ? splits > 1 : splits == 1
+//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
+//@              early == (blocks * splits > 2 * device.sm_count ? 1 : 0)
 //@ prefer     threads >= 128 && threads <= 256
 //@ prefer     min_blocks * threads >= 256 && min_blocks * threads <= 512   // 8 to 16 warps
 //@ prefer     used_regs <= thread_regs             // no spilling

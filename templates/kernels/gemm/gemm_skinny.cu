@@ -64,11 +64,14 @@ struct GemmSkinnyLaunch {  //@ at launch
   int weights_in_a;        //@ let m > n
 };
 
+//@ require    early == 0 || device.sm >= 90
 //@ require    trans_a == 0 && trans_b == 1            // both along k
 //@ require    align_a >= 16 && align_b >= 16          // whole chunks
 //@ require    min(m, n) <= 64                         // few
 //@ require    min(m, n) <= tokens
 //@ require    smem_bytes <= device.smem_optin
+//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
+//@              early == (ceil_div(max(m, n), rows) > 2 * device.sm_count ? 1 : 0)
 //@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
 //@ prefer     row_tiles * tokens / 2 + token_regs + 8 * row_tiles + 40 <= thread_regs
 //@ prefer     row_tiles <= 2 || tokens >= 16        // many are read for more rows at once
