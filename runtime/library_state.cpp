@@ -206,7 +206,7 @@ void LibraryState::run_tuner(const Gemm& gemm, const Problem& problem) {
   const std::string name = problem.canonical();
   parts_.warnings->warn("start of tuning " + name,
                         fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
-                                    "about 45 s, once",
+                                    "about 25 s, once",
                                     name, program));
   std::vector<std::string> command = tuner_command(program, gemm, tuner_settings());
   // The application waits for the tuner; it should not wait for other runs on the GPU as well.

@@ -301,7 +301,7 @@ Action add_tune(CLI::App& verb) {
       "is of a template that has changed since");
   verb.add_option(
           "--budget", o.budget,
-          "Time for each problem (default 45s; none with --compile-only or --max-candidates)")
+          "Time for each problem (default 25s; none with --compile-only or --max-candidates)")
       ->type_name("TIME");
   verb.add_option("--max-candidates", o.max_candidates, "Most candidates for each problem")
       ->type_name("N")

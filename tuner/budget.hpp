@@ -11,9 +11,9 @@ namespace kiln {
 
 /// When a session stops by itself; zero means no limit.
 struct Budget {
-  double seconds = 45.0;
+  double seconds = 25.0;
   std::uint64_t candidates = 0;
-  /// "time=45s count=-".
+  /// "time=25s count=-".
   [[nodiscard]] std::string canonical() const;
 };
 

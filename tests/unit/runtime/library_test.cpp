@@ -460,7 +460,7 @@ TEST_F(LibraryTest, TunerIsAskedOncePerProblemAndItsFailureIsAWarning) {
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   EXPECT_THAT(warnings_,
               ElementsAre(::testing::AllOf(HasSubstr("tuning it now with " + tuner_program_),
-                                           HasSubstr("45 s")),
+                                           HasSubstr("25 s")),
                           ::testing::AllOf(HasSubstr("exit code 3"), HasSubstr("sorry"))));
   EXPECT_EQ(library.get(gemm_).match(), Match::default_config);
   std::ifstream file(called);

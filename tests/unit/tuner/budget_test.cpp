@@ -11,7 +11,7 @@ namespace kiln {
 namespace {
 
 TEST(Budget, CanonicalTextNamesBothLimits) {
-  EXPECT_EQ(Budget{}.canonical(), "time=45s count=-");
+  EXPECT_EQ(Budget{}.canonical(), "time=25s count=-");
   EXPECT_EQ((Budget{0.5, 12}).canonical(), "time=0.5s count=12");
   EXPECT_EQ((Budget{0, 0}).canonical(), "time=- count=-");
 }
