@@ -6,18 +6,57 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <future>
+#include <thread>
 
 #include "runtime/model/static_model.hpp"
 
 namespace kiln {
 namespace {
 
-/// Timing that many takes a second or two.
+/// Timing that many takes a second, divided by the machine's processors.
 constexpr std::uint64_t kMostTimed = 50000;
 constexpr std::uint64_t kDrawEvery = 8;
 /// Of candidates with the same time, because a tunable did not matter, each counts as that much
 /// slower for every doubling of their number: so others get tried in a short session too.
 constexpr double kLookAlike = 0.05;
+
+/// What is timed of a part. A large space is counted beside the part of it that is preferred, which
+/// each take a good part of a second.
+ParamSpace timed_space(const SearchSpace::Part& part) {
+  if (part.kernel_template->cost_lines().empty() || !part.space.has_preferences()) {
+    return part.space;
+  }
+  auto count = std::async(std::launch::async, [&] { return part.space.count(); });
+  ParamSpace preferred = part.space.preferred();
+  const bool any = preferred.count() > 0;
+  return count.get() > kMostTimed && any ? preferred : part.space;
+}
+
+std::vector<ParamSpace> timed_spaces(const SearchSpace& space) {
+  std::vector<std::future<ParamSpace>> found;
+  for (const auto& part : space.parts) {
+    found.push_back(std::async(std::launch::async, timed_space, std::cref(part)));
+  }
+  std::vector<ParamSpace> result;
+  for (auto& one : found) result.push_back(one.get());
+  return result;
+}
+
+/// Calls `work` with stretches of 0 to count - 1, which other threads do at the same time.
+void in_parallel(std::uint64_t count,
+                 const std::function<void(std::uint64_t begin, std::uint64_t end)>& work) {
+  constexpr std::uint64_t kLeast = 256;
+  const std::uint64_t most = std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t threads = std::clamp<std::uint64_t>(count / kLeast, 1, most);
+  std::vector<std::future<void>> stretches;
+  for (std::uint64_t i = 0; i < threads; ++i) {
+    stretches.push_back(
+        std::async(std::launch::async, work, count * i / threads, count * (i + 1) / threads));
+  }
+  for (auto& stretch : stretches) stretch.get();
+}
 
 /// The parts whose candidates cannot all be ordered.
 SearchSpace untimed(const SearchSpace& space) {
@@ -40,7 +79,11 @@ std::uint8_t strays(const ParamSpace& space, const Config& config) {
 
 ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
                              const DeviceProfile& profile, std::uint64_t seed)
-    : space_(space), seed_(seed), untimed_space_(untimed(space)), drawn_(untimed_space_, seed) {
+    : space_(space),
+      seed_(seed),
+      timed_spaces_(timed_spaces(space)),
+      untimed_space_(untimed(space)),
+      drawn_(untimed_space_, seed) {
   for (std::size_t part = 0; part < space.parts.size(); ++part) time_part(part, problem, profile);
   sort();
   spread_look_alikes();
@@ -68,26 +111,29 @@ void ModelStrategy::spread_look_alikes() {
 
 void ModelStrategy::time_part(std::size_t part, const Problem& problem,
                               const DeviceProfile& profile) {
-  const KernelTemplate* const kernel_template = space_.parts[part].kernel_template;
+  const KernelTemplate& kernel_template = *space_.parts[part].kernel_template;
+  if (kernel_template.cost_lines().empty()) return;
   const ParamSpace& whole = space_.parts[part].space;
   const ParamSpace preferred = whole.preferred();
-  const bool few = whole.count() <= kMostTimed;
-  const bool only_preferred = !few && whole.has_preferences() && preferred.count() > 0;
-  const ParamSpace& configs = timed_spaces_.emplace_back(only_preferred ? preferred : whole);
+  const ParamSpace& configs = timed_spaces_[part];
   const std::uint64_t count = configs.count();
   const std::uint64_t sampled = std::min(count, kMostTimed);
-  for (std::uint64_t i = 0; i < sampled; ++i) {
-    // In floating point, because the product of the two counts may not fit.
-    const auto index = sampled == count ? i
-                                        : static_cast<std::uint64_t>(static_cast<double>(count) /
-                                                                     static_cast<double>(sampled) *
-                                                                     static_cast<double>(i));
-    const Config config = configs.at(index);
-    const auto time_ns = static_time_ns(*kernel_template, config, problem, profile);
-    if (!time_ns) return;
-    const bool is_preferred = !whole.has_preferences() || preferred.contains(config);
-    timed_.push_back({*time_ns, part, index, is_preferred, strays(whole, config)});
-  }
+  const std::size_t first = timed_.size();
+  timed_.resize(first + sampled);
+  in_parallel(sampled, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      // In floating point, because the product of the two counts may not fit.
+      const auto index =
+          sampled == count
+              ? i
+              : static_cast<std::uint64_t>(static_cast<double>(count) /
+                                           static_cast<double>(sampled) * static_cast<double>(i));
+      const Config config = configs.at(index);
+      const double time_ns = static_time_ns(kernel_template, config, problem, profile).value();
+      const bool is_preferred = !whole.has_preferences() || preferred.contains(config);
+      timed_[first + i] = {time_ns, part, index, is_preferred, strays(whole, config)};
+    }
+  });
 }
 
 std::optional<Candidate> ModelStrategy::propose() {
