@@ -207,4 +207,32 @@ KILN_DEVICE D from_accumulator(Acc value) {
   return convert_output(value, TypeTag<D>{});
 }
 
+/// Neighbours, two at once where there is an instruction for it.
+template <class D, class Acc>
+KILN_DEVICE void convert_pair(Acc first, Acc second, D* to, TypeTag<D>) {
+  to[0] = from_accumulator<D>(first);
+  to[1] = from_accumulator<D>(second);
+}
+#if defined(KILN_USES_F16)
+KILN_DEVICE void convert_pair(float first, float second, __half* to, TypeTag<__half>) {
+  const __half2 pair = __floats2half2_rn(first, second);
+  memcpy(to, &pair, sizeof(pair));
+}
+#endif
+#if defined(KILN_USES_BF16)
+KILN_DEVICE void convert_pair(float first, float second, __nv_bfloat16* to,
+                              TypeTag<__nv_bfloat16>) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
+  memcpy(to, &pair, sizeof(pair));
+}
+#endif
+template <int kCount, class D, class Acc>
+KILN_DEVICE void from_accumulators(const Acc (&values)[kCount], D* to) {
+#pragma unroll
+  for (int i = 0; i + 1 < kCount; i += 2) {
+    convert_pair(values[i], values[i + 1], to + i, TypeTag<D>{});
+  }
+  if constexpr (kCount % 2 != 0) to[kCount - 1] = from_accumulator<D>(values[kCount - 1]);
+}
+
 }  // namespace kiln

@@ -244,8 +244,7 @@ KILN_DEVICE void store_piece(const T (&product)[kCount], int valid, T alpha, T b
   }
 #endif
   ElementVector<D, kCount> to;
-#pragma unroll
-  for (int i = 0; i < kCount; ++i) to.element[i] = from_accumulator<D>(value[i]);
+  from_accumulators<kCount>(value, to.element);
   *reinterpret_cast<ElementVector<D, kCount>*>(d) = to;
 }
 

@@ -53,7 +53,7 @@ struct GemmWgmmaConfig {  //@ config
   int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
   int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
   int depth_bytes;        //@ tune 32 64 128*   // of one stage, in bytes of A
-  int stages;             //@ tune 2 3 4* 5 6 8 12
+  int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
   int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_cols;       //@ tune 1* 2 4
@@ -246,12 +246,12 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warpgroup = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
   const int rank = C.cluster == 1 ? 0 : block_rank_in_cluster();
   const unsigned first_unit = blockIdx.x / C.cluster;
+  Unit next = unit_at<kUnits>(first_unit, rank, args.k, at_launch);
   if (threadIdx.x == 0) {
     ring.init();
     if (args.k > 0) prefetch_maps(map_a, map_b);
   }
   meet<kBlocks>();
-  wait_for_previous_launch();
   RingPlace place;
   if (warpgroup == C.consumers) {
     if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
@@ -262,12 +262,17 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
           C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
       for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
-        const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
-        fill_stages<C.stages, kStage, C.depth>(ring, place, rows, cols, shared_memory, unit);
+        fill_stages<C.stages, kStage, C.depth>(ring, place, rows, cols, shared_memory, next);
+        next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       }
+      ring.drain(place);
     }
     __syncwarp();
-    if constexpr (C.cluster_parts > 1) sync_cluster();
+    wait_for_previous_launch();
+    if constexpr (C.cluster_parts > 1) {
+      sync_cluster();
+      arrive_at_cluster();
+    }
   } else {
     if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
     constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
@@ -285,12 +290,14 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     using Share = WarpgroupTile<Rows, Cols, Acc, share_of(kTile, kShares)>;  // or the same
     Tile tile;
     int turns = 0;  // of all consumers
+    wait_for_previous_launch();
     for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
-      const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
+      const Unit unit = next;
       if constexpr (C.pingpong == 1) {
         const int turn = turns++;
         if (turn % C.consumers != warpgroup) {
           place.template skip<C.stages>(unit.steps);
+          next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
           continue;
         }
         ring.wait_for_turn(warpgroup, turn / C.consumers);
@@ -299,6 +306,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                                                                unit.steps, thread);
       if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
       if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
+      next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       wgmma_wait<0>();
       if (unit.steps > 0) ring.release(last, thread);
       tile.finish();
@@ -328,8 +336,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();
     __syncwarp();
   }
-  // Other blocks may still arrive at this one's barriers, or read its sums.
-  if constexpr (C.cluster > 1) sync_cluster();
+  if constexpr (C.cluster_parts > 1) wait_for_cluster();  // others may still read this block's sums
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>

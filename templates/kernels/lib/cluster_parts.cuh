@@ -101,7 +101,8 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
 }
 
 /// Adds up the tiles of the cluster's blocks, of which each gets the share of its rank. The first
-/// kThreads threads of all of them call it, and the others only sync_cluster().
+/// kThreads threads of all of them call it, and the others sync_cluster() and arrive_at_cluster().
+/// A block exits after wait_for_cluster(): until then others may read its sums.
 template <ShareShape kShares, int kThreads, class Tile, class Share>
 KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank) {
   const int thread = static_cast<int>(threadIdx.x);
@@ -109,6 +110,7 @@ KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* m
   leave_sums<kThreads>(tile, memory, thread);
   sync_cluster();
   collect_share<kShares, kThreads, Tile>(share, memory, rank, thread);
+  arrive_at_cluster();
 }
 
 /// What a block finishes: its share, or the tile where they are the same, because no cluster shares

@@ -31,21 +31,23 @@ KILN_DEVICE unsigned char* swizzled_chunk(unsigned char* slab, int row, int chun
 }
 
 /// The two neighbours that a lane has of group `group` of eight columns, finished. `row` and `col`
-/// are the warp's first row of D in this block, and the group's first column.
-template <int kVecC, class Tile, class Output>
+/// are the warp's first row of D in this block, and the group's first column. Outside of D they are
+/// anything: copies leave them out.
+template <int kVecC, class Tile, class Output, class Scaled>
 KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile& tile,
                                                                      const Output& output,
                                                                      int block, int group, int half,
-                                                                     int row, int col) {
+                                                                     int row, int col, Scaled alpha,
+                                                                     Scaled beta) {
   constexpr int kPieceC = kVecC < 2 ? 1 : 2;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int to_row = row + half * 8 + lane / 4;
   const int to_col = col + lane % 4 * 2;
-  if (to_row >= output.rows() || to_col >= output.cols()) return {};
+  if (Output::depends_on_place() && (to_row >= output.rows() || to_col >= output.cols())) return {};
   typename Tile::Sum sums[2];
   tile.pair(block, group, half, sums);
-  const typename Output::Scaled product[2] = {output.scaled(sums[0]), output.scaled(sums[1])};
-  return output.template finished<kPieceC>(to_row, to_col, product, output.alpha(), output.beta());
+  const Scaled product[2] = {output.scaled(sums[0]), output.scaled(sums[1])};
+  return output.template finished<kPieceC>(to_row, to_col, product, alpha, beta);
 }
 
 /// The tile, whose first row of this warp is `row` of D, its first column `col`. `slabs`: the
@@ -60,6 +62,8 @@ KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const Tenso
   constexpr int kPieces = Tile::shape().cols / kCols;
   static_assert(kPieces * kCols == Tile::shape().cols && kCols % 8 == 0, "Whole slabs");
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  const auto alpha = output.alpha();
+  const auto beta = output.beta();
 #pragma unroll
   for (int piece = 0; piece < Tile::shape().blocks * kPieces; ++piece) {
     const int block = piece / kPieces;
@@ -83,7 +87,7 @@ KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const Tenso
         if (at + i / 2 * 8 >= kCols) continue;
         const int from = first + at + i / 2 * 8;
         pairs[i] = finished_pair<kVecC>(tile, output, block, from / 8, i % 2, row + block * 64,
-                                        col + from);
+                                        col + from, alpha, beta);
       }
       if constexpr (kBytes == 2) {
         unsigned words[4];

@@ -7,6 +7,7 @@
 /// of a unit of work, and a warpgroup that multiplies them. In a stage the tile of the rows comes
 /// first, then that of the columns.
 
+#include "common/overlap.cuh"
 #include "lib/ptx_wgmma.cuh"
 #include "lib/tensor_ring.cuh"
 #include "lib/work_units.cuh"
@@ -19,11 +20,13 @@ struct StageBytes {
 };
 
 /// Starts the copies of all stages of the unit, as they come free. `memory`: the first stage.
+/// Operands may come from the launch before: its end is waited for when all else is ready.
 template <int kStages, StageBytes kBytes, int kDepth, class Ring, class Rows, class Cols>
 KILN_DEVICE void fill_stages(Ring& ring, RingPlace& place, const Rows& rows, const Cols& cols,
                              unsigned char* memory, const Unit& unit) {
   for (int step = 0; step < unit.steps; ++step) {
     ring.begin_fill(place, kBytes.all);
+    if (step == 0) wait_for_previous_launch();
     unsigned char* const stage = memory + place.stage * kBytes.all;
     const int k = unit.first_k + step * kDepth;
     rows.start(stage, unit.row, k, ring.full[place.stage]);

@@ -26,6 +26,8 @@ class Output {
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
   using Element = D;
+  /// Whether what is written depends on anything but the sum.
+  KILN_HD static constexpr bool depends_on_place() { return kReadsC || kHasEpilogue; }
   /// How many elements of D lie between that one and the start of its line of kLine elements, a
   /// power of two.
   template <int kLine>

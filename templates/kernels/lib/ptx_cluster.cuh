@@ -10,10 +10,18 @@
 
 namespace kiln {
 
+/// The two halves of sync_cluster(): what is between them need not wait for the others.
+KILN_DEVICE void arrive_at_cluster() {
+  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+KILN_DEVICE void wait_for_cluster() {
+  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
 /// Waits for all threads of all blocks of the cluster; what they wrote before is visible after.
 KILN_DEVICE void sync_cluster() {
-  asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-  asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+  arrive_at_cluster();
+  wait_for_cluster();
 }
 
 /// All threads of the block, or of the cluster of kBlocks blocks.

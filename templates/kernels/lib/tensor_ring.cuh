@@ -72,6 +72,16 @@ struct RingBarriers {
     arrive_expecting(full[at.stage], bytes);
   }
   KILN_DEVICE void wait_until_empty(RingPlace at) { wait_for(empty[at.stage], at.parity ^ 1); }
+  /// The producer's, from the place behind its last fill: until all blocks have arrived at this
+  /// one's barriers for the last time, so that it may exit.
+  KILN_DEVICE void drain(RingPlace at) {
+    if constexpr (kBlocks > 1) {
+      for (int i = 0; i < kStages; ++i) {
+        wait_until_empty(at);
+        at.template advance<kStages>();
+      }
+    }
+  }
 
   /// Warpgroup `taker` waits for its turn number `count`, from 0; the first of the first is free.
   KILN_DEVICE void wait_for_turn(int taker, int count) {

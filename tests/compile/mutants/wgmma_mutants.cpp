@@ -47,8 +47,8 @@ TEST_F(WgmmaMutants, Ring) {
                    "wait_for(full[at.stage], at.parity ^ 1);", Finding::missing_wait, kProduct),
           reported("parity_never_flips", "      parity ^= 1;\n", "", Finding::invalid_operand,
                    kExpect),
-          reported("no_wait_for_readers", "    wait_until_empty(at);\n", "",
-                   Finding::invalid_operand, kExpect),
+          reported("no_wait_for_readers", "    wait_until_empty(at);\n    arrive_expecting",
+                   "    arrive_expecting", Finding::invalid_operand, kExpect),
           reported("waits_for_ever", "wait_for(empty[at.stage], at.parity ^ 1);",
                    "wait_for(empty[at.stage], at.parity);", Finding::deadlock, kWait),
           reported("too_few_bytes", expect, "arrive_expecting(full[at.stage], bytes - 128);",
@@ -62,8 +62,12 @@ TEST_F(WgmmaMutants, Ring) {
           reported("no_wgmma_wait", "      wgmma_wait<0>();\n", "", Finding::missing_wait, kScaled),
           reported("no_wgmma_fence", "    wgmma_fence();\n", "", Finding::missing_fence, kProduct),
           reported("no_commit", "    wgmma_commit();\n", "", Finding::missing_wait, kLoad),
-          reported("no_wait_for_the_launch_before", "  wait_for_previous_launch();\n  RingPlace",
-                   "  RingPlace", Finding::missing_wait, kLoad),
+          reported("no_wait_for_the_launch_before",
+                   "    if (step == 0) wait_for_previous_launch();\n", "", Finding::missing_wait,
+                   kLoad),
+          reported("stores_without_that_wait",
+                   "    wait_for_previous_launch();\n    for (unsigned i", "    for (unsigned i",
+                   Finding::missing_wait, kStore),
           reported("no_fence_of_barriers", "    publish_barriers();\n", "", Finding::missing_fence,
                    kLoad),
           reported("no_barrier_after_initialisation",
@@ -114,8 +118,8 @@ TEST_F(WgmmaMutants, Cluster) {
           {
               reported("releases_only_its_own", "if (thread < kBlocks) arrive_at_block",
                        "if (thread < 1) arrive_at_block", Finding::deadlock, kWait),
-              reported("ends_too_early", "  if constexpr (C.cluster > 1) sync_cluster();\n", "",
-                       Finding::missing_wait, kArriveAtBlock),
+              reported("ends_too_early", "      ring.drain(place);\n", "", Finding::missing_wait,
+                       kArriveAtBlock),
               reported("copies_to_itself_only", "        load_box_to(blocks, to, map, from, full);",
                        "        load_box(to, map, from, full);", Finding::deadlock, kWait),
               reported("part_of_the_other", "tile + slab * kSlabBytes + index * kBoxBytes;",
@@ -126,22 +130,22 @@ TEST_F(WgmmaMutants, Cluster) {
 TEST_F(WgmmaMutants, Parts) {
   CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=2 cluster_rows=1", "pingpong=0"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
-  examine(
-      specimen,
-      {
-          reported("leaves_sums_in_stages_that_others_read", "  meet_some<kThreads>();", "",
-                   Finding::race, kLeave),
-          reported("collects_before_all_left", "  sync_cluster();\n  collect_share",
-                   "  collect_share", Finding::race, kCollect),
-          reported("ends_while_others_collect", "  if constexpr (C.cluster > 1) sync_cluster();\n",
-                   "", Finding::missing_wait, kCollect),
-          miscounts("only_the_first_part", "load_from_block(mine, from);",
-                    "load_from_block(mine, 0);", {0, 1}),
-          miscounts("both_take_the_first_part", "part + rank / kPlaces;", "part;", {0, 1}),
-          reported("share_to_the_wrong_columns",
-                   "        col += rank % C.shares_cols * C.share_cols;\n", "", Finding::race,
-                   kStore),
-      });
+  examine(specimen,
+          {
+              reported("leaves_sums_in_stages_that_others_read", "  meet_some<kThreads>();", "",
+                       Finding::race, kLeave),
+              reported("collects_before_all_left", "  sync_cluster();\n  collect_share",
+                       "  collect_share", Finding::race, kCollect),
+              reported("ends_while_others_collect",
+                       "  if constexpr (C.cluster_parts > 1) wait_for_cluster();", "",
+                       Finding::missing_wait, kCollect),
+              miscounts("only_the_first_part", "load_from_block(mine, from);",
+                        "load_from_block(mine, 0);", {0, 1}),
+              miscounts("both_take_the_first_part", "part + rank / kPlaces;", "part;", {0, 1}),
+              reported("share_to_the_wrong_columns",
+                       "        col += rank % C.shares_cols * C.share_cols;\n", "", Finding::race,
+                       kStore),
+          });
 }
 
 }  // namespace
