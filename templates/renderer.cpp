@@ -91,7 +91,7 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
 }
 
 /// The functions of expressions: common/epilogue.cuh expects them before it.
-constexpr std::string_view kEpilogueMath = "common/epilogue_peak.cuh";
+constexpr std::string_view kEpilogueMath = "common/epilogue_ahead.cuh";
 
 /// NVRTC has no host headers. These are included often and contain little: the types of
 /// <cuda/std/cstdint>, without its libcu++.

@@ -8,7 +8,7 @@
 ///     D[row, col] = alpha * product + beta * C[row, col]
 ///
 /// or, where the problem has an epilogue of its own, what its expression says: a rendered kernel
-/// then begins with the macro KILN_EPILOGUE and common/epilogue_peak.cuh, which has its functions.
+/// then begins with the macro KILN_EPILOGUE and common/epilogue_ahead.cuh, which has its functions.
 ///
 /// Without an expression C is not read when beta is 0, so that it may be absent or hold NaNs. Each
 /// element of C is read by the thread that then writes that element of D, so D may be C.
@@ -58,6 +58,11 @@ struct Peaks {
 };
 #endif
 
+/// Starts to bring the line of that element of device memory to L2.
+KILN_DEVICE void bring_to_l2(const void* element) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(element));
+}
+
 /// Where an element of D is, for what an expression reads besides C, and records.
 struct ElementPlace {
   const GemmArgs& args;
@@ -94,8 +99,9 @@ struct OperandReader<epilogue::Pack<T, kCount>> {
     constexpr int kBytes = kCount * static_cast<int>(sizeof(E));
     constexpr int kMost = 16 / static_cast<int>(sizeof(E));
     constexpr int kLoad = kCount < kMost ? kCount : kMost;
+    constexpr bool kShort = kBytes <= 4;  // one by one they cost less than the question
     Pack to;
-    if (reinterpret_cast<unsigned long long>(from) % (kBytes < 16 ? kBytes : 16) == 0) {
+    if (!kShort && reinterpret_cast<unsigned long long>(from) % (kBytes < 16 ? kBytes : 16) == 0) {
 #pragma unroll
       for (int i = 0; i < kCount; i += kLoad) {
         const auto loaded = *reinterpret_cast<const ElementVector<E, kLoad>*>(from + i);
@@ -110,8 +116,19 @@ struct OperandReader<epilogue::Pack<T, kCount>> {
   }
 };
 
+/// For what will be read: its way to L2.
+template <>
+struct OperandReader<epilogue::Ahead> {
+  KILN_DEVICE static epilogue::Ahead number(double) { return {}; }
+  KILN_DEVICE static epilogue::Ahead same(const void* from) {
+    bring_to_l2(from);
+    return {};
+  }
+  KILN_DEVICE static epilogue::Ahead along(const void* from) { return same(from); }
+};
+
 /// The names of an expression, for one element of D. T: float or double, a pack of them for as many
-/// neighbours, or a number with the bound of its error.
+/// neighbours, a number with the bound of its error, or one that has no value.
 template <class T>
 struct EpilogueNames {
   ElementPlace place;

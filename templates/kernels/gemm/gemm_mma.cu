@@ -261,6 +261,10 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
+  if (at_launch.parts == 0) {
+    look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
+        args, row, col, static_cast<int>(threadIdx.x), C.threads);
+  }
   CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
   CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n, slice * Mma::shape().depth);

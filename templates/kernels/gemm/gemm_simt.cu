@@ -199,6 +199,10 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     part = part_of_gemm<C.a_transposed != 0, C.b_transposed != 0, A, B, Acc>(
         args, static_cast<int>(blockIdx.y), at_launch.k_each);
   }
+  if constexpr (!C.parted) {
+    look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
+        args, row, col, static_cast<int>(threadIdx.x), C.threads);
+  }
   CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
   CopyB copy_b(panel_of_b<C.b_transposed != 0, B>(part, col));
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,

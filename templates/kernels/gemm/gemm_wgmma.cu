@@ -302,6 +302,14 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         }
         ring.wait_for_turn(warpgroup, turn / C.consumers);
       }
+      int row = unit.row + first_row;
+      int col = unit.col;
+      if (at_launch.parts == 0) {
+        constexpr int kRowsOfD = C.swap == 1 ? C.tile_cols : C.blocks_each * 64;
+        constexpr int kColsOfD = C.swap == 1 ? C.blocks_each * 64 : C.tile_cols;
+        look_ahead<C.reads_matrix_c != 0, kRowsOfD, kColsOfD, CIn>(
+            args, C.swap == 1 ? col : row, C.swap == 1 ? row : col, thread, 128);
+      }
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
       if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
@@ -311,8 +319,6 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       if (unit.steps > 0) ring.release(last, thread);
       tile.finish();
       if (unit.steps == 0) tile.clear();
-      int row = unit.row + first_row;
-      int col = unit.col;
       Share share;
       if constexpr (C.cluster_parts > 1) {
         sum_in_cluster<kShares, C.consumers * 128>(tile, share, shared_memory, rank);

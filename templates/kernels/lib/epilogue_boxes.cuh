@@ -32,8 +32,9 @@ KILN_DEVICE unsigned char* swizzled_chunk(unsigned char* slab, int row, int chun
 
 /// The two neighbours that a lane has of group `group` of eight columns, finished. `row` and `col`
 /// are the warp's first row of D in this block, and the group's first column. Outside of D they are
-/// anything: copies leave them out.
-template <int kVecC, class Tile, class Output, class Scaled>
+/// anything: copies leave them out. kAsks: whether they may be there, and be computed from what is
+/// nowhere.
+template <int kVecC, bool kAsks, class Tile, class Output, class Scaled>
 KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile& tile,
                                                                      const Output& output,
                                                                      int block, int group, int half,
@@ -43,18 +44,16 @@ KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile&
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int to_row = row + half * 8 + lane / 4;
   const int to_col = col + lane % 4 * 2;
-  if (Output::depends_on_place() && (to_row >= output.rows() || to_col >= output.cols())) return {};
+  if (kAsks && (to_row >= output.rows() || to_col >= output.cols())) return {};
   typename Tile::Sum sums[2];
   tile.pair(block, group, half, sums);
   const Scaled product[2] = {output.scaled(sums[0]), output.scaled(sums[1])};
   return output.template finished<kPieceC>(to_row, to_col, product, alpha, beta);
 }
 
-/// The tile, whose first row of this warp is `row` of D, its first column `col`. `slabs`: the
-/// warp's, of 16 kSpan bytes each. The map's box is one of them.
-template <int kVecC, int kSpan, class Tile, class Output>
-KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const TensorMap& map,
-                             unsigned char* slabs, int row, int col) {
+template <int kVecC, int kSpan, bool kAsks, class Tile, class Output>
+KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const TensorMap& map,
+                                 unsigned char* slabs, int row, int col) {
   using Element = typename Output::Element;
   constexpr int kBytes = static_cast<int>(sizeof(Element));
   static_assert(kBytes == 2 || kBytes == 4, "stmatrix, or pairs of words");
@@ -86,8 +85,8 @@ KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const Tenso
       for (int i = 0; i < 4; ++i) {
         if (at + i / 2 * 8 >= kCols) continue;
         const int from = first + at + i / 2 * 8;
-        pairs[i] = finished_pair<kVecC>(tile, output, block, from / 8, i % 2, row + block * 64,
-                                        col + from, alpha, beta);
+        pairs[i] = finished_pair<kVecC, kAsks>(tile, output, block, from / 8, i % 2,
+                                               row + block * 64, col + from, alpha, beta);
       }
       if constexpr (kBytes == 2) {
         unsigned words[4];
@@ -111,6 +110,22 @@ KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const Tenso
       if (place.y < output.rows() && place.x < output.cols()) store_box(map, place, slab);
       close_store_group();
     }
+  }
+}
+
+/// The tile, whose first row of this warp is `row` of D, its first column `col`. `slabs`: the
+/// warp's, of 16 kSpan bytes each. The map's box is one of them. Where what is stored depends on
+/// the place, most tiles lie in D with all of their elements, and need not ask for each.
+template <int kVecC, int kSpan, class Tile, class Output>
+KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const TensorMap& map,
+                             unsigned char* slabs, int row, int col) {
+  constexpr int kLastRow = (Tile::shape().blocks - 1) * 64 + kBoxRows;
+  constexpr int kLastCol = Tile::shape().cols;
+  const bool inside = row + kLastRow <= output.rows() && col + kLastCol <= output.cols();
+  if (!Output::depends_on_place() || inside) {
+    store_all_boxes<kVecC, kSpan, false>(tile, output, map, slabs, row, col);
+  } else {
+    store_all_boxes<kVecC, kSpan, Output::depends_on_place()>(tile, output, map, slabs, row, col);
   }
 }
 

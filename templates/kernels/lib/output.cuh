@@ -66,4 +66,27 @@ class Output {
   mutable Peaks peaks_;  // what is stored says how large, in any order
 };
 
+/// Starts to bring what kRows x kCols elements of D will be finished with to L2: C, or what the
+/// expression reads. `threads` threads share that, of which this one is number `thread`.
+template <bool kReadsC, int kRows, int kCols, class CIn>
+KILN_DEVICE void look_ahead(const GemmArgs& args, int row, int col, int thread, int threads) {
+  if constexpr (kReadsC || kHasEpilogue) {
+    constexpr int kLine = 128 / static_cast<int>(sizeof(float));  // of the widest usual elements
+    constexpr int kLines = (kCols + kLine - 1) / kLine;
+    for (int i = thread; i < kRows * kLines; i += threads) {
+      const int y = row + i / kLines;
+      const int x = col + i % kLines * kLine;
+      if (y >= args.m || x >= args.n) continue;
+      if (kReadsC && args.beta != 0.0) {
+        bring_to_l2(static_cast<const CIn*>(args.c) + y * args.ldc + x);
+      }
+#if defined(KILN_EPILOGUE)
+      Peaks none(args);
+      const epilogue::Ahead any;
+      finished(any, any, any, any, {args, y, x, none});
+#endif
+    }
+  }
+}
+
 }  // namespace kiln

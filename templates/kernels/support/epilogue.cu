@@ -10,8 +10,8 @@
 /// common/epilogue_math.cuh says how errors travel through an expression. Operands in which amax()
 /// records are PeakRanges here.
 
+#include "common/epilogue_ahead.cuh"
 #include "common/epilogue_args.cuh"
-#include "common/epilogue_peak.cuh"
 
 #include "common/epilogue.cuh"
 
