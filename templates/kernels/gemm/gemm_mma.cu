@@ -73,7 +73,7 @@ struct GemmMmaConfig {  //@ config
   int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
   int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
-  int atom_bytes;       //@ tune 32* 64           // of k in one product; 64 is for f64
+  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; more is for f64
   int cluster_sum;      //@ tune 0* 1             // parts of k add up: 0 in a launch, 1 in clusters
   int repack;           //@ tune 0* 1 2 3         // first into aligned rows: 1 A, 2 B, 3 both
   int tile_k;           //@ let depth_bytes / a_bytes

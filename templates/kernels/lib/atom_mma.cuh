@@ -17,10 +17,10 @@
 ///
 /// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
 /// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
-/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two. A
-/// lane's address depends on the atom and the step along k by an addition (other rows of the tile)
-/// and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one such address
-/// per operand.
+/// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two, 128
+/// four. A lane's address depends on the atom and the step along k by an addition (other rows of
+/// the tile) and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one
+/// such address per operand.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
@@ -80,11 +80,12 @@ struct MmaOperand<__nv_fp8_e5m2> : MmaOperandFp8<__nv_fp8_e5m2, __NV_E5M2> {};
 #endif
 
 /// Stages hold elements of both operands as A's, of the same size: bits are bits. The atom is so
-/// many bytes of k deep: 32, of f64 also 64.
+/// many bytes of k deep: 32, of f64 also 64 or 128.
 template <class A, class B, class AccType, int kBytes = 32>
 struct AtomMma {
   static_assert(sizeof(A) == sizeof(B), "The operands' elements are of one size");
-  static_assert(kBytes == 32 || (kBytes == 64 && sizeof(A) == 8), "No product is of that depth");
+  static_assert(kBytes == 32 || (sizeof(A) == 8 && (kBytes == 64 || kBytes == 128)),
+                "No product is of that depth");
   using Acc = AccType;
   using Word = typename MmaOperand<A>::Word;
   static constexpr int kWordsDeep = kBytes / (4 * static_cast<int>(sizeof(Word)));
@@ -181,9 +182,11 @@ struct AtomMma {
       for (int half = 0; half < 2; ++half) {
         if constexpr (kWordsDeep == 1) {
           mma(sum.halves[half], a.parts[part], words[half], type_a, type_b);
-        } else {
+        } else if constexpr (kWordsDeep == 2) {
           mma(sum.halves[half], a.parts[part], words[2 * half], words[2 * half + 1], type_a,
               type_b);
+        } else {
+          mma(sum.halves[half], a.parts[part], words + 4 * half, type_a, type_b);
         }
       }
     }

@@ -162,6 +162,21 @@ KILN_DEVICE void mma(double (&sum)[4], const double (&a)[4], double b0, double b
 #endif
 }
 
+/// f64 over 128 bytes of k; of B four words.
+KILN_DEVICE void mma(double (&sum)[4], const double (&a)[8], const double* b, TypeTag<double> f64,
+                     TypeTag<double>) {
+#if defined(KILN_MMA_F64_OF_8_ROWS)
+#pragma unroll
+  for (int i = 0; i < 4; ++i) mma(sum, {a[2 * i], a[2 * i + 1]}, b[i], f64, f64);
+#else
+  asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7, %8, "
+      "%9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      : "+d"(sum[0]), "+d"(sum[1]), "+d"(sum[2]), "+d"(sum[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]),
+        "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+#endif
+}
+
 /// Integers of 8 bits; TYPES are both names in PTX.
 #if defined(KILN_MMA_OF_SM_75)
 #define KILN_MMA_OF_BYTES(A, B, TYPES)                                                            \
