@@ -93,19 +93,21 @@ struct GemmWgmmaConfig {  //@ config
   int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
   int reads_matrix_c;     //@ let reads_c
   int chunk_cols;         //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
-  int slab_stride;        //@ let chunk_cols + 8
-  int slab_elements;      //@ let (swap == 1 ? 8 : 16) * slab_stride   // of a warp
+  int in_lines;           //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes
+  int line_cols;          //@ let in_lines == 1 ? gcd(share_cols, 256 / d_bytes) : chunk_cols
+  int sum_slab;           //@ let (swap == 1 ? 8 : 16) * (chunk_cols + 8) * acc_bytes   // of a warp
+  int line_slab;          //@ let in_lines == 1 ? 16 * (line_cols * d_bytes + 16) : 0
   int span_d;             //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
-  int slab_bytes;   //@ let round_up(max(slab_elements * acc_bytes, store * 32 * span_d), 1024)
-  int slabs_at;     //@ let stages * stage_bytes
-  int barriers_at;  //@ let slabs_at + consumers * 4 * slab_bytes
-  int smem_bytes;   //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
-  int aligned_a;    //@ let max(1, min(16, align_a) / a_bytes)   // elements, as given
-  int aligned_b;    //@ let max(1, min(16, align_b) / b_bytes)
-  int vec_c;        //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;        //@ let max(1, min(16, align_d) / d_bytes)
-  int vec_sum;      //@ let min(16 / acc_bytes, vec_d)   // in the second launch
-  int vec_part;     //@ let 16 / acc_bytes               // in the workspace
+  int slab_bytes;         //@ let round_up(max(sum_slab, line_slab, store * 32 * span_d), 1024)
+  int slabs_at;           //@ let stages * stage_bytes
+  int barriers_at;        //@ let slabs_at + consumers * 4 * slab_bytes
+  int smem_bytes;         //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
+  int aligned_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements, as given
+  int aligned_b;          //@ let max(1, min(16, align_b) / b_bytes)
+  int vec_c;              //@ let max(1, min(16, align_c) / c_bytes)
+  int vec_d;              //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_sum;            //@ let min(16 / acc_bytes, vec_d)   // in the second launch
+  int vec_part;           //@ let 16 / acc_bytes               // in the workspace
 };
 
 struct GemmWgmmaLaunch {  //@ at launch
@@ -277,7 +279,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
     constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
     constexpr ShareShape kShares{C.shares_rows, C.shares_cols};
-    constexpr SlabShape kSlab{C.swap == 1, C.chunk_cols, C.slab_stride};
+    constexpr SlabShape kSlab{C.swap == 1, C.line_cols, C.line_cols + 8};
+    constexpr SlabShape kPartSlab{C.swap == 1, C.chunk_cols, C.chunk_cols + 8};
     const int first_row = C.pingpong == 1 ? 0 : warpgroup * kTile.blocks * 64;
     const unsigned rows_at = shared_address(shared_memory) + kRows.offset(first_row, 0);
     const unsigned cols_at = shared_address(shared_memory) + kStage.rows;
@@ -329,8 +332,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       if (at_launch.parts > 0) {
         const GemmArgs part = part_of_gemm<C.along_a == 0, C.along_b != 0, A, B, Acc>(
             args, unit.part, at_launch.k_each);
-        store_tile<kSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part), reinterpret_cast<Acc*>(slabs),
-                                         row, col);
+        store_tile<kPartSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part),
+                                             reinterpret_cast<Acc*>(slabs), row, col);
       } else if constexpr (C.store == 1) {
         store_boxes<C.vec_c, C.span_d>(sums, output, map_d, slabs, row + thread / 32 * 16, col);
       } else {

@@ -208,14 +208,16 @@ struct AtomMma {
   KILN_DEVICE static int row_of_lane() {
     return static_cast<int>(threadIdx.x) % 32 / 4;
   }
-  /// As store(), element by element: `to` may be any place, and another for each row of 8.
-  KILN_DEVICE static void store_shifted(const Accumulator& sum, Acc* to, int stride) {
-    Acc* place = to + row_of_lane() * stride + threadIdx.x % 4 * 2;
+  /// The lane's sums with their places, two neighbours of a row at a time: each(y, x, sums).
+  template <class Each>
+  KILN_DEVICE static void pairs(const Accumulator& sum, int col, const Each& each) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        place[half * 8 + i / 2 * 8 * stride + i % 2] = sum.halves[half][i];
+      for (int lower = 0; lower < 2; ++lower) {
+        const Acc two[2] = {sum.halves[half][2 * lower], sum.halves[half][2 * lower + 1]};
+        each(row_of_lane() + 8 * lower, col + half * 8 + static_cast<int>(threadIdx.x) % 4 * 2,
+             two);
       }
     }
   }

@@ -10,11 +10,10 @@
 ///     16-byte lines of D       . . . . |                  |                   |      . . .
 ///                               singles     piece 0            piece 1          singles
 ///
-/// What the first and the last line hold only in part is written element by element. Where lanes
-/// know which sums they have (mma.sync), each puts them into the slab as far from the row's start
-/// as the row is from that of its line, so that whole pieces are aligned there too. Elsewhere
-/// (WMMA) a piece begins at any column of the slab, whose rows are read in aligned quads: those
-/// that cover it, and the piece is selected from them.
+/// What the first and the last line hold only in part is written element by element. A piece begins
+/// at any column of the slab, whose rows are read in aligned quads: those that cover it, and the
+/// piece is selected from them. For WMMA, where no lane knows which sums it has; where it does,
+/// they need not be selected (lib/epilogue_lines.cuh).
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
@@ -43,24 +42,6 @@ KILN_DEVICE void load_unaligned(const Acc* row, int at, Acc (&to)[kCount]) {
   for (int i = 0; i < kCount; ++i) to[i] = (rest & 1) != 0 ? from[i + 1] : from[i];
 }
 
-/// A line of sums that starts on 16 bytes. Of two quads each of eight lanes reads one at once;
-/// every second four begin with the second, so that they are in different banks.
-template <class Acc, int kCount>
-KILN_DEVICE void load_line(const Acc* line, Acc (&to)[kCount]) {
-  static_assert((kCount == 4 || kCount == 8) && sizeof(Acc) == 4, "A line is one quad or two");
-  using Quad = ElementVector<Acc, 4>;
-  constexpr int kLast = kCount / 4 - 1;
-  const int turn = threadIdx.x / 4 % 2 != 0 ? kLast : 0;
-  const Quad* quads = reinterpret_cast<const Quad*>(line);
-  const Quad first = quads[turn];
-  const Quad second = quads[kLast - turn];
-#pragma unroll
-  for (int i = 0; i < 4; ++i) {
-    to[i] = turn == 0 ? first.element[i] : second.element[i];
-    to[4 * kLast + i] = turn == 0 ? second.element[i] : first.element[i];
-  }
-}
-
 /// As store_staged, with vectors of kVecD elements: 16 bytes, or 8 elements of a byte. Four lanes
 /// share a row, and rows 8 apart begin at the same place of a line: a lane finds out once where its
 /// pieces are.
@@ -69,9 +50,6 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   using Atom = typename Mma::Atom;
   constexpr int kCols = Mma::shape().cols * Atom::cols();
   constexpr int kPieces = kCols / kVecD;  // per row, whole ones
-  constexpr bool kAligned = requires {
-    mma.store_shifted_row(0, slab, 0, 0);
-  };
   static_assert(8 % kVecD == 0 && Atom::rows() % 8 == 0, "Rows 8 apart must agree");
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int member = lane % 4;
@@ -93,27 +71,19 @@ KILN_DEVICE void store_shifted(const Mma& mma, const Output& output, Acc* slab, 
   }
 #pragma unroll
   for (int i = 0; i < Mma::shape().rows; ++i) {
-    if constexpr (kAligned) {
-      mma.store_shifted_row(i, slab, kSlabStride, past);
-    } else {
-      mma.store_row(i, slab, kSlabStride);
-    }
+    mma.store_row(i, slab, kSlabStride);
     __syncwarp();
 #pragma unroll
     for (int y = lane / 4; y < Atom::rows(); y += 8) {
       const int to_row = row + i * Atom::rows() + y;
       if (to_row >= output.rows()) continue;
-      const Acc* from = slab + y * kSlabStride + (kAligned ? past : 0);
+      const Acc* from = slab + y * kSlabStride;
 #pragma unroll
       for (int piece = member; piece < kPieces; piece += 4) {
         const int first = head + piece * kVecD;
         if (first + kVecD > end) continue;
         Acc sums[kVecD];
-        if constexpr (kAligned) {
-          load_line(from + first, sums);
-        } else {
-          load_unaligned(from, first, sums);
-        }
+        load_unaligned(from, first, sums);
         Scaled product[kVecD];
 #pragma unroll
         for (int e = 0; e < kVecD; ++e) product[e] = output.scaled(sums[e]);

@@ -15,6 +15,7 @@
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
 #include "common/meta.cuh"
+#include "lib/epilogue_lines.cuh"
 #include "lib/epilogue_shifted.cuh"
 
 namespace kiln {
@@ -87,12 +88,18 @@ KILN_DEVICE void store_aligned(const Mma& mma, const Output& output, Acc* slab, 
 }
 
 /// kVecC and kVecD: elements that every row of C and D is aligned to. If that is next to nothing,
-/// vectors of D begin where lines of memory do (lib/epilogue_shifted.cuh).
+/// vectors of D begin where lines of memory do (lib/epilogue_lines.cuh, lib/epilogue_shifted.cuh).
 template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class Acc>
 KILN_DEVICE void store_staged(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   constexpr int kBytes = static_cast<int>(sizeof(typename Output::Element));
   constexpr int kLine = kBytes == 1 ? 8 : 16 / kBytes;
-  if constexpr (kVecD * kBytes <= 4 && kLine >= 4 && sizeof(Acc) == 4) {
+  constexpr bool kUnaligned = kVecD * kBytes <= 4 && kLine >= 4;
+  constexpr bool kKnown = requires {
+    Mma::Atom::row_of_lane();
+  };
+  if constexpr (kUnaligned && kKnown && kBytes <= static_cast<int>(sizeof(Acc))) {
+    store_lines<kLine>(mma, output, slab, row, col);
+  } else if constexpr (kUnaligned && sizeof(Acc) == 4) {
     store_shifted<kLine, kSlabStride>(mma, output, slab, row, col);
   } else {
     store_aligned<kVecC, kVecD, kSlabStride>(mma, output, slab, row, col);

@@ -48,6 +48,11 @@ class Output {
                                         {args_, row, col, peaks_});
     return to;
   }
+  /// Writes what is finished; D is aligned to all of it.
+  template <int kCount>
+  KILN_DEVICE void put(int row, int col, const ElementVector<D, kCount>& elements) const {
+    *reinterpret_cast<ElementVector<D, kCount>*>(d(row, col)) = elements;
+  }
   template <int kVecC, int kCount>
   KILN_DEVICE void store(int row, int col, const Scaled (&product)[kCount], Scaled alpha_,
                          Scaled beta_) const {

@@ -143,16 +143,14 @@ class WarpTile {
     }
   }
 
-  /// The same with the rows shifted, this lane's by `shift`.
-  template <class Acc>
-  KILN_DEVICE void store_shifted_row(int row, Acc* slab, int stride, int shift) const
+  /// The lane's sums of that row of atoms with their places, two neighbours at a time.
+  template <class Each>
+  KILN_DEVICE void pairs_of_row(int row, const Each& each) const
       requires(AtomType::addressed_by_lane()) {
     constexpr int kCols = kShape.cols;
     constexpr int kN = Atom::cols();
 #pragma unroll
-    for (int j = 0; j < kCols; ++j) {
-      Atom::store_shifted(sums_[row][j], slab + shift + j * kN, stride);
-    }
+    for (int j = 0; j < kCols; ++j) Atom::pairs(sums_[row][j], j * kN, each);
   }
 
   /// The lane's sums, as many as count(), in any order.

@@ -147,6 +147,8 @@ class WarpRows {
   struct Atom {
     KILN_HD static constexpr int rows() { return 16; }
     KILN_HD static constexpr int cols() { return 8; }
+    /// The lane's first row; the other is 8 below.
+    KILN_DEVICE static int row_of_lane() { return static_cast<int>(threadIdx.x) % 32 / 4; }
   };
   struct Shape {
     int rows;
@@ -158,20 +160,21 @@ class WarpRows {
       : tile_(tile), block_(block), group_(group) {}
 
   KILN_DEVICE void store_row(int, Acc* slab, int stride) const {
-    store_shifted_row(0, slab, stride, 0);
+    pairs_of_row(0, [&](int y, int x, const Acc(&sums)[2]) {
+      slab[y * stride + x] = sums[0];
+      slab[y * stride + x + 1] = sums[1];
+    });
   }
-  KILN_DEVICE void store_shifted_row(int, Acc* slab, int stride, int shift) const {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    Acc* to = slab + lane / 4 * stride + lane % 4 * 2 + shift;
+  /// The lane's sums with their places, two neighbours at a time: each(y, x, sums).
+  template <class Each>
+  KILN_DEVICE void pairs_of_row(int, const Each& each) const {
 #pragma unroll
     for (int j = 0; j < kGroups; ++j) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         Acc sums[2];
         tile_.pair(block_, group_ + j, half, sums);
-        Acc* at = to + half * 8 * stride + j * 8;
-        at[0] = sums[0];
-        at[1] = sums[1];
+        each(Atom::row_of_lane() + half * 8, j * 8 + static_cast<int>(threadIdx.x) % 4 * 2, sums);
       }
     }
   }
