@@ -152,8 +152,10 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    units <= 1073741824
 //@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
-//@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0
-//@ prefer     repack_b == 0 || align_b < 16 || b_bytes != 2 && given_along_b == 0
+//@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0 ||
+//@              (given_along_a == 1 ? k : m) * a_bytes % 128 > 0 && n >= 512   // lines are cut
+//@ prefer     repack_b == 0 || align_b < 16 || b_bytes != 2 && given_along_b == 0 ||
+//@              (given_along_b == 1 ? k : n) * b_bytes % 128 > 0 && m >= 512
 //@ prefer     sum_regs + 32 <= consumer_regs
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     swap == 1 ? m < n : m > 32 || n <= 32

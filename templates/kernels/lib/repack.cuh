@@ -191,10 +191,12 @@ KILN_DEVICE void repack(const Operand<T>& operand, T* to, unsigned block) {
   }
 }
 
-/// The kernel: the first blocks repack A, the others B.
+/// The kernel: the first blocks repack A, the others B. What multiplies may begin at once, and wait
+/// with its barriers ready: it takes little that these blocks want, if it fills the GPU anyway.
 template <RepackPlan kPlan, int kThreads, class A, class B, class Acc>
 KILN_DEVICE void repack_operands(const GemmArgs& args, int parts) {
   wait_for_previous_launch();
+  let_next_launch_begin();
   A* to = packed_operands<A, Acc>(args, parts);
   unsigned block = blockIdx.x;
   if constexpr (kPlan.a) {
