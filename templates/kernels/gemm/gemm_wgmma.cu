@@ -297,16 +297,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     int turns = 0;  // of all consumers
     wait_for_previous_launch();
     for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
-      const Unit unit = next;
-      if constexpr (C.pingpong == 1) {
-        const int turn = turns++;
-        if (turn % C.consumers != warpgroup) {
-          place.template skip<C.stages>(unit.steps);
-          next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
-          continue;
-        }
-        ring.wait_for_turn(warpgroup, turn / C.consumers);
+      const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
+      const int turn = turns++;
+      if (C.pingpong == 1 && turn % C.consumers != warpgroup) {
+        place.template skip<C.stages>(unit.steps);
+        continue;
       }
+      tile.clear();  // if there is no depth; else the first products replace the sums
       int row = unit.row + first_row;
       int col = unit.col;
       if (at_launch.parts == 0) {
@@ -315,15 +312,14 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         look_ahead<C.reads_matrix_c != 0, kRowsOfD, kColsOfD, CIn>(
             args, C.swap == 1 ? col : row, C.swap == 1 ? row : col, thread, 128);
       }
+      if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / C.consumers);
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
       if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
       if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
-      next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       wgmma_wait<0>();
       if (unit.steps > 0) ring.release(last, thread);
       tile.finish();
-      if (unit.steps == 0) tile.clear();
       Share share;
       if constexpr (C.cluster_parts > 1) {
         sum_in_cluster<kShares, C.consumers * 128>(tile, share, shared_memory, rank);

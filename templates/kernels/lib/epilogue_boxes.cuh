@@ -51,6 +51,20 @@ KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile&
   return output.template finished<kPieceC>(to_row, to_col, product, alpha, beta);
 }
 
+/// The warp waits until the copies of what was in the slab of piece `piece` have read it. kOdd: the
+/// tile before ended with the slab that this one begins with, as its pieces are odd in number.
+template <bool kOdd>
+KILN_DEVICE void wait_for_slab(int piece) {
+  if (threadIdx.x % 32 == 0) {
+    if (kOdd && piece == 0) {
+      wait_until_read<0>();
+    } else {
+      wait_until_read<1>();
+    }
+  }
+  __syncwarp();
+}
+
 template <int kVecC, int kSpan, bool kAsks, class Tile, class Output>
 KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const TensorMap& map,
                                  unsigned char* slabs, int row, int col) {
@@ -59,7 +73,10 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
   static_assert(kBytes == 2 || kBytes == 4, "stmatrix, or pairs of words");
   constexpr int kCols = kSpan / kBytes;
   constexpr int kPieces = Tile::shape().cols / kCols;
+  constexpr bool kOdd = Tile::shape().blocks * kPieces % 2 != 0;
   static_assert(kPieces * kCols == Tile::shape().cols && kCols % 8 == 0, "Whole slabs");
+  // What is read for a piece is on its way at once; without that, few registers count.
+  constexpr int kAtOnce = Output::depends_on_place() || kCols < 16 ? kCols : 16;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const auto alpha = output.alpha();
   const auto beta = output.beta();
@@ -68,38 +85,34 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
     const int block = piece / kPieces;
     const int first = piece % kPieces * kCols;
     unsigned char* const slab = slabs + piece % kSlabsOfWarp * (kBoxRows * kSpan);
-    // The tile before ended with this slab if its pieces are odd in number.
-    constexpr bool kOdd = Tile::shape().blocks * kPieces % 2 != 0;
-    if (lane == 0) {
-      if (kOdd && piece == 0) {
-        wait_until_read<0>();
-      } else {
-        wait_until_read<1>();
+#pragma unroll
+    for (int begin = 0; begin < kCols; begin += kAtOnce) {
+      ElementVector<Element, 2> pairs[kAtOnce / 8][2];
+#pragma unroll
+      for (int i = 0; i < kAtOnce / 4; ++i) {
+        const int from = first + begin + i / 2 * 8;
+        if (begin + i / 2 * 8 >= kCols) continue;
+        pairs[i / 2][i % 2] = finished_pair<kVecC, kAsks>(
+            tile, output, block, from / 8, i % 2, row + block * 64, col + from, alpha, beta);
       }
-    }
-    __syncwarp();
+      if (begin == 0) wait_for_slab<kOdd>(piece);
 #pragma unroll
-    for (int at = 0; at < kCols; at += 16) {
-      ElementVector<Element, 2> pairs[4];
+      for (int at = begin; at < begin + kAtOnce && at < kCols; at += 16) {
+        const auto& group = pairs[(at - begin) / 8];
+        if constexpr (kBytes == 2) {
+          unsigned words[4] = {};
+          memcpy(words, group, at + 8 < kCols ? sizeof(words) : sizeof(words) / 2);
+          store_matrices(swizzled_chunk<kSpan>(slab, lane % 16, at / 8 + lane / 16), words);
+        } else {
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        if (at + i / 2 * 8 >= kCols) continue;
-        const int from = first + at + i / 2 * 8;
-        pairs[i] = finished_pair<kVecC, kAsks>(tile, output, block, from / 8, i % 2,
-                                               row + block * 64, col + from, alpha, beta);
-      }
-      if constexpr (kBytes == 2) {
-        unsigned words[4];
-        memcpy(words, pairs, sizeof(words));
-        store_matrices(swizzled_chunk<kSpan>(slab, lane % 16, at / 8 + lane / 16), words);
-      } else {
-#pragma unroll
-        for (int i = 0; i < 4; ++i) {
-          if (at + i / 2 * 8 >= kCols) continue;
-          const int chunk = (at + i / 2 * 8) / 4 + lane % 4 / 2;
-          unsigned char* const to =
-              swizzled_chunk<kSpan>(slab, i % 2 * 8 + lane / 4, chunk) + lane % 2 * 8;
-          *reinterpret_cast<ElementVector<Element, 2>*>(to) = pairs[i];
+          for (int i = 0; i < 4; ++i) {
+            if (at + i / 2 * 8 >= kCols) continue;
+            const int chunk = (at + i / 2 * 8) / 4 + lane % 4 / 2;
+            unsigned char* const to =
+                swizzled_chunk<kSpan>(slab, i % 2 * 8 + lane / 4, chunk) + lane % 2 * 8;
+            *reinterpret_cast<ElementVector<Element, 2>*>(to) =
+                pairs[(at - begin) / 8 + i / 2][i % 2];
+          }
         }
       }
     }
