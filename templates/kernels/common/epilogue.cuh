@@ -124,7 +124,11 @@ struct OperandReader<epilogue::Ahead> {
     bring_to_l2(from);
     return {};
   }
-  KILN_DEVICE static epilogue::Ahead along(const void* from) { return same(from); }
+  template <class E>
+  KILN_DEVICE static epilogue::Ahead along(const E* from) {
+    bring_to_l2(from);
+    return epilogue::Ahead(reinterpret_cast<unsigned long long>(from) % (2 * sizeof(E)) == 0);
+  }
 };
 
 /// The names of an expression, for one element of D. T: float or double, a pack of them for as many

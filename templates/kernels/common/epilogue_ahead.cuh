@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// An epilogue's expression for the sake of what it reads: with a number that has no value, all
+/// An epilogue's expression for the sake of what it reads: with numbers that have no value, all
 /// that is left of `silu(acc + bias[n]) * gate[m,n]` are the addresses of bias and gate, which go
 /// to L2 while the product is still computed:
 ///
@@ -16,21 +16,25 @@
 
 namespace kiln::epilogue {
 
+/// No number, but whether all that it comes from is aligned as pairs along rows of D.
 struct Ahead {
+  bool pairs = true;
+
   Ahead() = default;
   KILN_DEVICE explicit Ahead(float) {}
+  KILN_DEVICE explicit Ahead(bool pairs_) : pairs(pairs_) {}
 };
 
-KILN_DEVICE Ahead operator-(Ahead) {
-  return {};
+KILN_DEVICE Ahead operator-(Ahead x) {
+  return x;
 }
-#define KILN_AHEAD_UNARY(name)    \
-  KILN_DEVICE Ahead name(Ahead) { \
-    return {};                    \
+#define KILN_AHEAD_UNARY(name)      \
+  KILN_DEVICE Ahead name(Ahead x) { \
+    return x;                       \
   }
-#define KILN_AHEAD_BINARY(name)          \
-  KILN_DEVICE Ahead name(Ahead, Ahead) { \
-    return {};                           \
+#define KILN_AHEAD_BINARY(name)              \
+  KILN_DEVICE Ahead name(Ahead x, Ahead y) { \
+    return Ahead(x.pairs && y.pairs);        \
   }
 KILN_AHEAD_BINARY(operator+)
 KILN_AHEAD_BINARY(operator-)
@@ -52,9 +56,9 @@ KILN_AHEAD_BINARY(less)
 KILN_AHEAD_BINARY(less_equal)
 #undef KILN_AHEAD_UNARY
 #undef KILN_AHEAD_BINARY
-/// What is read in either case.
-KILN_DEVICE Ahead select(Ahead, Ahead, Ahead) {
-  return {};
+/// Both are read in either case.
+KILN_DEVICE Ahead select(Ahead truth, Ahead x, Ahead y) {
+  return Ahead(truth.pairs && x.pairs && y.pairs);
 }
 
 /// Nothing is recorded.

@@ -30,25 +30,25 @@ KILN_DEVICE unsigned char* swizzled_chunk(unsigned char* slab, int row, int chun
   return slab + row * kSpan + (chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16;
 }
 
-/// The two neighbours that a lane has of group `group` of eight columns, finished. `row` and `col`
-/// are the warp's first row of D in this block, and the group's first column. Outside of D they are
-/// anything: copies leave them out. kAsks: whether they may be there, and be computed from what is
-/// nowhere.
-template <int kVecC, bool kAsks, class Tile, class Output, class Scaled>
-KILN_DEVICE ElementVector<typename Output::Element, 2> finished_pair(const Tile& tile,
-                                                                     const Output& output,
-                                                                     int block, int group, int half,
-                                                                     int row, int col, Scaled alpha,
-                                                                     Scaled beta) {
+/// What a lane has of group `group` of eight columns, finished: two neighbours in each of two rows.
+/// `row` and `col` are the warp's first row of D in this block, and the group's first column.
+/// Outside of D, where kInside says that nothing is, they are anything: copies leave them out.
+template <int kVecC, bool kInside, class Tile, class Output, class Scaled>
+KILN_DEVICE void finish_group(const Tile& tile, const Output& output, int block, int group, int row,
+                              int col, Scaled alpha, Scaled beta,
+                              ElementVector<typename Output::Element, 2> (&to)[2]) {
   constexpr int kPieceC = kVecC < 2 ? 1 : 2;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int to_row = row + half * 8 + lane / 4;
-  const int to_col = col + lane % 4 * 2;
-  if (kAsks && (to_row >= output.rows() || to_col >= output.cols())) return {};
-  typename Tile::Sum sums[2];
-  tile.pair(block, group, half, sums);
-  const Scaled product[2] = {output.scaled(sums[0]), output.scaled(sums[1])};
-  return output.template finished<kPieceC>(to_row, to_col, product, alpha, beta);
+  Scaled product[2][2];
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    typename Tile::Sum sums[2];
+    tile.pair(block, group, half, sums);
+    product[half][0] = output.scaled(sums[0]);
+    product[half][1] = output.scaled(sums[1]);
+  }
+  output.template finish_patch<kPieceC, kInside>(row + lane / 4, col + lane % 4 * 2, product, alpha,
+                                                 beta, to);
 }
 
 /// The warp waits until the copies of what was in the slab of piece `piece` have read it. kOdd: the
@@ -65,7 +65,7 @@ KILN_DEVICE void wait_for_slab(int piece) {
   __syncwarp();
 }
 
-template <int kVecC, int kSpan, bool kAsks, class Tile, class Output>
+template <int kVecC, int kSpan, bool kInside, class Tile, class Output>
 KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const TensorMap& map,
                                  unsigned char* slabs, int row, int col) {
   using Element = typename Output::Element;
@@ -89,11 +89,11 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
     for (int begin = 0; begin < kCols; begin += kAtOnce) {
       ElementVector<Element, 2> pairs[kAtOnce / 8][2];
 #pragma unroll
-      for (int i = 0; i < kAtOnce / 4; ++i) {
-        const int from = first + begin + i / 2 * 8;
-        if (begin + i / 2 * 8 >= kCols) continue;
-        pairs[i / 2][i % 2] = finished_pair<kVecC, kAsks>(
-            tile, output, block, from / 8, i % 2, row + block * 64, col + from, alpha, beta);
+      for (int i = 0; i < kAtOnce / 8; ++i) {
+        const int from = first + begin + i * 8;
+        if (begin + i * 8 >= kCols) continue;
+        finish_group<kVecC, kInside>(tile, output, block, from / 8, row + block * 64, col + from,
+                                     alpha, beta, pairs[i]);
       }
       if (begin == 0) wait_for_slab<kOdd>(piece);
 #pragma unroll
@@ -128,18 +128,20 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
 
 /// The tile, whose first row of this warp is `row` of D, its first column `col`. `slabs`: the
 /// warp's, of 16 kSpan bytes each. The map's box is one of them. Where what is stored depends on
-/// the place, most tiles lie in D with all of their elements, and need not ask for each.
+/// the place, most tiles lie in D with all of their elements and need not ask for each.
 template <int kVecC, int kSpan, class Tile, class Output>
 KILN_DEVICE void store_boxes(const Tile& tile, const Output& output, const TensorMap& map,
                              unsigned char* slabs, int row, int col) {
-  constexpr int kLastRow = (Tile::shape().blocks - 1) * 64 + kBoxRows;
-  constexpr int kLastCol = Tile::shape().cols;
-  const bool inside = row + kLastRow <= output.rows() && col + kLastCol <= output.cols();
-  if (!Output::depends_on_place() || inside) {
-    store_all_boxes<kVecC, kSpan, false>(tile, output, map, slabs, row, col);
-  } else {
-    store_all_boxes<kVecC, kSpan, Output::depends_on_place()>(tile, output, map, slabs, row, col);
+  if constexpr (Output::depends_on_place()) {
+    constexpr int kLastRow = (Tile::shape().blocks - 1) * 64 + kBoxRows;
+    const bool inside =
+        row + kLastRow <= output.rows() && col + Tile::shape().cols <= output.cols();
+    if (!inside || !output.reads_pairs(row, col)) {
+      store_all_boxes<kVecC, kSpan, false>(tile, output, map, slabs, row, col);
+      return;
+    }
   }
+  store_all_boxes<kVecC, kSpan, true>(tile, output, map, slabs, row, col);
 }
 
 }  // namespace kiln

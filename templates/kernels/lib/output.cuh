@@ -8,6 +8,7 @@
 /// Output's life ends.
 
 #include "common/epilogue.cuh"
+#include "common/epilogue_patch.cuh"
 #include "common/gemm_args.cuh"
 
 namespace kiln {
@@ -25,6 +26,11 @@ class Output {
   KILN_DEVICE static Scaled scaled(Acc sum) { return to_accumulator<Scaled>(sum); }
   KILN_DEVICE int rows() const { return args_.m; }
   KILN_DEVICE int cols() const { return args_.n; }
+  /// Whether all that is read for D along its rows, from the tile at that place on, is aligned as
+  /// pairs.
+  KILN_DEVICE bool reads_pairs(int row, int col) const {
+    return kiln::reads_pairs(args_, row, col);
+  }
   using Element = D;
   /// Whether what is written depends on anything but the sum.
   KILN_HD static constexpr bool depends_on_place() { return kReadsC || kHasEpilogue; }
@@ -47,6 +53,22 @@ class Output {
     store_piece<kCount, kVecC, kReadsC>(product, kCount, alpha_, beta_, c(row, col), to.element,
                                         {args_, row, col, peaks_});
     return to;
+  }
+  /// Of two neighbours in each of two rows 8 apart, D being aligned to pairs. kInside: all of them
+  /// exist and reads_pairs() holds for the tile; else those outside become anything.
+  template <int kVecC, bool kInside>
+  KILN_DEVICE void finish_patch(int row, int col, const Scaled (&product)[2][2], Scaled alpha_,
+                                Scaled beta_, ElementVector<D, 2> (&to)[2]) const {
+#if defined(KILN_PATCHES_FINISH)
+    kiln::finish_patch<kInside, kReadsC, CIn>(args_, row, col, product, alpha_, beta_, to);
+#else
+#pragma unroll
+    for (int i = 0; i < 2; ++i) {
+      const bool asks = depends_on_place() && !kInside;
+      if (asks && (row + 8 * i >= args_.m || col >= args_.n)) continue;
+      to[i] = finished<kVecC>(row + 8 * i, col, product[i], alpha_, beta_);
+    }
+#endif
   }
   /// Writes what is finished; D is aligned to all of it.
   template <int kCount>
