@@ -285,6 +285,16 @@ TEST(Epilogues, AreCheckedWithTheirOperands) {
   EXPECT_THAT(run.out, HasSubstr("silu(acc*alpha+bias[n])+other[m,n]*scale[]"));
 }
 
+TEST(Epilogues, ReadCInItsOwnPlaceOnly) {
+  // D is C, and tiles that reach beyond it must not read the edge, which others write.
+  const Sandbox sandbox;
+  const auto run = sandbox.run(with(on_gemm("verify", 127, 72, 40),
+                                    {"--template", "gemm_wgmma", "--dtype", "bf16", "--layout",
+                                     "nt", "--beta", "2", "--epilogue", "acc*s[m]+c*beta"}));
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("nothing found"));
+}
+
 TEST(Epilogues, WhatCannotBeBoundedIsCounted) {
   const Sandbox sandbox;
   const auto run =
