@@ -75,7 +75,6 @@ struct GemmWgmmaConfig {  //@ config
   int shares_rows;        //@ let cluster_parts / shares_cols
   int share_cols;         //@ let tile_cols / shares_cols
   int cluster;            //@ let cluster_rows * cluster_cols * cluster_parts
-  int sum_regs;           //@ let tile_rows / 64 / sharers * tile_cols / 2 * acc_bytes / 4
   int repack_a;           //@ let repack % 2
   int repack_b;           //@ let repack / 2
   int given_along_a;      //@ let trans_a == 0
@@ -93,12 +92,12 @@ struct GemmWgmmaConfig {  //@ config
   int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
   int reads_matrix_c;     //@ let reads_c
   int chunk_cols;         //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
-  int in_lines;           //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes
-  int line_cols;          //@ let in_lines == 1 ? gcd(share_cols, 256 / d_bytes) : chunk_cols
-  int sum_slab;           //@ let (swap == 1 ? 8 : 16) * (chunk_cols + 8) * acc_bytes   // of a warp
-  int line_slab;          //@ let in_lines == 1 ? 16 * (line_cols * d_bytes + 16) : 0
+  int line_cols;          //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes   // in lines
+                          //@     ? gcd(share_cols, 256 / d_bytes) : chunk_cols
+  int slab_row;           //@ let max((chunk_cols + 8) * acc_bytes, line_cols * d_bytes + 16)
   int span_d;             //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
-  int slab_bytes;         //@ let round_up(max(sum_slab, line_slab, store * 32 * span_d), 1024)
+  int slab_bytes;         //@ let round_up(max((swap == 1 ? 8 : 16) * slab_row,
+                          //@                  store * 32 * span_d), 1024)   // of a warp
   int slabs_at;           //@ let stages * stage_bytes
   int barriers_at;        //@ let slabs_at + consumers * 4 * slab_bytes
   int smem_bytes;         //@ let barriers_at + 16 * stages + 8 * max(1, pingpong * consumers)
@@ -156,7 +155,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@              (given_along_a == 1 ? k : m) * a_bytes % 128 > 0 && n >= 512   // lines are cut
 //@ prefer     repack_b == 0 || align_b < 16 || b_bytes != 2 && given_along_b == 0 ||
 //@              (given_along_b == 1 ? k : n) * b_bytes % 128 > 0 && m >= 512
-//@ prefer     sum_regs + 32 <= consumer_regs
+//@ prefer     blocks_each * tile_cols / 2 * acc_bytes / 4 + 32 <= consumer_regs   // the sums
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     swap == 1 ? m < n : m > 32 || n <= 32
 //@ prefer     tile_cols >= 64 || (swap == 1 ? m : n) <= 2 * tile_cols   // reuse
@@ -273,10 +272,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     }
     __syncwarp();
     wait_for_previous_launch();
-    if constexpr (C.cluster_parts > 1) {
-      sync_cluster();
-      arrive_at_cluster();
-    }
+    if constexpr (C.cluster_parts > 1) attend_sum_in_cluster();
   } else {
     if constexpr (C.consumers * C.min_blocks > 1) take_registers<C.consumer_regs>();
     constexpr WarpgroupTileShape kTile{C.blocks_each, C.tile_cols, C.depth, kRows, kCols};
@@ -289,17 +285,15 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     unsigned char* const slabs =
         shared_memory + C.slabs_at + static_cast<int>(threadIdx.x) / 32 * C.slab_bytes;
     const Output<CIn, D, Acc, C.reads_matrix_c != 0> output(args);
-    using Rows = Conditional<C.swap == 1, B, A>;
-    using Cols = Conditional<C.swap == 1, A, B>;
-    using Tile = WarpgroupTile<Rows, Cols, Acc, kTile>;
-    using Share = WarpgroupTile<Rows, Cols, Acc, share_of(kTile, kShares)>;  // or the same
+    using Tile =
+        WarpgroupTile<Conditional<C.swap == 1, B, A>, Conditional<C.swap == 1, A, B>, Acc, kTile>;
+    using Share = ShareOf<Tile, kShares>;  // or the same
     Tile tile;
-    int turns = 0;  // of all consumers
+    int turn = -1;  // of all consumers
     wait_for_previous_launch();
     for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
-      const int turn = turns++;
-      if (C.pingpong == 1 && turn % C.consumers != warpgroup) {
+      if (C.pingpong == 1 && ++turn % C.consumers != warpgroup) {
         place.template skip<C.stages>(unit.steps);
         continue;
       }
@@ -307,10 +301,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       int row = unit.row + first_row;
       int col = unit.col;
       if (at_launch.parts == 0) {
-        constexpr int kRowsOfD = C.swap == 1 ? C.tile_cols : C.blocks_each * 64;
-        constexpr int kColsOfD = C.swap == 1 ? C.blocks_each * 64 : C.tile_cols;
-        look_ahead<C.reads_matrix_c != 0, kRowsOfD, kColsOfD, CIn>(
-            args, C.swap == 1 ? col : row, C.swap == 1 ? row : col, thread, 128);
+        look_ahead_of_tile<kSlab, C.reads_matrix_c != 0, CIn, Tile>(args, row, col);
       }
       if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / C.consumers);
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,

@@ -39,6 +39,15 @@ KILN_HD constexpr WarpgroupTileShape share_of(WarpgroupTileShape tile, ShareShap
   tile.cols /= shares.along_cols;
   return tile;
 }
+template <class Tile, ShareShape kShares>
+struct ShareOfTile;
+template <class A, class B, class Acc, WarpgroupTileShape kTile, ShareShape kShares>
+struct ShareOfTile<WarpgroupTile<A, B, Acc, kTile>, kShares> {
+  using type = WarpgroupTile<A, B, Acc, share_of(kTile, kShares)>;
+};
+/// The type of a share; that of the tile where it is all of it.
+template <class Tile, ShareShape kShares>
+using ShareOf = typename ShareOfTile<Tile, kShares>::type;
 
 /// Where a thread's sums of block `block` and group `group` of the tile are. `thread` of the
 /// kThreads that have tiles.
@@ -101,7 +110,7 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
 }
 
 /// Adds up the tiles of the cluster's blocks, of which each gets the share of its rank. The first
-/// kThreads threads of all of them call it, and the others sync_cluster() and arrive_at_cluster().
+/// kThreads threads of all of them call it, and the others attend_sum_in_cluster().
 /// A block exits after wait_for_cluster(): until then others may read its sums.
 template <ShareShape kShares, int kThreads, class Tile, class Share>
 KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank) {
@@ -110,6 +119,12 @@ KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* m
   leave_sums<kThreads>(tile, memory, thread);
   sync_cluster();
   collect_share<kShares, kThreads, Tile>(share, memory, rank, thread);
+  arrive_at_cluster();
+}
+
+/// What the other threads of the blocks do meanwhile.
+KILN_DEVICE void attend_sum_in_cluster() {
+  sync_cluster();
   arrive_at_cluster();
 }
 

@@ -8,6 +8,7 @@
 /// rows are columns of D.
 
 #include "lib/epilogue_staged.cuh"
+#include "lib/output.cuh"
 #include "lib/warpgroup_tile.cuh"
 
 namespace kiln {
@@ -17,6 +18,19 @@ struct SlabShape {
   int cols;    ///< of the tile that are stored at a time
   int stride;  ///< of the slab, in sums
 };
+
+/// As look_ahead(), for the warpgroup's tile that begins there, in its own rows and columns.
+template <SlabShape kSlab, bool kReadsC, class CIn, class Tile>
+KILN_DEVICE void look_ahead_of_tile(const GemmArgs& args, int row, int col) {
+  constexpr int kRows = Tile::shape().blocks * 64;
+  constexpr int kCols = Tile::shape().cols;
+  const int thread = static_cast<int>(threadIdx.x) % 128;
+  if constexpr (kSlab.on_side) {
+    look_ahead<kReadsC, kCols, kRows, CIn>(args, col, row, thread, 128);
+  } else {
+    look_ahead<kReadsC, kRows, kCols, CIn>(args, row, col, thread, 128);
+  }
+}
 
 /// `row` and `col`: where the tile begins, in its own rows and columns.
 template <SlabShape kSlab, int kVecC, int kVecD, class Tile, class Output>
