@@ -13,8 +13,8 @@
 namespace kiln::testing {
 namespace {
 
-constexpr int kRows = 20;  // one whole patch of 16 rows, and a part of one
-constexpr int kCols = 24;
+constexpr int kPatchedRows = 20;  // one whole patch of 16 rows, and a part of one
+constexpr int kPatchedCols = 24;
 
 const char* const kPatchKernel = R"(
 #include <cuda_fp16.h>
@@ -69,30 +69,32 @@ class EpiloguePatches : public BlockTest {
   /// them aligned to single elements. Returns which warps read pairs.
   std::vector<double> check(int skipped_of_column, int skipped_of_both) {
     GemmArgs args{};
-    args.m = kRows;
-    args.n = kCols;
+    args.m = kPatchedRows;
+    args.n = kPatchedCols;
     args.alpha = 0.5;
     args.beta = 2.0;
-    args.ldc = args.ldd = kCols;
-    args.c = matrix(DType::f16, kRows, kCols, kCols);
-    args.d = poisoned(std::size_t{kRows * kCols * 4});
+    args.ldc = args.ldd = kPatchedCols;
+    args.c = matrix(DType::f16, kPatchedRows, kPatchedCols, kPatchedCols);
+    args.d = poisoned(std::size_t{kPatchedRows * kPatchedCols * 4});
     args.workspace = fresh(std::size_t{6 * 4});
     const auto after = [](const void* first, int elements) {
       return static_cast<const void*>(static_cast<const std::byte*>(first) + elements * 2);
     };
-    args.operand[0] = after(matrix(DType::f16, 1, kCols + 1, kCols + 1), skipped_of_column);
-    args.operand[1] = matrix(DType::f32, kRows, 1, 1);
-    args.operand[2] = after(matrix(DType::f16, kRows, kCols + 2, kCols + 2), skipped_of_both);
-    args.operand_ld[2] = kCols + 2;
+    args.operand[0] =
+        after(matrix(DType::f16, 1, kPatchedCols + 1, kPatchedCols + 1), skipped_of_column);
+    args.operand[1] = matrix(DType::f32, kPatchedRows, 1, 1);
+    args.operand[2] = after(matrix(DType::f16, kPatchedRows, kPatchedCols + 2, kPatchedCols + 2),
+                            skipped_of_both);
+    args.operand_ld[2] = kPatchedCols + 2;
     args.operand[3] = matrix(DType::f32, 1, 1, 1);
     run(0, {{3, 2, 1}, {32, 1, 1}, {1, 1, 1}, 0}, args);
-    const auto got = values(DType::f32, args.d, std::size_t{kRows * kCols});
-    for (int row = 0; row < kRows; ++row) {
-      for (int col = 0; col < kCols; ++col) {
+    const auto got = values(DType::f32, args.d, std::size_t{kPatchedRows * kPatchedCols});
+    for (int row = 0; row < kPatchedRows; ++row) {
+      for (int col = 0; col < kPatchedCols; ++col) {
         const double wanted = 0.5 * (row * 100 + col) + 2.0 * number_at(row, col) +
                               number_at(0, col + skipped_of_column) * number_at(row, 0) +
                               number_at(row, col + skipped_of_both) - number_at(0, 0);
-        EXPECT_EQ(got[static_cast<std::size_t>(row * kCols + col)], wanted)
+        EXPECT_EQ(got[static_cast<std::size_t>(row * kPatchedCols + col)], wanted)
             << "row " << row << " column " << col;
       }
     }
