@@ -92,8 +92,11 @@ struct GemmWgmmaConfig {  //@ config
   int stage_bytes;        //@ let (tile_rows + tile_cols) * depth_bytes
   int reads_matrix_c;     //@ let reads_c
   int chunk_cols;         //@ let swap == 1 ? 16 : gcd(share_cols, 32)   // stored at a time
-  int line_cols;          //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes   // in lines
-                          //@     ? gcd(share_cols, 256 / d_bytes) : chunk_cols
+  int wide_cols;          //@ let gcd(share_cols, 256 / d_bytes)   // in lines, if there is room
+  int line_cols;          //@ let swap == 0 && align_d <= 4 && d_bytes <= acc_bytes &&
+                          //@     stages * stage_bytes + 512 + consumers *
+                          //@     (64 * wide_cols * d_bytes + 5120) <= device.smem_optin
+                          //@     ? wide_cols : chunk_cols
   int slab_row;           //@ let max((chunk_cols + 8) * acc_bytes, line_cols * d_bytes + 16)
   int span_d;             //@ let gcd(share_cols * d_bytes, 128)   // of the swizzle of D's boxes
   int slab_bytes;         //@ let round_up(max((swap == 1 ? 8 : 16) * slab_row,
