@@ -44,8 +44,7 @@ KILN_DEVICE void finish_into_slab(const Mma& mma, int atom, const Output& output
   });
 }
 
-/// The part of a slab's rows that a lane stores: items `first`, `first` + 32, ... of kPerRow in
-/// each row, as a place within a row that stays the same and rows kStep apart.
+/// A lane's share of kPerRow items in each row of a slab: the same item of every step()-th row.
 template <int kPerRow>
 struct RowShare {
   static_assert(kPerRow <= 32 && (kPerRow & (kPerRow - 1)) == 0, "Lanes share whole rows");
