@@ -275,6 +275,15 @@ struct UserConfig {)");
   EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
 }
 
+TEST(Verify, TilesMayBeNarrowerThanAVectorOfD) {
+  const Sandbox sandbox;
+  const auto run = sandbox.run(
+      with(on_gemm("verify", 33, 48, 40), {"--template", "gemm_wgmma", "--dtype", "s8", "--d", "s8",
+                                           "--layout", "nt", "--set", "tile_cols=8"}));
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("correct"));
+}
+
 TEST(Epilogues, AreCheckedWithTheirOperands) {
   const Sandbox sandbox;
   const auto run = sandbox.run(

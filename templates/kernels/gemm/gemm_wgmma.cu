@@ -107,7 +107,7 @@ struct GemmWgmmaConfig {  //@ config
   int aligned_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements, as given
   int aligned_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int vec_c;              //@ let max(1, min(16, align_c) / c_bytes)
-  int vec_d;              //@ let max(1, min(16, align_d) / d_bytes)
+  int vec_d;              //@ let min(chunk_cols, max(1, min(16, align_d) / d_bytes))
   int vec_sum;            //@ let min(16 / acc_bytes, vec_d)   // in the second launch
   int vec_part;           //@ let 16 / acc_bytes               // in the workspace
 };

@@ -60,6 +60,7 @@ template <int kVecC, int kVecD, int kSlabStride, class Mma, class Output, class 
 KILN_DEVICE void store_aligned(const Mma& mma, const Output& output, Acc* slab, int row, int col) {
   using Atom = typename Mma::Atom;
   constexpr int kPieces = Mma::shape().cols * Atom::cols() / kVecD;  // per row
+  static_assert(kPieces * kVecD == Mma::shape().cols * Atom::cols(), "Rows are whole pieces");
   constexpr int kPieceC = kVecC < kVecD ? kVecC : kVecD;
   // Sums that one shared-memory load moves.
   constexpr int kMost = 16 / static_cast<int>(sizeof(Acc));
