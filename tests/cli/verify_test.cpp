@@ -304,6 +304,17 @@ TEST(Epilogues, ReadCInItsOwnPlaceOnly) {
   EXPECT_THAT(run.out, HasSubstr("nothing found"));
 }
 
+TEST(Epilogues, ReadCAsItIsAligned) {
+  // D is stored by tensor copies, C starts on 2 bytes.
+  const Sandbox sandbox;
+  const auto run = sandbox.run(
+      with(on_gemm("verify", 296, 72, 40),
+           {"--template", "gemm_wgmma", "--set", "tile_cols=64", "--dtype", "bf16", "--layout",
+            "nt", "--beta", "2", "--align-c", "2", "--epilogue", "acc*s[m]+c*beta"}));
+  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  EXPECT_THAT(run.out, HasSubstr("nothing found"));
+}
+
 TEST(Epilogues, WhatCannotBeBoundedIsCounted) {
   const Sandbox sandbox;
   const auto run =

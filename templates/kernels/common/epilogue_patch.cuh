@@ -58,12 +58,12 @@ struct PatchNames {
     return of_rows(element<kOperand, E>(0), args.operand_ld[kOperand], true, true);
   }
   /// The elements of a matrix that are at the patch's places, of both rows, or zeros.
-  template <class E>
+  template <bool kAsPairs = kPairs, class E>
   KILN_DEVICE Pack of_rows(const E* matrix, long long ld, bool has_upper, bool has_lower) const {
     T upper[2] = {};
     T lower[2] = {};
-    if (has_upper) load(matrix + rows[0] * ld + col, upper);
-    if (has_lower) load(matrix + rows[1] * ld + col, lower);
+    if (has_upper) load<kAsPairs>(matrix + rows[0] * ld + col, upper);
+    if (has_lower) load<kAsPairs>(matrix + rows[1] * ld + col, lower);
     return of(upper[0], upper[1], lower[0], lower[1]);
   }
 
@@ -76,9 +76,9 @@ struct PatchNames {
     pack.value[3] = d;
     return pack;
   }
-  template <class E>
+  template <bool kAsPairs = kPairs, class E>
   KILN_DEVICE static void load(const E* from, T (&to)[2]) {
-    if constexpr (kPairs) {
+    if constexpr (kAsPairs) {
       const auto pair = *reinterpret_cast<const ElementVector<E, 2>*>(from);
       to[0] = to_accumulator<T>(pair.element[0]);
       to[1] = to_accumulator<T>(pair.element[1]);
@@ -90,9 +90,9 @@ struct PatchNames {
 };
 
 /// The expression's results for the patch at `row`, even `col`, of D. kInside: all of it lies in D,
-/// and pairs of what is read are aligned as pairs (reads_pairs()). Else what lies outside is
-/// anything, computed from what is at the edge.
-template <bool kInside, bool kReadsC, class CIn, class D, class T>
+/// and pairs of operands are aligned as pairs (reads_pairs()); those of C are if kVecC > 1. Else
+/// what lies outside is anything, computed from what is at the edge.
+template <bool kInside, bool kReadsC, int kVecC, class CIn, class D, class T>
 KILN_DEVICE void finish_patch(const GemmArgs& args, int row, int col, const T (&product)[2][2],
                               T alpha, T beta, ElementVector<D, 2> (&to)[2]) {
   using Names = PatchNames<T, kInside>;
@@ -108,8 +108,9 @@ KILN_DEVICE void finish_patch(const GemmArgs& args, int row, int col, const T (&
   if constexpr (kReadsC) {
     // Only in its own place: where D is C, other threads write the edge.
     const bool exists[2] = {row < args.m && col < args.n, row + 8 < args.m && col < args.n};
-    names.c = names.of_rows(static_cast<const CIn*>(args.c), args.ldc, kInside || exists[0],
-                            kInside || exists[1]);
+    names.c = names.template of_rows < kInside &&
+              (kVecC > 1) > (static_cast<const CIn*>(args.c), args.ldc, kInside || exists[0],
+                             kInside || exists[1]);
   }
   const Pack results = KILN_EPILOGUE(names);
 #pragma unroll

@@ -60,7 +60,7 @@ class Output {
   KILN_DEVICE void finish_patch(int row, int col, const Scaled (&product)[2][2], Scaled alpha_,
                                 Scaled beta_, ElementVector<D, 2> (&to)[2]) const {
 #if defined(KILN_PATCHES_FINISH)
-    kiln::finish_patch<kInside, kReadsC, CIn>(args_, row, col, product, alpha_, beta_, to);
+    kiln::finish_patch<kInside, kReadsC, kVecC, CIn>(args_, row, col, product, alpha_, beta_, to);
 #else
 #pragma unroll
     for (int i = 0; i < 2; ++i) {
