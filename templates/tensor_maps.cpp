@@ -33,13 +33,18 @@ class Planner {
     }
     place(operation);
     plan_.rank = static_cast<std::uint8_t>(spec_.extents.size());
-    bool empty = false;
     for (std::size_t i = 0; i < plan_.rank; ++i) {
       const auto extent =
           in_range("extent", spec_.extents[i], 0, std::numeric_limits<std::int32_t>::max());
       plan_.extents[i] = static_cast<std::uint32_t>(extent);
+      if (extent > 0) continue;
+      // A kernel that makes no copies says so. Nothing else of the map matters then, and choosing
+      // among many configurations need not work it out.
+      plan_.rank = 0;
+      return plan_;
+    }
+    for (std::size_t i = 0; i < plan_.rank; ++i) {
       plan_.box[i] = static_cast<std::uint16_t>(in_range("box", spec_.box[i], 1, kMostBox));
-      empty = empty || extent == 0;
     }
     strides();
     plan_.swizzle = choice("swizzle", spec_.swizzle, {0, 32, 64, 128});
@@ -49,7 +54,6 @@ class Planner {
     if (plan_.swizzle != 0 && row > plan_.swizzle) {
       fail(fmt::format("rows of {} bytes in the box exceed the swizzle of {}", row, plan_.swizzle));
     }
-    if (empty) plan_.rank = 0;
     return plan_;
   }
 

@@ -406,6 +406,8 @@ TEST(Inspect, FastKernelsHaveNoBankConflicts) {
                                {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
                                {"f64", "nn", "gemm_mma", "depth_bytes=128"},
                                {"f64", "tt", "gemm_mma", "depth_bytes=128"},
+                               {"f64", "nn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
+                               {"f64", "tn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
                                {"s8", "nt", "gemm_mma", "depth_bytes=128"},
                                {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256"},
                                {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},

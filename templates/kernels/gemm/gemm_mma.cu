@@ -33,12 +33,12 @@
 ///     +--+ +--------+--------+
 ///     tile_k     tile_n
 ///
-/// Copies go through registers (any alignment) or through a ring of stages that cp.async fills
-/// (rows that start on 4 bytes or more). Operands that neither suits are copied into aligned rows
-/// by a launch of their own (lib/repack.cuh): 8-bit ones across k always. D is stored through
-/// shared memory in whole vectors. Where D has few tiles, blocks share them along k; another launch
-/// adds up their parts (lib/split_k.cuh), or they do as a cluster (lib/cluster_sum.cuh). Warps of a
-/// block can share the depth of its stages, too (lib/slices.cuh).
+/// Copies go through registers (any alignment), through a ring of stages that cp.async fills (rows
+/// that start on 4 bytes or more), or that tensor copies fill (sm_90, 16 bytes; most of all for
+/// f64). Operands that none suits are copied into aligned rows by a launch of their own
+/// (lib/repack.cuh): 8-bit ones across k always. Where D has few tiles, blocks share them along k;
+/// another launch adds up their parts (lib/split_k.cuh), or they do as a cluster
+/// (lib/cluster_sum.cuh). Warps of a block can share the depth of its stages, too (lib/slices.cuh).
 ///
 /// Limits. From sm_90 on mma.sync reaches two thirds of what the tensor cores do through wgmma
 /// (1365 of 2049 multiply-adds a clock, `kiln doctor --save-profile` on an H200).
@@ -53,6 +53,7 @@
 #include "lib/epilogue_staged.cuh"
 #include "lib/main_loop.cuh"
 #include "lib/main_loop_async.cuh"
+#include "lib/main_loop_boxes.cuh"
 #include "lib/output.cuh"
 #include "lib/panel.cuh"
 #include "lib/repack.cuh"
@@ -70,7 +71,7 @@ struct GemmMmaConfig {  //@ config
   int warp_n;           //@ tune 16 32 48 64*           // columns of D that a warp computes
   int slices;           //@ tune 1* 2 4           // groups of warps that share a stage's depth
   int stages;           //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
-  int copy;             //@ tune 0 1*             // 0 through registers, 1 by cp.async
+  int copy;             //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 tensor copies
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
   int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
   int atom_bytes;       //@ tune 32* 64 128       // of k in one product; more is for f64
@@ -100,6 +101,12 @@ struct GemmMmaConfig {  //@ config
   int b_cols;           //@ let b_transposed == 1 ? tile_k : tile_n
   int a_line;      //@ let a_bytes == 8 || a_bytes == 4 && a_transposed == 1 ? 4 : 8   // chunks
   int b_line;      //@ let b_bytes == 8 || b_bytes == 4 && b_transposed == 0 ? 4 : 8   // of a line
+  int span_a;      //@ let min(128, a_cols * a_bytes)   // bytes of its rows in a slab of the stage
+  int span_b;      //@ let min(128, b_cols * b_bytes)
+  int a_stride;    //@ let copy == 2 ? span_a / a_bytes : a_cols
+  int b_stride;    //@ let copy == 2 ? span_b / b_bytes : b_cols
+  int a_apart;     //@ let copy == 2 ? a_rows : 1   // lines from one of a row to the next
+  int b_apart;     //@ let copy == 2 ? b_rows : 1
   int a_elements;  //@ let a_rows * a_cols
   int stage_elements;   //@ let a_elements + b_rows * b_cols
   int result_stride;    //@ let warp_n + 8   // of a warp's slab of results, in accumulators
@@ -107,14 +114,15 @@ struct GemmMmaConfig {  //@ config
   int tile_stride;      //@ let tile_n + 8   // of a tile of sums
   int slab_elements;    //@ let cluster_sum == 1 ? tile_m * tile_stride
                         //@                      : slice_warps * result_elements
-  int smem_bytes;       //@ let max(stages * stage_elements * a_bytes, acc_bytes *
+  int barriers_at;      //@ let max(stages * stage_elements * a_bytes, acc_bytes *
                         //@         (slab_elements + (slices - 1) * tile_m * tile_n))
+  int smem_bytes;       //@ let barriers_at + 136   // of a ring of 8 stages
   int given_a;          //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
   int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
-  int vec_a;            //@ let copy == 1 ? aligned_a : 16 / a_bytes   // of one store
-  int vec_b;            //@ let copy == 1 ? aligned_b : 16 / b_bytes
+  int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
+  int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
   int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;            //@ let max(1, min(16, align_d) / d_bytes)
   int vec_sum;          //@ let min(16 / acc_bytes, vec_d)   // in the second launch
@@ -139,9 +147,11 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    a_bytes >= 2 || a_transposed == 0 && b_transposed == 1   // as ldmatrix wants bytes
 //@ require    depth_bytes >= atom_bytes && (atom_bytes == 32 || a_bytes == 8)
 //@ require    cluster_sum == 0 || device.sm >= 90 && splits > 1 && splits <= 8   // clusters
-//@ require    copy == 0 || device.sm >= 80                   // cp.async is there from sm_80 on
-//@ require    copy == 0 || min(aligned_a, aligned_b) * a_bytes >= 4   // cp.async: 4 bytes or more
+//@ require    copy == 0 || device.sm >= 80 && min(aligned_a, aligned_b) * a_bytes >= 4   // bytes
 //@ require    copy == 0 ? stages <= 2 : stages >= 2          // a ring needs two
+//@ require    copy < 2 || device.sm >= 90 && depth_bytes >= (a_bytes == 8 ? 128 : 64)
+//@ require    copy < 2 || (a_bytes == 8 ? atom_bytes >= 64 : a_line == 8 && b_line == 8)
+//@ require    copy < 2 || min(aligned_a, aligned_b) * a_bytes == 16   // as tensor copies want
 //@ require    depth_bytes / slices % atom_bytes == 0           // whole steps for each
 //@ require    copy == 0 || depth_bytes / slices / atom_bytes % buffers == 0   // they alternate
 //@ require    tile_m % warp_m == 0 && tile_n % warp_n == 0   // warps tile the block
@@ -150,11 +160,10 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    is_pow2(b_cols) || b_cols * b_bytes % 128 == 0
 //@ require    a_transposed == 0 || is_pow2(warp_m) || warp_m * a_bytes % 128 == 0   // atoms
 //@ require    b_transposed == 1 || is_pow2(warp_n) || warp_n * b_bytes % 128 == 0   // on lines
-//@ require    threads * vec_a % (a_cols * a_line) == 0        // with each pass of the threads
-//@ require    threads * vec_b % (b_cols * b_line) == 0        // the swizzle repeats
-//@ require    smem_bytes <= device.smem_optin
+//@ require    copy == 2 || threads * vec_a % (a_cols * a_line) == 0   // with each pass of the
+//@ require    copy == 2 || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
-//@ require    tiles <= 2147483647   // one-dimensional grid
+//@ require    smem_bytes <= device.smem_optin && tiles <= 2147483647   // one-dimensional grid
 //@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
 //@              early == (tiles * splits > 2 * device.sm_count ? 1 : 0)
 //@ prefer     repack_a == 0 || a_transposed != trans_a ||          // no other way, or rows that
@@ -165,6 +174,11 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     slices == 1 || tiles * splits <= 2 * device.sm_count
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
 //@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
+//@ prefer     a_bytes < 8 || m * n < 262144 || given_a + given_b < 4 || device.sm < 90
+//@               ? copy < 2 : copy == 2
+//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 ||     // 12 warps keep f64 busy
+//@              min_blocks > 1 && min_blocks * threads >= 384 && warp_m * warp_n == 1024 &&
+//@              atom_bytes == 64 && depth_bytes == 128
 //@ prefer     copy == 0 || stages * depth_bytes <= 640 ||   // beyond it room for nothing, unless
 //@              tiles * splits <= device.sm_count           // k is on its way at once
 //@ prefer     stages < 8 || tiles * splits <= device.sm_count
@@ -172,7 +186,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
 //@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
 //@              warp_m * warp_n * acc_bytes >= 8192
-//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||           // overlap
+//@ prefer     m * n < 4194304 || copy >= 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
 //@ launch     gemm_mma_repack
 //@   when     repack > 0 && k > 0
@@ -184,6 +198,15 @@ struct GemmMmaLaunch {  //@ at launch
 //@   cluster  1, cluster_sum == 1 ? splits : 1
 //@   smem     smem_bytes
 //@   overlap  early
+//@   map      a: copy < 2 ? 0 : a_transposed == 1 ? m : k, a_transposed == 1 ? k : m;
+//@            box span_a / a_bytes, a_rows; swizzle copy == 2 ? span_a : 0;
+//@            pitch repack_a == 1 ? round_up(a_transposed == 1 ? m : k, 128 / a_bytes) : 0;
+//@            in_workspace repack_a == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes : -1
+//@   map      b: copy < 2 ? 0 : b_transposed == 1 ? k : n, b_transposed == 1 ? n : k;
+//@            box span_b / b_bytes, b_rows; swizzle copy == 2 ? span_b : 0;
+//@            pitch repack_b == 1 ? round_up(b_transposed == 1 ? k : n, 128 / b_bytes) : 0;
+//@            in_workspace repack_b == 1 ? parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
+//@                                         16 * chunks_a : -1
 //@ launch     gemm_mma_sum
 //@   when     parts > 0
 //@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
@@ -194,15 +217,16 @@ struct GemmMmaLaunch {  //@ at launch
 //@            16 * (chunks_a + chunks_b)
 //@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
 //@ cost       issues = slice_warps * ceil_div(k_each, tile_k) *
-//@                     ((tile_m + tile_n) * tile_k / slice_warps / 64 + depth_bytes / 32 *
+//@                     (copy / 2 * 20 + (copy == 2 ? 0 : 1) *
+//@                      (tile_m + tile_n) * tile_k / slice_warps / 64 + depth_bytes / 32 *
 //@                      (warp_m * warp_n / 4 / atom_bytes + (warp_m + warp_n) / 16 + 8))
 //@ cost       memory = ceil_div(k_each, tile_k) *
 //@                     (slice_warps * (warp_m + warp_n) * depth_bytes / 128 +
 //@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
 //@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
-//@ cost       waits = (stages == 1 ? 2 : stages * copy == 2 ? 1 : 0) * ceil_div(k_each, tile_k) / 2
+//@ cost       waits = (stages == 1 ? 2 : stages * min(copy, 1) == 2 ? 1 : 0) * k_each / tile_k / 2
 //@                    + (2 - buffers) * k_each * a_bytes / (atom_bytes * slices * 10)
-//@ cost       trips = ceil_div(k_each, tile_k * (copy == 1 ? stages - 1 : 1))
+//@ cost       trips = ceil_div(k_each, tile_k * (copy >= 1 ? stages - 1 : 1))
 //@ cost       tail = tile_m * tile_n *     // through the slab; of a cluster's parts most is far
 //@                   (acc_bytes + (cluster_sum == 0 ? 3 * (parts > 0 ? acc_bytes : d_bytes) :
 //@                     (10 * acc_bytes * (splits - 1) + 3 * d_bytes) / splits)) / 64 +
@@ -224,15 +248,20 @@ __global__ void __launch_bounds__(256)
 
 template <GemmMmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)
-    gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch) {
+    gemm_mma(const kiln::GemmArgs args, const GemmMmaLaunch at_launch,
+             const __grid_constant__ kiln::TensorMap map_a,
+             const __grid_constant__ kiln::TensorMap map_b) {
   using namespace kiln;
   wait_for_previous_launch();
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
-  constexpr int kLineElements = 128 / static_cast<int>(sizeof(A));
-  constexpr SwizzledLayout kRowsA{kTileA.cols(), kLineElements / C.a_line, C.a_line};
-  constexpr SwizzledLayout kRowsB{kTileB.cols(), kLineElements / C.b_line, C.b_line};
+  constexpr int kElement = static_cast<int>(sizeof(A));
+  constexpr int kLineElements = 128 / kElement;
+  constexpr int kLineA = C.copy == 2 ? 8 : C.a_line;
+  constexpr int kLineB = C.copy == 2 ? 8 : C.b_line;
+  constexpr SwizzledLayout kRowsA{C.a_stride, kLineElements / kLineA, kLineA, C.a_apart};
+  constexpr SwizzledLayout kRowsB{C.b_stride, kLineElements / kLineB, kLineB, C.b_apart};
   constexpr Stage kStage{OperandLayout{kRowsA, kTileA.depth_contiguous, 0},
                          OperandLayout{kRowsB, kTileB.depth_contiguous, C.a_elements},
                          C.stage_elements};
@@ -265,16 +294,23 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
         args, row, col, static_cast<int>(threadIdx.x), C.threads);
   }
-  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
-  CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n, slice * Mma::shape().depth);
   const int tiles = ceil_div(part.k, C.tile_k);
-  if constexpr (C.copy == 1) {
-    run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
-  } else if constexpr (C.stages == 1) {
-    run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+  if constexpr (C.copy == 2) {
+    using Ring = RingBarriers<C.stages, C.warps, 1, 0>;
+    run_box_ring<kStage, C.stages, C.threads, C.tile_k>(
+        mma, *reinterpret_cast<Ring*>(shared_memory + C.barriers_at), map_a, map_b,
+        {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each}, stages, tiles);
   } else {
-    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+    CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
+    CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
+    if constexpr (C.copy == 1) {
+      run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
+    } else if constexpr (C.stages == 1) {
+      run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+    } else {
+      run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+    }
   }
 
   let_next_launch_begin();

@@ -18,13 +18,14 @@
 /// Operands whose rows run along k come as they are, whatever their type; those of 16 bits whose
 /// rows run across it are transposed by ldmatrix on the way, those of 32 bits are read word by
 /// word. So is f64, of which 32 bytes are one word for each row and column of a lane, 64 two, 128
-/// four. A lane's address depends on the atom and the step along k by an addition (other rows of
-/// the tile) and an exclusive or (other chunks of a swizzled row), so that a warp tile needs one
-/// such address per operand.
+/// four (where tensor copies brought them: lib/boxed_f64.cuh). A lane's address depends on the atom
+/// and the step along k by an addition (other rows of the tile) and an exclusive or (other chunks
+/// of a swizzled row), so that a warp tile needs one such address per operand.
 
 #include "common/annotations.cuh"
 #include "common/epilogue.cuh"
 #include "common/meta.cuh"
+#include "lib/boxed_f64.cuh"
 #include "lib/ptx_matrix.cuh"
 
 namespace kiln {
@@ -192,15 +193,21 @@ struct AtomMma {
     }
   }
 
+  /// To rows of D in shared memory, `stride` apart, of products of those operands.
+  template <auto kOperandA, auto kOperandB>
   KILN_DEVICE static void store(const Accumulator& sum, Acc* to, int stride) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    Acc* place = to + lane / 4 * stride + lane % 4 * 2;
+    if constexpr (boxed<kOperandA>()) {
+      store_sums_of_boxed<kOperandA, kOperandB>(sum.halves, to, stride);
+    } else {
+      const int lane = static_cast<int>(threadIdx.x) % 32;
+      Acc* place = to + lane / 4 * stride + lane % 4 * 2;
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const Acc(&d)[4] = sum.halves[half];
-      using Pair = ElementVector<Acc, 2>;
-      *reinterpret_cast<Pair*>(place + half * 8) = Pair{{d[0], d[1]}};
-      *reinterpret_cast<Pair*>(place + half * 8 + 8 * stride) = Pair{{d[2], d[3]}};
+      for (int half = 0; half < 2; ++half) {
+        const Acc(&d)[4] = sum.halves[half];
+        using Pair = ElementVector<Acc, 2>;
+        *reinterpret_cast<Pair*>(place + half * 8) = Pair{{d[0], d[1]}};
+        *reinterpret_cast<Pair*>(place + half * 8 + 8 * stride) = Pair{{d[2], d[3]}};
+      }
     }
   }
 
@@ -211,6 +218,7 @@ struct AtomMma {
   /// The lane's sums with their places, two neighbours of a row at a time: each(y, x, sums).
   template <class Each>
   KILN_DEVICE static void pairs(const Accumulator& sum, int col, const Each& each) {
+    static_assert(sizeof(A) < 8, "The sums of f64 may lie elsewhere");
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
@@ -238,11 +246,18 @@ struct AtomMma {
     return sizeof(A) == 8 || (sizeof(A) == 4 && !kOperand.depth_contiguous);
   }
 
+  template <auto kOperand>
+  KILN_DEVICE static constexpr bool boxed() {
+    return sizeof(A) == 8 && BoxedF64<kOperand>::is();
+  }
+
   template <auto kOperand, Order kOrder>
   KILN_DEVICE static int origin(int across) {
     constexpr auto kPlaces = kOperand;
     const int lane = static_cast<int>(threadIdx.x) % 32;
-    if constexpr (by_words<kOperand>()) {
+    if constexpr (boxed<kOperand>()) {
+      return kPlaces.first + BoxedF64<kOperand>::origin(across);
+    } else if constexpr (by_words<kOperand>()) {
       return kPlaces.first + kPlaces.offset(across + lane / 4, lane % 4);
     } else {
       const int x = across_of(kOrder, lane / 8);
@@ -263,7 +278,14 @@ struct AtomMma {
       return kAlong ? place.stage + kRows.along(place.origin, depth) + across * kRows.stride
                     : place.stage + kRows.along(place.origin, across) + depth * kRows.stride;
     };
-    if constexpr (by_words<kOperand>()) {
+    if constexpr (boxed<kOperand>()) {
+      static_assert(kWordsDeep > 1, "Eight rows have a swizzle of their own each");
+#pragma unroll
+      for (int i = 0; i < kWords; ++i) {
+        fragment.words[i] = place.stage[BoxedF64<kOperand>::at(
+            place.origin, atom, across_of(kOrder, i) / 8, depth_of(kOrder, i) / 4)];
+      }
+    } else if constexpr (by_words<kOperand>()) {
 #pragma unroll
       for (int i = 0; i < kWords; ++i) {
         fragment.words[i] = *reinterpret_cast<const Word*>(

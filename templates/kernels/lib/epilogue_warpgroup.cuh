@@ -32,25 +32,42 @@ KILN_DEVICE void look_ahead_of_tile(const GemmArgs& args, int row, int col) {
   }
 }
 
+/// A warp's piece of a tile, which begins there in the tile's rows and columns.
+template <SlabShape kSlab, int kVecC, int kVecD, class Piece, class Output, class Sum>
+KILN_DEVICE void store_piece(const Piece& piece, const Output& output, Sum* slab, int row,
+                             int col) {
+  constexpr bool kOnSide = kSlab.on_side;
+  store_staged<kVecC, kVecD, kSlab.stride>(piece, output, slab, kOnSide ? col : row,
+                                           kOnSide ? row : col);
+}
+
 /// `row` and `col`: where the tile begins, in its own rows and columns.
 template <SlabShape kSlab, int kVecC, int kVecD, class Tile, class Output>
 KILN_DEVICE void store_tile(const Tile& tile, const Output& output, typename Tile::Sum* slab,
                             int row, int col) {
   using Sum = typename Tile::Sum;
-  constexpr int kGroups = kSlab.on_side ? 1 : kSlab.cols / 8;
-  constexpr int kStride = kSlab.stride;
-  const int warp = static_cast<int>(threadIdx.x) / 32 % 4;
+  constexpr int kBlocks = Tile::shape().blocks;
+  constexpr int kAllGroups = Tile::shape().cols / 8;
+  row += static_cast<int>(threadIdx.x) / 32 % 4 * 16;
+  if constexpr (kSlab.on_side && kBlocks * kAllGroups > 8) {
+    // With a long expression so many would be too much text for the compiler, which then leaves the
+    // sums in local memory and lets every product wait.
+#pragma unroll 1
+    for (int i = 0; i < kBlocks * kAllGroups; ++i) {
+      const int block = i / kAllGroups;
+      const int group = i % kAllGroups;
+      store_piece<kSlab, kVecC, kVecD>(ChosenColumns<Tile, Sum>(tile, block, group), output, slab,
+                                       row + block * 64, col + group * 8);
+    }
+  } else {
+    constexpr int kGroups = kSlab.on_side ? 1 : kSlab.cols / 8;
+    using Piece = Conditional<kSlab.on_side, WarpColumns<Tile, Sum>, WarpRows<Tile, Sum, kGroups>>;
 #pragma unroll
-  for (int block = 0; block < Tile::shape().blocks; ++block) {
-    const int at = row + block * 64 + warp * 16;
+    for (int block = 0; block < kBlocks; ++block) {
 #pragma unroll
-    for (int group = 0; group < Tile::shape().cols / 8; group += kGroups) {
-      if constexpr (kSlab.on_side) {
-        store_staged<kVecC, kVecD, kStride>(WarpColumns<Tile, Sum>(tile, block, group), output,
-                                            slab, col + group * 8, at);
-      } else {
-        store_staged<kVecC, kVecD, kStride>(WarpRows<Tile, Sum, kGroups>(tile, block, group),
-                                            output, slab, at, col + group * 8);
+      for (int group = 0; group < kAllGroups; group += kGroups) {
+        store_piece<kSlab, kVecC, kVecD>(Piece(tile, block, group), output, slab, row + block * 64,
+                                         col + group * 8);
       }
     }
   }

@@ -48,13 +48,14 @@ struct OperandCopies {
   /// `tile` in shared memory.
   KILN_DEVICE void start(unsigned char* tile, int across, int k, Barrier& full) const {
     constexpr int kCols = kOperand.span / kOperand.bytes;  // of a slab
-    constexpr int kSlabs = kOperand.along_k ? 1 : kOperand.across / kCols;
-    constexpr int kSlabBytes = kOperand.depth * kOperand.span;
+    constexpr int kSlabs = (kOperand.along_k ? kOperand.depth : kOperand.across) / kCols;
+    constexpr int kSlabRows = kOperand.along_k ? kOperand.across : kOperand.depth;
+    constexpr int kSlabBytes = kSlabRows * kOperand.span;
     constexpr int kBoxBytes = kBox * kOperand.span;
 #pragma unroll
     for (int slab = 0; slab < kSlabs; ++slab) {
       unsigned char* const to = tile + slab * kSlabBytes + index * kBoxBytes;
-      const BoxPlace from = kOperand.along_k ? BoxPlace{k, across + index * kBox}
+      const BoxPlace from = kOperand.along_k ? BoxPlace{k + slab * kCols, across + index * kBox}
                                              : BoxPlace{across + slab * kCols, k + index * kBox};
       if constexpr (kShare == 1) {
         load_box(to, map, from, full);

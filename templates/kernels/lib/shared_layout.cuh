@@ -25,6 +25,13 @@
 /// Lanes that read words of 4 or 8 bytes, four rows of 32 bytes at a time, want those pieces of a
 /// column in different banks: then chunks of 32 bytes are exchanged, of which a line has 4.
 ///
+/// Tensor copies bring lines of 128 bytes, and one box brings the same line of all rows. So rows
+/// that are longer lie in slabs, one line wide:
+///
+///     slab 0   row 0, first line         slab 1   row 0, second line
+///              row 1, first line                  row 1, second line
+///              ...                                ...
+///
 /// An operand's rows run along k or across it; a stage has one tile of A and one of B:
 ///
 ///     | A tile ............ | B tile ............ |   `elements` in all
@@ -49,18 +56,20 @@ struct PaddedLayout {
 };
 
 struct SwizzledLayout {
-  int stride;    ///< elements of a row; 2, 4 or a multiple of `line` chunks
-  int chunk;     ///< elements of 16 bytes, or of 32
-  int line = 8;  ///< chunks of 128 bytes
+  int stride;     ///< elements from one row to the next; 2, 4 or a multiple of `line` chunks
+  int chunk;      ///< elements of 16 bytes, or of 32
+  int line = 8;   ///< chunks of 128 bytes
+  int apart = 1;  ///< lines from one of a row to the next; more than 1 in slabs
   KILN_HD constexpr int period() const { return line; }
   KILN_HD constexpr int along(int place, int cols) const {
     const int within = cols % (line * chunk);  // rows are exchanged within lines
-    return (place ^ within) + (cols - within);
+    return (place ^ within) + (cols - within) * apart;
   }
   KILN_HD constexpr int offset(int row, int col) const {
     const int span = stride / chunk < line ? stride / chunk : line;
     const int turn = row / (line / span) % span;
-    return row * stride + (col / chunk ^ turn) * chunk + col % chunk;
+    const int within = col % (line * chunk);
+    return row * stride + (col - within) * apart + (within / chunk ^ turn) * chunk + col % chunk;
   }
   template <class T>
   KILN_DEVICE T* at(T* tile, int row, int col) const {

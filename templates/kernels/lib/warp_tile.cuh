@@ -139,7 +139,11 @@ class WarpTile {
     constexpr int kN = Atom::cols();
 #pragma unroll
     for (int j = 0; j < kCols; ++j) {
-      Atom::store(sums_[row][j], slab + j * kN, stride);
+      if constexpr (Atom::addressed_by_lane()) {
+        Atom::template store<kStage.a, kStage.b>(sums_[row][j], slab + j * kN, stride);
+      } else {
+        Atom::store(sums_[row][j], slab + j * kN, stride);
+      }
     }
   }
 

@@ -220,4 +220,32 @@ class WarpColumns {
   int group_;
 };
 
+/// The same, of a block and a group that are known when the kernel runs: registers have no index,
+/// so that all sums are looked at.
+template <class Tile, class Acc>
+class ChosenColumns {
+ public:
+  using Atom = typename WarpColumns<Tile, Acc>::Atom;
+  KILN_HD static constexpr auto shape() { return WarpColumns<Tile, Acc>::shape(); }
+
+  KILN_DEVICE ChosenColumns(const Tile& tile, int block, int group)
+      : tile_(tile), block_(block), group_(group) {}
+
+  KILN_DEVICE void store_row(int row, Acc* slab, int stride) const {
+#pragma unroll
+    for (int block = 0; block < Tile::shape().blocks; ++block) {
+#pragma unroll
+      for (int group = 0; group < Tile::shape().cols / 8; ++group) {
+        if (block != block_ || group != group_) continue;
+        WarpColumns<Tile, Acc>(tile_, block, group).store_row(row, slab, stride);
+      }
+    }
+  }
+
+ private:
+  const Tile& tile_;
+  int block_;
+  int group_;
+};
+
 }  // namespace kiln

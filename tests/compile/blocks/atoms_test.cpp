@@ -32,9 +32,9 @@ const char* const kAtomKernel = R"(
 
 namespace kiln {
 
-template <class Atom, auto kStage, int kProducts, class A, class Acc>
+template <class Atom, auto kStage, int kProducts, int kDepthBytes = 64, class A, class Acc>
 __device__ void product(const GemmArgs& args, A* stage, Acc* d) {
-  constexpr int kDepth = 64 / static_cast<int>(sizeof(A));
+  constexpr int kDepth = kDepthBytes / static_cast<int>(sizeof(A));
   constexpr int kRows = 2 * Atom::rows();
   constexpr int kCols = 2 * Atom::cols();
   const A* a = static_cast<const A*>(args.a);
@@ -64,6 +64,18 @@ __global__ void mma(const GemmArgs args) {
                          OperandLayout{kRowsB, kAlongB, kElements}, 2 * kElements};
   __shared__ __align__(1024) A stage[2 * kElements];
   product<AtomMma<A, B, Acc, kBytes>, kStage, kProducts>(args, stage, static_cast<Acc*>(args.d));
+}
+
+/// f64 as tensor copies leave it, 256 bytes deep: two slabs of an operand whose rows run along k.
+template <bool kAlongA, bool kAlongB, int kBytes, int kProducts>
+__global__ void boxed(const GemmArgs args) {
+  constexpr SwizzledLayout kRows{16, 2, 8, 32};
+  constexpr int kElements = 32 * 32;
+  constexpr Stage kStage{OperandLayout{kRows, kAlongA, 0}, OperandLayout{kRows, kAlongB, kElements},
+                         2 * kElements};
+  __shared__ __align__(1024) double stage[2 * kElements];
+  product<AtomMma<double, double, double, kBytes>, kStage, kProducts, 256>(
+      args, stage, static_cast<double*>(args.d));
 }
 
 /// As many warps as slices share 128 bytes of depth.
@@ -122,6 +134,7 @@ struct AtomCase {
   DType acc;
   int m = 16;
   int n = 16;
+  int depth_bytes = 64;
   /// Whether fragments are read without conflicts.
   bool swift = true;
 };
@@ -163,6 +176,7 @@ AtomCase wmma_case(DType type, DType acc, int m, int n, bool along_a, bool along
           acc,
           m,
           n,
+          64,
           size_bytes(type) > 1 || (along_a && along_b)};
 }
 
@@ -175,6 +189,10 @@ std::vector<AtomCase> mma_cases() {
       all.push_back(mma_case(DType::tf32, DType::tf32, DType::f32, along_a, along_b));
       for (const int bytes : {32, 64}) {
         all.push_back(mma_case(DType::f64, DType::f64, DType::f64, along_a, along_b, bytes));
+      }
+      for (const int bytes : {64, 128}) {
+        all.push_back({fmt::format("kiln::boxed<{}, {}, {}", along_a, along_b, bytes), DType::f64,
+                       DType::f64, DType::f64, 16, 16, 256});
       }
     }
   }
@@ -220,7 +238,7 @@ class AtomBlocks : public BlockTest {
     for (std::size_t i = 0; i < kernels.size(); i += 2) {
       SCOPED_TRACE(kernels[i]);
       const AtomCase& one = cases[i / 2];
-      const int depth = 64 / size_bytes(one.type_a);
+      const int depth = one.depth_bytes / size_bytes(one.type_a);
       const int rows = 2 * one.m;
       const int cols = 2 * one.n;
       GemmArgs args{};

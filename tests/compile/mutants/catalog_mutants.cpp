@@ -242,5 +242,43 @@ TEST_F(CatalogMutants, ClusterSum) {
                     });
 }
 
+TEST_F(CatalogMutants, RingOfBoxes) {
+  CatalogSpecimen specimen(
+      "gemm_mma",
+      "atom_bytes=64 buffers=2 cluster_sum=0 copy=2 depth_bytes=128 early=0 group_m=1 min_blocks=1 "
+      "repack=0 slices=1 splits=1 stages=3 tile_m=64 tile_n=32 warp_m=32 warp_n=16",
+      problem(Gemm::of(DType::f64, 40, 24, 136), Storage::n, Storage::n, 16));
+  const std::string load = "fragment.words[i] = place.stage[BoxedF64";
+  const std::string copy =
+      "\"l\"(&map), \"r\"(from.x), \"r\"(from.y), \"r\"(shared_address(&barrier))";
+  const std::string wait = "\"r\"(parity)";
+  examine(
+      specimen,
+      {
+          reported("no_wait_for_copies", "wait_for(full[at.stage], at.parity);", "",
+                   Finding::missing_wait, load),
+          reported("no_wait_for_readers", "    wait_until_empty(at);\n    arrive_expecting",
+                   "    arrive_expecting", Finding::race, copy),
+          reported("too_few_bytes", "ring.begin_fill({stage, parity}, kBytes);",
+                   "ring.begin_fill({stage, parity}, kBytes - 128);", Finding::deadlock, wait),
+          reported("released_before_it_is_read",
+                   "        // After the last tile this reads a stage that",
+                   "        if (step == 0) ring.release({stage, parity}, lane);\n//", Finding::race,
+                   copy),
+          reported("refilled_too_early", "start_copies(tile + kStages - kLag, (stage",
+                   "start_copies(tile + kStages - kLag, (kLag + stage", Finding::deadlock, wait),
+          reported("wrong_parity_of_the_next", "next == 0 ? parity ^ 1 : parity",
+                   "next == 0 ? parity : parity", Finding::missing_wait, load),
+          reported("beyond_the_last_tile", "if (step == kSteps - 1 && tile + 1 < tiles) {",
+                   "if (step == kSteps - 1) {", Finding::deadlock, wait),
+          miscounts("one_depth_too_far", "const int k = at.k + tile * kDepth;",
+                    "const int k = at.k + (tile + 1) * kDepth;", {0, 1}),
+          miscounts("columns_next_to_each_other", "^ (word % 2 * 8 + half * 4);",
+                    "^ (word % 2 * 8 + half * 2);", {0, 1}),
+          miscounts("sums_in_the_other_half", "B::across(2 * t, half)",
+                    "B::across(2 * t, 1 - half)", {0, 1}),
+      });
+}
+
 }  // namespace
 }  // namespace kiln::testing
