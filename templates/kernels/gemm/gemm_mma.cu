@@ -66,17 +66,17 @@
 struct GemmMmaConfig {  //@ config
   int tile_m;           //@ tune 16 32 64 96 128* 256   // rows of D that a block computes
   int tile_n;           //@ tune 16 32 64 96 128* 256   // columns of D that a block computes
+  int copy;             //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 tensor copies
+  int repack;           //@ tune 0* 1 2 3         // first into aligned rows: 1 A, 2 B, 3 both
+  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; more is for f64
   int depth_bytes;      //@ tune 32 64* 128 256         // depth of one stage, in bytes of A
   int warp_m;           //@ tune 16 32 48 64*           // rows of D that a warp computes
   int warp_n;           //@ tune 16 32 48 64*           // columns of D that a warp computes
   int slices;           //@ tune 1* 2 4           // groups of warps that share a stage's depth
   int stages;           //@ tune 1 2 3* 4 5 8     // tiles of A and B in shared memory
-  int copy;             //@ tune 0 1* 2   // 0 through registers, 1 by cp.async, 2 tensor copies
   int buffers;          //@ tune 1 2*             // sets of fragments in registers
   int min_blocks;       //@ tune 1* 2 3           // blocks per SM that registers leave room for
-  int atom_bytes;       //@ tune 32* 64 128       // of k in one product; more is for f64
   int cluster_sum;      //@ tune 0* 1             // parts of k add up: 0 in a launch, 1 in clusters
-  int repack;           //@ tune 0* 1 2 3         // first into aligned rows: 1 A, 2 B, 3 both
   int tile_k;           //@ let depth_bytes / a_bytes
   int slice_warps;      //@ let (tile_m / warp_m) * (tile_n / warp_n)
   int warps;            //@ let slice_warps * slices
