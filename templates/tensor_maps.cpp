@@ -38,8 +38,7 @@ class Planner {
           in_range("extent", spec_.extents[i], 0, std::numeric_limits<std::int32_t>::max());
       plan_.extents[i] = static_cast<std::uint32_t>(extent);
       if (extent > 0) continue;
-      // A kernel that makes no copies says so. Nothing else of the map matters then, and choosing
-      // among many configurations need not work it out.
+      // A kernel that makes no copies says so, and nothing else of the map matters then.
       plan_.rank = 0;
       return plan_;
     }

@@ -284,6 +284,21 @@ TEST(Verify, TilesMayBeNarrowerThanAVectorOfD) {
   EXPECT_THAT(run.out, HasSubstr("correct"));
 }
 
+TEST(Verify, RingsOfTensorCopiesOfAnyLengthAreRight) {
+  const Sandbox sandbox;
+  // From five stages on, the one before the last is refilled; of two parts of k, the second begins
+  // in the middle.
+  for (const char* const values : {"stages=2,buffers=1", "stages=5,buffers=2", "splits=2"}) {
+    const auto run = sandbox.run(
+        with(on_gemm("verify", 70, 40, 200),
+             {"--template", "gemm_mma", "--dtype", "f64", "--set",
+              std::string("copy=2,atom_bytes=64,depth_bytes=128,tile_m=64,tile_n=32,warp_m=32,") +
+                  "warp_n=16," + values}));
+    EXPECT_EQ(run.exit_code, 0) << values << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("nothing found")) << values;
+  }
+}
+
 TEST(Epilogues, AreCheckedWithTheirOperands) {
   const Sandbox sandbox;
   const auto run = sandbox.run(

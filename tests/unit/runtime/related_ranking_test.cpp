@@ -195,7 +195,8 @@ TEST_F(RelatedRankingTest, ChoosingTakesMilliseconds) {
                                           static_cast<double>(CLOCKS_PER_SEC));
   }
   RecordProperty("fastest_us", static_cast<int>(fastest_ms * 1000));
-  // A quiet machine takes 3 ms; one whose memory others use, up to 14.
+  // Meant to stay under 5 ms, and recorded above. The same code passed that bound on a machine and
+  // took 8 to 14 ms there some hours later, so the bound only catches what grows by more.
 #ifdef NDEBUG
   EXPECT_LT(fastest_ms, 25.0);
 #else
