@@ -121,6 +121,7 @@ struct GemmMmaConfig {  //@ config
   int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
+  bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072
   int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
   int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
@@ -175,8 +176,8 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
 //@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
 //@ prefer     a_bytes < 8 || m * n < 262144 || given_a + given_b < 4 || device.sm < 90
-//@               ? copy < 2 : copy == 2
-//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 ||     // 12 warps keep f64 busy
+//@               ? copy < 2 : copy == 2 || whole_first
+//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 || whole_first ||   // 12 warps
 //@              min_blocks > 1 && min_blocks * threads >= 384 && warp_m * warp_n == 1024 &&
 //@              atom_bytes == 64 && depth_bytes == 128
 //@ prefer     copy == 0 || stages * depth_bytes <= 640 ||   // beyond it room for nothing, unless
@@ -256,8 +257,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
-  constexpr int kElement = static_cast<int>(sizeof(A));
-  constexpr int kLineElements = 128 / kElement;
+  constexpr int kLineElements = 128 / static_cast<int>(sizeof(A));
   constexpr int kLineA = C.copy == 2 ? 8 : C.a_line;
   constexpr int kLineB = C.copy == 2 ? 8 : C.b_line;
   constexpr SwizzledLayout kRowsA{C.a_stride, kLineElements / kLineA, kLineA, C.a_apart};
@@ -297,22 +297,22 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   Mma mma(warp_row * C.warp_m, warp_col * C.warp_n, slice * Mma::shape().depth);
   const int tiles = ceil_div(part.k, C.tile_k);
   if constexpr (C.copy == 2) {
-    using Ring = RingBarriers<C.stages, C.warps, 1, 0>;
     run_box_ring<kStage, C.stages, C.threads, C.tile_k>(
-        mma, *reinterpret_cast<Ring*>(shared_memory + C.barriers_at), map_a, map_b,
-        {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each}, stages, tiles);
+        mma,
+        *reinterpret_cast<RingBarriers<C.stages, C.warps, 1, 0>*>(shared_memory + C.barriers_at),
+        map_a, map_b, {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each}, stages, tiles);
   } else {
-    CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
-    CopyB copy_b(panel_of_b<C.b_transposed != 0, A>(part, col));
+    const auto a = panel_of_a<C.a_transposed != 0, A>(part, row);
+    const auto b = panel_of_b<C.b_transposed != 0, A>(part, col);
+    CopyA copy_a(a);
+    CopyB copy_b(b);
     if constexpr (C.copy == 1) {
-      run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
-    } else if constexpr (C.stages == 1) {
-      run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+      run_async_ring<kStage, C.stages, C.threads, RingCursor, C.whole_first>(
+          mma, copy_a, copy_b, stages, tiles, min(a.whole_tiles(kTileA), b.whole_tiles(kTileB)));
     } else {
-      run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+      run_buffered<kStage, C.stages>(mma, copy_a, copy_b, stages, tiles);
     }
   }
-
   let_next_launch_begin();
   // The results take the place of the tiles, once every warp has read the last of them.
   __syncthreads();

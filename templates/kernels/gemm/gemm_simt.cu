@@ -35,8 +35,9 @@
 ///     has fewer tiles than there are multiprocessors, several blocks do, each from its part of k,
 ///     and a second launch adds up (lib/split_k.cuh).
 ///
-/// Limits. On an H200 a seventh of the clocks issues nothing, mostly because operands and what
-/// arrives from shared memory meet in the banks of the register file.
+/// Limits. On an H200 a ninth of the clocks issues nothing (128 x 256, ncu): in equal parts for
+/// instructions that depend on the one before, for the loop's text, and for what arrives late
+/// (fragments, copies, the barrier). Of what is issued a tenth is not a multiply-add.
 
 #include "common/arithmetic.cuh"
 #include "common/gemm_args.cuh"
@@ -69,6 +70,7 @@ struct GemmSimtConfig {  //@ config
   bool parted;           //@ tune 0* 1              // whether blocks share a tile along k
   bool turned;           //@ tune 0* 1              // whether registers transpose, or cp.async does
   bool columns_first;    //@ tune 0 1*              // order of the multiply-adds of a step
+  bool loads_first;      //@ tune 0* 1              // whether fragments keep ahead of their step
   int min_blocks;        //@ tune 1* 2 3            // blocks per SM that registers leave room for
   int tile_k;            //@ let slices * slice_k   // depth of one stage
   int warp_m;            //@ let lanes_m * thread_m
@@ -179,8 +181,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
                             CopyAsync<TileChunks<A, kTileA, kStage.a, C.vec_a, C.threads>, true>>;
   using CopyB = Conditional<kTileB.depth_contiguous, TurnB,
                             CopyAsync<TileChunks<B, kTileB, kStage.b, C.vec_b, C.threads>, true>>;
-  constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k, C.lanes_m,
-                                 C.vec_m,    C.vec_n,    2,         C.columns_first};
+  constexpr LaneTileShape kShare{C.thread_m, C.thread_n, C.slice_k,       C.lanes_m,    C.vec_m,
+                                 C.vec_n,    2,          C.columns_first, C.loads_first};
 
   wait_for_previous_launch();
   extern __shared__ __align__(16) unsigned char shared_memory[];
@@ -203,12 +205,15 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
         args, row, col, static_cast<int>(threadIdx.x), C.threads);
   }
-  CopyA copy_a(panel_of_a<C.a_transposed != 0, A>(part, row));
-  CopyB copy_b(panel_of_b<C.b_transposed != 0, B>(part, col));
+  const Panel<A> panel_a = panel_of_a<C.a_transposed != 0, A>(part, row);
+  const Panel<B> panel_b = panel_of_b<C.b_transposed != 0, B>(part, col);
+  CopyA copy_a(panel_a);
+  CopyB copy_b(panel_b);
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,
                                     warp_index % kWarpsPerRow * C.warp_n, slice * kShare.depth);
-  run_async_ring<kStage, C.stages, C.threads, RingIndex>(mma, copy_a, copy_b, stages,
-                                                         ceil_div(part.k, C.tile_k));
+  run_async_ring<kStage, C.stages, C.threads, RingIndex, !C.turned>(
+      mma, copy_a, copy_b, stages, ceil_div(part.k, C.tile_k),
+      min(panel_a.whole_tiles(kTileA), panel_b.whole_tiles(kTileB)));
   let_next_launch_begin();
   if constexpr (C.slices > 1) {
     __syncthreads();

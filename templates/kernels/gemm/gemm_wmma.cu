@@ -232,10 +232,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int tiles = ceil_div(a.depth, C.tile_k);
   if constexpr (C.copy == 1) {
     run_async_ring<kStage, C.stages, C.threads>(mma, copy_a, copy_b, stages, tiles);
-  } else if constexpr (C.stages == 1) {
-    run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
   } else {
-    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+    run_buffered<kStage, C.stages>(mma, copy_a, copy_b, stages, tiles);
   }
 
   // The results take the place of the tiles, once every warp has read the last of them.

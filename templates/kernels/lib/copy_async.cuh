@@ -30,6 +30,21 @@ class CopyAsync : public Chunks {
     if constexpr (kAdvanceFirst) this->retreat();
   }
 
+  /// Starts to copy the next tile, which lies in the matrix.
+  KILN_DEVICE void start_whole(T* tile) {
+    constexpr int kBytes = Chunks::vec() * static_cast<int>(sizeof(T));
+    constexpr int kPasses = Chunks::grid().passes;
+    constexpr int kStep = Chunks::step();
+    if constexpr (kAdvanceFirst) this->advance();
+    T* to = Chunks::layout().at(tile, this->row_, this->col_);
+#pragma unroll
+    for (int pass = 0; pass < kPasses; ++pass) {
+      if (this->in_tile(pass)) copy_async<kBytes>(to + pass * kStep, this->source(pass));
+    }
+    if constexpr (!kAdvanceFirst) this->advance();
+  }
+
+  /// The same of any tile.
   KILN_DEVICE void start(T* tile) {
     constexpr int kBytes = Chunks::vec() * static_cast<int>(sizeof(T));
     constexpr int kRowsPerPass = Chunks::grid().rows_per_pass;

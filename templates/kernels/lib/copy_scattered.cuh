@@ -56,7 +56,14 @@ class CopyScattered {
     source_ = panel.origin + line_ * panel.ld + run - kTile.depth;
   }
 
-  /// Starts to copy the next tile.
+  /// Starts to copy the next tile, which lies in the matrix.
+  KILN_DEVICE void start_whole(T* tile) {
+    source_ += kTile.depth;
+    start_copies(tile + place_, [](int, int) { return kBytes; });
+    depth_ -= kTile.depth;
+  }
+
+  /// The same of any tile.
   KILN_DEVICE void start(T* tile) {
     T* to = tile + place_;
     // The address moves before the copies, not after them: they read it late, and what overwrites

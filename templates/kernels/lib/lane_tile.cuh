@@ -42,6 +42,7 @@ struct LaneTileShape {
   int vec_n;
   int buffers;         ///< sets of fragments
   bool columns_first;  ///< the order of multiplications
+  bool loads_first;    ///< whether fragments are loaded before the multiplications they overlap
   KILN_HD constexpr int lanes_n() const { return 32 / lanes_m; }
 };
 
@@ -76,6 +77,8 @@ class LaneTile {
     constexpr int kStepN = kShape.lanes_n() * kShape.vec_n;
     load_share<kShape.vec_m, kStepM>(stage + a_origin_ + step * kStage.a.layout.stride, a_[slot]);
     load_share<kShape.vec_n, kStepN>(stage + b_origin_ + step * kStage.b.layout.stride, b_[slot]);
+    // Left to itself, ptxas moves the loads behind the multiplications that would hide them.
+    if constexpr (kShape.loads_first) __syncwarp();
   }
 
   KILN_DEVICE void multiply(int slot) {

@@ -74,4 +74,14 @@ KILN_DEVICE void run_double_buffer(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* st
   }
 }
 
+/// The loop for that many stages, 1 or 2.
+template <auto kStage, int kStages, class Mma, class CopyA, class CopyB, class T>
+KILN_DEVICE void run_buffered(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stages, int tiles) {
+  if constexpr (kStages == 1) {
+    run_single_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+  } else {
+    run_double_buffer<kStage>(mma, copy_a, copy_b, stages, tiles);
+  }
+}
+
 }  // namespace kiln

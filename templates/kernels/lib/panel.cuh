@@ -22,6 +22,15 @@
 
 namespace kiln {
 
+/// The tiles of a panel.
+struct TileShape {
+  int across;
+  int depth;
+  bool depth_contiguous;
+  KILN_HD constexpr int rows() const { return depth_contiguous ? across : depth; }
+  KILN_HD constexpr int cols() const { return depth_contiguous ? depth : across; }
+};
+
 template <class T>
 struct Panel {
   const T* origin;
@@ -30,6 +39,10 @@ struct Panel {
   int end;
   int depth;
   KILN_DEVICE int across() const { return end - first; }
+  /// Tiles, from the first on, that lie in the matrix with all of their rows and columns.
+  KILN_DEVICE int whole_tiles(TileShape tile) const {
+    return across() >= tile.across ? depth / tile.depth : 0;
+  }
 };
 
 template <bool kTransposed, class A>
@@ -49,14 +62,5 @@ KILN_DEVICE Panel<B> panel_of_b(const GemmArgs args, int col) {
   const B* origin = static_cast<const B*>(args.b) + (kTransposed ? col * ld : col);
   return {origin, ld, col, args.n, args.k / kPacked};
 }
-
-/// The tiles of a panel.
-struct TileShape {
-  int across;
-  int depth;
-  bool depth_contiguous;
-  KILN_HD constexpr int rows() const { return depth_contiguous ? across : depth; }
-  KILN_HD constexpr int cols() const { return depth_contiguous ? depth : across; }
-};
 
 }  // namespace kiln

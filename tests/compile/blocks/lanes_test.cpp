@@ -41,18 +41,20 @@ __global__ void product(const GemmArgs args) {
       {{kTileB.across}, false, 16 * (kTileA.across + 4)},
       16 * (kTileA.across + 4 + kTileB.across)};
   constexpr LaneTileShape kShare{kM, kN, 16 / kSlices, kLanesM, kM % kVec == 0 ? kVec : kVec / 2,
-                                 kVec, 2, kColumnsFirst};
+                                 kVec, 2, kColumnsFirst, kColumnsFirst};
   extern __shared__ __align__(16) unsigned char shared_memory[];
   T* stages = reinterpret_cast<T*>(shared_memory);
   const int row = static_cast<int>(blockIdx.y) * kTileA.across;
   const int col = static_cast<int>(blockIdx.x) * kTileB.across;
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  CopyScattered<T, kTileA, kStage.a, kThreads> copy_a(panel_of_a<false, T>(args, row));
-  CopyAsync<TileChunks<T, kTileB, kStage.b, kVec, kThreads>, true> copy_b(
-      panel_of_b<false, T>(args, col));
+  const Panel<T> panel_a = panel_of_a<false, T>(args, row);
+  const Panel<T> panel_b = panel_of_b<false, T>(args, col);
+  CopyScattered<T, kTileA, kStage.a, kThreads> copy_a(panel_a);
+  CopyAsync<TileChunks<T, kTileB, kStage.b, kVec, kThreads>, true> copy_b(panel_b);
   LaneTile<T, kShare, kStage> mma(0, warp % 2 * kWarpN, warp / 2 * kShare.depth);
-  run_async_ring<kStage, kStages, kThreads, RingIndex>(mma, copy_a, copy_b, stages,
-                                                       ceil_div(args.k, 16));
+  run_async_ring<kStage, kStages, kThreads, RingIndex, true>(
+      mma, copy_a, copy_b, stages, ceil_div(args.k, 16),
+      min(panel_a.whole_tiles(kTileA), panel_b.whole_tiles(kTileB)));
   if constexpr (kSlices > 1) {
     __syncthreads();
     add_slices<kSlices, kThreads>(mma, stages, warp / 2);
