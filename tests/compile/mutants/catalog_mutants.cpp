@@ -175,6 +175,38 @@ TEST_F(CatalogMutants, WmmaRing) {
       });
 }
 
+// Two rows and two columns of tiles, of which one each lies in the matrix; whole tiles along k and
+// a part of one.
+TEST_F(CatalogMutants, SimtRing) {
+  CatalogSpecimen specimen(
+      "gemm_simt",
+      "columns_first=1 early=0 group_m=1 lanes_m=8 loads_first=1 min_blocks=1 parted=0 slice_k=8 "
+      "slices=1 splits=1 stages=3 thread_m=4 thread_n=8 tile_m=32 tile_n=64 turned=0",
+      problem(Gemm::of(DType::f32, 40, 72, 83), Storage::n, Storage::n, 16));
+  const std::string load = "const Vector vector = *reinterpret_cast<const Vector*>(from + i /";
+  const std::string wait_in_loop =
+      "        wait_async_groups<kStages - 2>();\n        __syncthreads();\n      }\n";
+  examine(
+      specimen,
+      {
+          reported("no_barrier", wait_in_loop,
+                   "        wait_async_groups<kStages - 2>();\n      }\n", Finding::race, load),
+          reported("no_wait", wait_in_loop, "        __syncthreads();\n      }\n",
+                   Finding::missing_wait, load),
+          reported("one_whole_tile_too_many", "tile < whole - (kStages - 1)",
+                   "tile < whole - (kStages - 2)", Finding::out_of_bounds,
+                   "asm volatile(\"cp.async.cg.shared.global.L2::128B [%0], [%1], 16;\""),
+          reported("edge_taken_for_whole", "across() >= tile.across ? depth / tile.depth : 0",
+                   "depth / tile.depth", Finding::out_of_bounds,
+                   "\"n\"(kBytes), \"r\"(source_bytes)"),
+          miscounts("whole_tiles_do_not_move_on",
+                    "    source_ += kTile.depth;\n    start_copies(tile + place_",
+                    "    start_copies(tile + place_", {0, 1}),
+          miscounts("fragments_of_this_step", "mma_.load_fragments(read_.stage(), (step + 1) % ",
+                    "mma_.load_fragments(read_.stage(), step % ", {0, 1}),
+      });
+}
+
 TEST_F(CatalogMutants, WmmaThroughRegisters) {
   CatalogSpecimen specimen(
       "gemm_wmma",
