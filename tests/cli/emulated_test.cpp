@@ -401,17 +401,18 @@ TEST(Inspect, FastKernelsHaveNoBankConflicts) {
     const char* values;
   };
   const Sandbox sandbox;
-  for (const Kernel& kernel : {Kernel{"bf16", "nt", "gemm_mma", "depth_bytes=128"},
-                               {"f16", "nn", "gemm_mma", "depth_bytes=128"},
-                               {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
-                               {"f64", "nn", "gemm_mma", "depth_bytes=128"},
-                               {"f64", "tt", "gemm_mma", "depth_bytes=128"},
-                               {"f64", "nn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
-                               {"f64", "tn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
-                               {"s8", "nt", "gemm_mma", "depth_bytes=128"},
-                               {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256"},
-                               {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},
-                               {"f64", "nt", "gemm_simt", "turned=1,tile_m=64,tile_n=128"}}) {
+  for (const Kernel& kernel :
+       {Kernel{"bf16", "nt", "gemm_mma", "depth_bytes=128"},
+        {"f16", "nn", "gemm_mma", "depth_bytes=128"},
+        {"tf32", "nn", "gemm_mma", "depth_bytes=128"},
+        {"f64", "nn", "gemm_mma", "depth_bytes=128"},
+        {"f64", "tt", "gemm_mma", "depth_bytes=128"},
+        {"f64", "nn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
+        {"f64", "tn", "gemm_mma", "copy=2,atom_bytes=64,depth_bytes=128"},
+        {"s8", "nt", "gemm_mma", "depth_bytes=128"},
+        {"f32", "nn", "gemm_simt", "turned=1,tile_m=128,tile_n=256,slice_k=8"},
+        {"f32", "tt", "gemm_simt", "turned=1,tile_m=128,tile_n=128"},
+        {"f64", "nt", "gemm_simt", "turned=1,tile_m=64,tile_n=128"}}) {
     const auto run =
         sandbox.run(with(on_gemm("inspect", 256, 256, 256),
                          {"--dtype", kernel.type, "--layout", kernel.layout, "--template",

@@ -211,9 +211,11 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   CopyB copy_b(panel_b);
   LaneTile<Acc, kShare, kStage> mma(warp_index / kWarpsPerRow * C.warp_m,
                                     warp_index % kWarpsPerRow * C.warp_n, slice * kShare.depth);
-  run_async_ring<kStage, C.stages, C.threads, RingIndex, !C.turned>(
-      mma, copy_a, copy_b, stages, ceil_div(part.k, C.tile_k),
-      min(panel_a.whole_tiles(kTileA), panel_b.whole_tiles(kTileB)));
+  // What registers transpose is loaded a tile ahead.
+  const int whole =
+      min(panel_a.whole_tiles(kTileA), panel_b.whole_tiles(kTileB)) - (C.turned ? 1 : 0);
+  run_async_ring<kStage, C.stages, C.threads, RingIndex, true>(mma, copy_a, copy_b, stages,
+                                                               ceil_div(part.k, C.tile_k), whole);
   let_next_launch_begin();
   if constexpr (C.slices > 1) {
     __syncthreads();

@@ -56,11 +56,23 @@ class CopyTurned {
     place_ = first * kStride + line_;
     step_ = kLines * panel.ld;
     source_ = panel.origin + line_ * panel.ld + first;
-    load();
+    load<false>();
   }
 
   /// Stores the next tile, and starts to load the one after it.
   KILN_DEVICE void start(T* tile) {
+    store(tile);
+    load<false>();
+  }
+
+  /// The same where that one lies in the matrix as well.
+  KILN_DEVICE void start_whole(T* tile) {
+    store(tile);
+    load<true>();
+  }
+
+ private:
+  KILN_DEVICE void store(T* tile) const {
     T* to = tile + place_;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
@@ -75,17 +87,19 @@ class CopyTurned {
         }
       }
     }
-    load();
   }
 
- private:
+  template <bool kWhole>
   KILN_DEVICE void load() {
     const T* from = source_;
 #pragma unroll
     for (int pass = 0; pass < kPasses; ++pass) {
 #pragma unroll
       for (int run = 0; run < kRuns; ++run) {
-        const int left = pass * kLines < lines_ ? min(max(depth_ - run * kRun, 0), kVec) : 0;
+        int left = kVec;
+        if constexpr (!kWhole) {
+          left = pass * kLines < lines_ ? min(max(depth_ - run * kRun, 0), kVec) : 0;
+        }
         if (in_tile(pass)) Load::load(loaded_[pass][run], from + run * kRun, left, false);
       }
       from += step_;
