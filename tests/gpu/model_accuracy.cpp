@@ -7,10 +7,10 @@
 /// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
 /// model's first 16 is slower than the best of all. -s skips the runs, which take all the
-/// time;
+/// time; -v prints every configuration before that, with both times in microseconds;
 /// --templates names a folder whose templates replace built-in ones.
 ///
-///     model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
+///     model_accuracy [-s] [-v] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
 #include <fmt/format.h>
 
@@ -56,6 +56,7 @@ struct Options {
   std::string model = "h200";
   std::vector<std::string> template_folders;
   bool static_only = false;
+  bool verbose = false;
   int part = 0;
   int parts = 1;
 };
@@ -223,6 +224,11 @@ int compare(const Options& options) {
       if (!time_ns) continue;
       row.predicted_ns = *time_ns;
     }
+    if (options.verbose) {
+      fmt::print("{:.2f} measured, {:.2f} run, {:.2f} static  {}  {}\n", row.measured_ns / 1e3,
+                 row.predicted_ns / 1e3, row.static_ns / 1e3, candidate_text(candidate),
+                 problem_text);
+    }
     tables[trial.key.template_name][problem_text].push_back(row);
   }
   fmt::print("model   count  rank   best16   measured/predicted (10 %, 50 %, 90 %)\n");
@@ -246,6 +252,8 @@ std::optional<Options> read_arguments(int argc, char** argv) {
     const std::string word = argv[i];
     if (word == "-s") {
       options.static_only = true;
+    } else if (word == "-v") {
+      options.verbose = true;
     } else if (word == "--templates" && i + 1 < argc) {
       options.template_folders.emplace_back(argv[++i]);
     } else {
@@ -269,7 +277,7 @@ int main(int argc, char** argv) {
   const auto options = kiln::read_arguments(argc, argv);
   if (!options) {
     fmt::print(stderr,
-               "usage: model_accuracy [-s] [--templates FOLDER] DATABASE [PROFILE] "
+               "usage: model_accuracy [-s] [-v] [--templates FOLDER] DATABASE [PROFILE] "
                "[PART PARTS]\n");
     return 2;
   }

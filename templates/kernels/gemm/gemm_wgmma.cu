@@ -124,7 +124,8 @@ struct GemmWgmmaLaunch {  //@ at launch
   int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
   int units;              //@ let row_tiles * col_tiles * splits   // of a cluster's work
   int clusters;           //@ let cluster_parts > 1 ? units
-                          //@     : min(units, device.sm_count * min_blocks / cluster)
+                          //@     : min(units, max(1, device.sm_count * min_blocks *   // that fit
+                          //@           (cluster > 2 && min_blocks == 1 ? 10 : 11) / 11 / cluster))
   int turns;              //@ let ceil_div(units, clusters)   // of a block
   int wave_rows;          //@ let min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
   int wave_cols;          //@ let min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
@@ -203,8 +204,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ cost       issues = turns * steps * (consumers * 100 + 60)
 //@ cost       memory = turns * steps *   // or what the producer's copies take, one by one
 //@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,
-//@                         150 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
-//@                                share_b * (along_b == 1 ? 1 : tile_b / 64)))
+//@                         50 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
+//@                               share_b * (along_b == 1 ? 1 : tile_b / 64)))
 //@ cost       l2_bytes = turns * steps *   // half: blocks ask for the same at the same time
 //@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes / 2
 //@ cost       dram_bytes = (m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
@@ -212,6 +213,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                           (wave_rows * cluster_rows * tile_rows +
 //@                            wave_cols * cluster_cols * tile_cols)
 //@ cost       trips = ceil_div(steps, stages - 1)
+//@ cost       waits = turns * steps * (stages == 2 ? 10 : stages == 3 ? 2 : 1) / 5   // for copies
 //@ cost       tail = (pingpong == 1 ? 1 : turns) * tile_rows * tile_cols *
 //@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 4 : acc_bytes + 3 * d_bytes) / 64 /
 //@                   cluster_parts +
