@@ -96,13 +96,7 @@ template <auto kStage, int kStages, int kThreads,
           class CopyA, class CopyB, class T>
 KILN_DEVICE void run_async_ring(Mma& mma, CopyA& copy_a, CopyB& copy_b, T* stages, int tiles,
                                 int whole = 0) {
-  // With fewer tiles than stages, the stage that is read last holds nothing.
-  if (tiles < kStages) {
-    T* last = stages + tiles * kStage.elements;
-    for (int i = static_cast<int>(threadIdx.x); i < kStage.elements; i += kThreads) {
-      last[i] = static_cast<T>(0.0F);
-    }
-  }
+  clear_unused_stage<kStages, kStage.elements, kThreads>(stages, tiles);
   AsyncRing<kStage, kStages, Cursor, Mma, CopyA, CopyB, T> ring(mma, copy_a, copy_b, stages, tiles);
   ring.fill();
   int tile = 0;

@@ -21,6 +21,7 @@
 
 #include "common/annotations.cuh"
 #include "lib/operand_copies.cuh"
+#include "lib/ring.cuh"
 #include "lib/tensor_ring.cuh"
 
 namespace kiln {
@@ -56,13 +57,7 @@ KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, cons
   static_assert(kSteps % kBuffers == 0, "Fragment buffers alternate across stages");
   constexpr int kLag = kStages > 4 ? 2 : 1;  // of the refilled stage
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // With fewer tiles than stages, the stage that is read last holds nothing.
-  if (tiles < kStages) {
-    T* last = stages + tiles * kElements;
-    for (int i = static_cast<int>(threadIdx.x); i < kElements; i += kThreads) {
-      last[i] = static_cast<T>(0.0F);
-    }
-  }
+  clear_unused_stage<kStages, kElements, kThreads>(stages, tiles);
   if (threadIdx.x == 0) ring.init();
   __syncthreads();
   const auto start_copies = [&](int tile, int stage, int parity) {

@@ -17,6 +17,17 @@
 
 namespace kiln {
 
+/// Clears the stage behind the last tile, if there is one: it is read, too, though nothing uses
+/// what it holds.
+template <int kStages, int kStageElements, int kThreads, class T>
+KILN_DEVICE void clear_unused_stage(T* stages, int tiles) {
+  if (tiles >= kStages) return;
+  T* last = stages + tiles * kStageElements;
+  for (int i = static_cast<int>(threadIdx.x); i < kStageElements; i += kThreads) {
+    last[i] = static_cast<T>(0.0F);
+  }
+}
+
 /// Walks round the stages.
 template <class T, int kStages, int kStageElements>
 class RingCursor {
