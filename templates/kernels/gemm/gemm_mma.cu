@@ -121,7 +121,7 @@ struct GemmMmaConfig {  //@ config
   int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
-  bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072
+  bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072   // large
   int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
   int vec_c;            //@ let max(1, min(16, align_c) / c_bytes)
@@ -177,7 +177,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
 //@ prefer     a_bytes < 8 || m * n < 262144 || given_a + given_b < 4 || device.sm < 90
 //@               ? copy < 2 : copy == 2 || whole_first
-//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 || whole_first ||   // 12 warps
+//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 || whole_first ||   // or 12 warps
 //@              min_blocks > 1 && min_blocks * threads >= 384 && warp_m * warp_n == 1024 &&
 //@              atom_bytes == 64 && depth_bytes == 128
 //@ prefer     copy == 0 || stages * depth_bytes <= 640 ||   // beyond it room for nothing, unless

@@ -35,8 +35,8 @@
 ///     has fewer tiles than there are multiprocessors, several blocks do, each from its part of k,
 ///     and a second launch adds up (lib/split_k.cuh).
 ///
-/// Limits. On an H200 a ninth of the clocks issues nothing (128 x 256, ncu): in equal parts for
-/// instructions that depend on the one before, for the loop's text, and for what arrives late
+/// Limits. On an H200 a ninth of the clocks issues nothing (128 x 256, ncu): a quarter of the waits
+/// is for the instruction before, a quarter for the loop's text, most others for what arrives late
 /// (fragments, copies, the barrier). Of what is issued a tenth is not a multiply-add.
 
 #include "common/arithmetic.cuh"
