@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
           C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
       for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
-        fill_stages<C.stages, kStage, C.depth>(ring, place, rows, cols, shared_memory, next);
+        fill_stages<C.stages, kStage, kUnits.step()>(ring, place, rows, cols, shared_memory, next);
         next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       }
       ring.drain(place);
@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / C.consumers);
       const RingPlace last = multiply_stages<C.stages, kStage>(ring, place, tile, rows_at, cols_at,
                                                                unit.steps, thread);
-      if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread);
+      if constexpr (C.pingpong == 1) ring.pass_turn(warpgroup, thread % 32);
       if (i + at_launch.clusters >= at_launch.units) let_next_launch_begin();
       wgmma_wait<0>();
       if (unit.steps > 0) ring.release(last, thread);

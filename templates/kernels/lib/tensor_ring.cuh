@@ -45,8 +45,10 @@ struct RingPlace {
   }
 };
 
-/// A warpgroup that waits for a phase by its parity must be less than two phases behind. So those
-/// that take tiles in turn, whose stages lie far apart, wait for their turn first.
+/// A warp that waits for a phase by its parity must be less than two phases behind. So warpgroups
+/// that take tiles in turn, whose stages lie far apart, wait for their turn first. Each of their
+/// warps passes the turn on for itself, so that it can't come again before the last of them has
+/// seen it: they meet in products, but a tile without depth has none.
 ///
 /// kConsumers: warpgroups of a block that multiply what a stage has. kBlocks: of the cluster.
 /// kTurns: warpgroups that take turns, or 0.
@@ -62,7 +64,7 @@ struct RingBarriers {
       init_barrier(full[i], 1);
       init_barrier(empty[i], kConsumers * kBlocks);
     }
-    for (int i = 0; i < kTurns; ++i) init_barrier(turn[i], 1);
+    for (int i = 0; i < kTurns; ++i) init_barrier(turn[i], 4);
     publish_barriers();
   }
 
@@ -87,9 +89,10 @@ struct RingBarriers {
   KILN_DEVICE void wait_for_turn(int taker, int count) {
     wait_for(turn[taker], (count & 1) ^ (taker == 0 ? 1 : 0));
   }
-  /// It started its last product.
-  KILN_DEVICE void pass_turn(int taker, int thread) {
-    if (thread == 0) arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
+  /// A warp of it started its last product; `lane` of the warp.
+  KILN_DEVICE void pass_turn(int taker, int lane) {
+    __syncwarp();
+    if (lane == 0) arrive(turn[taker + 1 == kTurns ? 0 : taker + 1]);
   }
 
   /// A consumer's.

@@ -10,7 +10,10 @@
 ///     cluster 1    unit 1   unit 4   unit 7 ...      as many at a time as there are clusters
 ///     cluster 2    unit 2   unit 5   unit 8 ...
 ///
-/// A cluster's blocks have neighbouring tiles, or parts of one.
+/// A cluster's blocks have neighbouring tiles; or they share one along k, stage by stage, so that
+/// what they read at a time lies side by side in memory:
+///
+///     k     | 0 | 1 | 2 | 3 | 0 | 1 | 2 | 3 | 0 ...     stages, by the block that multiplies them
 
 #include "common/annotations.cuh"
 #include "common/arithmetic.cuh"
@@ -25,6 +28,9 @@ struct UnitShape {
   int cluster_rows;  ///< blocks of a cluster
   int cluster_cols;
   int cluster_parts;  ///< blocks that share a tile along k
+
+  /// From a stage of a block to its next.
+  KILN_HD constexpr int step() const { return depth * cluster_parts; }
 };
 
 /// What a block does in one turn.
@@ -32,8 +38,8 @@ struct Unit {
   int row;  ///< of its tile
   int col;
   int part;     ///< of k, a cluster's
-  int first_k;  ///< of the block's own part
-  int steps;    ///< stages that it is long
+  int first_k;  ///< of the block's first stage
+  int steps;    ///< its stages, each cluster_parts behind the one before
 };
 
 /// Unit `unit` for the block of that rank in its cluster. Launch: the struct at launch, with the
@@ -45,14 +51,17 @@ KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
       grouped_tile(unit % tiles, launch.row_tiles, launch.col_tiles, launch.group_m);
   constexpr int kPlaces = kShape.cluster_rows * kShape.cluster_cols;
   const int part = static_cast<int>(unit / tiles);
-  const int own_part = kShape.cluster_parts * part + rank / kPlaces;
-  const long long first_k = static_cast<long long>(own_part) * launch.k_each;
-  const long long left = k - first_k;
-  const long long depth = left < 0 ? 0 : left < launch.k_each ? left : launch.k_each;
+  constexpr int kParts = kShape.cluster_parts;
+  const int own = rank / kPlaces;
+  const long long each = static_cast<long long>(launch.k_each) * kParts;
+  const long long left = k - part * each;
+  const long long depth = left < 0 ? 0 : left < each ? left : each;
+  const int steps = ceil_div(static_cast<int>(depth), kShape.depth);
   return {
       (place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
       (place.col * kShape.cluster_cols + rank % kPlaces / kShape.cluster_rows) * kShape.tile_cols,
-      part, static_cast<int>(first_k), ceil_div(static_cast<int>(depth), kShape.depth)};
+      part, static_cast<int>(part * each) + own * kShape.depth,
+      (steps + kParts - 1 - own) / kParts};
 }
 
 }  // namespace kiln
