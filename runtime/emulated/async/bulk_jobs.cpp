@@ -95,6 +95,7 @@ void begin_bulk_load(BulkLoad load) {
   const std::uint64_t tokens = cluster.new_tokens(load.targets.size() + 1);
   tell_traffic(*load.warp, *load.instr, load.lane, load.pieces, AccessKind::load);
   if (cluster.observer() != nullptr) {
+    cluster.observer()->async_issue(*load.warp, tokens, load.targets.size());
     // Reductions own nothing: many may be on their way to one place.
     const std::size_t owned = load.elements.reduce == nullptr ? load.targets.size() : 0;
     for (std::size_t i = 0; i < owned; ++i) {

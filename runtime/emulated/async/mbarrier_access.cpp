@@ -47,16 +47,15 @@ void arrive(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
   if (arrival.order && observer != nullptr) {
     observer->synchronise(warp, instr, barrier.object(), LaneMask{1} << lane, *arrival.order);
   }
-  require(warp, instr, lane, barrier,
-          barrier.state->arrive(arrival.count, arrival.drops, arrival.completes));
-  warp.block().cluster().progress();
+  change(warp, instr, lane, barrier, [&](Mbarrier& state) {
+    return state.arrive(arrival.count, arrival.drops, arrival.completes);
+  });
 }
 
 void complete_bytes(Warp& warp, const Instr& instr, int lane, const SharedSpot& spot,
                     std::uint32_t bytes) {
-  const BarrierRef barrier = barrier_at(warp, instr, lane, spot);
-  require(warp, instr, lane, barrier, barrier.state->complete_bytes(bytes));
-  warp.block().cluster().progress();
+  change(warp, instr, lane, barrier_at(warp, instr, lane, spot),
+         [&](Mbarrier& state) { return state.complete_bytes(bytes); });
 }
 
 }  // namespace kiln::emulated

@@ -60,6 +60,20 @@ class BarrierTouches {
 void require(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier,
              const std::string& wrong);
 
+/// Changes the mbarrier by `how`, which returns what is wrong or "", and tells the observer if that
+/// completes a phase.
+template <class How>
+void change(Warp& warp, const Instr& instr, int lane, const BarrierRef& barrier, How how) {
+  const std::uint64_t object = barrier.object();
+  const std::uint32_t phase = barrier.state->phase();
+  require(warp, instr, lane, barrier, how(*barrier.state));
+  Cluster& cluster = warp.block().cluster();
+  cluster.progress();
+  if (cluster.observer() != nullptr && barrier.state->phase() != phase) {
+    cluster.observer()->begin_phase(warp, instr, lane, object, barrier.state->phase());
+  }
+}
+
 /// One arrival of a thread, with its synchronisation.
 struct Arrival {
   std::uint32_t count = 1;

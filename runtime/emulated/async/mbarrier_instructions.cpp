@@ -69,6 +69,7 @@ std::uint32_t number_of(Warp& warp, std::uint32_t row, int lane) {
 
 void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
   BarrierTouches touches(AccessKind::store);
+  Observer* const observer = warp.block().cluster().observer();
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const LaneMask bit = LaneMask{1} << lane;
@@ -90,6 +91,9 @@ void execute_init(Warp& warp, const Instr& instr, LaneMask active) {
     }
     table.init(spot.offset, count);
     std::memcpy(spot.host(), &MbarrierTable::kToken, sizeof token);
+    if (observer != nullptr) {
+      observer->begin_phase(warp, instr, lane, BarrierRef{spot}.object(1), 0);
+    }
     touches.add(lane, spot);
   }
   touches.notify(warp, instr);
@@ -117,7 +121,8 @@ void execute_arrive(Warp& warp, const Instr& instr, LaneMask active) {
     if (instr.d != kNoRow) put(warp.row(instr.d), lane, state_of(*barrier.state));
     Arrival arrival = detail.arrival;
     if (detail.expects) {
-      require(warp, instr, lane, barrier, barrier.state->expect_bytes(number));
+      change(warp, instr, lane, barrier,
+             [&](Mbarrier& state) { return state.expect_bytes(number); });
     } else {
       arrival.count = number;
     }
@@ -125,17 +130,27 @@ void execute_arrive(Warp& warp, const Instr& instr, LaneMask active) {
   }
 }
 
+/// The thread completes bytes itself, as an operation does that is over as soon as it is issued.
+void tell_completion(Warp& warp, const BarrierRef& barrier) {
+  Cluster& cluster = warp.block().cluster();
+  if (cluster.observer() == nullptr) return;
+  const std::uint64_t token = cluster.new_tokens(1);
+  cluster.observer()->async_issue(warp, token, 1);
+  cluster.observer()->async_end(token, barrier.object());
+}
+
 /// expect_tx (variant 0) and complete_tx.
 void execute_bytes(Warp& warp, const Instr& instr, LaneMask active) {
   tell_touches(warp, instr, active);
+  const bool expects = instr.variant == 0;
   for (LaneMask left = active; left != 0; left &= left - 1) {
     const int lane = std::countr_zero(left);
     const BarrierRef barrier = barrier_of(warp, instr, lane);
     const std::uint32_t bytes = number_of(warp, instr.b, lane);
-    require(warp, instr, lane, barrier,
-            instr.variant == 0 ? barrier.state->expect_bytes(bytes)
-                               : barrier.state->complete_bytes(bytes));
-    warp.block().cluster().progress();
+    if (!expects) tell_completion(warp, barrier);
+    change(warp, instr, lane, barrier, [&](Mbarrier& state) {
+      return expects ? state.expect_bytes(bytes) : state.complete_bytes(bytes);
+    });
   }
 }
 

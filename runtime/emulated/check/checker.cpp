@@ -65,6 +65,7 @@ void Checker::begin(Cluster& cluster) {
   issuing_.assign(agents, 0);
   barriers_.assign(blocks.size() * 16 + 1, {});
   async_barriers_ = barriers_;
+  phases_.begin(blocks.size(), warps_per_block_, barriers_.size());
   for (const auto& block : blocks) {
     cells_.emplace_back(block->shared_bytes());
     GlobalShadow::BlockState state;
@@ -262,7 +263,12 @@ std::size_t Checker::copy_agent(std::size_t warp, int lane) {
   return first + static_cast<std::size_t>(lane);
 }
 
+void Checker::async_issue(Warp& warp, std::uint64_t token, std::uint64_t count) {
+  phases_.issue(warp, token, count);
+}
+
 void Checker::async_end(std::uint64_t token, std::uint64_t object) {
+  phases_.finish(token, object);
   if (pending_.find(token) == pending_.end()) return;
   const std::size_t proxy = async_agent(object);
   const std::uint32_t step = ++async_steps_[proxy - clocks_.size()];
@@ -346,6 +352,7 @@ void Checker::barrier_arrive(Warp& warp, int barrier, LaneMask lanes, bool relax
   const std::size_t agent = agent_of(warp);
   const std::size_t at = barrier_index(warp.block(), barrier);
   async_barriers_[at].join(async_clocks_[agent]);
+  phases_.arrive(warp, at);
   if (relaxed) {
     barriers_[at].join(fenced_[agent]);
     return;
@@ -359,7 +366,7 @@ void Checker::barrier_open(Block& block, int barrier) {
   if (barrier == Warp::kClusterBarrier) order_blocks();
   for (const auto& warp : block.warps()) {
     if (!warp->waits_at(barrier)) continue;
-    acquire(*warp, kAllLanes, barriers_[at], async_barriers_[at]);
+    pass(*warp, at);
     const std::uint32_t left = barrier == Warp::kClusterBarrier ? 0 : block.left_without(barrier);
     if (left > 0) {
       warp->report(warp->standing_at(), warp->live(), Finding::barrier_mismatch,
@@ -370,8 +377,12 @@ void Checker::barrier_open(Block& block, int barrier) {
 }
 
 void Checker::barrier_pass(Warp& warp, int barrier) {
-  const std::size_t at = barrier_index(warp.block(), barrier);
-  acquire(warp, kAllLanes, barriers_[at], async_barriers_[at]);
+  pass(warp, barrier_index(warp.block(), barrier));
+}
+
+void Checker::pass(Warp& warp, std::size_t barrier) {
+  acquire(warp, kAllLanes, barriers_[barrier], async_barriers_[barrier]);
+  phases_.leave(warp, barrier);
 }
 
 void Checker::acquire(Warp& warp, LaneMask lanes, const VectorClock& clock,
@@ -421,8 +432,10 @@ void Checker::order_blocks() {
   }
 }
 
-void Checker::synchronise(Warp& warp, const Instr&, std::uint64_t object, LaneMask lanes,
+void Checker::synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
                           Order order) {
+  if (acquires(order)) phases_.acquire(warp, instr, object, lanes);
+  if (releases(order)) phases_.release(warp, object);
   const std::size_t agent = agent_of(warp);
   const bool relaxed = is_relaxed(order);
   Fences& fences = fences_[agent];
@@ -494,6 +507,11 @@ void Checker::fence(Warp& warp, LaneMask lanes, FenceKind kind) {
     add_known((kind == FenceKind::async ? async_clocks_ : fenced_)[agent], agent, lanes);
   }
   clocks_[agent].tick(agent);
+}
+
+void Checker::begin_phase(Warp& warp, const Instr& instr, int lane, std::uint64_t object,
+                          std::uint32_t phase) {
+  phases_.begin_phase(warp, instr, lane, object, phase);
 }
 
 void Checker::fence_relaxed(Warp& warp, LaneMask lanes, bool wide) {

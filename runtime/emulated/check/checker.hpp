@@ -15,6 +15,7 @@
 
 #include "runtime/emulated/check/global_shadow.hpp"
 #include "runtime/emulated/check/lane_news.hpp"
+#include "runtime/emulated/check/phase_waits.hpp"
 #include "runtime/emulated/check/race_clocks.hpp"
 #include "runtime/emulated/check/shared_shadow.hpp"
 #include "runtime/emulated/engine/observer.hpp"
@@ -23,7 +24,7 @@ namespace kiln::emulated {
 
 /// Finds what a kernel does wrong without any fault: reads of uninitialised memory, races
 /// between threads in shared and global memory, use of memory that an asynchronous copy owns,
-/// barriers that threads have left. Serves one cluster.
+/// barriers that threads have left, waits at mbarriers that may come too late. Serves one cluster.
 ///
 /// Each byte remembers its last writer and, since then, its readers. An access is ordered behind
 /// another of the same thread; behind another of the same warp once its lanes have synchronised
@@ -43,6 +44,7 @@ class Checker : public Observer {
   void async_begin(Warp& warp, const Instr& instr, Block& owner, std::uint32_t offset,
                    std::uint32_t bytes, AccessKind kind, std::uint64_t token) override;
   void async_end(std::uint64_t token, std::uint64_t object) override;
+  void async_issue(Warp& warp, std::uint64_t token, std::uint64_t count) override;
   void copy_end(Warp& warp, int lane, std::uint64_t token, std::uint32_t number) override;
   void copies_known(Warp& warp, int lane, std::uint32_t number, std::uint64_t object) override;
   void warp_sync(Warp& warp, LaneMask lanes) override;
@@ -52,6 +54,8 @@ class Checker : public Observer {
   void synchronise(Warp& warp, const Instr& instr, std::uint64_t object, LaneMask lanes,
                    Order order) override;
   void fence(Warp& warp, LaneMask lanes, FenceKind kind) override;
+  void begin_phase(Warp& warp, const Instr& instr, int lane, std::uint64_t object,
+                   std::uint32_t phase) override;
 
  private:
   /// Who touches memory: a lane of a warp, or the asynchronous proxy for it.
@@ -141,6 +145,8 @@ class Checker : public Observer {
   /// Adds what these lanes of a warp know.
   void add_known(VectorClock& clock, std::size_t warp, LaneMask lanes) const;
   [[nodiscard]] std::size_t barrier_index(Block& block, int barrier) const;
+  /// The warp goes on behind the barrier of that index.
+  void pass(Warp& warp, std::size_t barrier);
 
   std::shared_ptr<GlobalShadow> shadow_;
   Cluster* cluster_ = nullptr;
@@ -187,6 +193,7 @@ class Checker : public Observer {
   /// What the cluster's blocks told each other through shared memory, by its address.
   std::unordered_map<std::uint64_t, GlobalShadow::Clocks> exchanged_;
   std::map<Visit, std::uint32_t> visits_;  ///< with the clock of the last one
+  PhaseWaits phases_;
 };
 
 }  // namespace kiln::emulated

@@ -33,6 +33,9 @@ class ForwardingObserver : public Observer {
   void async_end(std::uint64_t token, std::uint64_t object) override {
     if (next_) next_->async_end(token, object);
   }
+  void async_issue(Warp& warp, std::uint64_t token, std::uint64_t count) override {
+    if (next_) next_->async_issue(warp, token, count);
+  }
   void warp_sync(Warp& warp, LaneMask lanes) override {
     if (next_) next_->warp_sync(warp, lanes);
   }
@@ -57,6 +60,10 @@ class ForwardingObserver : public Observer {
   }
   void fence(Warp& warp, LaneMask lanes, FenceKind kind) override {
     if (next_) next_->fence(warp, lanes, kind);
+  }
+  void begin_phase(Warp& warp, const Instr& instr, int lane, std::uint64_t object,
+                   std::uint32_t phase) override {
+    if (next_) next_->begin_phase(warp, instr, lane, object, phase);
   }
 
  private:

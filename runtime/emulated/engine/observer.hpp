@@ -58,6 +58,9 @@ class Observer {
   /// The operation, or the part of one lane in it, has ended. `object` is what it reports to, as
   /// for synchronise().
   virtual void async_end(std::uint64_t /*token*/, std::uint64_t /*object*/) {}
+  /// The warp issues operations that end with async_end() of this token and of those behind it,
+  /// `count` in all. Not told of all operations, but also of some that have no async_begin().
+  virtual void async_issue(Warp&, std::uint64_t /*token*/, std::uint64_t /*count*/) {}
   /// A thread's copy by cp.async has ended, its warp's `number`th from 1 on. This tells nobody of
   /// it, the thread neither.
   virtual void copy_end(Warp&, int /*lane*/, std::uint64_t /*token*/, std::uint32_t /*number*/) {}
@@ -78,6 +81,10 @@ class Observer {
   /// address; `object` is that address and for mbarriers the parity of the phase.
   virtual void synchronise(Warp&, const Instr&, std::uint64_t /*object*/, LaneMask, Order) {}
   virtual void fence(Warp&, LaneMask, FenceKind) {}
+  /// An mbarrier comes to a phase: to 0 by its initialisation, to others when a lane, or what it
+  /// began, completes the one before. `object` is that of the phase before.
+  virtual void begin_phase(Warp&, const Instr&, int /*lane*/, std::uint64_t /*object*/,
+                           std::uint32_t /*phase*/) {}
 };
 
 }  // namespace kiln::emulated

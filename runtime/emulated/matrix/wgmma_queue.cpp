@@ -216,6 +216,7 @@ void WgmmaQueue::begin_reads(Operation& operation, const WgmmaDetail& detail) {
   if (cluster.observer() == nullptr) return;
   const Instr& instr = *operation.instr;
   operation.token = cluster.new_tokens(1);
+  cluster.observer()->async_issue(warp_, operation.token, 1);
   std::vector<SharedRun> runs;
   if (detail.a_layout == nullptr) {
     runs = tile_chunks(warp_, instr, tile_of_a(detail, operation.a, warp_.index()));
