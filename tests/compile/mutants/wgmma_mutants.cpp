@@ -112,6 +112,19 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
       });
 }
 
+TEST_F(WgmmaMutants, TurnsOfOneStage) {
+  // No products are over when the turn is passed on.
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_rows=1", "pingpong=1"),
+                           problem(Gemm::of(DType::f16, 200, 72, 40), Storage::n, Storage::t, 16),
+                           2);
+  examine(specimen,
+          {
+              reported("one_warp_passes_the_turn_on_for_all", "    if (lane == 0) arrive(turn[",
+                       "    for (int i = threadIdx.x % 128 == 0 ? 0 : 4; i < 4; ++i) arrive(turn[",
+                       Finding::race, kWait),
+          });
+}
+
 TEST_F(WgmmaMutants, Cluster) {
   CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_rows=2", "pingpong=0"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
