@@ -125,7 +125,7 @@ struct GemmWgmmaLaunch {  //@ at launch
   int units;              //@ let row_tiles * col_tiles * splits   // of a cluster's work
   int clusters;           //@ let cluster_parts > 1 ? units
                           //@     : min(units, max(1, device.sm_count * min_blocks *   // that fit
-                          //@           (cluster > 2 && min_blocks == 1 ? 10 : 11) / 11 / cluster))
+                          //@           (cluster > 2 ? 10 : 11) / 11 / cluster))
   int turns;              //@ let ceil_div(units, clusters)   // of a block
   int wave_rows;          //@ let min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
   int wave_cols;          //@ let min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
@@ -200,7 +200,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   smem     early * 40960   // so that they do not crowd where the first come free
 //@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b)
-//@ cost       wgmma = turns * steps * tile_rows * tile_cols * depth
+//@ cost       wgmma = turns * steps * tile_rows * tile_cols * depth *
+//@                    (min_blocks == 1 ? 7 : 8) / 7   // blocks get into each other's way
 //@ cost       issues = turns * steps * (consumers * 100 + 60)
 //@ cost       memory = turns * steps *   // or what the producer's copies take, one by one
 //@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,

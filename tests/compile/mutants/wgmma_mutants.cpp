@@ -155,7 +155,7 @@ TEST_F(WgmmaMutants, Parts) {
                        Finding::missing_wait, kCollect),
               miscounts("only_the_first_part", "load_from_block(mine, from);",
                         "load_from_block(mine, 0);", {0, 1}),
-              miscounts("both_take_the_first_part", "part + rank / kPlaces;", "part;", {0, 1}),
+              miscounts("both_take_the_same_stages", "own = rank / kPlaces;", "own = 0;", {0, 1}),
               reported("share_to_the_wrong_columns",
                        "        col += rank % C.shares_cols * C.share_cols;\n", "", Finding::race,
                        kStore),
