@@ -4,6 +4,7 @@
 // Single candidates on a GPU: right ones of every type pass, planted faults get the right outcome.
 #include <gmock/gmock.h>
 
+#include <array>
 #include <chrono>
 #include <future>
 #include <random>
@@ -157,26 +158,28 @@ TEST_F(GpuEvaluatorTest, TheNaiveKernelPassesInEveryTypeAndLayout) {
   }
 }
 
-/// Configurations from all over a template's space, for every row of types and storage, with
-/// operands aligned to anything from one element to 16 bytes.
+/// Configurations from all over a template's space, for every row of types, with operands aligned
+/// to anything from one element to 16 bytes. Storage comes in turn where there are many rows;
+/// random problems (tests/random) have all of it.
 TEST_F(GpuEvaluatorTest, SampledConfigurationsOfEveryTemplateAreRight) {
   const Catalog& catalog = Catalog::builtin();
   const auto evaluator = make_local_evaluator(open_device("cuda:0"));
   std::mt19937_64 random(1);
+  const std::array<const char*, 4> layouts{"nn", "nt", "tn", "tt"};
   std::size_t turn = 0;
   for (const KernelTemplate& kernel : catalog.templates()) {
     if (kernel.name() == "gemm_naive") continue;  // the test above is about it
+    const std::size_t storages = kernel.type_rows().size() < 8 ? layouts.size() : 1;
     int verified = 0;
     for (const TypeRow& row : kernel.type_rows()) {
-      // Twice each, so that neighbours in the rotation of types get the same storage.
-      for (const char* layout : {"nn", "nn", "nt", "nt", "tn", "tn", "tt", "tt"}) {
-        const auto [a, b] = parse_layout(layout).value();
+      for (std::size_t i = 0; i < storages; ++i) {
+        const auto [a, b] = parse_layout(layouts[turn % layouts.size()]).value();
         request_.gemm = gemm_of_row(row, turn, a, b, 1 << turn % 5, true);
         ++turn;
         verified += verify_samples(kernel, *evaluator, random);
       }
     }
-    EXPECT_GT(verified, 30) << kernel.name();
+    EXPECT_GT(verified, 10) << kernel.name();
   }
 }
 
