@@ -6,9 +6,11 @@
 /// measured GEMM candidate of a tuning database, with a run on the emulated GPU and from the
 /// templates' cost lines, and compares. Needs no GPU. Prints, for each problem and for each
 /// template over all its problems, Spearman's rank correlation, and by how much the best of the
-/// model's first 16 is slower than the best of all. -s skips the runs, which take all the
-/// time; -v prints every configuration before that, with both times in microseconds;
-/// --templates names a folder whose templates replace built-in ones.
+/// model's first 16 is slower than the best of all; and for the cost lines, how many are measured
+/// until one is within 2 % of the best of all, in their order and in that which a search makes of
+/// it as results come (tuner/time_correction.hpp). -s skips the runs, which take all the time; -v
+/// prints every configuration before that, with both times in microseconds; --templates names a
+/// folder whose templates replace built-in ones.
 ///
 ///     model_accuracy [-s] [-v] [--templates FOLDER] DATABASE [PROFILE] [PART PARTS]
 
@@ -37,6 +39,7 @@
 #include "templates/operation.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
+#include "tuner/time_correction.hpp"
 #include "tuner/workload.hpp"
 
 namespace kiln {
@@ -47,6 +50,7 @@ struct Row {
   double predicted_ns = 0.0;  ///< 0: without runs
   double static_ns = 0.0;     ///< 0: the template states no costs
   double flops = 0.0;
+  TimeCorrection::Code code;
 };
 
 using Forecast = double Row::*;
@@ -128,6 +132,28 @@ double best_of_first(const std::vector<Row>& rows, Forecast forecast, std::size_
          std::min_element(sorted.begin(), sorted.end(), measured)->measured_ns;
 }
 
+/// How many candidates are measured in the order of their static times until one takes at most 2 %
+/// longer than the best of all. If `learns`, those that are left are ordered anew after every four,
+/// as in a search.
+std::size_t tries(const std::vector<Row>& rows, bool learns) {
+  constexpr std::size_t kResults = 4;
+  std::vector<Row> left = rows;
+  for (Row& row : left) row.predicted_ns = row.static_ns;
+  TimeCorrection correction(rows.front().code.size());
+  const auto measured = [](const Row& x, const Row& y) { return x.measured_ns < y.measured_ns; };
+  const double enough = 1.02 * std::ranges::min_element(rows, measured)->measured_ns;
+  for (std::size_t count = 1;; ++count) {
+    const auto next = std::ranges::min_element(
+        left, [](const Row& x, const Row& y) { return x.predicted_ns < y.predicted_ns; });
+    if (next->measured_ns <= enough) return count;
+    correction.add(next->code, next->measured_ns, next->static_ns);
+    left.erase(next);
+    if (!learns || count % kResults != 0) continue;
+    correction.learn(0.0);
+    for (Row& row : left) row.predicted_ns = row.static_ns * correction.factor(row.code);
+  }
+}
+
 void print(const std::string& name, const std::vector<Row>& rows, Forecast forecast,
            bool one_problem) {
   std::vector<double> measured, predicted, ratios;
@@ -143,11 +169,14 @@ void print(const std::string& name, const std::vector<Row>& rows, Forecast forec
   const auto quantile = [&](double q) {
     return ratios[static_cast<std::size_t>(q * (static_cast<double>(ratios.size()) - 1.0))];
   };
-  fmt::print("{:6}  {:5d}  {:.3f}  {:>7}  {:.2f} {:.2f} {:.2f}  {}\n",
+  const bool in_order = one_problem && forecast == &Row::static_ns;
+  fmt::print("{:6}  {:5d}  {:.3f}  {:>7}  {:>7}  {:>7}  {:.2f} {:.2f} {:.2f}  {}\n",
              forecast == &Row::static_ns ? "static" : "run", rows.size(),
              spearman(measured, predicted),
              one_problem ? fmt::format("{:.3f}", best_of_first(rows, forecast, 16)) : "-",
-             quantile(0.1), quantile(0.5), quantile(0.9), name);
+             in_order ? fmt::to_string(tries(rows, false)) : "-",
+             in_order ? fmt::to_string(tries(rows, true)) : "-", quantile(0.1), quantile(0.5),
+             quantile(0.9), name);
 }
 
 /// Predictions of one candidate from runs on the emulated GPU.
@@ -216,9 +245,11 @@ int compare(const Options& options) {
     row.measured_ns = trial.timing->median_ns;
     row.flops = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) *
                 static_cast<double>(gemm.k);
-    row.static_ns = static_time_ns(catalog.at(candidate.template_name), candidate.config,
-                                   trial.key.problem, profile)
-                        .value_or(0.0);
+    const KernelTemplate& kernel = catalog.at(candidate.template_name);
+    row.static_ns =
+        static_time_ns(kernel, candidate.config, trial.key.problem, profile).value_or(0.0);
+    row.code = TimeCorrection::code_of(kernel.space(trial.key.problem, profile.limits).tunables(),
+                                       candidate.config);
     if (runs) {
       const auto time_ns = runs->time_ns(candidate, gemm);
       if (!time_ns) continue;
@@ -231,7 +262,8 @@ int compare(const Options& options) {
     }
     tables[trial.key.template_name][problem_text].push_back(row);
   }
-  fmt::print("model   count  rank   best16   measured/predicted (10 %, 50 %, 90 %)\n");
+  fmt::print(
+      "model   count  rank   best16   tries  learned   measured/predicted (10 %, 50 %, 90 %)\n");
   for (const auto& [name, problems] : tables) {
     for (const Forecast forecast : {&Row::predicted_ns, &Row::static_ns}) {
       std::vector<Row> all;

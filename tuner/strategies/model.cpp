@@ -8,8 +8,12 @@
 #include <cmath>
 #include <functional>
 #include <future>
+#include <iterator>
+#include <span>
 #include <thread>
+#include <utility>
 
+#include "cache/statistics.hpp"
 #include "runtime/model/static_model.hpp"
 
 namespace kiln {
@@ -21,6 +25,12 @@ constexpr std::uint64_t kDrawEvery = 8;
 /// Of candidates with the same time, because a tunable did not matter, each counts as that much
 /// slower for every doubling of their number: so others get tried in a short session too.
 constexpr double kLookAlike = 0.05;
+/// Of a sampled space the neighbours of that many are timed, too, and so often those of the best
+/// that this finds.
+constexpr std::size_t kBest = 32;
+constexpr int kSteps = 4;
+/// The order is corrected after that many results.
+constexpr int kResults = 4;
 
 /// What is timed of a part. A large space is counted beside the part of it that is preferred, which
 /// each take a good part of a second.
@@ -80,11 +90,17 @@ std::uint8_t strays(const ParamSpace& space, const Config& config) {
 ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
                              const DeviceProfile& profile, std::uint64_t seed)
     : space_(space),
+      problem_(problem),
+      profile_(profile),
       seed_(seed),
       timed_spaces_(timed_spaces(space)),
+      found_(space.parts.size()),
       untimed_space_(untimed(space)),
       drawn_(untimed_space_, seed) {
-  for (std::size_t part = 0; part < space.parts.size(); ++part) time_part(part, problem, profile);
+  for (std::size_t part = 0; part < space.parts.size(); ++part) {
+    corrections_.emplace_back(timed_spaces_[part].tunables().size());
+    time_part(part);
+  }
   sort();
   spread_look_alikes();
   sort();
@@ -92,11 +108,12 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
 
 /// Ties in the order of the space, which is the same in every session.
 void ModelStrategy::sort() {
-  std::stable_sort(timed_.begin(), timed_.end(), [](const Timed& left, const Timed& right) {
-    if (left.preferred != right.preferred) return left.preferred;
-    if (left.time_ns != right.time_ns) return left.time_ns < right.time_ns;
-    return left.strays < right.strays;
-  });
+  std::stable_sort(timed_.begin() + static_cast<std::ptrdiff_t>(next_), timed_.end(),
+                   [](const Timed& left, const Timed& right) {
+                     if (left.preferred != right.preferred) return left.preferred;
+                     if (left.time_ns != right.time_ns) return left.time_ns < right.time_ns;
+                     return left.strays < right.strays;
+                   });
 }
 
 void ModelStrategy::spread_look_alikes() {
@@ -105,38 +122,114 @@ void ModelStrategy::spread_look_alikes() {
   for (Timed& timed : timed_) {
     number = timed.time_ns == time_ns ? number + 1.0 : 1.0;
     time_ns = timed.time_ns;
-    timed.time_ns *= 1.0 + kLookAlike * std::log2(number);
+    timed.static_ns *= 1.0 + kLookAlike * std::log2(number);
+    timed.time_ns = timed.static_ns;
   }
 }
 
-void ModelStrategy::time_part(std::size_t part, const Problem& problem,
-                              const DeviceProfile& profile) {
-  const KernelTemplate& kernel_template = *space_.parts[part].kernel_template;
-  if (kernel_template.cost_lines().empty()) return;
-  const ParamSpace& whole = space_.parts[part].space;
-  const ParamSpace preferred = whole.preferred();
+/// Orders what was not proposed yet by what the results say of it.
+void ModelStrategy::correct() {
+  std::vector<double> errors;
+  for (const TimeCorrection& correction : corrections_) {
+    const auto some = correction.errors();
+    errors.insert(errors.end(), some.begin(), some.end());
+  }
+  const double level = median(std::move(errors));
+  for (TimeCorrection& correction : corrections_) correction.learn(level);
+  in_parallel(timed_.size() - next_, [&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = next_ + begin; i < next_ + end; ++i) {
+      Timed& timed = timed_[i];
+      const std::span<const std::uint8_t> codes(codes_);
+      const std::size_t tunables = timed_spaces_[timed.part].tunables().size();
+      timed.time_ns =
+          timed.static_ns * corrections_[timed.part].factor(codes.subspan(timed.code, tunables));
+    }
+  });
+  sort();
+}
+
+/// Fills in what is known of a candidate by its configuration.
+void ModelStrategy::time(Timed& timed, const Config& config) {
+  const SearchSpace::Part& part = space_.parts[timed.part];
+  timed.static_ns = static_time_ns(*part.kernel_template, config, problem_, profile_).value();
+  timed.time_ns = timed.static_ns;
+  timed.preferred = !part.space.has_preferences() || part.space.preferred().contains(config);
+  timed.strays = strays(part.space, config);
+  std::ranges::copy(TimeCorrection::code_of(part.space.tunables(), config),
+                    codes_.begin() + static_cast<std::ptrdiff_t>(timed.code));
+}
+
+Config ModelStrategy::config_of(const Timed& timed) const {
+  const std::uint64_t spaced = timed_spaces_[timed.part].count();
+  return timed.index < spaced ? timed_spaces_[timed.part].at(timed.index)
+                              : found_[timed.part][timed.index - spaced];
+}
+
+void ModelStrategy::time_part(std::size_t part) {
+  if (space_.parts[part].kernel_template->cost_lines().empty()) return;
   const ParamSpace& configs = timed_spaces_[part];
   const std::uint64_t count = configs.count();
   const std::uint64_t sampled = std::min(count, kMostTimed);
-  const std::size_t first = timed_.size();
-  timed_.resize(first + sampled);
+  const std::size_t first = add_timed(part, sampled);
   in_parallel(sampled, [&](std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       // In floating point, because the product of the two counts may not fit.
-      const auto index =
+      timed_[first + i].index =
           sampled == count
               ? i
               : static_cast<std::uint64_t>(static_cast<double>(count) /
                                            static_cast<double>(sampled) * static_cast<double>(i));
-      const Config config = configs.at(index);
-      const double time_ns = static_time_ns(kernel_template, config, problem, profile).value();
-      const bool is_preferred = !whole.has_preferences() || preferred.contains(config);
-      timed_[first + i] = {time_ns, part, index, is_preferred, strays(whole, config)};
+      time(timed_[first + i], configs.at(timed_[first + i].index));
     }
   });
+  if (sampled < count) time_neighbours(part, first);
+}
+
+/// From the best of a part, whose candidates begin at `first`, to those that are better still.
+void ModelStrategy::time_neighbours(std::size_t part, std::size_t first) {
+  const ParamSpace& configs = timed_spaces_[part];
+  std::set<Config> known;
+  for (int step = 0; step < kSteps; ++step) {
+    const auto begin = timed_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto best = begin + static_cast<std::ptrdiff_t>(std::min(kBest, timed_.size() - first));
+    std::partial_sort(begin, best, timed_.end(), [](const Timed& left, const Timed& right) {
+      return left.time_ns < right.time_ns;
+    });
+    std::vector<Config> fresh;
+    for (auto at = begin; at != best; ++at) {
+      const Config config = config_of(*at);
+      if (!known.insert(config).second) continue;
+      for (Config& neighbour : configs.neighbours(config)) {
+        if (known.insert(neighbour).second) fresh.push_back(std::move(neighbour));
+      }
+    }
+    const std::size_t added = add_timed(part, fresh.size());
+    in_parallel(fresh.size(), [&](std::uint64_t from, std::uint64_t to) {
+      for (std::uint64_t i = from; i < to; ++i) {
+        timed_[added + i].index = configs.count() + found_[part].size() + i;
+        time(timed_[added + i], fresh[i]);
+      }
+    });
+    std::ranges::move(fresh, std::back_inserter(found_[part]));
+  }
+}
+
+/// Room for so many candidates of a part; where they begin.
+std::size_t ModelStrategy::add_timed(std::size_t part, std::size_t count) {
+  const std::size_t tunables = timed_spaces_[part].tunables().size();
+  const std::size_t first = timed_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    timed_.push_back({.part = part, .code = codes_.size() + i * tunables});
+  }
+  codes_.resize(codes_.size() + count * tunables);
+  return first;
 }
 
 std::optional<Candidate> ModelStrategy::propose() {
+  if (results_ >= kResults) {
+    correct();
+    results_ = 0;
+  }
   const bool draw = ++proposals_ % kDrawEvery == 0;
   auto candidate = draw ? next_drawn() : next_timed();
   if (!candidate) candidate = draw ? next_timed() : next_drawn();
@@ -150,7 +243,7 @@ std::optional<Candidate> ModelStrategy::next_timed() {
     const auto& part = space_.parts[timed.part];
     const std::string& name = part.kernel_template->name();
     if (abandoned_.contains(name)) continue;
-    Candidate candidate{name, timed_spaces_[timed.part].at(timed.index)};
+    Candidate candidate{name, config_of(timed)};
     if (!gone_.contains(candidate_text(candidate))) return candidate;
   }
   return std::nullopt;
@@ -163,8 +256,17 @@ std::optional<Candidate> ModelStrategy::next_drawn() {
   return std::nullopt;
 }
 
-void ModelStrategy::observe(const Candidate& candidate, Outcome, double) {
+void ModelStrategy::observe(const Candidate& candidate, Outcome outcome, double time_ns) {
   gone_.insert(candidate_text(candidate));
+  if (outcome != Outcome::ok || !(time_ns > 0.0)) return;
+  const SearchSpace::Part* part = space_.find(candidate.template_name);
+  if (part == nullptr) return;
+  const auto expected =
+      static_time_ns(*part->kernel_template, candidate.config, problem_, profile_);
+  if (!expected) return;
+  corrections_[static_cast<std::size_t>(part - space_.parts.data())].add(
+      TimeCorrection::code_of(part->space.tunables(), candidate.config), time_ns, *expected);
+  ++results_;
 }
 
 void ModelStrategy::abandon(const std::string& template_name) {

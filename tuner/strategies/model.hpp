@@ -13,18 +13,22 @@
 #include "templates/problem.hpp"
 #include "tuner/strategies/random.hpp"
 #include "tuner/strategies/strategy.hpp"
+#include "tuner/time_correction.hpp"
 
 namespace kiln {
 
 /// Candidates by their static time (runtime/model/static_model.hpp), shortest first, all templates
 /// together, what they prefer before the rest; those whose time is the same are spread a little,
-/// the ones that are nearest to the defaults first. Templates that state no costs have no such
-/// time: every eighth proposal is drawn from them at random, as long as there are any. Of a very
-/// large space only what the template prefers is timed, or an evenly spaced sample of that; the
-/// rest of it is drawn at random like those.
+/// the ones that are nearest to the defaults first. Measured times of some correct the static times
+/// of all others, those of their relatives most (tuner/time_correction.hpp).
+///
+/// Templates that state no costs have no such time: every eighth proposal is drawn from them at
+/// random, as long as there are any. Of a very large space only what the template prefers is timed,
+/// or an evenly spaced sample of that and what a few steps from its best lead to; the rest of it is
+/// drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
-  /// Times the candidates: up to 50,000 of each template. Throws Error(template_) if a cost is
+  /// Times the candidates: some 50,000 of each template. Throws Error(template_) if a cost is
   /// undefined.
   ModelStrategy(const SearchSpace& space, const Problem& problem, const DeviceProfile& profile,
                 std::uint64_t seed);
@@ -34,24 +38,37 @@ class ModelStrategy : public Strategy {
   [[nodiscard]] std::string canonical() const override;
 
  private:
-  /// A candidate in 32 bytes: there can be many.
+  /// A candidate in few bytes: there can be many.
   struct Timed {
-    double time_ns = 0.0;
+    double static_ns = 0.0;
+    double time_ns = 0.0;  ///< by which it is ordered
     std::size_t part = 0;
-    std::uint64_t index = 0;  ///< in the part's timed space
+    std::uint64_t index = 0;  ///< in the part's timed space; behind its end in found_
+    std::size_t code = 0;     ///< where it begins in codes_
     bool preferred = true;
     std::uint8_t strays = 0;  ///< tunables that do not have their default
   };
-  void time_part(std::size_t part, const Problem& problem, const DeviceProfile& profile);
+  void time_part(std::size_t part);
+  void time_neighbours(std::size_t part, std::size_t first);
+  [[nodiscard]] std::size_t add_timed(std::size_t part, std::size_t count);
+  void time(Timed& timed, const Config& config);
+  [[nodiscard]] Config config_of(const Timed& timed) const;
   void sort();
   void spread_look_alikes();
+  void correct();
   [[nodiscard]] std::optional<Candidate> next_timed();
   [[nodiscard]] std::optional<Candidate> next_drawn();
 
   const SearchSpace& space_;
+  Problem problem_;
+  DeviceProfile profile_;
   std::uint64_t seed_;
-  std::vector<ParamSpace> timed_spaces_;  ///< what is timed of each part
-  std::vector<Timed> timed_;              ///< preferred ones first, then shortest first
+  std::vector<ParamSpace> timed_spaces_;    ///< what is timed of each part
+  std::vector<Timed> timed_;                ///< preferred ones first, then shortest first
+  std::vector<std::vector<Config>> found_;  ///< of each part, beside the evenly spaced ones
+  std::vector<std::uint8_t> codes_;
+  std::vector<TimeCorrection> corrections_;  ///< of each part
+  int results_ = 0;                          ///< since the last correction
   std::size_t next_ = 0;
   SearchSpace untimed_space_;  ///< parts that are not, or not completely, in timed_
   RandomStrategy drawn_;

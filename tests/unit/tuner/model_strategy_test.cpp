@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <unordered_set>
@@ -93,6 +94,49 @@ TEST_F(ModelStrategyTest, WithoutCostsEveryEighthIsDrawnAtRandom) {
   EXPECT_NE(drain(other), all);
 }
 
+/// The costs of "alike" say that x = 0 takes the shortest time; measured, it takes ten times that.
+TEST_F(ModelStrategyTest, WhatWasMeasuredCorrectsTheOrderOfTheRest) {
+  const SearchSpace space = make({"alike"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  const KernelTemplate& alike = *space.parts[0].kernel_template;
+  std::vector<std::int64_t> order;
+  while (const auto candidate = strategy.propose()) {
+    order.push_back(x_of(*candidate));
+    const double time_ns = *static_time_ns(alike, candidate->config, problem, profile);
+    strategy.observe(*candidate, Outcome::ok, (x_of(*candidate) == 0 ? 10.0 : 1.0) * time_ns);
+  }
+  ASSERT_EQ(order.size(), 12U);
+  EXPECT_EQ(order[0], 0);
+  EXPECT_EQ(std::count(order.begin() + 4, order.begin() + 11, 0), 0) << "after four results";
+  EXPECT_EQ(order.back(), 0);
+}
+
+/// Failures and what is only announced as proposed (no time) say nothing about times.
+TEST_F(ModelStrategyTest, WithoutTimesTheOrderStays) {
+  const SearchSpace space = make({"even", "odd"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  std::vector<std::int64_t> order;
+  while (const auto candidate = strategy.propose()) {
+    order.push_back(x_of(*candidate));
+    strategy.observe(*candidate, x_of(*candidate) % 2 == 0 ? Outcome::ok : Outcome::crashed, 0.0);
+  }
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
+/// What one template's times are off by is no reason to prefer another whose times are off alike.
+TEST_F(ModelStrategyTest, AUsualErrorOfAllTemplatesChangesNothing) {
+  const SearchSpace space = make({"even", "odd"});
+  ModelStrategy strategy(space, problem, profile, 1);
+  std::vector<std::int64_t> order;
+  while (const auto candidate = strategy.propose()) {
+    order.push_back(x_of(*candidate));
+    const KernelTemplate& kernel = *space.find(candidate->template_name)->kernel_template;
+    strategy.observe(*candidate, Outcome::ok,
+                     3.0 * *static_time_ns(kernel, candidate->config, problem, profile));
+  }
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+}
+
 TEST_F(ModelStrategyTest, AnAbandonedTemplateIsProposedNoMore) {
   const SearchSpace space = make({"even", "odd", "plain"});
   ModelStrategy strategy(space, problem, profile, 1);
@@ -125,6 +169,26 @@ TEST_F(ModelStrategyTest, OfALargeSpaceASampleIsPutInOrderAndNothingIsLost) {
   }
   EXPECT_EQ(count, space.count());
   EXPECT_EQ(distinct.size(), count);
+}
+
+/// The evenly spaced candidates have few of the values of w, the last tunable, beside each other;
+/// steps from the best of them lead to the best of all.
+TEST_F(ModelStrategyTest, StepsFromTheBestOfASampleLeadToTheBestOfAll) {
+  const TempFolder other;
+  const Catalog hilly = catalog_with(
+      other, {{"hilly",
+               {{"x", first_numbers(16)},
+                {"y", first_numbers(16)},
+                {"z", first_numbers(64)},
+                {"w", first_numbers(64)}},
+               "true",
+               "0",
+               "128",
+               {"waits = 1000 + (x - 5) * (x - 5) + (y - 7) * (y - 7) + (z - 33) * (z - 33) + "
+                "(w - 51) * (w - 51)"}}});
+  const SearchSpace space = make_search_space(hilly, problem, profile.limits, {"hilly"}, {});
+  ModelStrategy strategy(space, problem, profile, 1);
+  EXPECT_EQ(strategy.propose()->config, Config::parse("x=5 y=7 z=33 w=51"));
 }
 
 TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
