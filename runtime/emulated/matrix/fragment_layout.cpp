@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/emulated/decode/program.hpp"
+
 namespace kiln::emulated {
 namespace {
 
 using Place = FragmentLayout::Place;
-
-constexpr int kLanes = 32;
 
 /// A layout from a function (lane, register, number in the register) -> {row, col}.
 template <class PlaceOf>
