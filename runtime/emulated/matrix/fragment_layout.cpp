@@ -154,10 +154,10 @@ FragmentLayout wmma(const MatrixShape& shape, MatrixRole role, int bits, bool pa
   return padded ? repeated(layout, 8) : layout;
 }
 
-enum class Family : std::uint8_t { mma, quad_pair, ldmatrix, wgmma, wmma };
+enum class LayoutFamily : std::uint8_t { mma, quad_pair, ldmatrix, wgmma, wmma };
 
 struct Key {
-  Family family;
+  LayoutFamily family;
   MatrixShape shape;  ///< n alone for wgmma accumulators, m alone for ldmatrix (matrices)
   MatrixRole role;
   int bits;
@@ -186,7 +186,7 @@ void add_mma(std::vector<Entry>& all) {
   };
   const auto add = [&all](const MatrixShape& shape, MatrixRole role, int bits,
                           FragmentLayout layout) {
-    const Key key{Family::mma, shape, role, bits, false};
+    const Key key{LayoutFamily::mma, shape, role, bits, false};
     const bool known =
         std::any_of(all.begin(), all.end(), [&](const Entry& entry) { return entry.key == key; });
     if (!known) all.push_back({key, std::move(layout)});
@@ -213,7 +213,8 @@ void add_wmma(std::vector<Entry>& all) {
   for (const Rule& rule : rules) {
     for (const MatrixShape& shape : rule.shapes) {
       const auto add = [&](MatrixRole role, int bits, bool padded) {
-        all.push_back({{Family::wmma, shape, role, bits, padded}, wmma(shape, role, bits, padded)});
+        all.push_back(
+            {{LayoutFamily::wmma, shape, role, bits, padded}, wmma(shape, role, bits, padded)});
       };
       for (const MatrixRole role : {MatrixRole::a, MatrixRole::b}) {
         add(role, rule.bits, false);
@@ -231,25 +232,25 @@ std::vector<Entry> make_all() {
   for (const bool option : {false, true}) {
     for (const MatrixRole role : {MatrixRole::a, MatrixRole::b}) {
       all.push_back(
-          {{Family::quad_pair, {8, 8, 4}, role, 16, option}, quad_pair(role, option, 16)});
+          {{LayoutFamily::quad_pair, {8, 8, 4}, role, 16, option}, quad_pair(role, option, 16)});
     }
     for (const int matrices : {1, 2, 4}) {
-      all.push_back({{Family::ldmatrix, {matrices, 0, 0}, MatrixRole::a, 16, option},
+      all.push_back({{LayoutFamily::ldmatrix, {matrices, 0, 0}, MatrixRole::a, 16, option},
                      ldmatrix(matrices, option)});
     }
   }
   const MatrixRole accumulator = MatrixRole::accumulator;
   for (const int bits : {16, 32}) {
-    all.push_back({{Family::quad_pair, {8, 8, 4}, accumulator, bits, false},
+    all.push_back({{LayoutFamily::quad_pair, {8, 8, 4}, accumulator, bits, false},
                    quad_pair(accumulator, false, bits)});
     for (int n = 8; n <= 256; n += 8) {
       all.push_back(
-          {{Family::wgmma, {0, n, 0}, accumulator, bits, false}, accumulators(16, n, bits)});
+          {{LayoutFamily::wgmma, {0, n, 0}, accumulator, bits, false}, accumulators(16, n, bits)});
     }
   }
   for (const int bits : {8, 16, 32}) {
-    all.push_back(
-        {{Family::wgmma, {0, 0, 0}, MatrixRole::a, bits, false}, a_fragment(16, 256 / bits, bits)});
+    all.push_back({{LayoutFamily::wgmma, {0, 0, 0}, MatrixRole::a, bits, false},
+                   a_fragment(16, 256 / bits, bits)});
   }
   return all;
 }
@@ -264,29 +265,29 @@ const FragmentLayout* find(const Key& key) {
 }  // namespace
 
 const FragmentLayout* mma_fragment(const MatrixShape& shape, MatrixRole role, int bits) {
-  return find({Family::mma, shape, role, bits, false});
+  return find({LayoutFamily::mma, shape, role, bits, false});
 }
 
 const FragmentLayout* mma_quad_pair_fragment(MatrixRole role, bool row_major, int bits) {
   const bool option = row_major && role != MatrixRole::accumulator;
-  return find({Family::quad_pair, {8, 8, 4}, role, bits, option});
+  return find({LayoutFamily::quad_pair, {8, 8, 4}, role, bits, option});
 }
 
 const FragmentLayout* ldmatrix_fragment(int matrices, bool transposed) {
-  return find({Family::ldmatrix, {matrices, 0, 0}, MatrixRole::a, 16, transposed});
+  return find({LayoutFamily::ldmatrix, {matrices, 0, 0}, MatrixRole::a, 16, transposed});
 }
 
 const FragmentLayout* wgmma_accumulator(int n, int bits) {
-  return find({Family::wgmma, {0, n, 0}, MatrixRole::accumulator, bits, false});
+  return find({LayoutFamily::wgmma, {0, n, 0}, MatrixRole::accumulator, bits, false});
 }
 
 const FragmentLayout* wgmma_a_fragment(int bits) {
-  return find({Family::wgmma, {0, 0, 0}, MatrixRole::a, bits, false});
+  return find({LayoutFamily::wgmma, {0, 0, 0}, MatrixRole::a, bits, false});
 }
 
 const FragmentLayout* wmma_fragment(const MatrixShape& shape, MatrixRole role, int bits,
                                     bool padded) {
-  return find({Family::wmma, shape, role, bits, padded});
+  return find({LayoutFamily::wmma, shape, role, bits, padded});
 }
 
 }  // namespace kiln::emulated
