@@ -27,10 +27,10 @@ constexpr std::uint64_t kDrawEvery = 8;
 constexpr double kLookAlike = 0.05;
 /// Of a sampled space the neighbours of that many are timed, too, and so often those of the best
 /// that this finds.
-constexpr std::size_t kBest = 32;
-constexpr int kSteps = 4;
+constexpr std::size_t kBestTimed = 32;
+constexpr int kRounds = 4;
 /// The order is corrected after that many results.
-constexpr int kResults = 4;
+constexpr int kResultsEach = 4;
 
 /// What is timed of a part. A large space is counted beside the part of it that is preferred, which
 /// each take a good part of a second.
@@ -189,9 +189,10 @@ void ModelStrategy::time_part(std::size_t part) {
 void ModelStrategy::time_neighbours(std::size_t part, std::size_t first) {
   const ParamSpace& configs = timed_spaces_[part];
   std::set<Config> known;
-  for (int step = 0; step < kSteps; ++step) {
+  for (int step = 0; step < kRounds; ++step) {
     const auto begin = timed_.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto best = begin + static_cast<std::ptrdiff_t>(std::min(kBest, timed_.size() - first));
+    const auto best =
+        begin + static_cast<std::ptrdiff_t>(std::min(kBestTimed, timed_.size() - first));
     std::partial_sort(begin, best, timed_.end(), [](const Timed& left, const Timed& right) {
       return left.time_ns < right.time_ns;
     });
@@ -226,7 +227,7 @@ std::size_t ModelStrategy::add_timed(std::size_t part, std::size_t count) {
 }
 
 std::optional<Candidate> ModelStrategy::propose() {
-  if (results_ >= kResults) {
+  if (results_ >= kResultsEach) {
     correct();
     results_ = 0;
   }
