@@ -188,6 +188,7 @@ void ModelStrategy::time_part(std::size_t part) {
 /// From the best of a part, whose candidates begin at `first`, to those that are better still.
 void ModelStrategy::time_neighbours(std::size_t part, std::size_t first) {
   const ParamSpace& configs = timed_spaces_[part];
+  std::set<Config> expanded;
   std::set<Config> known;
   for (int step = 0; step < kRounds; ++step) {
     const auto begin = timed_.begin() + static_cast<std::ptrdiff_t>(first);
@@ -199,7 +200,8 @@ void ModelStrategy::time_neighbours(std::size_t part, std::size_t first) {
     std::vector<Config> fresh;
     for (auto at = begin; at != best; ++at) {
       const Config config = config_of(*at);
-      if (!known.insert(config).second) continue;
+      known.insert(config);
+      if (!expanded.insert(config).second) continue;
       for (Config& neighbour : configs.neighbours(config)) {
         if (known.insert(neighbour).second) fresh.push_back(std::move(neighbour));
       }

@@ -171,24 +171,25 @@ TEST_F(ModelStrategyTest, OfALargeSpaceASampleIsPutInOrderAndNothingIsLost) {
   EXPECT_EQ(distinct.size(), count);
 }
 
-/// The evenly spaced candidates have few of the values of w, the last tunable, beside each other;
-/// steps from the best of them lead to the best of all.
+/// The evenly spaced candidates are one in 335, so that the best of them are wrong in two tunables
+/// or more; steps from one to the next lead to the best of all.
 TEST_F(ModelStrategyTest, StepsFromTheBestOfASampleLeadToTheBestOfAll) {
   const TempFolder other;
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> tunables;
+  for (const char* name : {"u", "v", "w", "x", "y", "z"}) {
+    tunables.emplace_back(name, first_numbers(16));
+  }
   const Catalog hilly = catalog_with(
       other, {{"hilly",
-               {{"x", first_numbers(16)},
-                {"y", first_numbers(16)},
-                {"z", first_numbers(64)},
-                {"w", first_numbers(64)}},
+               tunables,
                "true",
                "0",
                "128",
-               {"waits = 1000 + (x - 5) * (x - 5) + (y - 7) * (y - 7) + (z - 33) * (z - 33) + "
-                "(w - 51) * (w - 51)"}}});
+               {"waits = 1000 + (u == 6 ? 0 : 9) + (v == 2 ? 0 : 8) + (w == 12 ? 0 : 7) + "
+                "(x == 4 ? 0 : 6) + (y == 13 ? 0 : 5) + (z == 1 ? 0 : 4)"}}});
   const SearchSpace space = make_search_space(hilly, problem, profile.limits, {"hilly"}, {});
   ModelStrategy strategy(space, problem, profile, 1);
-  EXPECT_EQ(strategy.propose()->config, Config::parse("x=5 y=7 z=33 w=51"));
+  EXPECT_EQ(strategy.propose()->config, Config::parse("u=6 v=2 w=12 x=4 y=13 z=1"));
 }
 
 TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
