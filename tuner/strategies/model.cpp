@@ -25,8 +25,8 @@ constexpr std::uint64_t kDrawEvery = 8;
 /// Of candidates with the same time, because a tunable did not matter, each counts as that much
 /// slower for every doubling of their number: so others get tried in a short session too.
 constexpr double kLookAlike = 0.05;
-/// Of a sampled space the neighbours of that many are timed, too, and so often those of the best
-/// that this finds.
+/// Of a sampled space the neighbours of the best 32 are timed, too, then those of the best 32 with
+/// them, and so on, four times.
 constexpr std::size_t kBestTimed = 32;
 constexpr int kRounds = 4;
 /// The order is corrected after that many results.
