@@ -98,6 +98,7 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
       untimed_space_(untimed(space)),
       drawn_(untimed_space_, seed) {
   for (std::size_t part = 0; part < space.parts.size(); ++part) {
+    preferred_.push_back(space.parts[part].space.preferred());
     corrections_.emplace_back(timed_spaces_[part].tunables().size());
     time_part(part);
   }
@@ -153,7 +154,7 @@ void ModelStrategy::time(Timed& timed, const Config& config) {
   const SearchSpace::Part& part = space_.parts[timed.part];
   timed.static_ns = static_time_ns(*part.kernel_template, config, problem_, profile_).value();
   timed.time_ns = timed.static_ns;
-  timed.preferred = !part.space.has_preferences() || part.space.preferred().contains(config);
+  timed.preferred = preferred_[timed.part].contains(config);
   timed.strays = strays(part.space, config);
   std::ranges::copy(TimeCorrection::code_of(part.space.tunables(), config),
                     codes_.begin() + static_cast<std::ptrdiff_t>(timed.code));

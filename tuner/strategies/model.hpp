@@ -64,6 +64,7 @@ class ModelStrategy : public Strategy {
   DeviceProfile profile_;
   std::uint64_t seed_;
   std::vector<ParamSpace> timed_spaces_;    ///< what is timed of each part
+  std::vector<ParamSpace> preferred_;       ///< what each part prefers, or all of it
   std::vector<Timed> timed_;                ///< preferred ones first, then shortest first
   std::vector<std::vector<Config>> found_;  ///< of each part, beside the evenly spaced ones
   std::vector<std::uint8_t> codes_;

@@ -18,8 +18,8 @@ class Warp;
 
 /// Finds waits at an mbarrier that may come too late. A wait names its phase by a parity, so it
 /// must not be two phases behind: once the phase after its own is complete, too, the mbarrier looks
-/// as it did before both, and who comes only then waits for ever. So whatever completes a phase has
-/// to come behind all waits that passed the phase before.
+/// as it did before both, and a warp that comes only then waits for ever. So whatever completes a
+/// phase has to come behind all waits that passed the phase before.
 ///
 /// Behind in time, which is more than memory knows of: a relaxed arrival comes behind the wait
 /// before it, and products of a warpgroup are over when all its warps have begun them. Hence clocks
@@ -42,7 +42,7 @@ class PhaseWaits {
   void finish(std::uint64_t token, std::uint64_t object);
 
   /// An mbarrier comes to a phase by what a lane of the warp did or began; `object` is that of the
-  /// phase before. Reports who waited for an earlier one and may have come too late for it.
+  /// phase before. Reports the waits for an earlier one that may have come too late for it.
   void begin_phase(Warp& warp, const Instr& instr, int lane, std::uint64_t object,
                    std::uint32_t phase);
 

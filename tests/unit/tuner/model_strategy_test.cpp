@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "kiln/error.hpp"
@@ -36,6 +38,24 @@ class ModelStrategyTest : public ::testing::Test {
     return all;
   }
 
+  /// The order of x if every candidate that is proposed gets this outcome and a multiple of its
+  /// static time, by x.
+  std::vector<std::int64_t> measured(const std::vector<std::string>& only, Outcome outcome,
+                                     const std::function<double(std::int64_t)>& multiple) {
+    const SearchSpace space = make(only);
+    ModelStrategy strategy(space, problem, profile, 1);
+    std::vector<std::int64_t> order;
+    while (const auto candidate = strategy.propose()) {
+      order.push_back(x_of(*candidate));
+      const KernelTemplate& kernel = *space.find(candidate->template_name)->kernel_template;
+      strategy.observe(
+          *candidate, outcome,
+          multiple(order.back()) * *static_time_ns(kernel, candidate->config, problem, profile));
+    }
+    return order;
+  }
+
+  const std::vector<std::int64_t> kInOrder{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
   Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
   DeviceProfile profile = built_in_profile("h200").value();
   TempFolder folder;
@@ -68,7 +88,7 @@ TEST_F(ModelStrategyTest, TheShortestTimeOfAllTemplatesComesFirst) {
     order.push_back(x_of(candidate));
     EXPECT_EQ(name_of(candidate), x_of(candidate) % 2 == 0 ? "even" : "odd");
   }
-  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(order, kInOrder);
 }
 
 TEST_F(ModelStrategyTest, LookAlikesAreSpreadAmongTheSlightlySlower) {
@@ -96,15 +116,8 @@ TEST_F(ModelStrategyTest, WithoutCostsEveryEighthIsDrawnAtRandom) {
 
 /// The costs of "alike" say that x = 0 takes the shortest time; measured, it takes ten times that.
 TEST_F(ModelStrategyTest, WhatWasMeasuredCorrectsTheOrderOfTheRest) {
-  const SearchSpace space = make({"alike"});
-  ModelStrategy strategy(space, problem, profile, 1);
-  const KernelTemplate& alike = *space.parts[0].kernel_template;
-  std::vector<std::int64_t> order;
-  while (const auto candidate = strategy.propose()) {
-    order.push_back(x_of(*candidate));
-    const double time_ns = *static_time_ns(alike, candidate->config, problem, profile);
-    strategy.observe(*candidate, Outcome::ok, (x_of(*candidate) == 0 ? 10.0 : 1.0) * time_ns);
-  }
+  const auto order =
+      measured({"alike"}, Outcome::ok, [](std::int64_t x) { return x == 0 ? 10.0 : 1.0; });
   ASSERT_EQ(order.size(), 12U);
   EXPECT_EQ(order[0], 0);
   EXPECT_EQ(std::count(order.begin() + 4, order.begin() + 11, 0), 0) << "after four results";
@@ -113,28 +126,14 @@ TEST_F(ModelStrategyTest, WhatWasMeasuredCorrectsTheOrderOfTheRest) {
 
 /// Failures and what is only announced as proposed (no time) say nothing about times.
 TEST_F(ModelStrategyTest, WithoutTimesTheOrderStays) {
-  const SearchSpace space = make({"even", "odd"});
-  ModelStrategy strategy(space, problem, profile, 1);
-  std::vector<std::int64_t> order;
-  while (const auto candidate = strategy.propose()) {
-    order.push_back(x_of(*candidate));
-    strategy.observe(*candidate, x_of(*candidate) % 2 == 0 ? Outcome::ok : Outcome::crashed, 0.0);
-  }
-  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  const auto slow_first = [](std::int64_t x) { return x == 0 ? 1000.0 : 1.0; };
+  EXPECT_EQ(measured({"even", "odd"}, Outcome::crashed, slow_first), kInOrder);
+  EXPECT_EQ(measured({"even", "odd"}, Outcome::ok, [](std::int64_t) { return 0.0; }), kInOrder);
 }
 
 /// What one template's times are off by is no reason to prefer another whose times are off alike.
 TEST_F(ModelStrategyTest, AUsualErrorOfAllTemplatesChangesNothing) {
-  const SearchSpace space = make({"even", "odd"});
-  ModelStrategy strategy(space, problem, profile, 1);
-  std::vector<std::int64_t> order;
-  while (const auto candidate = strategy.propose()) {
-    order.push_back(x_of(*candidate));
-    const KernelTemplate& kernel = *space.find(candidate->template_name)->kernel_template;
-    strategy.observe(*candidate, Outcome::ok,
-                     3.0 * *static_time_ns(kernel, candidate->config, problem, profile));
-  }
-  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(measured({"even", "odd"}, Outcome::ok, [](std::int64_t) { return 3.0; }), kInOrder);
 }
 
 TEST_F(ModelStrategyTest, AnAbandonedTemplateIsProposedNoMore) {

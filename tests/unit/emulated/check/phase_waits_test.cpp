@@ -108,7 +108,7 @@ TEST(PhaseWaits, WhatComesBeforeTheWaitsDoesNot) {
 }
 
 TEST(PhaseWaits, TheFirstPhaseMayComeTooEarlyAsWell) {
-  // Free at first, as those who fill a ring wait.
+  // Free at first: so a thread waits that fills a ring.
   const auto completed = [](const std::string& between) {
     PtxRunner run(kernel_text(
         begin(1, 64) + wait("back", 1) + kYield + between + "@%p1 " + kArriveBack + "ret;", 0));
