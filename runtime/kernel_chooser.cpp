@@ -70,7 +70,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   request.propose = [&](const std::vector<RelatedTrial>& related) -> std::vector<Proposal> {
     if (related.empty()) return {};
     return ranking_.rank(problem, related, refused,
-                         defaults(by_priority(problem), problem, refused));
+                         defaults(by_priority(problem), problem, refused, Effort::little));
   };
   LookupAnswer answer;
   try {
@@ -105,10 +105,12 @@ std::vector<const KernelTemplate*> KernelChooser::by_priority(const Problem& pro
 }
 
 std::vector<Choice> KernelChooser::defaults(const std::vector<const KernelTemplate*>& templates,
-                                            const Problem& problem, const Refused& refused) const {
+                                            const Problem& problem, const Refused& refused,
+                                            Effort effort) const {
   std::vector<Choice> choices;
   for (const KernelTemplate* kernel_template : templates) {
-    const auto config = kernel_template->space(problem, device_.limits).default_config();
+    const ParamSpace space = kernel_template->space(problem, device_.limits);
+    const auto config = effort == Effort::little ? space.near_default() : space.default_config();
     if (!config || refused.contains({kernel_template->name(), *config})) continue;
     choices.push_back(
         {kernel_template, *config, Match::default_config, "", "", Provenance::measured});
@@ -118,7 +120,7 @@ std::vector<Choice> KernelChooser::defaults(const std::vector<const KernelTempla
 
 std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
                                               const std::string& unavailable) const {
-  auto choice = first(defaults(by_priority(problem), problem, refused));
+  auto choice = first(defaults(by_priority(problem), problem, refused, Effort::any));
   if (choice) {
     choice->reason = fmt::format("default configuration of {}{}{}", choice->kernel_template->name(),
                                  unavailable.empty() ? "" : "; ", unavailable);
@@ -130,7 +132,7 @@ std::optional<Choice> KernelChooser::plainest(const Problem& problem, const Refu
                                               std::string_view reason) const {
   auto order = by_priority(problem);
   std::reverse(order.begin(), order.end());
-  auto choice = first(defaults(order, problem, refused));
+  auto choice = first(defaults(order, problem, refused, Effort::any));
   if (choice) {
     choice->match = Match::exact;
     choice->reason = reason;

@@ -55,9 +55,13 @@ class KernelChooser {
   [[nodiscard]] std::vector<const TuningStore*> open_stores();
   /// The templates that compute the problem here, highest priority first.
   [[nodiscard]] std::vector<const KernelTemplate*> by_priority(const Problem& problem) const;
+  /// With little effort, only defaults that are quickly found: counting a large space for one takes
+  /// some tenths of a second.
+  enum class Effort : std::uint8_t { little, any };
   /// Their default configurations that are not in `refused`, in the same order.
   [[nodiscard]] std::vector<Choice> defaults(const std::vector<const KernelTemplate*>& templates,
-                                             const Problem& problem, const Refused& refused) const;
+                                             const Problem& problem, const Refused& refused,
+                                             Effort effort) const;
   [[nodiscard]] bool valid(std::string_view template_name, const Config& config,
                            const Problem& problem) const;
 

@@ -310,13 +310,23 @@ std::vector<Config> ParamSpace::repaired(const Config& config, int most_changes)
   return found;
 }
 
+std::optional<Config> ParamSpace::near_default() const {
+  if (has_preferences()) {
+    if (auto config = preferred().near_default()) return config;
+  }
+  const auto& program = impl_->program;
+  const auto near = repaired_values(program, defaults_of(program), kNearDefaults);
+  if (near.empty()) return std::nullopt;
+  return config_of(program, *std::min_element(near.begin(), near.end(), FirstDeclared{program}));
+}
+
 std::optional<Config> ParamSpace::default_config() const {
   if (has_preferences()) {
     if (auto config = preferred().default_config()) return config;
   }
   const auto& program = impl_->program;
   // Usually they are, or nearly so, and then nothing needs to be counted.
-  auto near = repaired_values(program, defaults_of(program), kNearDefaults);
+  const auto near = repaired_values(program, defaults_of(program), kNearDefaults);
   if (!near.empty()) {
     return config_of(program, *std::min_element(near.begin(), near.end(), FirstDeclared{program}));
   }

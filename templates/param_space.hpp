@@ -100,6 +100,9 @@ class ParamSpace {
   /// it in the fewest tunables (ties: declared order); one that is preferred if there is any.
   /// Nothing if the space is empty.
   [[nodiscard]] std::optional<Config> default_config() const;
+  /// The same if few changes of the stated defaults lead to it, otherwise what fewest changes make
+  /// valid, preferred or not, and nothing if those are not few either: never counts the space.
+  [[nodiscard]] std::optional<Config> near_default() const;
   /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
   /// The same space with some tunables narrowed to the given values (a default that is not among

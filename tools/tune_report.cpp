@@ -24,6 +24,10 @@ std::string ending_text(const TuneResult& result) {
         " ({})", percent_text(static_cast<double>(known) / static_cast<double>(progress.space)));
   }
   text += fmt::format(" in {}", seconds_text(progress.elapsed_s));
+  if (progress.device_s > 0.0 && progress.elapsed_s > 0.0) {
+    text += fmt::format(", {} of it on the device",
+                        percent_text(progress.device_s / progress.elapsed_s));
+  }
   if (progress.known > 0) {
     text += fmt::format(", {} of them known before", count_text(progress.known));
   }
@@ -196,6 +200,7 @@ Json report_json(const TuneReport& report) {
   json["codes"] = result.progress.codes;
   json["shared"] = result.progress.shared;
   json["elapsed_s"] = result.progress.elapsed_s;
+  json["device_s"] = result.progress.device_s;
   json["left_out"] = result.unsupported;
   if (report.contest) json["comparison"] = contest_json(*report.contest);
   return json;

@@ -59,6 +59,7 @@ struct Progress {
   std::uint64_t given_up = 0;  ///< never tried, because their template is hopeless
   std::optional<Trial> best;
   double elapsed_s = 0.0;
+  double device_s = 0.0;     ///< of that, while a candidate or the finalists were on the device
   double remaining_s = 0.0;  ///< estimate; the smaller of budget and work left
   bool by_time = false;      ///< the budget of time ends before `planned` is reached
   double share = 0.0;        ///< 0 to 1: of that budget if `by_time`, else of `planned`

@@ -40,6 +40,14 @@ class SessionLedger {
   /// Those of the template's `count` candidates that have no outcome yet will not be tried.
   void leave_out(const std::string& template_name, std::uint64_t count);
   void enter(const std::string& phase);
+  /// Does what occupies the device, and counts the time that it takes.
+  template <class Work>
+  auto occupy_device(const Work& work) {
+    const double start_s = clock_.elapsed_s();
+    auto result = work();
+    progress_.device_s += clock_.elapsed_s() - start_s;
+    return result;
+  }
   void report();
 
   [[nodiscard]] std::uint64_t done() const { return progress_.done; }

@@ -64,12 +64,31 @@ Transfer::Result Transfer::timed(Config config) const {
   return {std::move(config), ns};
 }
 
-std::optional<Transfer::Result> Transfer::carry(const Config& config, double distance) {
+std::optional<Transfer::Result> Transfer::repair(const Config& config) {
   std::optional<Result> best;
-  for (Config& valid : space_.repaired(config, kMostChanges)) {
+  const auto consider = [&](Config valid) {
     Result result = timed(std::move(valid));
     if (!best || result.expected_ns < best->expected_ns) best = std::move(result);
+  };
+  if (space_.contains(config)) return timed(config);
+  for (const Changes& known : repairs_) {
+    Config changed = config;
+    for (const auto& [name, value] : known) changed.set(name, value);
+    if (space_.contains(changed)) consider(std::move(changed));
   }
+  if (best) return best;
+  for (Config& valid : space_.repaired(config, kMostChanges)) consider(std::move(valid));
+  if (!best) return std::nullopt;
+  Changes changes;
+  for (const auto& [name, value] : best->config.values()) {
+    if (config.find(name) != value) changes.emplace_back(name, value);
+  }
+  repairs_.push_back(std::move(changes));
+  return best;
+}
+
+std::optional<Transfer::Result> Transfer::carry(const Config& config, double distance) {
+  auto best = repair(config);
   if (!best) return std::nullopt;
   for (const Tunable& tunable : kernel_template_.tunables()) {
     if (kernel_template_.is_at_launch(tunable.name)) {

@@ -39,7 +39,10 @@ class Transfer {
   [[nodiscard]] std::optional<Result> carry(const Config& config, double distance);
 
  private:
+  using Changes = std::vector<std::pair<std::string, std::int64_t>>;
   [[nodiscard]] Result timed(Config config) const;
+  /// The best of what few changes make of it.
+  [[nodiscard]] std::optional<Result> repair(const Config& config);
   /// Makes `best` the best by that tunable, as far as that pays step by step. False if no value
   /// made a difference.
   bool seek(const Tunable& tunable, Result& best) const;
@@ -49,6 +52,9 @@ class Transfer {
   const Problem& problem_;
   const DeviceProfile& profile_;
   ParamSpace space_;
+  /// What repaired configurations before: rows that tensor copies do not take break most of them in
+  /// the same way, and looking for it takes longer than all else.
+  std::vector<Changes> repairs_;
   /// Tunables at launch whose values made no difference to the first configuration: the model does
   /// not see them, and is not asked again.
   std::set<std::string> unseen_;

@@ -12,7 +12,10 @@
 /// the next choices should it not build, and the match. Results of another state of a template
 /// count as if it were the present one, without the tunables that this one lacks.
 ///
-///     choice_accuracy DATABASE [PROFILE]
+/// With another database, results are chosen from that one, and only problems that it does not have
+/// are judged.
+///
+///     choice_accuracy DATABASE [PROFILE [FROM]]
 
 #include <fmt/format.h>
 
@@ -127,14 +130,27 @@ struct Sums {
   double slowest_ms = 0.0;
 };
 
-void judge(const Problem& hidden, const std::vector<Trial>& trials, const DeviceInfo& device,
-           Sums& sums) {
+/// What is judged by, and what is chosen from.
+struct Results {
+  std::vector<Trial> judging;
+  std::vector<Trial> known;
+};
+
+std::vector<Trial> trials_of(const std::string& database) {
+  std::vector<Trial> trials = TuningStore::open(database, OpenMode::read_only).trials({});
+  for (Trial& trial : trials) make_present(trial.key);
+  return trials;
+}
+
+void judge(const Problem& hidden, const Results& results, const DeviceInfo& device, Sums& sums) {
   const TemporaryFolder folder;
   const std::string path = folder.file("tuning.db");
   std::vector<Trial> own;
   std::vector<Trial> others;
-  for (const Trial& trial : trials) {
+  for (const Trial& trial : results.judging) {
     if (trial.key.problem == hidden) own.push_back(trial);
+  }
+  for (const Trial& trial : results.known) {
     if (trial.key.problem.sizes != hidden.sizes) others.push_back(trial);
   }
   const Measured measured(std::move(own));
@@ -170,7 +186,7 @@ void judge(const Problem& hidden, const std::vector<Trial>& trials, const Device
              choice.config.canonical(), choice.reason);
 }
 
-int run(const std::string& database, const std::string& model) {
+int run(const std::string& database, const std::string& model, const std::string& from) {
   const auto profile = built_in_profile(model);
   if (!profile) {
     fmt::print(stderr, "choice_accuracy: there is no device profile {}\n", model);
@@ -180,12 +196,17 @@ int run(const std::string& database, const std::string& model) {
   device.limits = profile->limits;
   device.device_class = profile->device_class;
   const TuningStore store = TuningStore::open(database, OpenMode::read_only);
-  std::vector<Trial> trials = store.trials({});
-  for (Trial& trial : trials) make_present(trial.key);
+  const Results results{trials_of(database), trials_of(from.empty() ? database : from)};
+  const auto is_known = [&](const Problem& problem) {
+    return !from.empty() &&
+           std::any_of(results.known.begin(), results.known.end(),
+                       [&](const Trial& trial) { return trial.key.problem == problem; });
+  };
   Sums sums;
   fmt::print("chosen default away  ms: first, next  match  problem | candidate and reason\n");
   for (const ProblemSummary& summary : store.summaries()) {
-    if (summary.device == device.device_class) judge(summary.problem, trials, device, sums);
+    if (summary.device != device.device_class || is_known(summary.problem)) continue;
+    judge(summary.problem, results, device, sums);
   }
   fmt::print("geometric means: chosen {:.3f}, default {:.3f}; slowest choice {:.2f} ms\n",
              sums.chosen.value(), sums.defaults.value(), sums.slowest_ms);
@@ -196,12 +217,12 @@ int run(const std::string& database, const std::string& model) {
 }  // namespace kiln::testing
 
 int main(int argc, char** argv) {
-  if (argc < 2 || argc > 3) {
-    fmt::print(stderr, "usage: choice_accuracy DATABASE [PROFILE]\n");
+  if (argc < 2 || argc > 4) {
+    fmt::print(stderr, "usage: choice_accuracy DATABASE [PROFILE [FROM]]\n");
     return 2;
   }
   try {
-    return kiln::testing::run(argv[1], argc > 2 ? argv[2] : "h200");
+    return kiln::testing::run(argv[1], argc > 2 ? argv[2] : "h200", argc > 3 ? argv[3] : "");
   } catch (const std::exception& error) {
     fmt::print(stderr, "choice_accuracy: {}\n", error.what());
     return 1;

@@ -42,6 +42,7 @@ struct Options {
   std::uint64_t first = 0;
   std::uint64_t seed = 1;
   double seconds = 0.0;
+  std::string template_name;
   std::string worker;
 };
 
@@ -60,7 +61,9 @@ struct Finding {
 
 class Bench {
  public:
-  Bench(const std::string& spec, const std::string& program) {
+  Bench(const std::string& spec, const std::string& program, std::string template_name)
+      : template_name_(std::move(template_name)) {
+    if (!template_name_.empty()) static_cast<void>(Catalog::builtin().at(template_name_));
     if (names_emulated_device(spec)) {
       EmulationOptions options;
       options.checks = true;
@@ -86,8 +89,8 @@ class Bench {
   [[nodiscard]] Prepared prepare(std::uint64_t seed, std::uint64_t index) {
     Prepared prepared;
     for (int attempt = 0; attempt < kMostAttempts; ++attempt) {
-      prepared.drawn =
-          testing::draw_problem(seed, index, attempt, Catalog::builtin(), info().limits, limits());
+      prepared.drawn = testing::draw_problem(seed, index, attempt, Catalog::builtin(),
+                                             info().limits, limits(), template_name_);
       try {
         compile(prepared, data_seed(index));
       } catch (const Error& error) {
@@ -132,6 +135,7 @@ class Bench {
                           prepared.setup.cases, Admission::runnable, info().code);
   }
 
+  std::string template_name_;
   testing::TempFolder folder_;
   EmulatedDevice* emulated_ = nullptr;
   std::unique_ptr<Evaluator> evaluator_;
@@ -235,6 +239,7 @@ int main(int argc, char** argv) {
       ->envname("KILN_RANDOM_SEED");
   app.add_option("--first", options.first, "Number of the first one (default 0)");
   app.add_option("--seconds", options.seconds, "Starts none after that time (default: no limit)");
+  app.add_option("--template", options.template_name, "Only of this one (default: of all)");
   app.add_option("--worker", options.worker, "Serves this program; not for people")->group("");
   CLI11_PARSE(app, argc, argv);
   if (!options.worker.empty()) {
@@ -243,7 +248,7 @@ int main(int argc, char** argv) {
   }
   std::unique_ptr<kiln::Bench> bench;
   try {
-    bench = std::make_unique<kiln::Bench>(options.device, "/proc/self/exe");
+    bench = std::make_unique<kiln::Bench>(options.device, "/proc/self/exe", options.template_name);
   } catch (const kiln::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return error.kind() == kiln::ErrorKind::usage ? EXIT_FAILURE : kiln::kSkipped;

@@ -217,11 +217,12 @@ std::optional<Config> draw_config(Random& random, const ParamSpace& space) {
 
 RandomProblem draw_problem(std::uint64_t seed, std::uint64_t index, int attempt,
                            const Catalog& catalog, const DeviceLimits& device,
-                           const RandomLimits& limits) {
+                           const RandomLimits& limits, const std::string& template_name) {
   constexpr int kTries = 2000;
   std::seed_seq mixed{seed, index};
   Random random(mixed);
-  const KernelTemplate& kernel = one_of(random, catalog.templates());
+  const KernelTemplate& any = one_of(random, catalog.templates());
+  const KernelTemplate& kernel = template_name.empty() ? any : catalog.at(template_name);
   for (int i = 0; i < kTries; ++i) {
     const GemmCase problem = draw_case(random, kernel, limits);
     const Problem as_problem = to_problem(problem.gemm);

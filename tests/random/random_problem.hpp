@@ -25,14 +25,16 @@ struct RandomLimits {
   std::int64_t longest = 0;        ///< of m, n and k, at least 64
 };
 
-/// Draws problem number `index` of a seed; equal arguments give equal problems. Every template of
-/// the catalog has the same chance. Types, layouts, alignments, leading dimensions, alpha and beta
-/// are drawn; sizes are tiny, next to edges of tiles, whole vectors, anything, and k is 0 at times.
-/// The configuration is the default, a preferred or any valid one; other values of `attempt` give
-/// others for the same problem. Throws Error(internal) if it finds no problem for a template.
+/// Draws problem number `index` of a seed; equal arguments give equal problems. Without a name
+/// every template of the catalog has the same chance. Types, layouts, alignments, leading
+/// dimensions, alpha and beta are drawn; sizes are tiny, next to edges of tiles, whole vectors,
+/// anything, and k is 0 at times. The configuration is the default, a preferred or any valid one;
+/// other values of `attempt` give others for the same problem. Throws Error(usage) if there is no
+/// such template, Error(internal) if it finds no problem for one.
 [[nodiscard]] RandomProblem draw_problem(std::uint64_t seed, std::uint64_t index, int attempt,
                                          const Catalog& catalog, const DeviceLimits& device,
-                                         const RandomLimits& limits);
+                                         const RandomLimits& limits,
+                                         const std::string& template_name = "");
 
 /// The command that repeats its verification with the same data.
 [[nodiscard]] std::string command_to_repeat(const RandomProblem& drawn, const std::string& device,

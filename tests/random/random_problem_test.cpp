@@ -59,6 +59,15 @@ TEST(RandomProblem, IsTheSameEachTime) {
   EXPECT_EQ(drawn(3).problem.gemm, drawn(3, 1).problem.gemm) << "only the configuration changes";
 }
 
+TEST(RandomProblem, CanBeOfOneTemplate) {
+  const DeviceLimits device = limits_of_arch("sm_90a").value();
+  for (std::uint64_t index = 0; index < 20; ++index) {
+    const RandomProblem one =
+        draw_problem(7, index, 0, Catalog::builtin(), device, kLimits, "gemm_wgmma");
+    EXPECT_EQ(one.candidate.template_name, "gemm_wgmma");
+  }
+}
+
 TEST(RandomProblem, ItsCommandNamesIt) {
   for (std::uint64_t index = 0; index < 200; ++index) {
     const RandomProblem one = drawn(index);

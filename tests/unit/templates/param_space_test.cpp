@@ -154,6 +154,19 @@ TEST(ParamSpace, DefaultMovesAsFewTunablesAsItMust) {
   EXPECT_EQ(far.default_config(), Config::parse("a=0 b=1 c=1"));
 }
 
+TEST(ParamSpace, ANearDefaultTakesFewChanges) {
+  EXPECT_EQ(small_builder().build().near_default(), Config::parse("a=1 b=4"));
+  SpaceBuilder five;
+  for (const char* name : {"a", "b", "c", "d", "e"}) five.tune(name, {0, 1});
+  const SpaceBuilder all = SpaceBuilder(five).require("a + b + c + d + e == 5");
+  EXPECT_EQ(all.build().near_default(), std::nullopt);
+  EXPECT_EQ(all.build().default_config(), Config::parse("a=1 b=1 c=1 d=1 e=1"));
+  // What is preferred is too far, so what is valid has to do.
+  const auto preferring = SpaceBuilder(five).prefer("a + b + c + d + e == 5").build();
+  EXPECT_EQ(preferring.near_default(), Config::parse("a=0 b=0 c=0 d=0 e=0"));
+  EXPECT_EQ(preferring.default_config(), Config::parse("a=1 b=1 c=1 d=1 e=1"));
+}
+
 TEST(ParamSpace, BindingsHoldAllNames) {
   const auto builder = small_builder();
   const auto space = builder.build();

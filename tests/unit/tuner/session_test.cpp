@@ -69,6 +69,17 @@ TEST_F(SessionTest, DefaultsOfAllTemplatesComeFirstTheLargestSpaceLeading) {
   EXPECT_EQ(distinct.size(), 32U);
 }
 
+TEST_F(SessionTest, TellsHowLongTheDeviceHadWork) {
+  request.policy.finalists = 0;
+  ScriptedEvaluator evaluator([](const EvaluationJob& job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    return by_config(job);
+  });
+  const Progress progress = run(evaluator).progress;
+  EXPECT_GE(progress.device_s, 0.002 * static_cast<double>(evaluator.evaluated().size()));
+  EXPECT_LE(progress.device_s, progress.elapsed_s);
+}
+
 TEST_F(SessionTest, RunsAreReproducibleWhateverTheCompilerTakes) {
   request.templates = {"toy", "toy_slow"};
   request.strategy = "random";
@@ -295,6 +306,7 @@ TEST_F(SessionTest, AnEvaluatorThatIsNeverReadyEndsWithTheBudget) {
   const auto result = run(evaluator);
   EXPECT_EQ(result.session.state, "budget");
   EXPECT_LT(result.progress.elapsed_s, 5.0);
+  EXPECT_EQ(result.progress.device_s, 0.0);
   EXPECT_THAT(evaluator.evaluated(), IsEmpty());
   EXPECT_THAT(stored(), IsEmpty());
 }

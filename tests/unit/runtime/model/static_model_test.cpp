@@ -100,7 +100,7 @@ TEST_F(StaticModelTest, RatesFollowTheOperandsType) {
 TEST_F(StaticModelTest, NoLaunchBeatsItsOperandsTraffic) {
   profile.dram_bytes_per_ns = 1.0;
   profile.launch_ns = 500.0;
-  EXPECT_NEAR(*time_of({"memory = 1"}), 3 * 64 * 64 * 2 + 500.0, 1.0);
+  EXPECT_NEAR(*time_of({"memory = 1"}), 3 * 64 * 64 * 2 + 3.1 * 500.0, 1.0);
 }
 
 TEST_F(StaticModelTest, WhatTheDeviceCannotLaunchComesLast) {
@@ -135,6 +135,28 @@ TEST(StaticTimes, CostsAreOfTheLaunchThatIsNamedAsTheTemplate) {
   const double direct = *static_time_ns(kernel, config, problem, profile);
   EXPECT_GT(repacked, direct) << "a pass over both operands more";
   EXPECT_LT(repacked, 1.5 * direct);
+}
+
+// Launches that are left out cost nothing, and one behind less if it may begin meanwhile.
+TEST(StaticTimes, EveryLaunchThatTakesPlaceCosts) {
+  const Problem problem = to_problem(Gemm::of(DType::bf16, 256, 256, 8192));
+  DeviceProfile profile = built_in_profile("h200").value();
+  const KernelTemplate& kernel = Catalog::builtin().at("gemm_wgmma");
+  const auto launches_of = [&](Config config) {
+    profile.launch_ns = 0.0;
+    const double work = *static_time_ns(kernel, config, problem, profile);
+    profile.launch_ns = 1000.0;
+    return (*static_time_ns(kernel, config, problem, profile) - work) / profile.launch_ns;
+  };
+  Config config = *kernel.space(problem, profile.limits)
+                       .narrowed({{"splits", {1}}, {"repack", {0}}, {"early", {1}}})
+                       .default_config();
+  EXPECT_NEAR(launches_of(config), 3.1, 1e-6);
+  config.set("splits", 8);
+  const double with_sum = launches_of(config);
+  EXPECT_NEAR(with_sum, 3.1 + 1.75, 1e-6);
+  config.set("repack", 1);
+  EXPECT_NEAR(launches_of(config), with_sum + 5.5, 1e-6);
 }
 
 TEST(StaticTimes, OfTheCatalogPreferWhatIsKnownToBeFaster) {

@@ -18,6 +18,9 @@ class TransferTest : public ::testing::Test {
   Config carried(const Problem& problem, double distance = 0.5) const {
     return Transfer(wgmma, problem, h200).carry(tuned, distance).value().config;
   }
+  [[nodiscard]] Config carried_anew(const Config& config, const Problem& problem) const {
+    return Transfer(wgmma, problem, h200).carry(config, 0.5).value().config;
+  }
   static Problem product(std::int64_t m, std::int64_t n, std::int64_t k) {
     return to_problem(Gemm::of(DType::f16, m, n, k, Storage::n, Storage::t));
   }
@@ -36,6 +39,15 @@ TEST_F(TransferTest, OnlyWhatAlignmentForbidsIsChanged) {
   EXPECT_EQ(config.at("store"), 0);
   EXPECT_EQ(config.at("tile_cols"), 256);
   EXPECT_EQ(config.at("stages"), 4);
+}
+
+TEST_F(TransferTest, WhatMendedOneConfigurationMendsTheNext) {
+  const Problem problem = product(4096, 4095, 4098);
+  Transfer transfer(wgmma, problem, h200);
+  const Config other = testing::built_in_config("gemm_wgmma", {{"tile_cols", 192}, {"stages", 5}});
+  for (const Config& config : {tuned, other, tuned}) {
+    EXPECT_EQ(transfer.carry(config, 0.5).value().config, carried_anew(config, problem));
+  }
 }
 
 TEST_F(TransferTest, FewTilesAreDividedAlongK) {
