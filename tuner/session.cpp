@@ -190,8 +190,8 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   EvaluationJob job = planned;
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
-  auto evaluation = ledger_.occupy_device(
-      [&] { return evaluator_.evaluate(job, StopGrace(context_.stop)); });
+  auto evaluation =
+      ledger_.occupy_device([&] { return evaluator_.evaluate(job, StopGrace(context_.stop)); });
   if (!evaluation) {
     context_.store.withdraw_attempt(trial.key, context_.session_id);
     return false;

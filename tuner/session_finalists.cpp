@@ -99,8 +99,8 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     context_.observer.on_note("the device was not ready in time to compare the best candidates");
     return {};
   }
-  const auto compared_in_turns = ledger_.occupy_device(
-      [&] { return evaluator.compare(request, StopGrace(context_.stop)); });
+  const auto compared_in_turns =
+      ledger_.occupy_device([&] { return evaluator.compare(request, StopGrace(context_.stop)); });
   if (!compared_in_turns) return {};
   const Comparison& comparison = *compared_in_turns;
   if (!comparison.note.empty()) {
