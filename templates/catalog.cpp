@@ -15,6 +15,7 @@
 #include "templates/front_matter.hpp"
 #include "templates/header_inliner.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
 
 namespace kiln {
 namespace {
@@ -106,7 +107,7 @@ Catalog::Catalog() {
   }
   headers_ = headers;
   for (const auto& [path, text] : embedded_files()) {
-    if (is_header(path) || !has_front_matter(text)) continue;
+    if (is_header(path) || !has_front_matter(text) || declares_operation(text)) continue;
     add(KernelTemplate::parse(path, text), path, headers_);
   }
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -46,6 +47,33 @@ bool multiply(std::int64_t a, std::int64_t b, std::int64_t& out) {
   return true;
 }
 
+bool add(double a, double b, double& out) {
+  out = a + b;
+  return true;
+}
+
+bool subtract(double a, double b, double& out) {
+  out = a - b;
+  return true;
+}
+
+bool multiply(double a, double b, double& out) {
+  out = a * b;
+  return true;
+}
+
+bool divide(double a, double b, double& out) {
+  if (b == 0.0) return false;
+  out = std::trunc(a / b);
+  return true;
+}
+
+bool remainder(double a, double b, double& out) {
+  if (b == 0.0) return false;
+  out = std::fmod(a, b);
+  return true;
+}
+
 bool divide(std::int64_t a, std::int64_t b, std::int64_t& out) {
   if (b == 0 || (a == kMin && b == -1)) return false;
   out = a / b;
@@ -58,22 +86,57 @@ bool remainder(std::int64_t a, std::int64_t b, std::int64_t& out) {
   return true;
 }
 
-bool ceil_div(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  std::int64_t quotient = 0;
-  if (!divide(a, b, quotient)) return false;
-  const bool rounded_down = a % b != 0 && (a < 0) == (b < 0);
+template <class Number>
+bool ceil_div(Number a, Number b, Number& out) {
+  Number quotient = 0;
+  Number rest = 0;
+  if (!divide(a, b, quotient) || !remainder(a, b, rest)) return false;
+  const bool rounded_down = rest != 0 && (a < 0) == (b < 0);
   out = rounded_down ? quotient + 1 : quotient;
   return true;
 }
 
-bool round_up(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  std::int64_t steps = 0;
+template <class Number>
+bool round_up(Number a, Number b, Number& out) {
+  Number steps = 0;
   return ceil_div(a, b, steps) && multiply(steps, b, out);
 }
 
-bool gcd(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  if (a == kMin || b == kMin) return false;
-  out = std::gcd(a, b);
+/// A number as the bits that some functions are about.
+bool whole(std::int64_t a, std::int64_t& out) {
+  out = a;
+  return true;
+}
+
+bool whole(double a, std::int64_t& out) {
+  constexpr double kMostWhole = 9007199254740992.0;  // 2^53
+  if (!(std::fabs(a) <= kMostWhole)) return false;
+  out = static_cast<std::int64_t>(a);
+  return true;
+}
+
+template <class Number>
+bool gcd(Number a, Number b, Number& out) {
+  std::int64_t x = 0;
+  std::int64_t y = 0;
+  if (!whole(a, x) || !whole(b, y) || x == kMin || y == kMin) return false;
+  out = static_cast<Number>(std::gcd(x, y));
+  return true;
+}
+
+template <class Number>
+bool is_pow2(Number a, Number& out) {
+  std::int64_t bits = 0;
+  if (!whole(a, bits)) return false;
+  out = bits > 0 && std::has_single_bit(static_cast<std::uint64_t>(bits)) ? 1 : 0;
+  return true;
+}
+
+template <class Number>
+bool log2_of(Number a, Number& out) {
+  std::int64_t bits = 0;
+  if (!whole(a, bits) || bits <= 0) return false;
+  out = static_cast<Number>(std::bit_width(static_cast<std::uint64_t>(bits)) - 1);
   return true;
 }
 
@@ -92,9 +155,10 @@ int NameTable::find(std::string_view name) const {
   return found == slots_.end() ? -1 : found->second;
 }
 
-std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
+template <class Number>
+std::optional<Number> Expression::run(std::span<const Number> values) const {
   using Code = Op::Code;
-  std::array<std::int64_t, kMaxExpressionStack> stack;
+  std::array<Number, kMaxExpressionStack> stack;
   std::size_t top = 0;  // number of values on the stack
   const Op* const code = code_->data();
   const std::size_t length = code_->size();
@@ -102,18 +166,18 @@ std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> v
   for (std::size_t at = 0; at < length; ++at) {
     const Op& op = code[at];
     if (op.code == Code::constant) {
-      stack[top++] = op.value;
+      stack[top++] = static_cast<Number>(op.value);
       continue;
     }
     if (op.code == Code::name) {
       stack[top++] = values[static_cast<std::size_t>(op.operand)];
       continue;
     }
-    std::int64_t& last = stack[top - 1];
+    Number& last = stack[top - 1];
     bool defined = true;
     switch (op.code) {
       case Code::negate:
-        defined = subtract(0, last, last);
+        defined = subtract(Number{0}, last, last);
         break;
       case Code::logical_not:
         last = last == 0;
@@ -122,14 +186,13 @@ std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> v
         last = last != 0;
         break;
       case Code::is_pow2:
-        last = last > 0 && std::has_single_bit(static_cast<std::uint64_t>(last));
+        defined = is_pow2(last, last);
         break;
       case Code::log2:
-        defined = last > 0;
-        if (defined) last = std::bit_width(static_cast<std::uint64_t>(last)) - 1;
+        defined = log2_of(last, last);
         break;
       case Code::abs:
-        if (last < 0) defined = subtract(0, last, last);
+        if (last < 0) defined = subtract(Number{0}, last, last);
         break;
       case Code::and_jump:
         if (last == 0) {
@@ -154,8 +217,8 @@ std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> v
         at = static_cast<std::size_t>(op.operand) - 1;
         break;
       default: {  // the binary operators
-        const std::int64_t right = last;
-        std::int64_t& left = stack[--top - 1];
+        const Number right = last;
+        Number& left = stack[--top - 1];
         switch (op.code) {
           case Code::add:
             defined = add(left, right, left);
@@ -213,6 +276,14 @@ std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> v
     if (!defined) return std::nullopt;
   }
   return stack[0];
+}
+
+std::optional<std::int64_t> Expression::evaluate(std::span<const std::int64_t> values) const {
+  return run<std::int64_t>(values);
+}
+
+std::optional<double> Expression::evaluate_real(std::span<const double> values) const {
+  return run<double>(values);
 }
 
 }  // namespace kiln

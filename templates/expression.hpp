@@ -68,6 +68,10 @@ class Expression {
 
   /// `values` is indexed by slot. Nothing when undefined (division by zero, overflow).
   [[nodiscard]] std::optional<std::int64_t> evaluate(std::span<const std::int64_t> values) const;
+  /// The same in floating point, for counts that exceed 64 bits: division still truncates, nothing
+  /// overflows, and what is undefined is a division by zero or a function of bits (gcd, is_pow2,
+  /// log2) of a number beyond 2^53.
+  [[nodiscard]] std::optional<double> evaluate_real(std::span<const double> values) const;
   /// Slots of the names it mentions, ascending, without repeats.
   [[nodiscard]] const std::vector<int>& names_used() const { return names_used_; }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -76,6 +80,8 @@ class Expression {
   friend class ExpressionParser;
   struct Op;
   Expression() = default;
+  template <class Number>
+  [[nodiscard]] std::optional<Number> run(std::span<const Number> values) const;
   std::string text_;
   std::vector<int> names_used_;
   std::shared_ptr<const std::vector<Op>> code_;  ///< postfix, with jumps for && || ?:

@@ -21,11 +21,6 @@ std::string_view first_word(std::string_view text) {
   return text.substr(0, text.find_first_of(kLineSpace));
 }
 
-bool is_key(std::string_view word) {
-  const auto& keys = front_matter_keys();
-  return std::find(keys.begin(), keys.end(), word) != keys.end();
-}
-
 /// Calls `visit(line, number)` for each line, without its end.
 template <class Visit>
 void for_each_line(std::string_view source, const Visit& visit) {
@@ -56,18 +51,6 @@ bool is_incomplete(const FrontMatterLine& line) {
   return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
 }
 
-/// `require -x < 3` begins a statement, `block * 2` continues one: a key is followed by an operand,
-/// a name by an operator.
-bool begins_statement(std::string_view body) {
-  const auto word = first_word(body);
-  if (!is_key(word)) return false;
-  const auto rest = trimmed(body.substr(word.size()));
-  if (rest.empty()) return true;
-  constexpr std::string_view kPrefixes = "(!-";
-  return kPrefixes.find(rest.front()) != std::string_view::npos ||
-         kOperators.find(rest.front()) == std::string_view::npos;
-}
-
 /// What no statement begins with.
 bool continues(std::string_view body) {
   const char first = body.front();
@@ -77,7 +60,8 @@ bool continues(std::string_view body) {
 
 class Reader {
  public:
-  Reader(const std::string& file, std::string_view source) : file_(file) {
+  Reader(const std::string& file, std::string_view source, const std::vector<std::string>& keys)
+      : file_(file), keys_(keys) {
     for_each_line(source, [this](std::string_view line, int number) { read(line, number); });
   }
   [[nodiscard]] std::vector<FrontMatterLine> take() { return std::move(lines_); }
@@ -193,6 +177,18 @@ class Reader {
             place(line, text, number)};
   }
 
+  /// `require -x < 3` begins a statement, `block * 2` continues one: a key is followed by an
+  /// operand, a name by an operator.
+  [[nodiscard]] bool begins_statement(std::string_view body) const {
+    const auto word = first_word(body);
+    if (std::find(keys_.begin(), keys_.end(), word) == keys_.end()) return false;
+    const auto rest = trimmed(body.substr(word.size()));
+    if (rest.empty()) return true;
+    constexpr std::string_view kPrefixes = "(!-";
+    return kPrefixes.find(rest.front()) != std::string_view::npos ||
+           kOperators.find(rest.front()) == std::string_view::npos;
+  }
+
   void count(std::string_view line, std::string_view body, int number) {
     if (++count_ <= kMostFrontMatterLines) return;
     throw_at(place(line, body, number), body, 0,
@@ -200,6 +196,7 @@ class Reader {
   }
 
   std::string file_;
+  const std::vector<std::string>& keys_;
   std::vector<FrontMatterLine> lines_;
   std::string struct_;  ///< the marked one that is open
   std::ptrdiff_t depth_ = 0;
@@ -217,7 +214,7 @@ void FrontMatterLine::fail(std::size_t offset, std::string_view message) const {
   throw_at(text_place, text, offset, message);
 }
 
-const std::vector<std::string>& front_matter_keys() {
+const std::vector<std::string>& template_keys() {
   static const std::vector<std::string> keys{
       "template", "purpose", "operation", "config",    "at",     "arch",     "types",  "tune",
       "let",      "require", "prefer",    "priority",  "launch", "grid",     "block",  "cluster",
@@ -229,8 +226,9 @@ bool has_front_matter(std::string_view source) {
   return source.starts_with(kMark) || source.find("\n//@") != std::string_view::npos;
 }
 
-std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source) {
-  return Reader(file, source).take();
+std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source,
+                                               const std::vector<std::string>& keys) {
+  return Reader(file, source, keys).take();
 }
 
 bool is_identifier(std::string_view text) {

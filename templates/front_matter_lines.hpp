@@ -40,8 +40,8 @@ struct FrontMatterLine {
   [[noreturn]] void fail(std::size_t offset, std::string_view message) const;
 };
 
-/// The keys that a statement can begin with.
-[[nodiscard]] const std::vector<std::string>& front_matter_keys();
+/// The keys that a statement of a template can begin with.
+[[nodiscard]] const std::vector<std::string>& template_keys();
 /// Whether any line begins with `//@`.
 [[nodiscard]] bool has_front_matter(std::string_view source);
 /// The statements of a file, in order: lines that begin with `//@`, declarations of a marked struct
@@ -51,8 +51,9 @@ struct FrontMatterLine {
 ///   - if that line begins with what cannot begin a statement: an operator, a number, `slot=`.
 /// Throws Error(template_) at the first line that is too many, and at a mark of a declaration that
 /// comes after something else.
-[[nodiscard]] std::vector<FrontMatterLine> read_front_matter(const std::string& file,
-                                                             std::string_view source);
+[[nodiscard]] std::vector<FrontMatterLine> read_front_matter(
+    const std::string& file, std::string_view source,
+    const std::vector<std::string>& keys = template_keys());
 
 /// Letters, digits and underscores, no digit first.
 [[nodiscard]] bool is_identifier(std::string_view text);

@@ -104,7 +104,7 @@ class FrontMatterParser {
   }
 
   void check_keys() const {
-    const auto& keys = front_matter_keys();
+    const auto& keys = template_keys();
     for (const auto& line : lines_) {
       if (std::find(keys.begin(), keys.end(), line.key) == keys.end()) {
         line.fail_at_key(

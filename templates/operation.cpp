@@ -5,62 +5,121 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "templates/catalog.hpp"
+#include "templates/front_matter_lines.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 
 namespace kiln {
 namespace {
-
-double size_of(const Problem& problem, std::string_view name) {
-  return static_cast<double>(problem.size(name).value_or(0));
-}
 
 double bytes_of(const Problem& problem, std::string_view slot) {
   const auto type = problem.type(slot);
   return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
 }
 
-double gemm_flops(const Problem& problem) {
-  return 2.0 * size_of(problem, "m") * size_of(problem, "n") * size_of(problem, "k");
+struct Place {
+  std::string_view operand;
+  std::size_t pointer_at;
+  std::size_t ld_at;
+};
+
+/// The argument of gemm kernels is a struct of its own, which has more than operands.
+void place_in_gemm_args(Operation& operation) {
+  constexpr Place kPlaces[]{{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
+                            {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
+                            {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
+                            {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}};
+  for (const Place& place : kPlaces) {
+    const auto at = std::ranges::find(operation.operands, place.operand, &OperandSpec::name);
+    if (at == operation.operands.end()) continue;
+    at->pointer_at = static_cast<std::uint16_t>(place.pointer_at);
+    at->ld_at = static_cast<std::uint16_t>(place.ld_at);
+  }
+  operation.workspace_at = offsetof(GemmArgs, workspace);
 }
 
-double gemm_bytes(const Problem& problem) {
-  const double m = size_of(problem, "m");
-  const double n = size_of(problem, "n");
-  const double k = size_of(problem, "k");
-  const double read_c = problem.trait("reads_c").value_or(0) != 0 ? bytes_of(problem, "c") : 0.0;
-  return m * k * bytes_of(problem, "a") + k * n * bytes_of(problem, "b") +
-         m * n * (bytes_of(problem, "d") + read_c);
+std::vector<Operation> built_in_operations() {
+  std::vector<Operation> all;
+  for (const auto& [path, text] : embedded_files()) {
+    if (!path.ends_with(".cu") || !declares_operation(text)) continue;
+    all.push_back(Operation::parse(path, text));
+    if (all.back().name == "gemm") place_in_gemm_args(all.back());
+  }
+  return all;
 }
 
 }  // namespace
 
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all{
-      {.name = "gemm",
-       .purpose = "General matrix multiplication: D = alpha * op(A) * op(B) + beta * C",
-       .size_names = {"m", "n", "k"},
-       .type_slots = {"a", "b", "c", "d", "acc"},
-       .trait_names = {"trans_a", "trans_b", "align_a", "align_b", "align_c", "align_d", "reads_c"},
-       .operands = {{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
-                    {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
-                    {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
-                    {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}},
-       .workspace_at = offsetof(GemmArgs, workspace),
-       .flops = gemm_flops,
-       .bytes = gemm_bytes},
-  };
-  return all;
+std::string_view to_string(OperandRole role) {
+  switch (role) {
+    case OperandRole::in:
+      return "in";
+    case OperandRole::out:
+      return "out";
+    case OperandRole::inout:
+      return "inout";
+  }
+  return "";
 }
 
-const OperandPlace* Operation::operand(std::string_view slot) const {
-  const auto found = std::ranges::find(operands, slot, &OperandPlace::slot);
+std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
+  std::vector<double> values;
+  // The order in which OperationParser interned them.
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<double>(i));
+  for (const auto& size : size_names) {
+    const auto value = problem.size(size);
+    if (!value) return std::nullopt;
+    values.push_back(static_cast<double>(*value));
+  }
+  for (const auto& trait : trait_names) {
+    const auto value = problem.trait(trait);
+    if (!value) return std::nullopt;
+    values.push_back(static_cast<double>(*value));
+  }
+  for (const auto& slot : type_slots) {
+    const auto type = problem.type(slot);
+    if (!type) return std::nullopt;
+    values.push_back(size_bytes(*type));
+    values.push_back(packed_values(*type));
+    values.push_back(static_cast<double>(*type));
+  }
+  return values;
+}
+
+double Operation::flops(const Problem& problem) const {
+  const auto known = values(problem);
+  return known && flops_ ? flops_->evaluate_real(*known).value_or(0.0) : 0.0;
+}
+
+double Operation::bytes(const Problem& problem) const {
+  const auto known = values(problem);
+  if (!known) return 0.0;
+  if (bytes_) return bytes_->evaluate_real(*known).value_or(0.0);
+  double sum = 0.0;
+  for (const OperandSpec& operand : operands) {
+    if (operand.when && operand.when->evaluate_real(*known).value_or(0.0) == 0.0) continue;
+    double elements = operand.role == OperandRole::inout ? 2.0 : 1.0;
+    for (const Expression& extent : operand.extents) {
+      elements *= extent.evaluate_real(*known).value_or(0.0);
+    }
+    sum += elements * bytes_of(problem, operand.name);
+  }
+  return sum;
+}
+
+const OperandSpec* Operation::operand(std::string_view slot) const {
+  const auto found = std::ranges::find(operands, slot, &OperandSpec::name);
   return found == operands.end() ? nullptr : &*found;
+}
+
+const std::vector<Operation>& operations() {
+  static const std::vector<Operation> all = built_in_operations();
+  return all;
 }
 
 const Operation* find_operation(std::string_view name) {
   const auto& all = operations();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const Operation& o) { return o.name == name; });
+  const auto found = std::ranges::find(all, name, &Operation::name);
   return found == all.end() ? nullptr : &*found;
 }
 

@@ -86,7 +86,7 @@ class Planner {
 
   void place(const Operation& operation) {
     const std::int64_t in_workspace = spec_.workspace ? value_(*spec_.workspace) : -1;
-    const OperandPlace* const operand = operation.operand(spec_.slot);
+    const OperandSpec* const operand = operation.operand(spec_.slot);
     in_workspace_ = in_workspace >= 0;
     if (in_workspace_) {
       if (in_workspace % kLine != 0) fail("its place in the workspace is not a multiple of 16");

@@ -13,6 +13,7 @@ Action add_import(CLI::App& verb);
 Action add_inspect(CLI::App& verb);
 Action add_list(CLI::App& verb);
 Action add_merge(CLI::App& verb);
+Action add_operations(CLI::App& verb);
 Action add_prune(CLI::App& verb);
 Action add_render(CLI::App& verb);
 Action add_run(CLI::App& verb);
@@ -79,6 +80,13 @@ const std::vector<Verb>& verbs() {
        {"kiln templates", "kiln templates gemm_wmma",
         "kiln templates gemm_wmma --m 4096 --n 4096 --k 4096 --dtype f16 --arch sm_90a"},
        add_templates},
+      {"operations",
+       kKernels,
+       kNoDevice,
+       "List the operations, or describe one: what its problems consist of and what they cost",
+       "",
+       {"kiln operations", "kiln operations gemm", "kiln operations --json"},
+       add_operations},
       {"render",
        kKernels,
        kNoDevice,

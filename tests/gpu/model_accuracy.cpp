@@ -203,11 +203,15 @@ class Runs {
     }
     MemoryLedger ledger(device_, device_.free_memory_bytes());
     const OperandSet operands(ledger, gemm, "the problem");
-    const GemmArgs args = operands.arguments(1.0, 0.0, 0);
+    const DeviceBuffer workspace(ledger, prepared.job.workspace_bytes.front(), "the workspace");
+    const GemmArgs args = operands.arguments(1.0, 0.0, workspace.address());
     const auto& launches = prepared.job.geometry.front();
     double total_ns = 0.0;
     for (std::size_t i = 0; i < launches.size() && status.ok(); ++i) {
-      total_ns += device_.predict({module->functions()[i], launches[i], &args}, status).time_ns;
+      if (launches[i].left_out()) continue;
+      total_ns +=
+          device_.predict({module->functions()[i], launches[i], &args, sizeof(args)}, status)
+              .time_ns;
     }
     if (status.ok()) return total_ns;
     fmt::print(stderr, "{}: {}\n", candidate_text(candidate), status.message);

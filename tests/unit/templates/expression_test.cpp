@@ -16,7 +16,8 @@ using test::error_text;
 using ::testing::HasSubstr;
 using Value = std::optional<std::int64_t>;
 
-/// With tile_k = 32, tile_m = 128, device.sm = 90, zero = 0.
+/// With tile_k = 32, tile_m = 128, device.sm = 90, zero = 0. In floating point it is the same, as
+/// long as the result is exact there.
 Value evaluate(std::string_view text) {
   NameTable names;
   std::vector<std::int64_t> values;
@@ -28,7 +29,18 @@ Value evaluate(std::string_view text) {
   name("tile_m", 128);
   name("device.sm", 90);
   name("zero", 0);
-  return Expression::parse(text, names, {"test.cu", 7, 12}).evaluate(values);
+  const Expression expression = Expression::parse(text, names, {"test.cu", 7, 12});
+  const Value value = expression.evaluate(values);
+  constexpr std::int64_t kExact = std::int64_t{1} << 53;
+  if (value && *value >= -kExact && *value <= kExact) {
+    const std::vector<double> real(values.begin(), values.end());
+    EXPECT_EQ(expression.evaluate_real(real), static_cast<double>(*value)) << text;
+  }
+  return value;
+}
+
+std::optional<double> evaluate_real(std::string_view text) {
+  return Expression::parse(text, NameTable(), {"test.cu", 7, 12}).evaluate_real({});
 }
 
 std::string why_refused(std::string_view text) {
@@ -129,6 +141,18 @@ TEST(Expression, UndefinedValues) {
                            "1 / zero ? 1 : 2"}) {
     EXPECT_EQ(evaluate(text), std::nullopt) << text;
   }
+}
+
+TEST(Expression, RealNumbersDoNotOverflow) {
+  EXPECT_EQ(evaluate("9223372036854775807 * 4"), std::nullopt);
+  EXPECT_EQ(evaluate_real("9223372036854775807 * 4"), 0x1p65);
+  EXPECT_EQ(evaluate_real("-7 / 2"), -3.0) << "division truncates all the same";
+  EXPECT_EQ(evaluate_real("ceil_div(7, 2) + round_up(9, 4)"), 16.0);
+  EXPECT_EQ(evaluate_real("1 / 0"), std::nullopt);
+  EXPECT_EQ(evaluate_real("1 % 0"), std::nullopt);
+  EXPECT_EQ(evaluate_real("log2(0)"), std::nullopt);
+  EXPECT_EQ(evaluate_real("gcd(4611686018427387904, 2)"), std::nullopt)
+      << "has no exact bits there";
 }
 
 TEST(Expression, WhatIsNotReachedMayBeUndefined) {

@@ -78,30 +78,5 @@ RC_GTEST_PROP(ProblemProperty, AnyTextEitherParsesOrIsAUsageError, (const std::s
   }
 }
 
-TEST(Operation, GemmCosts) {
-  const Operation* gemm = find_operation("gemm");
-  ASSERT_NE(gemm, nullptr);
-  EXPECT_EQ(find_operation("gem"), nullptr);
-  auto description = Gemm::of(DType::f16, 10, 20, 30);
-  EXPECT_EQ(gemm->flops(to_problem(description)), 2.0 * 10 * 20 * 30);
-  EXPECT_EQ(gemm->bytes(to_problem(description)), 2.0 * (10 * 30 + 30 * 20 + 10 * 20));
-  description.reads_c = true;
-  description.c = DType::f32;
-  EXPECT_EQ(gemm->bytes(to_problem(description)),
-            2.0 * (10 * 30 + 30 * 20 + 10 * 20) + 4.0 * 10 * 20);
-}
-
-TEST(Operation, NamesAreThoseOfItsProblems) {
-  const Operation* gemm = find_operation("gemm");
-  const auto problem = to_problem(Gemm::of(DType::f32, 1, 1, 1));
-  std::vector<std::string> sizes, types, traits;
-  for (const auto& each : problem.sizes) sizes.push_back(each.name);
-  for (const auto& each : problem.types) types.push_back(each.slot);
-  for (const auto& each : problem.traits) traits.push_back(each.name);
-  EXPECT_EQ(sizes, gemm->size_names);
-  EXPECT_EQ(types, gemm->type_slots);
-  EXPECT_EQ(traits, gemm->trait_names);
-}
-
 }  // namespace
 }  // namespace kiln
