@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The operation that the templates of this folder compute, as data: what a problem of it consists of and
-// what it costs. Names, flags, keys and rates follow from these lines.
+// The operation that the templates of this folder compute, as data: what a problem of it consists
+// of, and what it costs.
 
 //@ operation  gemm
 //@ purpose    General matrix multiplication: D = alpha * op(A) * op(B) + beta * C
