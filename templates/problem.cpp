@@ -44,7 +44,7 @@ std::optional<std::int64_t> find_value(const std::vector<NamedValue>& values,
 }
 
 /// The words of a line of canonical text: exactly one space between them.
-std::vector<std::string_view> split_words(std::string_view text) {
+std::vector<std::string_view> canonical_words(std::string_view text) {
   std::vector<std::string_view> words;
   while (true) {
     const auto space = text.find(' ');
@@ -120,7 +120,7 @@ Problem Problem::parse(std::string_view canonical) {
   }
   Problem problem;
   bool first = true;
-  for (const auto word : split_words(canonical.substr(0, kind_end))) {
+  for (const auto word : canonical_words(canonical.substr(0, kind_end))) {
     if (first) {
       if (word.find('=') != std::string_view::npos) reject(word, "is not the name of an operation");
       problem.operation = word;
@@ -145,7 +145,7 @@ Problem Problem::parse(std::string_view canonical) {
   }
   const auto sizes = canonical.substr(kind_end + kKindEnd.size());
   if (sizes.empty()) return problem;
-  for (const auto word : split_words(sizes)) {
+  for (const auto word : canonical_words(sizes)) {
     const auto [name, value] = split_field(word);
     if (problem.size(name)) reject(word, "repeats a name");
     problem.sizes.push_back({std::string(name), parse_integer(word, value)});
