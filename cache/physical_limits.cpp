@@ -77,9 +77,9 @@ double least_time_ns(const Problem& problem, const DeviceClass& device) {
   const Operation* operation = find_operation(problem.operation);
   if (operation == nullptr) return kLeastNs;
   double flops_per_cycle = 0.0;
-  // The narrower operand decides: a kernel may compute in the wider one's type.
-  for (const std::string_view slot : {"a", "b"}) {
-    const auto type = problem.type(slot);
+  // The operand of the fastest type decides: a kernel may compute in any of theirs.
+  for (const OperandSpec& operand : operation->operands) {
+    const auto type = problem.type(operand.name);
     flops_per_cycle = std::max(flops_per_cycle, most_flops_per_cycle(type.value_or(DType::s8)));
   }
   const bool known = is_known(device);

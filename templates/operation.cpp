@@ -64,6 +64,7 @@ std::string_view to_string(OperandRole role) {
 
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
   std::vector<double> values;
+  values.reserve(static_cast<std::size_t>(names_.size()));
   // The order in which OperationParser interned them.
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<double>(i));
   for (const auto& size : size_names) {

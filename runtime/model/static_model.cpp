@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/operation.hpp"
 
 namespace kiln {
 namespace {
@@ -135,21 +136,10 @@ double round_clocks(const BlockClocks& block, double warps, double together) {
          together * block.tail;
 }
 
-/// Bytes of a gemm's operands; 0 for other operations, whose shapes are not known here.
+/// Fewest bytes that the problem moves; 0 for an operation that nothing is known of.
 double touched_bytes(const Problem& problem) {
-  const auto extent = [&](std::string_view name) {
-    return static_cast<double>(problem.size(name).value_or(0));
-  };
-  const auto bytes = [&](std::string_view slot) {
-    const auto type = problem.type(slot);
-    return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
-  };
-  const double m = extent("m");
-  const double n = extent("n");
-  const double k = extent("k");
-  const bool reads_c = problem.trait("reads_c").value_or(0) != 0;
-  return m * k * bytes("a") + k * n * bytes("b") +
-         m * n * (bytes("d") + (reads_c ? bytes("c") : 0.0));
+  const Operation* const operation = find_operation(problem.operation);
+  return operation == nullptr ? 0.0 : operation->bytes(problem);
 }
 
 double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const BlockClocks& block,
