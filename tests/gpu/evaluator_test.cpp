@@ -10,9 +10,13 @@
 #include <random>
 #include <vector>
 
+#include "cache/cubin_store.hpp"
+#include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
+#include "templates/digest.hpp"
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/row_gemm.hpp"
+#include "tests/support/toy_templates.hpp"
 #include "tuner/session.hpp"
 #include "tuner/worker_evaluator.hpp"
 
@@ -60,7 +64,11 @@ class GpuEvaluatorTest : public GpuTest {
   void SetUp() override {
     GpuTest::SetUp();
     if (IsSkipped()) return;
-    compiler_ = make_nvrtc_compiler();
+    // The kernels that verify and the references are the same for most problems.
+    compiler_ = std::make_shared<CachingCompiler>(
+        make_nvrtc_compiler("", SystemHeaders::precompile),
+        std::make_shared<CubinStore>((folder_.path() / "cubins.db").string(), std::int64_t{1} << 31,
+                                     nullptr));
     request_.gemm = Gemm::of(DType::f32, 256, 256, 256);
   }
   [[nodiscard]] EvaluationSetup setup() {
@@ -70,6 +78,7 @@ class GpuEvaluatorTest : public GpuTest {
     CompileRequest compile;
     compile.source = "#define FAULT " + std::to_string(static_cast<int>(fault)) + "\n" +
                      inline_headers(embedded_files(), "planted.cu", kPlanted);
+    compile.source_digest = digest_hex(compile.source);
     compile.plain_names = {"planted"};
     compile.arch = device_->info().limits.arch;
     const CompileResult compiled = compiler_->compile(compile);
@@ -134,6 +143,7 @@ class GpuEvaluatorTest : public GpuTest {
     return verified;
   }
 
+  TempFolder folder_;
   std::shared_ptr<Compiler> compiler_;
   TuneRequest request_;
 };
