@@ -135,13 +135,14 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
     const DType d = *problem.type("d");
     for (const auto& slot : expression.operands()) use(element_type(slot, d));
     epilogue = fmt::format("#define KILN_EPILOGUE(x) {}\n", expression.device_code(d));
+    const auto& slots = expression.operands();
+    const auto first = std::find_if(slots.begin(), slots.end(),
+                                    [](const EpilogueSlot& slot) { return slot.recorded; });
+    if (first != slots.end()) epilogue += "#define KILN_EPILOGUE_RECORDS 1\n";
     // What threads keep: those of columns go to memory at once.
     const unsigned ones = expression.peaks(OperandExtent::one);
     const unsigned rows = expression.peaks(OperandExtent::row);
     if ((ones | rows) != 0) {
-      const auto& slots = expression.operands();
-      const auto first = std::find_if(slots.begin(), slots.end(),
-                                      [](const EpilogueSlot& slot) { return slot.recorded; });
       epilogue += fmt::format("#define KILN_EPILOGUE_PEAKS {}, {}, {}\n",
                               support_of(element_type(*first, d)).device_name, ones, rows);
     }

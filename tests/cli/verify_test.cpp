@@ -413,6 +413,20 @@ TEST(Epilogues, AWrongPeakIsFound) {
   }
 }
 
+// Pairs of columns in two rows are finished together only where nothing is recorded.
+TEST(Epilogues, TensorCopiesStoreWhatRecordsPeaksOfColumns) {
+  const Sandbox sandbox;
+  for (const char* extent : {"m", "n", ""}) {
+    const std::string expression = std::string("amax(relu(acc * alpha), peak[") + extent + "])";
+    const auto run =
+        sandbox.run(with(on_gemm("verify", 40, 24, 64),
+                         {"--a", "bf16", "--b", "bf16", "--d", "f32", "--acc", "f32", "--ldd", "32",
+                          "--epilogue", expression, "--template", "gemm_wgmma", "--set",
+                          "store=1,tile_rows=64,tile_cols=16,consumers=1"}));
+    EXPECT_EQ(run.exit_code, 0) << expression << run.out << run.err;
+  }
+}
+
 TEST(Epilogues, FaultsOfAnExpressionAreShownInIt) {
   const Sandbox sandbox;
   const auto run =

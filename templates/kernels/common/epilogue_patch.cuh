@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-#if defined(KILN_EPILOGUE) && !defined(KILN_EPILOGUE_PEAKS)
+#if defined(KILN_EPILOGUE) && !defined(KILN_EPILOGUE_RECORDS)
 #define KILN_PATCHES_FINISH 1
 
 /// The names of an expression for a patch; amax() is not among them. kPairs: whether pairs of
