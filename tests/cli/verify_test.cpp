@@ -420,8 +420,8 @@ TEST(Epilogues, TensorCopiesStoreWhatRecordsPeaksOfColumns) {
     const std::string expression = std::string("amax(relu(acc * alpha), peak[") + extent + "])";
     const auto run =
         sandbox.run(with(on_gemm("verify", 40, 24, 64),
-                         {"--a", "bf16", "--b", "bf16", "--d", "f32", "--acc", "f32", "--ldd", "32",
-                          "--epilogue", expression, "--template", "gemm_wgmma", "--set",
+                         {"--layout", "nt", "--a", "bf16", "--b", "bf16", "--d", "f32", "--acc",
+                          "f32", "--epilogue", expression, "--template", "gemm_wgmma", "--set",
                           "store=1,tile_rows=64,tile_cols=16,consumers=1"}));
     EXPECT_EQ(run.exit_code, 0) << expression << run.out << run.err;
   }
