@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "templates/argument_list.hpp"
 #include "templates/expression.hpp"
 #include "templates/problem.hpp"
 
@@ -32,12 +33,59 @@ struct TraitSpec {
 enum class OperandRole : std::uint8_t { in, out, inout };
 [[nodiscard]] std::string_view to_string(OperandRole role);
 
+/// The random numbers that an input is filled with to be verified and timed.
+struct FillSpec {
+  enum class Kind : std::uint8_t {
+    normal,    ///< mean 0, deviation 1; 8-bit integers: 32
+    uniform,   ///< from 0 to below 1
+    positive,  ///< from 1/16 to below 1 + 1/16
+    integers,  ///< each of low to high with equal probability
+    sorted,    ///< likewise, ascending in the order of memory
+  };
+  Kind kind = Kind::normal;
+  std::optional<Expression> low, high;  ///< of integers and sorted, both included
+};
+
+/// A number that kernels get beside their operands.
+struct ScalarSpec {
+  std::string name;
+  NumberType type = NumberType::f32;
+  double value = 0.0;  ///< unless a user gives another
+  std::string comment;
+};
+
+/// What a right result of an operand that is written is, element by element, where `ref` is what
+/// the reference kernel computes.
+struct RightSpec {
+  enum class Kind : std::uint8_t {
+    exact,   ///< ref rounded to the operand's type
+    bound,   ///< |y - ref| <= u(y) |ref| + factor u(type) magnitude, u the unit roundoff
+    within,  ///< |y - ref| <= relative |ref| + absolute
+  };
+  Kind kind = Kind::exact;
+  std::uint16_t operand = 0;         ///< index
+  std::optional<Expression> factor;  ///< evaluated in floating point, of sizes
+  std::string roundoff_of;           ///< a type slot or the name of an element type
+  double relative = 0.0, absolute = 0.0;
+  int line = 0;
+};
+
+/// The kernel that says what is right, in the operation's own file.
+struct ReferenceSpec {
+  std::string kernel;              ///< its name, with template arguments if it has any
+  std::vector<Expression> grid;    ///< 1 to 3
+  std::vector<Expression> block;   ///< 1 to 3
+  std::vector<ArgumentSpec> args;  ///< as listed, or the default list
+  int line = 0;
+};
+
 /// An array in device memory that kernels of the operation get.
 struct OperandSpec {
   std::string name;  ///< of the type slot that its elements have
   OperandRole role = OperandRole::in;
   std::vector<Expression> extents;  ///< the outermost first; the last one lies contiguously
   std::optional<Expression> when;   ///< whether it takes part; absent: always
+  FillSpec fill;                    ///< of what is read
   std::string comment;
   /// Where a kernel's argument has its address and its leading dimension: byte offsets.
   std::uint16_t pointer_at = 0;
@@ -56,8 +104,10 @@ struct OperandSpec {
 ///     //@ flops      2 * m * n * k     // of one run
 ///     //@ bytes      ...               // optional; else what the operands have
 ///
-/// Names in expressions: sizes, traits, `<slot>_bytes`, `<slot>_packed`, `<slot>_type` compared
-/// with `type.f16` and so on. Immutable; thread-safe.
+/// docs/writing-templates.md has the rest: what operands are filled with, the sizes that are
+/// verified beside the tuned ones, the reference kernel and what a right result is. Names in
+/// expressions: sizes, derived sizes, traits, `<slot>_bytes`, `<slot>_packed`, `<slot>_type`
+/// compared with `type.f16` and so on. Immutable; thread-safe.
 class Operation {
  public:
   /// Reads a declaration. `file` names the source in errors. Throws Error(template_).
@@ -69,6 +119,17 @@ class Operation {
   std::vector<TraitSpec> traits;
   std::vector<OperandSpec> operands;
   std::vector<std::string> slot_comments;  ///< of type_slots
+  /// The element types that a slot of type_slots may have, the usual one first; none: any.
+  std::vector<std::vector<DType>> slot_types;
+  std::vector<std::pair<std::string, Expression>> derived;  ///< sizes that follow from others
+  std::vector<ScalarSpec> scalars;
+  std::vector<RightSpec> rights;           ///< one for each operand that is written
+  std::optional<ReferenceSpec> reference;  ///< absent: Kiln has one built in
+  std::optional<Expression> integers;      ///< R: with integers of -R to R all results are exact
+  std::vector<std::vector<NamedValue>> ragged;  ///< sizes, all of them, that are verified as well
+  bool deterministic = true;                    ///< two runs give the same bits
+  std::string file;                             ///< of the declaration
+  std::string source;                           ///< its text, which has the reference kernel
   std::string flops_text;
   std::string bytes_text;  ///< "" if they are those of the operands
   // The names again, by themselves.
@@ -83,6 +144,13 @@ class Operation {
   /// Fewest bytes of device memory that one run must move: each input read once, each output
   /// written once. 0 likewise.
   [[nodiscard]] double bytes(const Problem& problem) const;
+  /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for
+  /// one that lacks a name, or whose sizes give a derived one no value.
+  [[nodiscard]] std::vector<std::int64_t> whole_values(const Problem& problem) const;
+  [[nodiscard]] const NameTable& names() const { return names_; }
+  /// Throws Error(usage), which names the size, type or trait, for a problem that is outside of
+  /// what is declared.
+  void check(const Problem& problem) const;
   /// nullptr if no operand is of that slot.
   [[nodiscard]] const OperandSpec* operand(std::string_view slot) const;
 
@@ -99,9 +167,13 @@ class Operation {
 /// Whether a file with front matter declares an operation instead of a template.
 [[nodiscard]] bool declares_operation(std::string_view source);
 
-/// Those that are compiled in, by name.
-[[nodiscard]] const std::vector<Operation>& operations();
+/// Those that are compiled in and those that declare_operation() added, in that order. They live as
+/// long as the process. Thread-safe, as is all below.
+[[nodiscard]] std::vector<const Operation*> operations();
 /// nullptr if there is none of that name.
 [[nodiscard]] const Operation* find_operation(std::string_view name);
+/// Adds an operation, for all users of this process. One that is there already, with the same text,
+/// is left as it is; throws Error(template_) where another text declares the same name.
+void declare_operation(Operation operation);
 
 }  // namespace kiln

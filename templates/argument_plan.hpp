@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace kiln {
+
+/// The C++ types of numbers that kernels take: int, unsigned, long long, unsigned long long, float,
+/// double.
+enum class NumberType : std::uint8_t { s32, u32, s64, u64, f32, f64 };
+[[nodiscard]] std::size_t size_bytes(NumberType type);
+
+/// A place in the argument that is known only at a launch.
+struct ArgumentPatch {
+  enum class Source : std::uint8_t {
+    operand,    ///< its address; null if it is left out
+    float64,    ///< the address of an operand as float64 (references only)
+    magnitude,  ///< the address of what scales an output's bound (references only)
+    workspace,  ///< the workspace's address, or null if there is none
+    scalar,     ///< its value, converted to `type`
+  };
+  Source source = Source::operand;
+  NumberType type = NumberType::f64;  ///< of a scalar
+  std::uint16_t index = 0;            ///< of the operand or scalar, in the operation's order
+  std::uint16_t at = 0;               ///< byte offset in the argument
+  std::int64_t offset = 0;            ///< bytes added to the workspace's address
+  friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
+};
+
+/// What a launch passes to its kernel: all parameters in one piece of memory, each aligned to its
+/// size as CUDA lays parameters out. Numbers are in it, addresses and scalars come at the launch.
+struct ArgumentPlan {
+  std::vector<std::uint8_t> image;
+  std::vector<std::uint16_t> parameters;  ///< byte offset of each parameter
+  std::vector<ArgumentPatch> patches;
+  friend bool operator==(const ArgumentPlan&, const ArgumentPlan&) = default;
+};
+
+/// What the patches of a plan are filled with.
+struct ArgumentValues {
+  std::span<const std::uintptr_t> operands;    ///< in the operation's order
+  std::span<const std::uintptr_t> float64;     ///< likewise; empty: none is asked for
+  std::span<const std::uintptr_t> magnitudes;  ///< likewise
+  std::span<const double> scalars;
+  std::uintptr_t workspace = 0;
+};
+
+/// Copies the image to `to`, which has room for it, and fills the patches in. Neither locks nor
+/// allocates. Precondition: `values` has every index that the plan mentions.
+void fill_argument(const ArgumentPlan& plan, const ArgumentValues& values, void* to) noexcept;
+
+}  // namespace kiln
