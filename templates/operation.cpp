@@ -3,11 +3,6 @@
 #include "templates/operation.hpp"
 
 #include <algorithm>
-#include <cstddef>
-
-#include "templates/catalog.hpp"
-#include "templates/front_matter_lines.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
 
 namespace kiln {
 namespace {
@@ -15,37 +10,6 @@ namespace {
 double bytes_of(const Problem& problem, std::string_view slot) {
   const auto type = problem.type(slot);
   return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
-}
-
-struct Place {
-  std::string_view operand;
-  std::size_t pointer_at;
-  std::size_t ld_at;
-};
-
-/// The argument of gemm kernels is a struct of its own, which has more than operands.
-void place_in_gemm_args(Operation& operation) {
-  constexpr Place kPlaces[]{{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
-                            {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
-                            {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
-                            {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}};
-  for (const Place& place : kPlaces) {
-    const auto at = std::ranges::find(operation.operands, place.operand, &OperandSpec::name);
-    if (at == operation.operands.end()) continue;
-    at->pointer_at = static_cast<std::uint16_t>(place.pointer_at);
-    at->ld_at = static_cast<std::uint16_t>(place.ld_at);
-  }
-  operation.workspace_at = offsetof(GemmArgs, workspace);
-}
-
-std::vector<Operation> built_in_operations() {
-  std::vector<Operation> all;
-  for (const auto& [path, text] : embedded_files()) {
-    if (!path.ends_with(".cu") || !declares_operation(text)) continue;
-    all.push_back(Operation::parse(path, text));
-    if (all.back().name == "gemm") place_in_gemm_args(all.back());
-  }
-  return all;
 }
 
 }  // namespace
@@ -111,17 +75,6 @@ double Operation::bytes(const Problem& problem) const {
 const OperandSpec* Operation::operand(std::string_view slot) const {
   const auto found = std::ranges::find(operands, slot, &OperandSpec::name);
   return found == operands.end() ? nullptr : &*found;
-}
-
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = built_in_operations();
-  return all;
-}
-
-const Operation* find_operation(std::string_view name) {
-  const auto& all = operations();
-  const auto found = std::ranges::find(all, name, &Operation::name);
-  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace kiln

@@ -48,7 +48,7 @@ TextPart trimmed_part(std::string_view whole, std::string_view part) {
 class OperationParser {
  public:
   OperationParser(const std::string& file, std::string_view source)
-      : file_(file), lines_(read_front_matter(file, source, operation_keys())) {}
+      : file_(file), source_(source), lines_(read_front_matter(file, source, operation_keys())) {}
 
   Operation run() {
     check_keys();
@@ -57,6 +57,8 @@ class OperationParser {
       name.fail(0, "an operation's name consists of letters, digits and underscores");
     }
     result_.name = name.text;
+    result_.file = file_;
+    result_.source = source_;
     result_.purpose = need("purpose").text;
     need("size");
     need("type");
@@ -227,6 +229,7 @@ class OperationParser {
   }
 
   const std::string& file_;
+  std::string_view source_;
   std::vector<FrontMatterLine> lines_;
   Operation result_;
 };
