@@ -415,6 +415,29 @@ class ArgumentPlanner {
   ArgumentPlan plan_;
 };
 
+std::string one_argument_text(const ArgumentSpec& spec, const Operation& operation) {
+  switch (spec.kind) {
+    case ArgumentSpec::Kind::operand:
+      return operation.operands[spec.index].name;
+    case ArgumentSpec::Kind::float64:
+      return operation.operands[spec.index].name + ".f64";
+    case ArgumentSpec::Kind::magnitude:
+      return operation.operands[spec.index].name + ".magnitude";
+    case ArgumentSpec::Kind::workspace:
+      return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
+                        : std::string(kWorkspace);
+    case ArgumentSpec::Kind::scalar:
+      return operation.scalars[spec.index].name;
+    case ArgumentSpec::Kind::structure:
+      return fmt::format("{{{}}}", argument_text(spec.members, operation));
+    case ArgumentSpec::Kind::number:
+      break;
+  }
+  if (spec.type == NumberType::s32) return spec.value->text();
+  const auto found = std::ranges::find(kArgumentTypes, spec.type, &ArgumentType::type);
+  return fmt::format("({}) {}", found->spelling, spec.value->text());
+}
+
 }  // namespace
 
 std::vector<ArgumentSpec> parse_argument_list(const FrontMatterLine& line,
@@ -441,6 +464,15 @@ std::vector<ArgumentSpec> default_argument_list(const Operation& operation,
     spec.type = operation.scalars[i].type;
   }
   return list;
+}
+
+std::string argument_text(const std::vector<ArgumentSpec>& list, const Operation& operation) {
+  std::string text;
+  for (const ArgumentSpec& spec : list) {
+    if (!text.empty()) text += ", ";
+    text += one_argument_text(spec, operation);
+  }
+  return text;
 }
 
 ArgumentPlan plan_arguments(const std::vector<ArgumentSpec>& list,

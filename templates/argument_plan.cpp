@@ -58,6 +58,24 @@ std::size_t size_bytes(NumberType type) {
   return 0;
 }
 
+std::string_view to_string(NumberType type) {
+  switch (type) {
+    case NumberType::s32:
+      return "s32";
+    case NumberType::u32:
+      return "u32";
+    case NumberType::s64:
+      return "s64";
+    case NumberType::u64:
+      return "u64";
+    case NumberType::f32:
+      return "f32";
+    case NumberType::f64:
+      return "f64";
+  }
+  return "";
+}
+
 void fill_argument(const ArgumentPlan& plan, const ArgumentValues& values, void* to) noexcept {
   if (plan.image.empty()) return;
   std::memcpy(to, plan.image.data(), plan.image.size());

@@ -2,7 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/operation.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "kiln/error.hpp"
 
 namespace kiln {
 namespace {
@@ -10,6 +14,38 @@ namespace {
 double bytes_of(const Problem& problem, std::string_view slot) {
   const auto type = problem.type(slot);
   return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
+}
+
+/// What a problem lacks: "size", "trait" or "type" and a name, which is "" if it has everything.
+struct Lacking {
+  std::string_view what;
+  std::string_view name;
+};
+
+/// Appends the values of names() up to the derived ones, in the order in which OperationParser
+/// interned them.
+template <class Number>
+Lacking append_values(const Operation& operation, const Problem& problem,
+                      std::vector<Number>& values) {
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<Number>(i));
+  for (const auto& size : operation.size_names) {
+    const auto value = problem.size(size);
+    if (!value) return {"size", size};
+    values.push_back(static_cast<Number>(*value));
+  }
+  for (const auto& trait : operation.trait_names) {
+    const auto value = problem.trait(trait);
+    if (!value) return {"trait", trait};
+    values.push_back(static_cast<Number>(*value));
+  }
+  for (const auto& slot : operation.type_slots) {
+    const auto type = problem.type(slot);
+    if (!type) return {"type", slot};
+    values.push_back(static_cast<Number>(size_bytes(*type)));
+    values.push_back(static_cast<Number>(packed_values(*type)));
+    values.push_back(static_cast<Number>(*type));
+  }
+  return {};
 }
 
 }  // namespace
@@ -26,27 +62,52 @@ std::string_view to_string(OperandRole role) {
   return "";
 }
 
+std::string_view to_string(FillSpec::Kind kind) {
+  switch (kind) {
+    case FillSpec::Kind::normal:
+      return "normal";
+    case FillSpec::Kind::uniform:
+      return "uniform";
+    case FillSpec::Kind::positive:
+      return "positive";
+    case FillSpec::Kind::integers:
+      return "integers";
+    case FillSpec::Kind::sorted:
+      return "sorted";
+  }
+  return "";
+}
+
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(names_.size()));
-  // The order in which OperationParser interned them.
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<double>(i));
-  for (const auto& size : size_names) {
-    const auto value = problem.size(size);
-    if (!value) return std::nullopt;
-    values.push_back(static_cast<double>(*value));
+  const auto lacking = append_values(*this, problem, values);
+  if (!lacking.name.empty()) return std::nullopt;
+  for (const auto& each : derived) {
+    const auto result = each.second.evaluate_real(values);
+    if (!result) return std::nullopt;
+    values.push_back(*result);
   }
-  for (const auto& trait : trait_names) {
-    const auto value = problem.trait(trait);
-    if (!value) return std::nullopt;
-    values.push_back(static_cast<double>(*value));
+  return values;
+}
+
+std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const {
+  std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(names_.size()));
+  const auto lacking = append_values(*this, problem, values);
+  if (!lacking.name.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("the problem \"{}\" has no {} \"{}\"",
+                                              problem.canonical(), lacking.what, lacking.name));
   }
-  for (const auto& slot : type_slots) {
-    const auto type = problem.type(slot);
-    if (!type) return std::nullopt;
-    values.push_back(size_bytes(*type));
-    values.push_back(packed_values(*type));
-    values.push_back(static_cast<double>(*type));
+  for (const auto& each : derived) {
+    const auto result = each.second.evaluate(values);
+    if (!result) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("the sizes \"{}\" give \"{} = {}\" of {} no value (division by "
+                              "zero or overflow); choose others",
+                              problem.sizes_text(), each.first, each.second.text(), name));
+    }
+    values.push_back(*result);
   }
   return values;
 }
