@@ -24,11 +24,11 @@ KernelTemplate tiny_with_maps(const std::string& maps) {
   return KernelTemplate::parse("tiny.cu", text);
 }
 
-const Config kConfig{{"tile_m", 64}, {"tile_n", 32}};
+const Config kBoxConfig{{"tile_m", 64}, {"tile_n", 32}};
 
 TensorMapPlans plans_of(const std::string& maps, const Gemm& gemm) {
   return tiny_with_maps(maps)
-      .geometry(kConfig, to_problem(gemm), limits_of_arch("90a").value())
+      .geometry(kBoxConfig, to_problem(gemm), limits_of_arch("90a").value())
       .at(0)
       .maps;
 }
