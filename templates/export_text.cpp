@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/operation.hpp"
 #include "templates/renderer.hpp"
 #include "templates/tensor_maps.hpp"
 
@@ -23,6 +24,32 @@ std::string values_comment(const KernelTemplate& kernel_template, const LaunchVa
         fmt::format(".{} = {}", kernel_template.launch_fields()[i].name, values.items[i]));
   }
   return fmt::format(", then {}{{{}}}", kernel_template.launch_type(), fmt::join(fields, ", "));
+}
+
+/// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.
+std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Operation& operation,
+                              const std::vector<std::int64_t>& values) {
+  std::vector<std::string> items;
+  for (const ArgumentSpec& arg : args) {
+    std::string item =
+        arg.kind == ArgumentSpec::Kind::structure
+            ? fmt::format("{{{}}}", arguments_comment(arg.members, operation, values))
+            : argument_text({arg}, operation);
+    // A literal says it already.
+    const bool is_literal = arg.value && arg.value->names_used().empty();
+    if (arg.value && !is_literal) item += fmt::format(" = {}", arg.value->evaluate(values).value());
+    items.push_back(std::move(item));
+  }
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+/// What kernels get beside operands and sizes.
+std::string scalars_comment(const Operation& operation) {
+  std::string text;
+  for (const ScalarSpec& scalar : operation.scalars) {
+    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name, scalar.value);
+  }
+  return text;
 }
 
 std::string launch_comment(const LaunchGeometry& geometry, const std::string& name,
@@ -54,16 +81,26 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
 std::string export_text(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
                         const Problem& problem, const DeviceLimits& limits) {
   const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
+  const Operation& operation = *find_operation(kernel_template.operation());
+  const bool has_struct = !operation.reference;
   std::string text = fmt::format(
       "// Compile with\n"
       "//   nvcc -std=c++20 -arch={} -c {}.cu\n"
-      "// Launch for {} {}, with one kiln::GemmArgs as the argument{}:\n",
+      "// Launch for {} {}{}:\n",
       limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
-      values_comment(kernel_template, geometry.front().values));
+      has_struct ? ", with one kiln::GemmArgs as the argument" +
+                       values_comment(kernel_template, geometry.front().values)
+                 : "");
+  const auto values = has_struct ? std::vector<std::int64_t>{}
+                                 : kernel_template.space(problem, limits).bindings(rendered.config);
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     if (geometry[i].left_out()) continue;
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
+    if (has_struct) continue;
+    text += fmt::format("//     arguments {}\n",
+                        arguments_comment(kernel_template.launches()[i].args, operation, values));
   }
+  text += scalars_comment(operation);
   const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);
   if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);
   text += fmt::format("// Rendered digest {}\n\n{}", rendered.digest, rendered.text);

@@ -310,7 +310,7 @@ class FrontMatterParser {
     const std::string_view text = line.text;
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(0, fmt::format("a {0} is written \"{0} name = {1}\"", line.key,
+      line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
                                line.key == "tune" ? "64 128* 256" : "expression"));
     }
     auto name = text.substr(0, equals);
