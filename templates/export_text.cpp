@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -28,16 +29,17 @@ std::string values_comment(const KernelTemplate& kernel_template, const LaunchVa
 
 /// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.
 std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Operation& operation,
-                              const std::vector<std::int64_t>& values) {
+                              std::span<const std::int64_t> values) {
   std::vector<std::string> items;
   for (const ArgumentSpec& arg : args) {
-    std::string item =
-        arg.kind == ArgumentSpec::Kind::structure
-            ? fmt::format("{{{}}}", arguments_comment(arg.members, operation, values))
-            : argument_text({arg}, operation);
-    // A literal says it already.
-    const bool is_literal = arg.value && arg.value->names_used().empty();
-    if (arg.value && !is_literal) item += fmt::format(" = {}", arg.value->evaluate(values).value());
+    std::string item = argument_text({arg}, operation);
+    if (arg.kind == ArgumentSpec::Kind::structure) {
+      item = fmt::format("{{{}}}", arguments_comment(arg.members, operation, values));
+    } else if (arg.value && !arg.value->names_used().empty()) {
+      item +=
+          fmt::format(" = {}{}", arg.kind == ArgumentSpec::Kind::workspace ? "workspace + " : "",
+                      arg.value->evaluate(values).value_or(0));
+    }
     items.push_back(std::move(item));
   }
   return fmt::format("{}", fmt::join(items, ", "));
@@ -91,8 +93,12 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
       has_struct ? ", with one kiln::GemmArgs as the argument" +
                        values_comment(kernel_template, geometry.front().values)
                  : "");
-  const auto values = has_struct ? std::vector<std::int64_t>{}
-                                 : kernel_template.space(problem, limits).bindings(rendered.config);
+  std::vector<std::int64_t> values;
+  if (!has_struct) {
+    // Refuses what has no value or does not fit its type.
+    static_cast<void>(kernel_template.argument_plans(rendered.config, problem, limits));
+    values = kernel_template.space(problem, limits).bindings(rendered.config);
+  }
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     if (geometry[i].left_out()) continue;
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
