@@ -110,10 +110,11 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
       "// template {} {}\n"
       "// config   {}\n"
       "// types   {}\n"
-      "// traits  {}\n"
+      "{}"
       "// arch     {}\n",
       rendered.template_name, rendered.template_digest,
-      kernel_template.compiled_part(rendered.config).canonical(), types, traits, limits.arch);
+      kernel_template.compiled_part(rendered.config).canonical(), types,
+      traits.empty() ? "" : fmt::format("// traits  {}\n", traits), limits.arch);
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
   return text;
 }

@@ -198,7 +198,8 @@ TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
   const auto text = export_text(render_row(kRowConfig, problem), made, problem, hopper());
   EXPECT_THAT(
       text,
-      AllOf(HasSubstr("// Launch for row_scale rows=7 cols=33:\n//   fill_sums\n//     grid 1 x 1"),
+      AllOf(Not(HasSubstr("// traits")),
+            HasSubstr("// Launch for row_scale rows=7 cols=33:\n//   fill_sums\n//     grid 1 x 1"),
             HasSubstr("//     arguments workspace + 4, {rows = 7, (float) cols = 33}, "
                       "halves * 2 = 34\n"),
             HasSubstr("//     arguments x, y, rows = 7, cols = 33, scale\n"),
@@ -267,7 +268,7 @@ TEST(PlainKernelsError, NamesOfKernels) {
   EXPECT_THAT(broken_row("block_size + shift>", "block_size> twice"),
               HasSubstr("nothing is expected after the template arguments"));
   EXPECT_THAT(broken_row("mine::scale_rows<", "mine::<"), HasSubstr("the name of a kernel"));
-  EXPECT_THAT(broken_row("//@   grid     rows", "//@   gird     rows"),
+  EXPECT_THAT(broken_row("//@   grid     rows", "//@   grids    rows"),
               HasSubstr("did you mean \"grid\"?"));
 }
 
