@@ -119,12 +119,20 @@ const Catalog& Catalog::builtin() {
 
 Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   Catalog catalog = builtin();
-  for (const auto& directory : directories) catalog.add_directory(directory);
+  // Of all directories before any template, which may be of an operation in a later one.
+  std::vector<FileSet> files;
+  for (const auto& directory : directories) {
+    files.push_back(read_directory(directory));
+    for (const auto& [path, text] : files.back()) {
+      if (is_header(path) || !declares_operation(text)) continue;
+      declare_operation(Operation::parse((fs::path(directory) / path).generic_string(), text));
+    }
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) catalog.add_directory(directories[i], files[i]);
   return catalog;
 }
 
-void Catalog::add_directory(const std::string& directory) {
-  const FileSet files = read_directory(directory);
+void Catalog::add_directory(const std::string& directory, const FileSet& files) {
   auto headers = std::make_shared<FileSet>(*headers_);
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
@@ -132,7 +140,7 @@ void Catalog::add_directory(const std::string& directory) {
   // Other directories may replace a template; within one, the same name twice is a mistake.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
-    if (is_header(path) || !has_front_matter(text)) continue;
+    if (is_header(path) || !has_front_matter(text) || declares_operation(text)) continue;
     const auto file = (fs::path(directory) / path).generic_string();
     auto parsed = KernelTemplate::parse(file, text);
     const auto [first, is_new] = seen.emplace(parsed.name(), file);
