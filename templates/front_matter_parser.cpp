@@ -349,11 +349,15 @@ class FrontMatterParser {
     result_.derived_.push_back({line.declaration.name, std::move(value), line.comment});
   }
 
-  /// Of a problem, or derived from others.
+  /// Of a problem, or derived from one; a derived size may also be a constant.
   [[nodiscard]] bool is_size(std::string_view name) const {
-    return contains(operation_->size_names, name) ||
-           std::any_of(operation_->derived.begin(), operation_->derived.end(),
-                       [&](const auto& derived) { return derived.first == name; });
+    if (contains(operation_->size_names, name)) return true;
+    const auto derived =
+        std::ranges::find(operation_->derived, name, &std::pair<std::string, Expression>::first);
+    if (derived == operation_->derived.end()) return false;
+    const auto slots = derived->second.names_used();
+    return std::any_of(slots.begin(), slots.end(),
+                       [this](int slot) { return is_size(operation_->names().name(slot)); });
   }
 
   /// One cubin serves many sizes and launches; a let of the config is compiled in, and so must not

@@ -93,19 +93,20 @@ std::vector<TextPart> free_names(std::string_view template_arguments) {
   return names;
 }
 
-std::string replace_names(
-    std::string_view template_arguments,
-    const std::function<std::optional<std::string>(std::string_view)>& replacement) {
-  std::string result;
+std::string expand_kernel_name(
+    std::string_view text,
+    const std::function<std::optional<std::string>(std::string_view)>& value) {
+  const auto arguments = text.substr(std::min(text.find('<'), text.size()));
+  std::string expanded(text.substr(0, text.size() - arguments.size()));
   std::size_t copied = 0;
-  for (const auto& [name, offset] : free_names(template_arguments)) {
-    const auto instead = replacement(name);
-    if (!instead) continue;
-    result += template_arguments.substr(copied, offset - copied);
-    result += *instead;
+  for (const auto& [name, offset] : free_names(arguments)) {
+    const auto replaced = value(name);
+    if (!replaced) continue;
+    expanded += arguments.substr(copied, offset - copied);
+    expanded += *replaced;
     copied = offset + name.size();
   }
-  return result.append(template_arguments.substr(copied));
+  return expanded.append(arguments.substr(copied));
 }
 
 }  // namespace kiln

@@ -24,9 +24,11 @@ struct KernelName {
 /// before `::`.
 [[nodiscard]] std::vector<TextPart> free_names(std::string_view template_arguments);
 
-/// The arguments with names replaced; one for which `replacement` gives nothing stays.
-[[nodiscard]] std::string replace_names(
-    std::string_view template_arguments,
-    const std::function<std::optional<std::string>(std::string_view)>& replacement);
+/// `softmax<x, block_size_x>` with the names between the angle brackets replaced by what `value`
+/// gives for them: `softmax<float, 128>`. Names that it gives nothing for stay, and so does a name
+/// without brackets.
+[[nodiscard]] std::string expand_kernel_name(
+    std::string_view text,
+    const std::function<std::optional<std::string>(std::string_view)>& value);
 
 }  // namespace kiln

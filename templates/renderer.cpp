@@ -74,8 +74,8 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   std::vector<std::string> names;
   for (const auto& launch : kernel_template.launches()) {
     if (launch.template_arguments) {
-      names.push_back(fmt::format("{}<{}>", launch.kernel,
-                                  replace_names(*launch.template_arguments, replacement)));
+      names.push_back(expand_kernel_name(
+          fmt::format("{}<{}>", launch.kernel, *launch.template_arguments), replacement));
     } else if (kernel_template.config_type().empty()) {
       names.push_back(launch.kernel);
     } else {

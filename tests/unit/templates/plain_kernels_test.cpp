@@ -297,9 +297,10 @@ TEST(KernelNames, OnlyNamesThatStandAloneAreReplaced) {
     if (name == "x") return "__half";
     return std::nullopt;
   };
-  EXPECT_EQ(replace_names("x, 0x10, std::x, x::y, a.x, xx, list<x >, 'x', 1'000", replacement),
-            "__half, 0x10, std::x, x::y, a.x, xx, list<__half >, 'x', 1'000");
-  EXPECT_EQ(replace_names("", replacement), "");
+  EXPECT_EQ(expand_kernel_name("x<x, 0x10, std::x, x::y, a.x, xx, l<x >, 'x', 1'000>", replacement),
+            "x<__half, 0x10, std::x, x::y, a.x, xx, l<__half >, 'x', 1'000>");
+  EXPECT_EQ(expand_kernel_name("x", replacement), "x");
+  EXPECT_EQ(expand_kernel_name("a::x<>", replacement), "a::x<>");
 }
 
 constexpr const char* kNameLog = "__nv_name_map(2): error: no instance\n";
