@@ -59,9 +59,9 @@ TEST(Operations, OneOfAUserIsExplained) {
   EXPECT_EQ(json["types"][0]["types"], nlohmann::json({"f32", "f16", "bf16"}));
   EXPECT_EQ(json["scalars"][0]["value"], 1.0);
   EXPECT_EQ(json["operands"][0]["fill"], "normal");
-  EXPECT_EQ(json["reference"]["right"]["y"], "bound 16 of f32");
+  EXPECT_EQ(json["reference"]["right"]["y"], "bound 64 + cols / 1024 of f32");
   EXPECT_EQ(json["reference"]["ragged"][1]["cols"], 33);
-  EXPECT_EQ(json["reference"]["args"], "x, y.f64, rows, cols, scale");
+  EXPECT_EQ(json["reference"]["args"], "x.f64, y.f64, rows, cols, scale");
 }
 
 TEST(Operations, AFaultyDeclarationIsExplained) {
