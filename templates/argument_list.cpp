@@ -207,7 +207,7 @@ class ArgumentListParser {
       line_.fail(at, "the workspace is given as \"workspace\" or \"workspace + bytes\"");
     }
     const auto bytes = trimmed(rest.substr(1));
-    spec.value = expression({bytes, bytes.empty() ? at + 1 : at + offset_in(rest, bytes)});
+    spec.value = expression({bytes, at + (bytes.empty() ? 1 : offset_in(rest, bytes))});
     return spec;
   }
 

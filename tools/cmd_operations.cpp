@@ -215,8 +215,10 @@ std::string reference_text(const Operation& operation) {
     results.add(operation.operands[right.operand].name, right_text(right));
   }
   if (operation.integers) {
-    results.add("integers",
-                fmt::format("of +-({}) give exact results", operation.integers->text()));
+    const std::string& most = operation.integers->text();
+    results.add("integers", most == "0"
+                                ? "none have exact results"
+                                : fmt::format("of -R to R have exact results, R = {}", most));
   }
   std::vector<std::string> cases;
   for (const auto& sizes : operation.ragged) cases.push_back(case_text(sizes));

@@ -48,29 +48,28 @@ std::string softmax_of_the_documentation() {
 
 TEST(Operations, OneOfAUserIsExplained) {
   const Sandbox sandbox;
-  sandbox.write("kernels/softmax.cu", softmax_of_the_documentation());
-  const Words path{"--template-path", "kernels"};
+  sandbox.write("softmax.cu", softmax_of_the_documentation());
+  const Words path{"--template-path", "."};
   expect_golden("operations_softmax", sandbox, sandbox.run(with({"operations", "softmax"}, path)));
   const auto listed = sandbox.run(with({"operations"}, path));
   EXPECT_NE(listed.out.find("softmax"), std::string::npos) << listed.out << listed.err;
   const auto json =
       nlohmann::json::parse(sandbox.run(with({"operations", "softmax", "--json"}, path)).out);
-  EXPECT_EQ(json["file"], "kernels/softmax.cu");
+  EXPECT_EQ(json["file"], "./softmax.cu");
   EXPECT_EQ(json["types"][0]["types"], nlohmann::json({"f32", "f16", "bf16"}));
   EXPECT_EQ(json["scalars"][0]["value"], 1.0);
   EXPECT_EQ(json["operands"][0]["fill"], "normal");
-  EXPECT_EQ(json["reference"]["right"]["y"], "bound 16 of f32");
+  EXPECT_EQ(json["reference"]["right"]["y"], "bound 64 + cols / 1024 of f32");
   EXPECT_EQ(json["reference"]["ragged"][1]["cols"], 33);
-  EXPECT_EQ(json["reference"]["args"], "x, y.f64, rows, cols, scale");
+  EXPECT_EQ(json["reference"]["args"], "x.f64, y.f64, rows, cols, scale");
 }
 
 TEST(Operations, AFaultyDeclarationIsExplained) {
   const Sandbox sandbox;
-  sandbox.write("kernels/bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");
-  const auto run = sandbox.run({"operations", "--template-path", "kernels"});
+  sandbox.write("bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");
+  const auto run = sandbox.run({"operations", "--template-path", "."});
   EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_NE(run.err.find("kernels/bad.cu:2:5: unknown key \"purpse\" of an operation"),
-            std::string::npos)
+  EXPECT_NE(run.err.find("bad.cu:2:5: unknown key \"purpse\" of an operation"), std::string::npos)
       << run.err;
 }
 
