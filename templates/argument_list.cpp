@@ -206,7 +206,8 @@ class ArgumentListParser {
     if (rest.front() != '+') {
       line_.fail(at, "the workspace is given as \"workspace\" or \"workspace + bytes\"");
     }
-    spec.value = expression({rest.substr(1), at + 1});
+    const auto bytes = trimmed(rest.substr(1));
+    spec.value = expression({bytes, at + (bytes.empty() ? 1 : offset_in(rest, bytes))});
     return spec;
   }
 

@@ -87,13 +87,16 @@ bool is_header(std::string_view path) {
   return path.ends_with(".cuh");
 }
 
-/// Over the sources that rendering reads, and nothing else in the folder.
+/// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
+/// what kernels get and which results are right, so it counts as well.
 std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
                       const FileSet& headers) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
   inliner.add(path, kernel_template.source());
   DigestBuilder digest;
   digest.add(kRendererVersion).add(kernel_template.source());
+  const Operation& operation = *find_operation(kernel_template.operation());
+  if (operation.reference) digest.add(operation.source);
   for (const auto& header : inliner.inlined()) digest.add(header).add(headers.find(header)->second);
   return digest.hex();
 }
@@ -119,12 +122,20 @@ const Catalog& Catalog::builtin() {
 
 Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   Catalog catalog = builtin();
-  for (const auto& directory : directories) catalog.add_directory(directory);
+  // Of all directories before any template, which may be of an operation in a later one.
+  std::vector<FileSet> files;
+  for (const auto& directory : directories) {
+    files.push_back(read_directory(directory));
+    for (const auto& [path, text] : files.back()) {
+      if (is_header(path) || !declares_operation(text)) continue;
+      declare_operation(Operation::parse((fs::path(directory) / path).generic_string(), text));
+    }
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) catalog.add_directory(directories[i], files[i]);
   return catalog;
 }
 
-void Catalog::add_directory(const std::string& directory) {
-  const FileSet files = read_directory(directory);
+void Catalog::add_directory(const std::string& directory, const FileSet& files) {
   auto headers = std::make_shared<FileSet>(*headers_);
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
@@ -132,7 +143,7 @@ void Catalog::add_directory(const std::string& directory) {
   // Other directories may replace a template; within one, the same name twice is a mistake.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
-    if (is_header(path) || !has_front_matter(text)) continue;
+    if (is_header(path) || !has_front_matter(text) || declares_operation(text)) continue;
     const auto file = (fs::path(directory) / path).generic_string();
     auto parsed = KernelTemplate::parse(file, text);
     const auto [first, is_new] = seen.emplace(parsed.name(), file);

@@ -25,8 +25,9 @@ class Catalog {
   /// Built-ins only.
   [[nodiscard]] static const Catalog& builtin();
   /// Built-ins and every `*.cu` file with front matter (and the `.cuh` files, for inclusion) below
-  /// the directories. Throws Error(template_) for a malformed file, Error(usage) for a directory
-  /// that cannot be read, each with its place.
+  /// the directories. Operations that files declare become those of the process. Throws
+  /// Error(template_) for a malformed file, Error(usage) for a directory that cannot be read, each
+  /// with its place.
   [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories);
 
   [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
@@ -50,7 +51,7 @@ class Catalog {
 
  private:
   Catalog();
-  void add_directory(const std::string& directory);
+  void add_directory(const std::string& directory, const FileSet& files);
   void add(KernelTemplate kernel_template, std::string path,
            std::shared_ptr<const FileSet> headers);
 

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"
+#include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 
@@ -22,6 +24,30 @@ constexpr std::string_view kNameFile = "__nv_name_map";
 std::string_view plain_name(std::string_view name) {
   const auto at = name.rfind(':');
   return at == std::string_view::npos ? name : name.substr(at + 1);
+}
+
+/// How many template arguments a launch gives its kernel itself.
+std::size_t count_arguments(const LaunchSpec& launch) {
+  if (!launch.template_arguments || launch.template_arguments->empty()) return 0;
+  // Commas of nested templates count, too; a pack or too many are the compiler's affair.
+  std::string text = *launch.template_arguments;
+  std::replace(text.begin(), text.end(), '<', '(');
+  std::replace(text.begin(), text.end(), '>', ')');
+  return split_arguments(text).size();
+}
+
+/// Of a launch that names its kernel as it is.
+std::string explain_plain_launch(const KernelTemplate& kernel_template, const LaunchSpec& launch,
+                                 const ScannedKernel& kernel) {
+  const std::size_t given = count_arguments(launch);
+  const std::size_t needed = kernel.parameters - std::min(kernel.defaults, kernel.parameters);
+  if (kernel.is_variadic || (needed <= given && given <= kernel.parameters)) return {};
+  return fmt::format(
+      "{}:{}: the launch gives the kernel {} {} template arguments, but it has {} template "
+      "parameters (line {}). Next: write one for each between angle brackets: launch {}<...>, "
+      "where type slots, tunables and lets become types and numbers.",
+      kernel_template.file(), launch.line, kernel.name, given, kernel.parameters, kernel.line,
+      launch.kernel);
 }
 
 std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
@@ -39,6 +65,9 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
         "that name; it has {}. Next: give both the same name.",
         kernel_template.file(), launch.line, launch.kernel,
         names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  if (kernel_template.config_type().empty() || launch.template_arguments) {
+    return explain_plain_launch(kernel_template, launch, *kernel);
   }
   const auto& slots = find_operation(kernel_template.operation())->type_slots;
   const std::size_t given = slots.size() + 1;
@@ -60,6 +89,13 @@ std::string explain_launch(const KernelTemplate& kernel_template, const LaunchSp
 std::string explain_names(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     if (auto text = explain_launch(kernel_template, launch); !text.empty()) return text;
+  }
+  if (kernel_template.config_type().empty()) {
+    return fmt::format(
+        "{}: the compiler does not find the kernel under the name that the front matter gives it "
+        "(launch NAME, or NAME<...>). Next: compare it with the code; a kernel in a namespace is "
+        "launched with it (launch mine::kernel), and two kernels cannot have the same name.",
+        kernel_template.file());
   }
   return fmt::format(
       "{}: the compiler does not find the kernel under the name that the front matter gives it "
@@ -155,6 +191,9 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
                                  const std::vector<std::string>& lowered_names) {
+  if (find_operation(kernel_template.operation())->reference) {
+    return why_wrong_arguments(kernel_template, lowered_names);
+  }
   constexpr std::string_view kArguments = "8GemmArgsE";
   const std::string& at_launch = kernel_template.launch_type();
   const std::string behind =

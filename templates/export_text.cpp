@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
+#include "templates/operation.hpp"
 #include "templates/renderer.hpp"
 #include "templates/tensor_maps.hpp"
 
@@ -23,6 +25,33 @@ std::string values_comment(const KernelTemplate& kernel_template, const LaunchVa
         fmt::format(".{} = {}", kernel_template.launch_fields()[i].name, values.items[i]));
   }
   return fmt::format(", then {}{{{}}}", kernel_template.launch_type(), fmt::join(fields, ", "));
+}
+
+/// "x, y, rows = 4096, (float) cols = 512, scale": what a kernel gets, with the numbers.
+std::string arguments_comment(const std::vector<ArgumentSpec>& args, const Operation& operation,
+                              std::span<const std::int64_t> values) {
+  std::vector<std::string> items;
+  for (const ArgumentSpec& arg : args) {
+    std::string item = argument_text({arg}, operation);
+    if (arg.kind == ArgumentSpec::Kind::structure) {
+      item = fmt::format("{{{}}}", arguments_comment(arg.members, operation, values));
+    } else if (arg.value && !arg.value->names_used().empty()) {
+      item +=
+          fmt::format(" = {}{}", arg.kind == ArgumentSpec::Kind::workspace ? "workspace + " : "",
+                      arg.value->evaluate(values).value_or(0));
+    }
+    items.push_back(std::move(item));
+  }
+  return fmt::format("{}", fmt::join(items, ", "));
+}
+
+/// What kernels get beside operands and sizes.
+std::string scalars_comment(const Operation& operation) {
+  std::string text;
+  for (const ScalarSpec& scalar : operation.scalars) {
+    text += fmt::format("// {} is {} unless another number is wanted\n", scalar.name, scalar.value);
+  }
+  return text;
 }
 
 std::string launch_comment(const LaunchGeometry& geometry, const std::string& name,
@@ -54,16 +83,30 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
 std::string export_text(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
                         const Problem& problem, const DeviceLimits& limits) {
   const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
+  const Operation& operation = *find_operation(kernel_template.operation());
+  const bool has_struct = !operation.reference;
   std::string text = fmt::format(
       "// Compile with\n"
       "//   nvcc -std=c++20 -arch={} -c {}.cu\n"
-      "// Launch for {} {}, with one kiln::GemmArgs as the argument{}:\n",
+      "// Launch for {} {}{}:\n",
       limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
-      values_comment(kernel_template, geometry.front().values));
+      has_struct ? ", with one kiln::GemmArgs as the argument" +
+                       values_comment(kernel_template, geometry.front().values)
+                 : "");
+  std::vector<std::int64_t> values;
+  if (!has_struct) {
+    // Refuses what has no value or does not fit its type.
+    static_cast<void>(kernel_template.argument_plans(rendered.config, problem, limits));
+    values = kernel_template.space(problem, limits).bindings(rendered.config);
+  }
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     if (geometry[i].left_out()) continue;
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
+    if (has_struct) continue;
+    text += fmt::format("//     arguments {}\n",
+                        arguments_comment(kernel_template.launches()[i].args, operation, values));
   }
+  text += scalars_comment(operation);
   const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);
   if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);
   text += fmt::format("// Rendered digest {}\n\n{}", rendered.digest, rendered.text);

@@ -94,6 +94,11 @@ Tunable parse_tunable(const FrontMatterLine& line) {
 // Three checks: each word, then that no slot is missing, then that the row names any type at all.
 TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) {
   const auto& slots = operation.type_slots;
+  const auto lists = [&](std::string_view slot, DType type) {
+    const auto at = std::find(slots.begin(), slots.end(), slot) - slots.begin();
+    const auto& listed = operation.slot_types[static_cast<std::size_t>(at)];
+    return listed.empty() || std::find(listed.begin(), listed.end(), type) != listed.end();
+  };
   const auto is_slot = [&](std::string_view name) {
     return std::find(slots.begin(), slots.end(), name) != slots.end();
   };
@@ -116,6 +121,12 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
       const auto bar = std::min(word.find('|', at), word.size());
       const auto name = word.substr(at, bar - at);
       if (const auto type = parse_dtype(name)) {
+        if (!lists(slot.name, *type)) {
+          line.fail(offset + at,
+                    fmt::format("{} does not list {} for \"{}\"; \"kiln operations {}\" "
+                                "shows which types it has",
+                                operation.name, name, slot.name, operation.name));
+        }
         slot.allowed.push_back(*type);
       } else if (is_slot(name)) {
         slot.same_as.emplace_back(name);

@@ -45,6 +45,11 @@ std::pair<std::string_view, std::string_view> split_comment(std::string_view bod
 /// an operator.
 bool is_incomplete(const FrontMatterLine& line) {
   if (line.key == "purpose" || line.key == "tune" || line.text.empty()) return false;
+  if (line.key == "launch") {
+    // Its brackets are those of template arguments.
+    return line.text.back() == ',' || std::count(line.text.begin(), line.text.end(), '<') >
+                                          std::count(line.text.begin(), line.text.end(), '>');
+  }
   constexpr std::string_view kOpenEnd = "+-*/%<>=&|?:,;!(";
   const auto open = std::count(line.text.begin(), line.text.end(), '(') -
                     std::count(line.text.begin(), line.text.end(), ')');
@@ -218,7 +223,8 @@ const std::vector<std::string>& template_keys() {
   static const std::vector<std::string> keys{
       "template", "purpose", "operation", "config",    "at",     "arch",     "types",  "tune",
       "let",      "require", "prefer",    "priority",  "launch", "grid",     "block",  "cluster",
-      "smem",     "when",    "map",       "workspace", "cost",   "epilogue", "overlap"};
+      "smem",     "when",    "map",       "workspace", "cost",   "epilogue", "overlap",
+      "args"};
   return keys;
 }
 

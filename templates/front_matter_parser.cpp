@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/code_scanner.hpp"
 #include "templates/front_matter.hpp"
+#include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
@@ -28,14 +29,18 @@ constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operat
                                                 "priority", "workspace", "epilogue"};
 constexpr std::size_t kMaxDimensions = 3;
 
-/// `name`, or `space::name`.
-bool is_qualified_name(std::string_view text) {
-  while (true) {
-    const auto colons = text.find("::");
-    if (!is_identifier(text.substr(0, colons))) return false;
-    if (colons == std::string_view::npos) return true;
-    text.remove_prefix(colons + 2);
-  }
+/// The type of a declaration that is a line of its own.
+constexpr std::string_view kMacro = "macro";
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// Whether any of the arguments, or of their members, is the workspace.
+bool passes_workspace(const std::vector<ArgumentSpec>& args) {
+  return std::any_of(args.begin(), args.end(), [](const ArgumentSpec& arg) {
+    return arg.kind == ArgumentSpec::Kind::workspace || passes_workspace(arg.members);
+  });
 }
 
 /// The offset of `name` in an expression that mentions it.
@@ -62,6 +67,7 @@ class FrontMatterParser {
   KernelTemplate run() {
     lines_ = read_front_matter(result_.file_, result_.source_);
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
+    name_macros();
     check_keys();
     read_head();
     // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
@@ -69,7 +75,8 @@ class FrontMatterParser {
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
     for (const auto& line : lines_) read_line(line);
     check_structs();
-    check_launches();
+    finish_types();
+    finish_launches();
     return std::move(result_);
   }
 
@@ -103,6 +110,22 @@ class FrontMatterParser {
     return *line;
   }
 
+  /// Without a config struct `tune name = ...` and `let name = ...` are lines of their own, which
+  /// from here on look like those of a field. Kernels of an operation that has no reference always
+  /// have that struct.
+  void name_macros() {
+    if (const auto* const line = find("operation")) operation_ = find_operation(line->text);
+    has_macros_ = find("config") == nullptr && (operation_ == nullptr || operation_->reference);
+    if (!has_macros_) return;
+    for (auto& line : lines_) {
+      if ((line.key != "tune" && line.key != "let") || line.is_declaration()) continue;
+      const auto [name, part] = definition(line);
+      line.declaration = {std::string(kMacro), std::string(name), "", line.text_place};
+      line.text_place = line.text_place.at(part.offset);
+      line.text = std::string(part.text);
+    }
+  }
+
   void check_keys() const {
     const auto& keys = template_keys();
     for (const auto& line : lines_) {
@@ -130,7 +153,7 @@ class FrontMatterParser {
     if (!line.is_declaration() && (is_of_struct || is_of_field)) {
       line.fail_at_key(is_of_struct ? how_to_mark(line) : how_to_declare(line));
     }
-    if (!line.is_declaration()) return;
+    if (!line.is_declaration() || line.declaration.type == kMacro) return;
     const bool is_struct = line.declaration.type == "struct";
     if (is_of_struct && !is_struct) {
       line.fail_at_key(fmt::format("\"{}\" belongs to a struct, not to a field", line.key));
@@ -178,7 +201,6 @@ class FrontMatterParser {
     result_.purpose_ = need("purpose").text;
 
     const auto& operation = need("operation");
-    operation_ = find_operation(operation.text);
     if (operation_ == nullptr) {
       std::vector<std::string> known;
       for (const Operation* each : operations()) known.push_back(each->name);
@@ -188,7 +210,7 @@ class FrontMatterParser {
     result_.operation_ = operation_->name;
     result_.names_ = problem_names(*operation_);
 
-    result_.config_type_ = need("config").declaration.name;
+    if (!has_macros_) result_.config_type_ = need("config").declaration.name;
     for_each("at", [this](const FrontMatterLine& line) {
       result_.launch_type_ = line.declaration.name;
       if (line.declaration.name == result_.config_type_) {
@@ -197,20 +219,31 @@ class FrontMatterParser {
             "goes into a struct of its own");
       }
     });
-    need("types");
     need("launch");
+  }
+
+  [[nodiscard]] bool is_at_launch(const Declaration& field) const {
+    return !field.owner.empty() && field.owner == result_.launch_type_;
+  }
+
+  /// Whether the name means something between the angle brackets of a launch or in its arguments,
+  /// though expressions do not know it.
+  [[nodiscard]] bool is_of_arguments(std::string_view name) const {
+    return operation_->reference &&
+           (name == "workspace" || contains(operation_->type_slots, name) ||
+            std::any_of(operation_->scalars.begin(), operation_->scalars.end(),
+                        [&](const ScalarSpec& scalar) { return scalar.name == name; }));
   }
 
   /// Gives the name of a field its slot.
   void declare(const FrontMatterLine& line) {
     const Declaration& field = line.declaration;
-    if (result_.names_.find(field.name) >= 0) {
+    if (result_.names_.find(field.name) >= 0 || is_of_arguments(field.name)) {
       throw_at(field.place, field.name, 0,
                fmt::format("\"{}\" already means something in this template", field.name));
     }
     result_.names_.intern(field.name);
-    const bool at_launch = field.owner == result_.launch_type_;
-    if (at_launch) {
+    if (is_at_launch(field)) {
       if (field.type != "int") {
         throw_at(field.place, field.name, 0, "the fields of a struct at launch are int");
       }
@@ -256,18 +289,18 @@ class FrontMatterParser {
     } else if (line.key == "workspace") {
       result_.workspace_ = expression(line);
     } else if (line.key == "epilogue") {
+      if (operation_->reference) {
+        line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
+      }
       if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
       result_.takes_epilogue_ = true;
     } else if (line.key == "cost") {
       read_cost(line);
     } else if (line.key == "launch") {
-      if (!is_qualified_name(line.text)) line.fail(0, "the name of a kernel is expected");
-      result_.launches_.push_back({});
-      result_.launches_.back().kernel = line.text;
-      result_.launches_.back().line = line.text_place.line;
+      read_launch(line);
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
                line.key == "smem" || line.key == "when" || line.key == "overlap" ||
-               line.key == "map") {
+               line.key == "map" || line.key == "args") {
       read_launch_part(line);
     }
   }
@@ -277,7 +310,8 @@ class FrontMatterParser {
     const std::string_view text = line.text;
     const auto equals = text.find('=');
     if (equals == std::string_view::npos) {
-      line.fail(0, fmt::format("a {} is written \"name = expression\"", line.key));
+      line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
+                               line.key == "tune" ? "64 128* 256" : "expression"));
     }
     auto name = text.substr(0, equals);
     name = name.substr(0, name.find_last_not_of(" \t") + 1);
@@ -310,9 +344,20 @@ class FrontMatterParser {
 
   void read_let(const FrontMatterLine& line) {
     Expression value = expression(line);
-    if (line.declaration.owner != result_.launch_type_) check_compiled(line, value);
+    if (!is_at_launch(line.declaration)) check_compiled(line, value);
     declare(line);
     result_.derived_.push_back({line.declaration.name, std::move(value), line.comment});
+  }
+
+  /// Of a problem, or derived from one; a derived size may also be a constant.
+  [[nodiscard]] bool is_size(std::string_view name) const {
+    if (contains(operation_->size_names, name)) return true;
+    const auto derived =
+        std::ranges::find(operation_->derived, name, &std::pair<std::string, Expression>::first);
+    if (derived == operation_->derived.end()) return false;
+    const auto slots = derived->second.names_used();
+    return std::any_of(slots.begin(), slots.end(),
+                       [this](int slot) { return is_size(operation_->names().name(slot)); });
   }
 
   /// One cubin serves many sizes and launches; a let of the config is compiled in, and so must not
@@ -320,16 +365,13 @@ class FrontMatterParser {
   void check_compiled(const FrontMatterLine& line, const Expression& value) const {
     for (const int slot : value.names_used()) {
       const auto& used = result_.names_.name(slot);
-      const auto is_used = [&](const std::vector<std::string>& names) {
-        return std::find(names.begin(), names.end(), used) != names.end();
-      };
-      if (is_used(operation_->size_names)) {
+      if (is_size(used)) {
         line.fail(offset_of_name(line.text, used),
                   fmt::format("a let cannot depend on the size \"{}\": it is compiled into the "
                               "kernel, which serves many sizes",
                               used));
       }
-      if (is_used(at_launch_)) {
+      if (contains(at_launch_, used)) {
         line.fail(offset_of_name(line.text, used),
                   fmt::format("a let cannot depend on \"{}\", which is known only at launch: it is "
                               "compiled into the kernel",
@@ -338,12 +380,51 @@ class FrontMatterParser {
     }
   }
 
+  void read_launch(const FrontMatterLine& line) {
+    const KernelName kernel = parse_kernel_name(line);
+    LaunchSpec launch;
+    launch.kernel = kernel.name;
+    launch.line = line.text_place.line;
+    if (const auto& arguments = kernel.template_arguments) {
+      for (const auto& [name, offset] : free_names(arguments->text)) {
+        if (!is_size(name) && !contains(at_launch_, name)) continue;
+        line.fail(arguments->offset + offset,
+                  fmt::format("\"{}\" is known only at launch, and template arguments are compiled "
+                              "into the kernel; pass it as one of its \"args\"",
+                              name));
+      }
+      launch.template_arguments = arguments->text;
+    }
+    result_.launches_.push_back(std::move(launch));
+    args_lines_.push_back(nullptr);
+  }
+
+  /// What kernels are given in place of the struct that those of gemm get.
+  void read_args(const FrontMatterLine& line) {
+    if (!operation_->reference) {
+      line.fail_at_key(
+          fmt::format("kernels of {} get one struct, the same for all; \"args\" is for "
+                      "operations that are declared with a reference",
+                      operation_->name));
+    }
+    if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
+    args_lines_.back() = &line;
+    result_.launches_.back().args = parse_argument_list(line, *operation_, result_.names_, false);
+  }
+
   void read_launch_part(const FrontMatterLine& line) {
     if (result_.launches_.empty()) {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
     }
     LaunchSpec& launch = result_.launches_.back();
+    if (line.key == "args") return read_args(line);
     if (line.key == "map") {
+      if (operation_->reference) {
+        line.fail_at_key(fmt::format(
+            "\"map\" lines need an operation whose operands have leading dimensions, as "
+            "gemm; those of {} lie tight: its kernels copy without tensor maps",
+            operation_->name));
+      }
       if (launch.maps.size() == kMostTensorMaps) {
         line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));
       }
@@ -370,6 +451,9 @@ class FrontMatterParser {
   /// Every field has a value that Kiln knows, since it fills in the struct.
   void check_structs() {
     check_struct("config", result_.fields_);
+    for (const auto& line : lines_) {
+      if (line.declaration.type == kMacro) result_.fields_.push_back({line.declaration.name});
+    }
     check_struct("at", result_.launch_fields_);
     if (result_.launch_fields_.size() > kMostLaunchValues) {
       find("at")->fail_at_key(
@@ -397,21 +481,66 @@ class FrontMatterParser {
     }
   }
 
+  /// Without a `types` line, any combination of the types that the operation lists.
+  void finish_types() {
+    if (find("types") != nullptr) return;
+    TypeRow row;
+    for (std::size_t i = 0; i < operation_->type_slots.size(); ++i) {
+      if (operation_->slot_types[i].empty()) need("types");
+      row.slots.push_back({operation_->type_slots[i], operation_->slot_types[i], {}});
+    }
+    result_.type_rows_.push_back(std::move(row));
+  }
+
   /// At the end, because the parts of a launch follow its line.
-  void check_launches() const {
+  void finish_launches() {
     std::size_t index = 0;
     for_each("launch", [&](const FrontMatterLine& line) {
-      const LaunchSpec& launch = result_.launches_[index++];
+      LaunchSpec& launch = result_.launches_[index];
+      const FrontMatterLine* const args = args_lines_[index++];
       if (launch.grid.empty()) line.fail_at_key("this launch has no \"grid\" line");
       if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
+      check_macros(line, launch);
+      if (!operation_->reference) return;
+      if (args == nullptr) launch.args = default_argument_list(*operation_, result_.names_);
+      if (passes_workspace(launch.args) && !result_.workspace_) {
+        args->fail(args->text.find("workspace"),
+                   "the template has no workspace; add a line \"workspace BYTES\"");
+      }
+      if (!result_.launch_fields_.empty()) launch.args.push_back(struct_at_launch());
     });
+  }
+
+  /// A macro would replace the kernel's name where it is defined.
+  void check_macros(const FrontMatterLine& line, const LaunchSpec& launch) const {
+    if (!has_macros_) return;
+    const auto at = launch.kernel.rfind(':');
+    const std::string plain =
+        at == std::string::npos ? launch.kernel : launch.kernel.substr(at + 1);
+    if (fields_.contains(plain) && !contains(at_launch_, plain)) {
+      line.fail(0,
+                fmt::format("\"{}\" is a macro of this template, too; rename one of them", plain));
+    }
+  }
+
+  [[nodiscard]] ArgumentSpec struct_at_launch() const {
+    ArgumentSpec whole;
+    whole.kind = ArgumentSpec::Kind::structure;
+    for (const auto& field : result_.launch_fields_) {
+      ArgumentSpec& member = whole.members.emplace_back();
+      member.kind = ArgumentSpec::Kind::number;
+      member.value = Expression::parse(field.name, result_.names_, {result_.file_, 1, 1});
+    }
+    return whole;
   }
 
   KernelTemplate result_;
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
-  std::map<std::string, bool> fields_;  ///< of both structs; whether one is a bool
-  std::vector<std::string> at_launch_;  ///< those that are not compiled in
+  bool has_macros_ = false;                         ///< in place of a config struct
+  std::vector<const FrontMatterLine*> args_lines_;  ///< by launch; null: it has none
+  std::map<std::string, bool> fields_;              ///< of both structs; whether one is a bool
+  std::vector<std::string> at_launch_;              ///< those that are not compiled in
 };
 
 KernelTemplate KernelTemplate::parse(std::string file, std::string source) {

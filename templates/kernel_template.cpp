@@ -147,10 +147,10 @@ std::int32_t KernelTemplate::field_value(const ConfigField& field, const Config&
                                   : value >= std::numeric_limits<std::int32_t>::min() &&
                                         value <= std::numeric_limits<std::int32_t>::max();
   if (!fits) {
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}: {} = {} does not fit the field's {}; the configuration is \"{}\"", file_,
-                    field.name, value, field.is_flag ? "bool" : "int", config.canonical()));
+    throw Error(ErrorKind::template_,
+                fmt::format("{}: {} = {} does not fit {} {}; the configuration is \"{}\"", file_,
+                            field.name, value, config_type_.empty() ? "an" : "the field's",
+                            field.is_flag ? "bool" : "int", config.canonical()));
   }
   return static_cast<std::int32_t>(value);
 }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/argument_list.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/expression.hpp"
 #include "templates/param_space.hpp"
@@ -46,7 +47,9 @@ struct TensorMapSpec {
 
 /// One kernel launch of a template.
 struct LaunchSpec {
-  std::string kernel;                 ///< name of the __global__ function
+  std::string kernel;  ///< name of the __global__ function
+  /// What the front matter has between angle brackets after the name, if it has those.
+  std::optional<std::string> template_arguments;
   std::vector<Expression> grid;       ///< 1 to 3
   std::vector<Expression> block;      ///< 1 to 3
   std::vector<Expression> cluster;    ///< 0 (none) to 3
@@ -54,6 +57,7 @@ struct LaunchSpec {
   std::optional<Expression> when;     ///< whether there is something to launch
   std::optional<Expression> overlap;  ///< whether it may begin while the launch before it ends
   std::vector<TensorMapSpec> maps;    ///< up to kMostTensorMaps
+  std::vector<ArgumentSpec> args;     ///< of the kernel; none: the operation's one struct
   int line = 0;                       ///< of the front matter, for errors
 };
 
@@ -82,7 +86,7 @@ struct CostLine {
   int line = 0;  ///< of the front matter, for errors
 };
 
-/// A field of the config struct.
+/// A field of the config struct, or a macro where there is none.
 struct ConfigField {
   std::string name;
   bool is_flag = false;  ///< a bool, else an int
@@ -163,6 +167,16 @@ struct LaunchPlan {
 /// `device.<limit>` for the numbers of DeviceLimits. The config must not depend on sizes or on what
 /// is known only at launch (one cubin serves many shapes): a `let` of it that mentions one is an
 /// error; lets at launch, grids, requirements, workspace and costs may.
+///
+/// A template of an operation with a `reference` can do without a config struct. Its tunables and
+/// lets then are macros, and its kernels are named and called as they are:
+///
+///     //@ tune       block_size = 64 128* 256
+///     //@ let        warps = block_size / 32
+///     //@ launch     row_sum<x, block_size>   (or row_sum: slots become types, tunables numbers)
+///     //@   grid     rows
+///     //@   block    block_size
+///     //@   args     x, y, rows, cols         (optional: see default_argument_list())
 class KernelTemplate {
  public:
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
@@ -171,6 +185,7 @@ class KernelTemplate {
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& operation() const { return operation_; }
+  /// "" if there is none: config_fields() are macros, then.
   [[nodiscard]] const std::string& config_type() const { return config_type_; }
   /// The struct at launch; "" if there is none.
   [[nodiscard]] const std::string& launch_type() const { return launch_type_; }
@@ -209,6 +224,13 @@ class KernelTemplate {
   /// shared-memory expression is undefined or out of CUDA's range, or all launches are left out.
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Config& config, const Problem& problem,
                                                      const DeviceLimits& limits) const;
+  /// What each launch gives its kernel: its arguments, then the struct at launch if there is one.
+  /// Empty for an operation without a reference, whose kernels get its one struct; a launch that is
+  /// left out has no parameters. `config` must be valid. Throws Error(template_) if an argument is
+  /// undefined or does not fit its type.
+  [[nodiscard]] std::vector<ArgumentPlan> argument_plans(const Config& config,
+                                                         const Problem& problem,
+                                                         const DeviceLimits& limits) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Config& config, const Problem& problem,
                                              const DeviceLimits& limits) const;
   /// Every stated cost of a block of the first launch, in the order of the front matter; empty if
@@ -219,8 +241,8 @@ class KernelTemplate {
   /// The three above together, in the time of one; throws what they throw, costs first.
   [[nodiscard]] LaunchPlan plan(const Config& config, const Problem& problem,
                                 const DeviceLimits& limits) const;
-  /// The fields of the config struct with their values, in the order of declaration: the part
-  /// of a configuration that is compiled in.
+  /// The fields of the config struct, or the macros, with their values, in the order of
+  /// declaration: the part of a configuration that is compiled in.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is not an int.
   [[nodiscard]] std::vector<NamedValue> config_fields(const Config& config, const Problem& problem,
                                                       const DeviceLimits& limits) const;
@@ -235,6 +257,7 @@ class KernelTemplate {
   [[nodiscard]] std::vector<LaunchGeometry> geometry(const Bound&, const DeviceLimits&) const;
   [[nodiscard]] std::int64_t workspace_bytes(const Bound&) const;
   [[nodiscard]] std::vector<NamedValue> costs(const Bound&) const;
+  [[nodiscard]] std::string launch_text(const LaunchSpec&, const Bound&) const;
   [[nodiscard]] std::int32_t field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const;
 
@@ -244,7 +267,7 @@ class KernelTemplate {
   std::vector<TypeRow> type_rows_;
   std::vector<Tunable> tunables_;
   std::vector<DerivedValue> derived_;
-  std::vector<ConfigField> fields_;         ///< of the config struct
+  std::vector<ConfigField> fields_;         ///< of the config struct, or macros
   std::vector<ConfigField> launch_fields_;  ///< of the struct at launch
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Launch geometry and costs of a template: expressions evaluated and checked against CUDA's limits.
+// Launch geometry, arguments and costs of a template: expressions evaluated and checked against
+// CUDA's limits.
 
 #include <fmt/format.h>
 
@@ -70,18 +71,16 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
   const Config& config = bound.config;
   const Problem& problem = bound.problem;
   const auto& values = bound.values;
+  const Operation& operation = *find_operation(operation_);
   LaunchValues at_launch;
-  for (const auto& field : launch_fields_) {
-    at_launch.items[at_launch.count++] = field_value(field, config, values);
+  if (!operation.reference) {
+    for (const auto& field : launch_fields_) {
+      at_launch.items[at_launch.count++] = field_value(field, config, values);
+    }
   }
   std::vector<LaunchGeometry> result;
   for (const auto& launch : launches_) {
-    const LaunchEvaluator evaluator(
-        [&] {
-          return fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line,
-                             launch.kernel, config.canonical(), problem.sizes_text());
-        },
-        values);
+    const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, values);
     LaunchGeometry geometry;
     geometry.values = at_launch;
     if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
@@ -119,7 +118,6 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
         }
       }
     }
-    const Operation& operation = *find_operation(operation_);
     for (const auto& map : launch.maps) {
       geometry.maps.items[geometry.maps.count++] =
           plan_tensor_map(map, operation, problem, [&](const Expression& expression) {
@@ -133,6 +131,31 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
                                                   file_, config.canonical(), problem.sizes_text()));
   }
   return result;
+}
+
+std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
+                                                         const Problem& problem,
+                                                         const DeviceLimits& limits) const {
+  if (!find_operation(operation_)->reference) return {};
+  const Bound bound{config, problem, bind(config, problem, limits)};
+  std::vector<ArgumentPlan> plans;
+  for (const LaunchSpec& launch : launches_) {
+    const LaunchEvaluator evaluator([&] { return launch_text(launch, bound); }, bound.values);
+    if (launch.when && evaluator.value("when", *launch.when, kLeast, kMost) == 0) {
+      plans.emplace_back();
+      continue;
+    }
+    plans.push_back(plan_arguments(
+        launch.args,
+        [&](const Expression& value) { return evaluator.value("argument", value, kLeast, kMost); },
+        [&](const std::string& why) { evaluator.fail(why); }));
+  }
+  return plans;
+}
+
+std::string KernelTemplate::launch_text(const LaunchSpec& launch, const Bound& bound) const {
+  return fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line, launch.kernel,
+                     bound.config.canonical(), bound.problem.sizes_text());
 }
 
 std::int64_t KernelTemplate::workspace_bytes(const Bound& bound) const {

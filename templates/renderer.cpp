@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "templates/digest.hpp"
 #include "templates/epilogue.hpp"
 #include "templates/header_inliner.hpp"
+#include "templates/kernel_name.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln {
@@ -52,8 +54,9 @@ const TypeSupport& support_of(DType type) {
 std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_template,
                                                const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) {
+  const auto values = kernel_template.config_fields(config, problem, limits);
   std::vector<std::string> fields;
-  for (const auto& field : kernel_template.config_fields(config, problem, limits)) {
+  for (const auto& field : values) {
     fields.push_back(fmt::format(".{} = {}", field.name, field.value));
   }
   std::string arguments =
@@ -61,11 +64,36 @@ std::vector<std::string> make_name_expressions(const KernelTemplate& kernel_temp
   for (const auto& slot : find_operation(kernel_template.operation())->type_slots) {
     fmt::format_to(std::back_inserter(arguments), ", {}", device_type_name(*problem.type(slot)));
   }
+  const auto replacement = [&](std::string_view name) -> std::optional<std::string> {
+    if (const auto type = problem.type(name)) return std::string(device_type_name(*type));
+    const auto field = std::ranges::find(values, name, &NamedValue::name);
+    if (field == values.end()) return std::nullopt;
+    // A minus sign before it would make one token of two.
+    return field->value < 0 ? fmt::format("({})", field->value) : fmt::format("{}", field->value);
+  };
   std::vector<std::string> names;
   for (const auto& launch : kernel_template.launches()) {
-    names.push_back(fmt::format("{}<{}>", launch.kernel, arguments));
+    if (launch.template_arguments) {
+      names.push_back(expand_kernel_name(
+          fmt::format("{}<{}>", launch.kernel, *launch.template_arguments), replacement));
+    } else if (kernel_template.config_type().empty()) {
+      names.push_back(launch.kernel);
+    } else {
+      names.push_back(fmt::format("{}<{}>", launch.kernel, arguments));
+    }
   }
   return names;
+}
+
+/// What a template has in place of a config struct.
+std::string macros_text(const KernelTemplate& kernel_template, const Config& config,
+                        const Problem& problem, const DeviceLimits& limits) {
+  std::string text;
+  if (!kernel_template.config_type().empty()) return text;
+  for (const auto& macro : kernel_template.config_fields(config, problem, limits)) {
+    text += fmt::format("#define {} {}\n", macro.name, macro.value);
+  }
+  return text;
 }
 
 std::string provenance(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
@@ -82,10 +110,11 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
       "// template {} {}\n"
       "// config   {}\n"
       "// types   {}\n"
-      "// traits  {}\n"
+      "{}"
       "// arch     {}\n",
       rendered.template_name, rendered.template_digest,
-      kernel_template.compiled_part(rendered.config).canonical(), types, traits, limits.arch);
+      kernel_template.compiled_part(rendered.config).canonical(), types,
+      traits.empty() ? "" : fmt::format("// traits  {}\n", traits), limits.arch);
   for (const auto& name : rendered.name_expressions) text += fmt::format("// kernel   {}\n", name);
   return text;
 }
@@ -194,7 +223,8 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   }
   inliner.add(origin.path, kernel_template.source());
   rendered.text = provenance(rendered, kernel_template, problem, limits) +
-                  preamble(problem, inliner.system_includes()) + inliner.text();
+                  preamble(problem, inliner.system_includes()) +
+                  macros_text(kernel_template, config, problem, limits) + inliner.text();
   rendered.digest = digest_hex(rendered.text);
   return rendered;
 }

@@ -16,13 +16,15 @@ struct RenderedKernel {
   Config config;
   std::string text;
   std::string digest;  ///< of `text`
-  /// One per launch: `gemm_wmma<GemmWmmaConfig{.tile_m = 128, ...}, __half, ...>`.
+  /// One per launch: `gemm_wmma<GemmWmmaConfig{.tile_m = 128, ...}, __half, ...>`, or what the
+  /// launch says: `row_sum<__half, 256>`, `row_sum`.
   std::vector<std::string> name_expressions;
 };
 
-/// Assembles provenance header, CUDA includes, project headers inlined with #line, and the
-/// template. Throws Error(usage) if `config` is invalid for the problem and device (saying which
-/// requirement it violates), Error(template_) for a header that is not found or an include cycle.
+/// Assembles provenance header, CUDA includes, the macros of a template without a config struct,
+/// project headers inlined with #line, and the template. Throws Error(usage) if `config` is invalid
+/// for the problem and device (saying which requirement it violates), Error(template_) for a header
+/// that is not found or an include cycle.
 [[nodiscard]] RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_template,
                                     const Config& config, const Problem& problem,
                                     const DeviceLimits& limits);

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "kiln/error.hpp"
+#include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
@@ -25,16 +28,95 @@ std::vector<std::string> templates_of(const Catalog& catalog, const Operation& o
   return names;
 }
 
-std::string extents_text(const OperandSpec& operand) {
+std::vector<std::string> texts_of(const std::vector<Expression>& expressions) {
   std::vector<std::string> texts;
-  for (const Expression& extent : operand.extents) texts.push_back(extent.text());
-  return fmt::format("{}", fmt::join(texts, ", "));
+  for (const Expression& each : expressions) texts.push_back(each.text());
+  return texts;
+}
+
+std::vector<std::string> names_of(const std::vector<DType>& types) {
+  std::vector<std::string> names;
+  for (const DType type : types) names.emplace_back(to_string(type));
+  return names;
+}
+
+/// "integers 0 (n - 1)", as the declaration has it.
+std::string fill_text(const FillSpec& fill) {
+  std::string text(to_string(fill.kind));
+  if (fill.low) text += fmt::format(" {} {}", fill.low->text(), fill.high->text());
+  return text;
+}
+
+/// "bound 16 of f32", likewise.
+std::string right_text(const RightSpec& right) {
+  switch (right.kind) {
+    case RightSpec::Kind::exact:
+      return "exact";
+    case RightSpec::Kind::bound:
+      return fmt::format("bound {} of {}", right.factor->text(), right.roundoff_of);
+    case RightSpec::Kind::within:
+      return fmt::format("within {} {}", right.relative, right.absolute);
+  }
+  return "";
+}
+
+/// "rows=7 cols=33".
+std::string case_text(const std::vector<NamedValue>& sizes) {
+  std::string text;
+  for (const NamedValue& size : sizes) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", size.name, size.value);
+  }
+  return text;
+}
+
+/// What one line of front matter says of an operand after its role.
+std::string operand_text(const OperandSpec& operand) {
+  std::string text = fmt::format("{}", fmt::join(texts_of(operand.extents), ", "));
+  if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
+  if (operand.when) text += "  when " + operand.when->text();
+  return text;
+}
+
+Json operands_json(const Operation& operation) {
+  Json operands = Json::array();
+  for (const auto& operand : operation.operands) {
+    Json one{{"name", operand.name},
+             {"role", to_string(operand.role)},
+             {"extents", texts_of(operand.extents)}};
+    if (operand.when) one["when"] = operand.when->text();
+    if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
+    one["comment"] = operand.comment;
+    operands.push_back(std::move(one));
+  }
+  return operands;
+}
+
+/// What a reference kernel is, and what is right by it.
+Json reference_json(const Operation& operation) {
+  const ReferenceSpec& reference = *operation.reference;
+  Json json{{"kernel", reference.kernel},
+            {"grid", texts_of(reference.grid)},
+            {"block", texts_of(reference.block)},
+            {"args", argument_text(reference.args, operation)}};
+  json["right"] = Json::object();
+  for (const auto& right : operation.rights) {
+    json["right"][operation.operands[right.operand].name] = right_text(right);
+  }
+  if (operation.integers) json["integers"] = operation.integers->text();
+  json["ragged"] = Json::array();
+  for (const auto& sizes : operation.ragged) {
+    Json one = Json::object();
+    for (const NamedValue& size : sizes) one[size.name] = size.value;
+    json["ragged"].push_back(std::move(one));
+  }
+  return json;
 }
 
 Json operation_json(const Catalog& catalog, const Operation& operation) {
   Json json;
   json["name"] = operation.name;
   json["purpose"] = operation.purpose;
+  json["file"] = operation.file;
   json["sizes"] = Json::array();
   for (const auto& size : operation.sizes) {
     json["sizes"].push_back({{"name", size.name},
@@ -42,81 +124,147 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
                              {"most", size.most},
                              {"comment", size.comment}});
   }
+  json["derived"] = Json::array();
+  for (const auto& [name, value] : operation.derived) {
+    json["derived"].push_back({{"name", name}, {"value", value.text()}});
+  }
   json["types"] = Json::array();
   for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    json["types"].push_back(
-        {{"slot", operation.type_slots[i]}, {"comment", operation.slot_comments[i]}});
+    json["types"].push_back({{"slot", operation.type_slots[i]},
+                             {"types", names_of(operation.slot_types[i])},
+                             {"comment", operation.slot_comments[i]}});
+  }
+  json["scalars"] = Json::array();
+  for (const auto& scalar : operation.scalars) {
+    json["scalars"].push_back({{"name", scalar.name},
+                               {"type", to_string(scalar.type)},
+                               {"value", scalar.value},
+                               {"comment", scalar.comment}});
   }
   json["traits"] = Json::array();
   for (const auto& trait : operation.traits) {
     json["traits"].push_back(
         {{"name", trait.name}, {"values", trait.values}, {"comment", trait.comment}});
   }
-  json["operands"] = Json::array();
-  for (const auto& operand : operation.operands) {
-    Json one{{"name", operand.name}, {"role", to_string(operand.role)}};
-    one["extents"] = Json::array();
-    for (const Expression& extent : operand.extents) one["extents"].push_back(extent.text());
-    if (operand.when) one["when"] = operand.when->text();
-    json["operands"].push_back(std::move(one));
-  }
+  json["operands"] = operands_json(operation);
   json["flops"] = operation.flops_text;
   if (!operation.bytes_text.empty()) json["bytes"] = operation.bytes_text;
+  json["deterministic"] = operation.deterministic;
+  if (operation.reference) json["reference"] = reference_json(operation);
   json["templates"] = templates_of(catalog, operation);
   return json;
 }
 
-std::string operation_text(const Catalog& catalog, const Operation& operation) {
-  std::string text = fmt::format("{}: {}\n", operation.name, operation.purpose);
-  text += "\nsizes\n";
-  FactSheet sizes;
-  for (const auto& size : operation.sizes) {
-    sizes.add(size.name,
-              fmt::format("{} to {:<14}  {}", size.least, count_text(size.most), size.comment));
+/// Texts of one width and the comments behind them.
+class CommentedFacts {
+ public:
+  void add(std::string name, std::string text, std::string comment) {
+    rows_.push_back({std::move(name), std::move(text), std::move(comment)});
   }
-  text += sizes.text() + "\ntypes\n";
-  FactSheet types;
-  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
-    types.add(operation.type_slots[i], operation.slot_comments[i]);
-  }
-  text += types.text();
-  if (!operation.traits.empty()) {
-    text += "\ntraits\n";
-    FactSheet traits;
-    for (const auto& trait : operation.traits) {
-      traits.add(trait.name,
-                 fmt::format("{:<12}  {}", fmt::format("{}", fmt::join(trait.values, " ")),
-                             trait.comment));
+  /// Below a title, or "" if there are none.
+  [[nodiscard]] std::string text(std::string_view title) const {
+    if (rows_.empty()) return "";
+    std::size_t width = 0;
+    for (const Row& row : rows_) width = std::max(width, row.text.size());
+    FactSheet facts;
+    for (const Row& row : rows_) {
+      facts.add(row.name, width == 0 ? row.comment
+                                     : fmt::format("{:<{}}   {}", row.text, width, row.comment));
     }
-    text += traits.text();
+    return fmt::format("\n{}\n{}", title, facts.text());
   }
-  text += "\noperands\n";
-  FactSheet operands;
+
+ private:
+  struct Row {
+    std::string name, text, comment;
+  };
+  std::vector<Row> rows_;
+};
+
+std::string problem_text(const Operation& operation) {
+  CommentedFacts sizes, derived, types, scalars, traits, operands;
+  for (const auto& size : operation.sizes) {
+    sizes.add(size.name, fmt::format("{} to {}", size.least, count_text(size.most)), size.comment);
+  }
+  for (const auto& [name, value] : operation.derived) derived.add(name, value.text(), "");
+  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
+    types.add(operation.type_slots[i],
+              fmt::format("{}", fmt::join(names_of(operation.slot_types[i]), " ")),
+              operation.slot_comments[i]);
+  }
+  for (const auto& scalar : operation.scalars) {
+    scalars.add(scalar.name, fmt::format("{} = {}", to_string(scalar.type), scalar.value),
+                scalar.comment);
+  }
+  for (const auto& trait : operation.traits) {
+    traits.add(trait.name, fmt::format("{}", fmt::join(trait.values, " ")), trait.comment);
+  }
   for (const auto& operand : operation.operands) {
     operands.add(operand.name,
-                 fmt::format("{:<5}  {}{}", to_string(operand.role), extents_text(operand),
-                             operand.when ? fmt::format("  when {}", operand.when->text()) : ""));
+                 fmt::format("{:<5}  {}", to_string(operand.role), operand_text(operand)),
+                 operand.comment);
   }
-  text += operands.text() + "\ncost\n";
+  return sizes.text("sizes") + derived.text("derived sizes") + types.text("types") +
+         scalars.text("scalars") + traits.text("traits") + operands.text("operands");
+}
+
+std::string reference_text(const Operation& operation) {
+  if (!operation.reference) return "";
+  FactSheet results;
+  for (const auto& right : operation.rights) {
+    results.add(operation.operands[right.operand].name, right_text(right));
+  }
+  if (operation.integers) {
+    const std::string& most = operation.integers->text();
+    results.add("integers", most == "0"
+                                ? "none have exact results"
+                                : fmt::format("of -R to R have exact results, R = {}", most));
+  }
+  std::vector<std::string> cases;
+  for (const auto& sizes : operation.ragged) cases.push_back(case_text(sizes));
+  results.add("ragged", fmt::format("{}", fmt::join(cases, "\n")));
+  results.add("bits",
+              operation.deterministic ? "the same in every run" : "may differ between runs");
+  FactSheet reference;
+  reference.add("kernel", operation.reference->kernel);
+  reference.add("grid", fmt::format("{}", fmt::join(texts_of(operation.reference->grid), ", ")));
+  reference.add("block", fmt::format("{}", fmt::join(texts_of(operation.reference->block), ", ")));
+  reference.add("args", argument_text(operation.reference->args, operation));
+  return "\nright results\n" + results.text() + "\nreference\n" + reference.text();
+}
+
+std::string operation_text(const Catalog& catalog, const Operation& operation) {
   FactSheet cost;
   cost.add("flops", operation.flops_text);
   cost.add("bytes", operation.bytes_text.empty() ? "of the operands, each moved once"
                                                  : operation.bytes_text);
-  text += cost.text();
   const auto names = templates_of(catalog, operation);
-  return text + fmt::format("\ntemplates\n  {}\n",
-                            names.empty() ? "none" : fmt::format("{}", fmt::join(names, " ")));
+  return fmt::format("{}: {}\n", operation.name, operation.purpose) + problem_text(operation) +
+         "\ncost\n" + cost.text() + reference_text(operation) +
+         fmt::format("\ntemplates\n  {}\n",
+                     names.empty() ? "none" : fmt::format("{}", fmt::join(names, " ")));
 }
 
-/// `name` is that of an operation: the command line takes no other.
+/// Asked after the catalog was read, which declares what its directories have.
+const Operation& operation_of(const std::string& name) {
+  if (const Operation* const found = find_operation(name)) return *found;
+  std::vector<std::string> known;
+  for (const Operation* each : operations()) known.push_back(each->name);
+  throw Error(ErrorKind::usage,
+              fmt::format("{} is unknown; {}{}{}", name,
+                          known.size() == 1 ? "the only choice is " : "choose from ",
+                          fmt::join(known, ", "), did_you_mean(name, known)));
+}
+
 int describe(Context& context, const std::string& name) {
-  const Operation& operation = *find_operation(name);
+  const Catalog& catalog = context.catalog();
+  const Operation& operation = operation_of(name);
   if (!context.flags.json) {
-    context.print(operation_text(context.catalog(), operation));
+    context.print(operation_text(catalog, operation));
     return kExitOk;
   }
   Json document = json_document("operation");
-  document.update(operation_json(context.catalog(), operation));
+  document.update(operation_json(catalog, operation));
   context.print(json_text(document));
   return kExitOk;
 }
@@ -145,7 +293,7 @@ int list(Context& context) {
 
 Action add_operations(CLI::App& verb) {
   auto name = std::make_shared<std::string>();
-  verb.add_option("name", *name, "Operation to describe in full")->type_name("OPERATION");
+  verb.add_option("name", *name, "Operation to describe in full")->type_name("NAME");
   return
       [name](Context& context) { return name->empty() ? list(context) : describe(context, *name); };
 }

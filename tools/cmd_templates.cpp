@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -54,6 +55,16 @@ std::uint64_t raw_size(const KernelTemplate& kernel_template) {
   return size;
 }
 
+/// "softmax_rows<x, block_size>(x, y, rows, cols)": a kernel as its launch names and calls it;
+/// without arguments, those of the operation's one struct.
+std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec& launch) {
+  std::string text = launch.kernel;
+  if (launch.template_arguments) text += fmt::format("<{}>", *launch.template_arguments);
+  if (launch.args.empty()) return text;
+  const Operation& operation = *find_operation(kernel_template.operation());
+  return text + fmt::format("({})", argument_text(launch.args, operation));
+}
+
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
   Json json;
   json["name"] = kernel_template.name();
@@ -70,6 +81,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
                                 {"default", tunable.default_value},
                                 {"at_launch", kernel_template.is_at_launch(tunable.name)},
                                 {"comment", tunable.comment}});
+  }
+  json["launches"] = Json::array();
+  for (const auto& launch : kernel_template.launches()) {
+    json["launches"].push_back(launch_text(kernel_template, launch));
   }
   json["priority"] = kernel_template.priority_text();
   json["epilogue"] = kernel_template.takes_epilogue();
@@ -206,9 +221,13 @@ std::string template_text(const KernelTemplate& kernel_template) {
   facts.add("priority", kernel_template.priority_text());
   facts.add("epilogue", kernel_template.takes_epilogue() ? "yes" : "no");
   for (const auto& row : kernel_template.type_rows()) facts.add("types", types_text(row));
+  for (const auto& launch : kernel_template.launches()) {
+    // Kernels of gemm are called in one way.
+    if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
+  }
   text += facts.text();
 
-  text += "\ntunables (* is the default)\n";
+  if (!kernel_template.tunables().empty()) text += "\ntunables (* is the default)\n";
   FactSheet tunables;
   for (const auto& tunable : kernel_template.tunables()) {
     const bool at_launch = kernel_template.is_at_launch(tunable.name);

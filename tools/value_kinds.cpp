@@ -63,6 +63,7 @@ std::vector<ValueKind> make_kinds() {
       {"LIBRARY", words, "what to compare with", {std::string(kCublasLt)}, true},
       {"MODE", words, "what to do without a tuned kernel", words_of(kModeNames), true},
       {"N", free, "whole number", {}},
+      {"NAME", words, "operation, built in or declared below the template path", operation_names()},
       {"NAME=V,...", free, "values of tunables", {}},
       {"OPERATION", words, "what to compute", operation_names(), true},
       {"SIZE", free, "bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -34,6 +36,41 @@ TEST(Operations, TheDocumentHasTheSame) {
   EXPECT_EQ(gemm["sizes"][0]["name"], "m");
   EXPECT_EQ(gemm["operands"][2]["when"], "reads_c");
   EXPECT_GT(gemm["templates"].size(), 5U);
+}
+
+/// What docs/writing-templates.md has as its example.
+std::string softmax_of_the_documentation() {
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  const auto begin = page.find("//@ operation  softmax");
+  return page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST(Operations, OneOfAUserIsExplained) {
+  const Sandbox sandbox;
+  sandbox.write("softmax.cu", softmax_of_the_documentation());
+  const Words path{"--template-path", "."};
+  expect_golden("operations_softmax", sandbox, sandbox.run(with({"operations", "softmax"}, path)));
+  const auto listed = sandbox.run(with({"operations"}, path));
+  EXPECT_NE(listed.out.find("softmax"), std::string::npos) << listed.out << listed.err;
+  const auto json =
+      nlohmann::json::parse(sandbox.run(with({"operations", "softmax", "--json"}, path)).out);
+  EXPECT_EQ(json["file"], "./softmax.cu");
+  EXPECT_EQ(json["types"][0]["types"], nlohmann::json({"f32", "f16", "bf16"}));
+  EXPECT_EQ(json["scalars"][0]["value"], 1.0);
+  EXPECT_EQ(json["operands"][0]["fill"], "normal");
+  EXPECT_EQ(json["reference"]["right"]["y"], "bound 64 + cols / 1024 of f32");
+  EXPECT_EQ(json["reference"]["ragged"][1]["cols"], 33);
+  EXPECT_EQ(json["reference"]["args"], "x.f64, y.f64, rows, cols, scale");
+}
+
+TEST(Operations, AFaultyDeclarationIsExplained) {
+  const Sandbox sandbox;
+  sandbox.write("bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");
+  const auto run = sandbox.run({"operations", "--template-path", "."});
+  EXPECT_EQ(run.exit_code, 1) << run.err;
+  EXPECT_NE(run.err.find("bad.cu:2:5: unknown key \"purpse\" of an operation"), std::string::npos)
+      << run.err;
 }
 
 TEST(Operations, ANameThatIsNoneIsExplained) {

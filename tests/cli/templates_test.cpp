@@ -31,6 +31,62 @@ template <TwiceConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void twice_naive(int) {}
 )";
 
+constexpr const char* kUserOperation = R"(//@ operation  add_one
+//@ purpose    Every number and one more
+//@ size       n 1..1000
+//@ type       x f32 f64
+//@ operand    x inout: n
+//@ right      x exact
+//@ ragged     n=1
+//@ flops      n
+//@ reference  add_one_reference<x>
+//@   grid     1
+//@   block    32
+template <class X>
+__global__ void add_one_reference(X* x, int n) {
+  for (int i = threadIdx.x; i < n; i += 32) x[i] += 1;
+}
+)";
+
+constexpr const char* kUserKernel = R"(//@ template   add_plainly
+//@ purpose    A kernel as it is.
+//@ operation  add_one
+//@ tune       threads = 64* 128
+//@ launch     add_plainly<x>
+//@   grid     ceil_div(n, threads)
+//@   block    threads
+//@   args     x, (long long) n
+template <class X>
+__global__ void add_plainly(X* x, long long n) {
+  const long long i = blockIdx.x * static_cast<long long>(threads) + threadIdx.x;
+  if (i < n) x[i] += 1;
+}
+)";
+
+TEST(Templates, OfAnOperationOfTheUser) {
+  const Sandbox sandbox;
+  sandbox.write("own/add_one.cu", kUserOperation);
+  sandbox.write("own/add_plainly.cu", kUserKernel);
+  const auto list = sandbox.run({"templates", "--template-path", "own"});
+  EXPECT_EQ(list.exit_code, 0);
+  EXPECT_NE(list.out.find("add_plainly"), std::string::npos) << list.out;
+  const auto one = sandbox.run({"templates", "add_plainly", "--template-path", "own"});
+  EXPECT_EQ(one.exit_code, 0);
+  EXPECT_NE(one.out.find("types      x=f32|f64\n  launch     add_plainly<x>(x, (long long) n)\n"),
+            std::string::npos)
+      << one.out;
+  const auto text = sandbox.run({"render", "add_plainly", "--template-path", "own", "--arch",
+                                 "sm_90a", "--set", "threads=128"});
+  EXPECT_EQ(text.exit_code, 0) << text.err;
+  EXPECT_NE(text.out.find("// kernel   add_plainly<float>\n"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("#define threads 128\n"), std::string::npos) << text.out;
+  const auto refused = sandbox.run(
+      {"render", "add_plainly", "--template-path", "own", "--arch", "sm_90a", "--m", "64"});
+  EXPECT_NE(refused.exit_code, 0);
+  EXPECT_NE(refused.err.find("the flags of a problem are those of gemm"), std::string::npos)
+      << refused.err;
+}
+
 TEST(Templates, ListNamesAllBuiltIns) {
   const Sandbox sandbox;
   const auto run = sandbox.run({"templates", "--names"});

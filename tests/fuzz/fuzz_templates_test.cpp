@@ -10,7 +10,9 @@
 #include "templates/catalog.hpp"
 #include "templates/header_inliner.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/operation.hpp"
 #include "tests/fuzz/mutator.hpp"
+#include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
 namespace kiln {
@@ -115,6 +117,74 @@ TEST(FuzzFrontMatter, PlacesLieInTheText) {
     }
     if (HasFatalFailure()) FAIL() << "input: " << text;
   }
+}
+
+TEST(FuzzOperation, AnswersOrPointsAtTheFault) {
+  Mutator mutator({std::string(test::kSoftmaxOperation)},
+                  {"//@ ",       "\n//@ ",   "\n",         "let ",      "scalar ",   "right ",
+                   "ragged ",    "operand ", "reference ", "fill ",     "sorted ",   "integers ",
+                   "when ",      "args ",    "grid ",      "bound ",    " of ",      "within ",
+                   "exact",      "rows",     "cols=",      "halves",    "x",         "y",
+                   ".f64",       "m.",       "{",          "}",         "(",         ")",
+                   "(float) ",   ",",        ";",          ":",         " = ",       "<",
+                   ">",          "f32",      "s4",         "1e-5",      "1e999",     "-1",
+                   "2147483648", "//",       "\r",         "workspace", "magnitude", "? 1 : 0"},
+                  5);
+  const auto problem = test::softmax_problem(7, 33);
+  int parsed = 0;
+  constexpr int kRounds = 10000;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string text = mutator.next();
+    try {
+      const auto operation = Operation::parse("fuzz.cu", text);
+      ++parsed;
+      (void)operation.flops(problem);
+      (void)operation.bytes(problem);
+      try {
+        operation.check(problem);
+        ASSERT_EQ(operation.whole_values(problem).size(),
+                  static_cast<std::size_t>(operation.names().size()));
+      } catch (const Error& error) {
+        ASSERT_EQ(error.kind(), ErrorKind::usage) << error.what() << "\ninput: " << text;
+      }
+    } catch (const Error& error) {
+      test::expect_place_in(error, ErrorKind::template_, "fuzz.cu", text);
+    }
+    if (HasFatalFailure()) FAIL() << "input: " << text;
+  }
+  EXPECT_GT(parsed, kRounds / 50);
+  EXPECT_LT(parsed, kRounds * 9 / 10);
+}
+
+TEST(FuzzArgumentList, AnswersOrPointsAtTheFault) {
+  const auto operation = Operation::parse("fuzz.cu", test::kSoftmaxOperation);
+  Mutator mutator(
+      {"x.f64, {y.f64, y.magnitude}, i, m, rows, (long long) cols, scale, skipped",
+       "x, y, workspace + 4 * rows, {rows, {scale, (double) (cols + 1)}}"},
+      {"(", ")", "{",    "}",     ",",         " + ",  "workspace", "(float) ", "(flot) ", ".f64",
+       ".", "x", "rows", "scale", "{{{{{{{{{", "true", "? 1 :",     "-",        "min(",    "4.5"},
+      6);
+  int parsed = 0;
+  constexpr int kRounds = 20000;
+  for (int i = 0; i < kRounds; ++i) {
+    const std::string text = "//@ args " + mutator.next();
+    try {
+      const auto lines = read_front_matter("fuzz.cu", text, {"args"});
+      if (lines.size() != 1 || lines[0].key != "args") continue;
+      const auto list = parse_argument_list(lines[0], operation, operation.names(), i % 2 == 0);
+      ++parsed;
+      // Its own text means the same.
+      const auto line =
+          read_front_matter("fuzz.cu", "//@ args " + argument_text(list, operation), {"args"});
+      const auto again = parse_argument_list(line.at(0), operation, operation.names(), i % 2 == 0);
+      ASSERT_EQ(argument_text(again, operation), argument_text(list, operation)) << text;
+    } catch (const Error& error) {
+      test::expect_place_in(error, ErrorKind::template_, "fuzz.cu", text);
+    }
+    if (HasFatalFailure()) FAIL() << "input: " << text;
+  }
+  EXPECT_GT(parsed, kRounds / 100);
+  EXPECT_LT(parsed, kRounds * 9 / 10);
 }
 
 TEST(FuzzHeaderInliner, AnswersOrPointsAtTheFault) {

@@ -13,6 +13,7 @@
 
 #include "templates/renderer.hpp"
 #include "tests/support/nvcc.hpp"
+#include "tests/unit/templates/row_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
 namespace kiln {
@@ -55,6 +56,14 @@ TEST(Export, DocumentedExampleCompilesWithPlainNvcc) {
   auto gemm = Gemm::of(DType::bf16, 8, 8, 4096);
   gemm.reads_c = true;
   expect_compiles(catalog.at("gemm_dot"), catalog, to_problem(gemm));
+}
+
+TEST(Export, KernelsAsTheyAreCompileWithPlainNvcc) {
+  const test::TemporaryFolder folder;
+  folder.write("row_scale.cu", test::kRowOperation);
+  folder.write("row_plain.cu", test::kRowTemplate);
+  const auto catalog = Catalog::with_directories({folder.path()});
+  expect_compiles(catalog.at("row_plain"), catalog, test::row_problem(3, 5));
 }
 
 }  // namespace

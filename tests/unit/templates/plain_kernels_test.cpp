@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Templates without a config struct: macros, template arguments, arguments.
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "templates/compile_diagnosis.hpp"
+#include "templates/kernel_name.hpp"
+#include "templates/renderer.hpp"
+#include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/row_operation.hpp"
+#include "tests/unit/templates/tiny_template.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using test::kRowOperation;
+using test::kRowTemplate;
+using test::row_problem;
+using test::TemporaryFolder;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+const Config kRowConfig{{"block_size", 128}, {"shift", -1}};
+
+DeviceLimits hopper() {
+  return limits_of_arch("90a").value();
+}
+
+std::string row_text(const std::string& from = "", const std::string& to = "") {
+  std::string text(kRowTemplate);
+  if (from.empty()) return text;
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return text.replace(at, from.size(), to);
+}
+
+KernelTemplate row_plain(const std::string& from = "", const std::string& to = "") {
+  static_cast<void>(test::row_operation());
+  return KernelTemplate::parse("row.cu", row_text(from, to));
+}
+
+std::string broken_row(const std::string& from, const std::string& to) {
+  return error_text(ErrorKind::template_, [&] { (void)row_plain(from, to); });
+}
+
+/// The number at a byte of a plan's image.
+template <class Number>
+Number number_at(const ArgumentPlan& plan, std::size_t at) {
+  Number number{};
+  std::memcpy(&number, plan.image.data() + at, sizeof(number));
+  return number;
+}
+
+TEST(PlainKernels, TunablesAndLetsAreMacros) {
+  const auto made = row_plain();
+  EXPECT_EQ(made.config_type(), "");
+  ASSERT_EQ(made.tunables().size(), 2U);
+  EXPECT_EQ(made.tunables()[0].name, "block_size");
+  EXPECT_THAT(made.tunables()[0].values, ElementsAre(64, 128, 256));
+  EXPECT_EQ(made.tunables()[0].default_value, 128);
+  EXPECT_EQ(made.tunables()[0].comment, "threads of a block");
+  EXPECT_EQ(made.derived()[0].name, "warps");
+  EXPECT_FALSE(made.is_at_launch("shift"));
+  EXPECT_EQ(made.compiled_part(kRowConfig), kRowConfig);
+  EXPECT_THAT(
+      made.config_fields(kRowConfig, row_problem(2, 3), hopper()),
+      ElementsAre(NamedValue{"block_size", 128}, NamedValue{"warps", 4}, NamedValue{"shift", -1}))
+      << "in the order of the file";
+}
+
+TEST(PlainKernels, TypesAreThoseOfTheOperation) {
+  const auto made = row_plain();
+  ASSERT_EQ(made.type_rows().size(), 1U);
+  for (const DType type : {DType::f16, DType::f32}) {
+    EXPECT_EQ(made.why_unsupported(row_problem(2, 3, type, DType::f32), hopper()), std::nullopt);
+  }
+  EXPECT_THAT(
+      made.why_unsupported(row_problem(2, 3, DType::f64, DType::f32), hopper()).value_or(""),
+      HasSubstr("does not take x=f64"));
+  EXPECT_THAT(broken_row("//@ tune       shift", "//@ types x=f32|f64 y=x\n//@ tune shift"),
+              HasSubstr("row_scale does not list f64 for \"x\""));
+}
+
+TEST(PlainKernels, ArgumentsArePlanned) {
+  const auto plans = row_plain().argument_plans(kRowConfig, row_problem(7, 33), hopper());
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_THAT(plans[0].parameters, ElementsAre(0, 8));
+  EXPECT_EQ(plans[0].image.size(), 16U);
+  ASSERT_EQ(plans[0].patches.size(), 1U);
+  EXPECT_EQ(plans[0].patches[0].source, ArgumentPatch::Source::workspace);
+  EXPECT_EQ(plans[0].patches[0].offset, 4);
+  EXPECT_EQ(number_at<std::int32_t>(plans[0], 8), 7);
+  EXPECT_EQ(number_at<float>(plans[0], 12), 33.0F);
+  EXPECT_THAT(plans[1].parameters, ElementsAre(0, 8, 16, 20, 24)) << "the default list";
+  EXPECT_EQ(number_at<std::int32_t>(plans[1], 20), 33);
+}
+
+TEST(PlainKernels, ALaunchThatIsLeftOutHasNoParameters) {
+  const auto made = row_plain();
+  const auto plans = made.argument_plans(kRowConfig, row_problem(7, 1), hopper());
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_TRUE(plans[0].parameters.empty());
+  EXPECT_TRUE(made.geometry(kRowConfig, row_problem(7, 1), hopper())[0].left_out());
+  EXPECT_EQ(plans[1].parameters.size(), 5U);
+}
+
+TEST(PlainKernels, AnArgumentThatDoesNotFitNamesTheLaunch) {
+  const auto wide = row_plain("{rows, (float) cols}", "rows * 1000000, 1");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_,
+                 [&] { (void)wide.argument_plans(kRowConfig, row_problem(65536, 2), hopper()); }),
+      AllOf(StartsWith("row.cu:10: launch of fill_sums with \"block_size=128 shift=-1\" for "
+                       "rows=65536 cols=2"),
+            HasSubstr("(long long)")));
+  const auto undefined = row_plain("{rows, (float) cols}", "rows / (cols - 2)");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_,
+                 [&] { (void)undefined.argument_plans(kRowConfig, row_problem(5, 2), hopper()); }),
+      HasSubstr("argument \"rows / (cols - 2)\" is undefined"));
+}
+
+TEST(PlainKernels, TemplatesOfGemmHaveNoPlans) {
+  const auto tiny = KernelTemplate::parse("tiny.cu", std::string(test::kTinyTemplate));
+  const auto problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
+  EXPECT_TRUE(tiny.argument_plans({{"tile_m", 64}, {"tile_n", 32}}, problem, hopper()).empty());
+  EXPECT_TRUE(tiny.launches()[0].args.empty());
+}
+
+TEST(PlainKernels, AConfigStructAndOneAtLaunchAreAllowed) {
+  const auto made = row_plain("//@ require",
+                              "struct RowLaunch {  //@ at launch\n  int splits;  //@ tune 1* 2\n"
+                              "  int parts;  //@ let splits * rows\n};\n//@ require");
+  EXPECT_TRUE(made.is_at_launch("splits"));
+  Config config = kRowConfig;
+  config.set("splits", 2);
+  const auto plans = made.argument_plans(config, row_problem(7, 33), hopper());
+  EXPECT_THAT(plans[0].parameters, ElementsAre(0, 8, 16)) << "the struct comes last";
+  EXPECT_EQ(number_at<std::int32_t>(plans[0], 16), 2);
+  EXPECT_EQ(number_at<std::int32_t>(plans[0], 20), 14);
+  EXPECT_EQ(made.geometry(config, row_problem(7, 33), hopper())[0].values.count, 0U)
+      << "it is in the plan";
+  EXPECT_EQ(made.compiled_part(config), kRowConfig);
+
+  std::string text = row_text();
+  const auto begin = text.find("//@ tune       block_size");
+  text.replace(begin, text.find("//@ require") - begin,
+               "struct RowConfig {  //@ config\n  int block_size;  //@ tune 64 128*\n"
+               "  int shift;  //@ tune -1* 0\n};\n");
+  const auto with_config = KernelTemplate::parse("row.cu", text);
+  EXPECT_EQ(with_config.config_type(), "RowConfig");
+  EXPECT_EQ(with_config.argument_plans(kRowConfig, row_problem(7, 33), hopper()).size(), 2U);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] {
+                           text.insert(0, "//@ tune warps = 1 2\n");
+                           (void)KernelTemplate::parse("row.cu", text);
+                         }),
+              HasSubstr("\"tune\" is written on the field of the config struct"));
+}
+
+class RenderedRowTest : public ::testing::Test {
+ protected:
+  void load(const std::string& text) {
+    folder_.write("a_template.cu", text);
+    folder_.write("row_scale.cu", kRowOperation);
+    catalog_.emplace(Catalog::with_directories({folder_.path()}));
+  }
+  RenderedKernel render_row(const Config& config, const Problem& problem) {
+    return render(*catalog_, catalog_->at("row_plain"), config, problem, hopper());
+  }
+  TemporaryFolder folder_;
+  std::optional<Catalog> catalog_;
+};
+
+TEST_F(RenderedRowTest, MacrosFollowWhatAllConfigurationsShare) {
+  load(row_text());
+  const auto rendered = render_row(kRowConfig, row_problem(7, 33));
+  EXPECT_THAT(rendered.text, HasSubstr("#pragma nv_hdrstop\n#endif\n#define block_size 128\n"
+                                       "#define warps 4\n#define shift -1\n#line 1 "));
+  EXPECT_THAT(rendered.name_expressions,
+              ElementsAre("fill_sums", "mine::scale_rows<__half, float, 128, 128 + (-1)>"));
+  EXPECT_EQ(render_row(kRowConfig, row_problem(9, 5)).text, rendered.text) << "no sizes";
+}
+
+TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
+  load(row_text("{rows, (float) cols}", "{rows, (float) cols}, halves * 2"));
+  const auto& made = catalog_->at("row_plain");
+  const auto problem = row_problem(7, 33);
+  const auto text = export_text(render_row(kRowConfig, problem), made, problem, hopper());
+  EXPECT_THAT(
+      text,
+      AllOf(Not(HasSubstr("// traits")),
+            HasSubstr("// Launch for row_scale rows=7 cols=33:\n//   fill_sums\n//     grid 1 x 1"),
+            HasSubstr("//     arguments workspace + 4, {rows = 7, (float) cols = 33}, "
+                      "halves * 2 = 34\n"),
+            HasSubstr("//     arguments x, y, rows = 7, cols = 33, scale\n"),
+            HasSubstr("// scale is 1.5 unless"), HasSubstr("// Workspace: 28 bytes"),
+            HasSubstr("kiln_kernel_0 = &fill_sums;\n"), Not(HasSubstr("GemmArgs"))));
+}
+
+TEST_F(RenderedRowTest, TheDigestFollowsTheOperation) {
+  load(row_text());
+  const auto first = catalog_->digest("row_plain");
+  std::string other(kRowOperation);
+  other.replace(other.find("row_scale"), 9, "row_other");
+  folder_.write("row_scale.cu", other);
+  folder_.write("a_template.cu", row_text("row_scale", "row_other"));
+  const auto changed = Catalog::with_directories({folder_.path()}).digest("row_plain");
+  EXPECT_NE(changed, first);
+}
+
+TEST_F(RenderedRowTest, ARedeclaredOperationNamesTheFile) {
+  load(row_text());
+  folder_.write("row_scale.cu", std::string(kRowOperation) + "\n");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
+      AllOf(StartsWith(folder_.path() + "/row_scale.cu:1:1:"), HasSubstr("row_scale")));
+}
+
+TEST(PlainKernelsError, Macros) {
+  EXPECT_THAT(
+      broken_row("tune       shift = -1* 0", "tune       shift -1* 0"),
+      AllOf(StartsWith("row.cu:7:16:"), HasSubstr("a tune is written \"name = 64 128* 256\"")));
+  EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift ="),
+              AllOf(StartsWith("row.cu:7:23:"), HasSubstr("\"tune\" needs a value")));
+  EXPECT_THAT(broken_row("tune       shift = -1* 0", "tune       shift = -1* x"),
+              AllOf(StartsWith("row.cu:7:28:"), HasSubstr("\"x\" is not a 32-bit integer")));
+  EXPECT_THAT(broken_row("//@              256", "//@              256 64"),
+              AllOf(StartsWith("row.cu:5:22:"), HasSubstr("64 is listed twice")));
+  EXPECT_THAT(broken_row("let        warps = block_size / 32", "let        warps"),
+              HasSubstr("a let is written \"name = expression\""));
+  EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / rows"),
+              AllOf(StartsWith("row.cu:6:37:"), HasSubstr("cannot depend on the size \"rows\"")));
+  EXPECT_THAT(broken_row("warps = block_size / 32", "warps = block_size / halves"),
+              HasSubstr("cannot depend on the size \"halves\""));
+  EXPECT_THAT(broken_row("warps = block_size / 32", "warps = blocksize / 32"),
+              HasSubstr("did you mean \"block_size\"?"));
+  for (const auto* taken : {"x", "y", "scale", "workspace", "rows", "halves", "warps"}) {
+    EXPECT_THAT(broken_row("shift = -1* 0", fmt::format("{} = 1 2", taken)),
+                HasSubstr("already means something"))
+        << taken;
+  }
+  EXPECT_THAT(broken_row("shift = -1* 0", "fill_sums = 1 2\n//@ tune shift = 0"),
+              HasSubstr("\"fill_sums\" is a macro of this template, too"));
+  EXPECT_THAT(broken_row("shift = -1* 0", "9shift = 1"), HasSubstr("a name is expected"));
+  EXPECT_THAT(broken_row("struct Sizes {\n  int rows;", "struct Sizes {\n  int rows;  //@ tune 1"),
+              HasSubstr("\"rows\" is not in a marked struct"));
+}
+
+TEST(PlainKernelsError, NamesOfKernels) {
+  EXPECT_THAT(broken_row("block_size + shift>", "block_size + rows>"),
+              AllOf(StartsWith("row.cu:16:31:"), HasSubstr("\"rows\" is known only at launch")));
+  EXPECT_THAT(broken_row("block_size + shift>", "block_size + shift"),
+              HasSubstr("this '<' is not closed"));
+  EXPECT_THAT(broken_row("block_size + shift>", "(block_size + shift>"),
+              HasSubstr("this '(' is not closed"));
+  EXPECT_THAT(broken_row("block_size + shift>", "block_size) + shift>"),
+              HasSubstr("this ')' closes nothing"));
+  EXPECT_THAT(broken_row("block_size + shift>", "block_size> twice"),
+              HasSubstr("nothing is expected after the template arguments"));
+  EXPECT_THAT(broken_row("mine::scale_rows<", "mine::<"), HasSubstr("the name of a kernel"));
+  EXPECT_THAT(broken_row("//@   grid     rows", "//@   grids    rows"),
+              HasSubstr("did you mean \"grid\"?"));
+}
+
+TEST(PlainKernelsError, ArgumentsAndWhatOnlyGemmHas) {
+  EXPECT_THAT(broken_row("workspace + 4, {rows", "workspace + 4, {row"),
+              AllOf(StartsWith("row.cu:14:32:"), HasSubstr("did you mean \"rows\"?")));
+  EXPECT_THAT(broken_row("//@   when     cols > 1", "//@   args x"),
+              AllOf(StartsWith("row.cu:14:7:"), HasSubstr("a second \"args\"")));
+  EXPECT_THAT(broken_row("//@ workspace  4 * rows\n", ""),
+              HasSubstr("the template has no workspace"));
+  EXPECT_THAT(broken_row("//@ workspace  4 * rows", "//@ args x\n//@ workspace 4 * rows"),
+              HasSubstr("\"args\" belongs below a \"launch\" line"));
+  EXPECT_THAT(broken_row("//@   when     cols > 1", "//@   map x: cols, rows; box 8, 8"),
+              AllOf(StartsWith("row.cu:13:7:"), HasSubstr("need an operation whose operands")));
+  EXPECT_THAT(broken_row("//@ workspace", "//@ epilogue yes\n//@ workspace"),
+              HasSubstr("take no expressions"));
+  std::string gemm(test::kTinyTemplate);
+  gemm.insert(gemm.find("//@   smem"), "//@   args     a\n");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", gemm); }),
+      HasSubstr("kernels of gemm get one struct"));
+}
+
+TEST(KernelNames, OnlyNamesThatStandAloneAreReplaced) {
+  const auto replacement = [](std::string_view name) -> std::optional<std::string> {
+    if (name == "x") return "__half";
+    return std::nullopt;
+  };
+  EXPECT_EQ(expand_kernel_name("x<x, 0x10, std::x, x::y, a.x, xx, l<x >, 'x', 1'000>", replacement),
+            "x<__half, 0x10, std::x, x::y, a.x, xx, l<__half >, 'x', 1'000>");
+  EXPECT_EQ(expand_kernel_name("x", replacement), "x");
+  EXPECT_EQ(expand_kernel_name("a::x<>", replacement), "a::x<>");
+}
+
+constexpr const char* kNameLog = "__nv_name_map(2): error: no instance\n";
+
+TEST(PlainKernels, LogsAreExplained) {
+  EXPECT_THAT(explain_compile_log(row_plain("void fill_sums(", "void fill_sum("), kNameLog),
+              HasSubstr("the launch names the kernel \"fill_sums\""));
+  EXPECT_THAT(explain_compile_log(row_plain(", int kMore>", ">"), kNameLog),
+              AllOf(StartsWith("row.cu:15: the launch gives the kernel scale_rows 4 template "
+                               "arguments, but it has 3"),
+                    HasSubstr("launch mine::scale_rows<...>")));
+  EXPECT_THAT(explain_compile_log(row_plain(), kNameLog),
+              StartsWith("row.cu: the compiler does not find the kernel under"));
+}
+
+TEST(PlainKernels, ParametersAreComparedWithArguments) {
+  const auto made = row_plain();
+  const auto why = [&](const std::string& second) {
+    return why_wrong_parameters(made, {"fill_sums", second});
+  };
+  const std::string head = "_ZN4mine10scale_rowsI6__halffLi128ELi127EEEv";
+  EXPECT_EQ(why(head + "PKT_PT0_iif"), "");
+  EXPECT_EQ(why(head + "PKvmiif"), "") << "an address as a number";
+  EXPECT_EQ(why(head + "PKT_PT0_jif"), "") << "signs do not matter";
+  EXPECT_EQ(why("scale_rows"), "") << "extern \"C\": nothing is known";
+  EXPECT_THAT(why(head + "PKT_PT0_iiff"),
+              AllOf(StartsWith("row.cu:15: mine::scale_rows gets 5 arguments (x, y, rows, cols, "
+                               "scale), but has 6 parameters (__half const*, float*, int, int, "
+                               "float, float)"),
+                    HasSubstr("Next:")));
+  EXPECT_THAT(why(head + "PKT_PT0_xif"),
+              HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
+                        "the parameter is \"long long\""));
+  EXPECT_THAT(why(head + "PKT_PT0_iii"), HasSubstr("\"scale\", is a float"));
+  EXPECT_THAT(why(head + "PKT_iPT0_if"), HasSubstr("\"y\", is an address"));
+  EXPECT_THAT(why(head + "RKT_PT0_iif"), HasSubstr("argument 1"));
+  EXPECT_THAT(why(head + "v"), HasSubstr("has 0 parameters"));
+  EXPECT_EQ(why("_Zgarbage"), "");
+}
+
+}  // namespace
+}  // namespace kiln
