@@ -48,6 +48,26 @@ struct alignas(sizeof(T) * kCount) Vector {
   T of[kCount];
 };
 
+/// The bits of a vector in registers, as the type that one instruction stores.
+template <int kBytes>
+struct Bits;
+template <>
+struct Bits<2> {
+  using type = unsigned short;
+};
+template <>
+struct Bits<4> {
+  using type = unsigned;
+};
+template <>
+struct Bits<8> {
+  using type = uint2;
+};
+template <>
+struct Bits<16> {
+  using type = uint4;
+};
+
 /// Whether every row starts where a vector may.
 template <int kCount, class T>
 __device__ bool rows_hold_vectors(const T* matrix, int cols) {
@@ -104,7 +124,11 @@ __device__ void store_tile(const T* tile, T* __restrict__ y, int rows, int cols,
     Vector<T, kCount> turned;
 #pragma unroll
     for (int j = 0; j < kCount; ++j) turned.of[j] = tile[(in_row + j) * kPitch + in_col];
-    *reinterpret_cast<Vector<T, kCount>*>(y + (col + in_col) * rows + row + in_row) = turned;
+    // As a whole, or the compiler would store each element as soon as it is there.
+    using Whole = typename Bits<sizeof(turned)>::type;
+    Whole whole;
+    memcpy(&whole, &turned, sizeof(whole));
+    *reinterpret_cast<Whole*>(y + (col + in_col) * rows + row + in_row) = whole;
   }
 }
 
