@@ -48,25 +48,51 @@ struct alignas(sizeof(T) * kCount) Vector {
   T of[kCount];
 };
 
-/// The bits of a vector in registers, as the type that one instruction stores.
+/// Elements are moved, not computed with: to the kernel they are bits.
 template <int kBytes>
-struct Bits;
+struct BitsOf;
 template <>
-struct Bits<2> {
+struct BitsOf<2> {
   using type = unsigned short;
 };
 template <>
-struct Bits<4> {
+struct BitsOf<4> {
   using type = unsigned;
 };
 template <>
-struct Bits<8> {
-  using type = uint2;
+struct BitsOf<8> {
+  using type = unsigned long long;
 };
-template <>
-struct Bits<16> {
-  using type = uint4;
-};
+
+/// Stores neighbours by one instruction. The compiler may make several of an assignment whose parts
+/// come from different places, which __stcs rules out; it also tells the cache that nobody will
+/// read them soon.
+template <int kCount, class T>
+__device__ void store_vector(T* to, const T (&elements)[kCount]) {
+  constexpr int kWords = kCount * sizeof(T) / 4;
+  if constexpr (kCount == 1) {
+    *to = elements[0];
+  } else {
+    unsigned words[kWords] = {};
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      if constexpr (sizeof(T) == 2) {
+        words[i] = elements[2 * i] | static_cast<unsigned>(elements[2 * i + 1]) << 16;
+      } else if constexpr (sizeof(T) == 4) {
+        words[i] = elements[i];
+      } else {
+        words[i] = static_cast<unsigned>(elements[i / 2] >> i % 2 * 32);
+      }
+    }
+    if constexpr (kWords == 4) {
+      __stcs(reinterpret_cast<uint4*>(to), make_uint4(words[0], words[1], words[2], words[3]));
+    } else if constexpr (kWords == 2) {
+      __stcs(reinterpret_cast<uint2*>(to), make_uint2(words[0], words[1]));
+    } else {
+      *reinterpret_cast<unsigned*>(to) = words[0];
+    }
+  }
+}
 
 /// Whether every row starts where a vector may.
 template <int kCount, class T>
@@ -121,21 +147,20 @@ __device__ void store_tile(const T* tile, T* __restrict__ y, int rows, int cols,
     const int in_col = at / kAcross;
     const int in_row = at % kAcross * kCount;
     if (row + in_row >= rows || col + in_col >= cols) continue;
-    Vector<T, kCount> turned;
+    T turned[kCount];
 #pragma unroll
-    for (int j = 0; j < kCount; ++j) turned.of[j] = tile[(in_row + j) * kPitch + in_col];
-    // As a whole, or the compiler would store each element as soon as it is there.
-    using Whole = typename Bits<sizeof(turned)>::type;
-    Whole whole;
-    memcpy(&whole, &turned, sizeof(whole));
-    *reinterpret_cast<Whole*>(y + (col + in_col) * rows + row + in_row) = whole;
+    for (int j = 0; j < kCount; ++j) turned[j] = tile[(in_row + j) * kPitch + in_col];
+    store_vector(y + (col + in_col) * rows + row + in_row, turned);
   }
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_size)
     transpose_tile(const T* __restrict__ x, T* __restrict__ y, int rows, int cols) {
-  __shared__ T tile[tile_size * kPitch];
+  using Bits = typename BitsOf<sizeof(T)>::type;
+  const Bits* from = reinterpret_cast<const Bits*>(x);
+  Bits* to = reinterpret_cast<Bits*>(y);
+  __shared__ Bits tile[tile_size * kPitch];
   // In 64 bits: the last tile may reach past 2^31.
   const long long tiles_down = (rows + (tile_size - 1LL)) / tile_size;
   const long long tiles_right = (cols + (tile_size - 1LL)) / tile_size;
@@ -144,15 +169,15 @@ __global__ void __launch_bounds__(block_size)
   const long long col =
       tile_size * (down_first ? blockIdx.x / tiles_down : blockIdx.x % tiles_right);
 
-  if (rows_hold_vectors<vector_elements>(x, cols)) {
-    load_tile<vector_elements>(tile, x, rows, cols, row, col);
+  if (rows_hold_vectors<vector_elements>(from, cols)) {
+    load_tile<vector_elements>(tile, from, rows, cols, row, col);
   } else {
-    load_tile<1>(tile, x, rows, cols, row, col);
+    load_tile<1>(tile, from, rows, cols, row, col);
   }
   __syncthreads();
-  if (rows_hold_vectors<vector_elements>(y, rows)) {
-    store_tile<vector_elements>(tile, y, rows, cols, row, col);
+  if (rows_hold_vectors<vector_elements>(to, rows)) {
+    store_tile<vector_elements>(tile, to, rows, cols, row, col);
   } else {
-    store_tile<1>(tile, y, rows, cols, row, col);
+    store_tile<1>(tile, to, rows, cols, row, col);
   }
 }
