@@ -4,12 +4,12 @@
 //@ purpose    Sums of blocks by CUB, added up by a second launch.
 //@ operation  block_sum
 //@ tune       block_size_x = 64 128 256* 512 1024
-//@ tune       num_blocks = 64 128 256 512* 1024 2048
+//@ tune       grid_blocks = 64 128 256 512* 1024 2048
 //@ tune       use_vector = 1 2 4*               // numbers of a load
 //@ require    block_size_x <= device.max_threads
-//@ workspace  4 * num_blocks
+//@ workspace  4 * grid_blocks
 //@ launch     sum_blocks
-//@   grid     num_blocks
+//@   grid     grid_blocks
 //@   block    block_size_x
 //@   args     workspace, input, n
 //@ launch     sum_partials
@@ -45,7 +45,7 @@ extern "C" __global__ void sum_blocks(float* partials, const float* input, int n
   int count = n / use_vector;
   int thread = blockIdx.x * block_size_x + threadIdx.x;
   float sum = 0.0f;
-  for (int i = thread; i < count; i += num_blocks * block_size_x) {
+  for (int i = thread; i < count; i += grid_blocks * block_size_x) {
     sum += total(vectors[i]);
   }
   // The last ones, if they are no whole vector.
@@ -64,7 +64,7 @@ extern "C" __global__ void sum_partials(float* sum, const float* partials) {
   __shared__ typename BlockReduce::TempStorage storage;
 
   float mine = 0.0f;
-  for (int i = threadIdx.x; i < num_blocks; i += block_size_x) {
+  for (int i = threadIdx.x; i < grid_blocks; i += block_size_x) {
     mine += partials[i];
   }
   mine = BlockReduce(storage).Sum(mine);

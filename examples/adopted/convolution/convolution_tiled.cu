@@ -13,11 +13,12 @@
 //@ require    block_size_x * block_size_y <= device.max_threads
 //@ require    block_size_x * block_size_y >= 32
 //@ require    4 * shared_width * shared_height <= device.smem_static
-//@ require    ceil_div(height, block_size_y * tile_size_y) <= 65535   // the second dimension's limit
+//@ require    ceil_div(height, block_size_y * tile_size_y) <= 65535   // of a grid
 //@ prefer     block_size_x * block_size_y <= 512
 //@ prefer     tile_size_x * tile_size_y <= 16                         // registers
 //@ launch     convolution_tiled
-//@   grid     ceil_div(width, block_size_x * tile_size_x), ceil_div(height, block_size_y * tile_size_y)
+//@   grid     ceil_div(width, block_size_x * tile_size_x),
+//@            ceil_div(height, block_size_y * tile_size_y)
 //@   block    block_size_x, block_size_y
 //@   args     output, input, filter, width, height
 

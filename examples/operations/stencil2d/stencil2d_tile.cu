@@ -6,7 +6,7 @@
 //@ tune       tile_cols = 32 64 128* 256     // numbers that a block computes along a row
 //@ tune       tile_rows = 8 16 32* 64        // and down a column
 //@ tune       thread_rows = 2 4 8* 16        // rows that a thread walks down
-//@ tune       vector_elements = 1 2 4* 8     // neighbours that a thread loads and computes together
+//@ tune       vector_elements = 1 2 4* 8     // neighbours that a thread computes together
 //@ let        block_size = tile_cols / vector_elements * (tile_rows / thread_rows)
 //@ let        tile_pitch = tile_cols + 8     // in shared memory; vectors start on 16 bytes
 //@ require    vector_elements * x_bytes <= 16 && vector_elements * y_bytes <= 16
@@ -14,7 +14,7 @@
 //@ require    block_size >= 32
 //@ require    block_size <= device.max_threads
 //@ require    4 * (tile_rows + 2) * tile_pitch <= device.smem_static
-//@ require    ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols) <= 2147483647   // one dimension
+//@ require    ceil_div(rows, tile_rows) * ceil_div(cols, tile_cols) <= 2147483647
 //@ prefer     block_size >= 64 && block_size <= 512
 //@ prefer     tile_cols * x_bytes >= 128     // whole lines of the cache
 //@ launch     stencil2d_tile<x, y>
@@ -111,6 +111,23 @@ __device__ void load_sides(float* tile, const X* __restrict__ x, int rows, int c
   }
 }
 
+/// Stores a vector by one instruction. The compiler may make several of an assignment, which __stcs
+/// rules out; it also tells the cache that nobody will read the vector soon.
+template <class V>
+__device__ void store_whole(V* to, const V& vector) {
+  if constexpr (sizeof(V) == 16) {
+    uint4 words;
+    memcpy(&words, &vector, sizeof(words));
+    __stcs(reinterpret_cast<uint4*>(to), words);
+  } else if constexpr (sizeof(V) == 8) {
+    uint2 words;
+    memcpy(&words, &vector, sizeof(words));
+    __stcs(reinterpret_cast<uint2*>(to), words);
+  } else {
+    *to = vector;
+  }
+}
+
 /// A piece of a shared row with one number more at each side.
 __device__ void read_strip(const float* from, float (&numbers)[vector_elements + 2]) {
 #pragma unroll
@@ -142,7 +159,7 @@ __device__ void walk_down(const float* from, Y* to, long long below, long long b
     Vector<Y, vector_elements> stored;
     kiln::from_accumulators<vector_elements>(results, stored.of);
     if constexpr (kWhole) {
-      *reinterpret_cast<Vector<Y, vector_elements>*>(to) = stored;
+      store_whole(reinterpret_cast<Vector<Y, vector_elements>*>(to), stored);
     } else {
 #pragma unroll
       for (int j = 0; j < vector_elements; ++j) {

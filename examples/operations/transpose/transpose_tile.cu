@@ -15,7 +15,7 @@
 //@ require    shared_bytes <= device.smem_static
 //@ require    block_size <= device.max_threads
 //@ require    block_size * vector_elements <= tile_size * tile_size   // work for every thread
-//@ require    ceil_div(rows, tile_size) * ceil_div(cols, tile_size) <= 2147483647   // one dimension
+//@ require    ceil_div(rows, tile_size) * ceil_div(cols, tile_size) <= 2147483647
 //@ prefer     tile_padding > 0                                        // columns without conflicts
 //@ prefer     tile_size * x_bytes >= 128                              // whole lines of the cache
 //@ prefer     tile_size * tile_size <= 16 * block_size * vector_elements   // registers
