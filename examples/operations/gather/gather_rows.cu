@@ -8,6 +8,7 @@
 //@ tune       block_groups = 1 2 4 8* 16 32 64      // of a block
 //@ tune       group_rows = 1 2 4* 8                 // rows of a group, whose loads go together
 //@ tune       vector_bytes = 4 8 16*                // of one load and store
+//@ let        vector_elements = vector_bytes / table_bytes
 //@ let        block_size = row_threads * block_groups
 //@ let        block_rows = block_groups * group_rows
 //@ require    vector_bytes >= table_bytes
@@ -16,7 +17,7 @@
 //@ prefer     row_threads * vector_bytes <= cols * table_bytes || row_threads == 4     // no idling
 //@ prefer     row_threads * vector_bytes * 16 >= cols * table_bytes || row_threads == 256
 //@ prefer     group_rows * block_groups * 1024 <= rows || group_rows * block_groups <= 8
-//@ launch     gather_rows<table, vector_bytes / table_bytes, row_threads, block_groups, group_rows>
+//@ launch     gather_rows<table, vector_elements, row_threads, block_groups, group_rows>
 //@   grid     ceil_div(rows, block_rows)
 //@   block    block_size
 //@   args     table, index, y, rows, cols

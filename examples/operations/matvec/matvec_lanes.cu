@@ -8,12 +8,13 @@
 //@ tune       block_size = 64 128* 256 512    // threads
 //@ tune       vector_bytes = 4 8 16*          // of one load
 //@ tune       loads_together = 1 2 4*         // that a lane has in flight
+//@ let        vector_elements = vector_bytes / a_bytes
 //@ let        block_rows = block_size / row_lanes
 //@ require    vector_bytes >= a_bytes
 //@ require    ceil_div(batch * rows, block_rows) <= 2147483647         // one-dimensional grid
 //@ prefer     row_lanes * vector_bytes <= cols * a_bytes || row_lanes == 1            // no idling
 //@ prefer     row_lanes * vector_bytes * 8 >= cols * a_bytes || row_lanes == 32
-//@ launch     matvec_lanes<a, y, vector_bytes / a_bytes, row_lanes, block_size, loads_together>
+//@ launch     matvec_lanes<a, y, vector_elements, row_lanes, block_size, loads_together>
 //@   grid     ceil_div(batch * rows, block_rows)
 //@   block    block_size
 //@   args     a, x, y, (long long) batch * rows, rows, cols
