@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The operation that the templates of this folder compute, and the kernel that says what is right.
+
+//@ operation  transpose
+//@ purpose    A matrix with rows and columns exchanged: y[j][i] = x[i][j]
+//@ size       rows 1..2147483647   // of x
+//@ size       cols 1..2147483647
+//@ type       x f32 f16 bf16 f64
+//@ type       y f32 f16 bf16 f64
+//@ operand    x in: rows, cols; fill normal
+//@ operand    y out: cols, rows
+//@ right      y exact
+//@ integers   2
+//@ ragged     rows=1 cols=1
+//@ ragged     rows=33 cols=65
+//@ ragged     rows=100 cols=260
+//@ ragged     rows=1 cols=333
+//@ ragged     rows=136 cols=7
+//@ flops      0
+//@ reference  transpose_reference<x>
+//@   grid     min(ceil_div(rows * cols, 256), 65536)
+//@   block    256
+//@   args     x, y, rows, cols
+
+template <class T>
+__global__ void transpose_reference(const T* x, T* y, int rows, int cols) {
+  const long long elements = static_cast<long long>(rows) * cols;
+  for (long long at = blockIdx.x * 256LL + threadIdx.x; at < elements; at += gridDim.x * 256LL) {
+    y[at % cols * rows + at / cols] = x[at];
+  }
+}
