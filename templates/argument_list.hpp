@@ -53,6 +53,10 @@ struct ArgumentSpec {
 [[nodiscard]] std::vector<ArgumentSpec> default_argument_list(const Operation& operation,
                                                               const NameTable& names);
 
+/// A list as it is written, with every type that is not int.
+[[nodiscard]] std::string argument_text(const std::vector<ArgumentSpec>& list,
+                                        const Operation& operation);
+
 /// Lays the arguments out. `value` evaluates an expression of the list and throws where it is
 /// undefined; `refuse` throws with the message that it is given: a number does not fit its type, or
 /// all of them take more than 4096 bytes.

@@ -14,6 +14,8 @@ namespace kiln {
 /// double.
 enum class NumberType : std::uint8_t { s32, u32, s64, u64, f32, f64 };
 [[nodiscard]] std::size_t size_bytes(NumberType type);
+/// "s32" and so on, as front matter names them.
+[[nodiscard]] std::string_view to_string(NumberType type);
 
 /// A place in the argument that is known only at a launch.
 struct ArgumentPatch {

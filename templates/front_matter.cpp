@@ -33,12 +33,23 @@ std::vector<TextPart> split_arguments(std::string_view text) {
   std::size_t begin = 0;
   for (std::size_t i = 0; i <= text.size(); ++i) {
     const char c = i < text.size() ? text[i] : ',';
-    open += (c == '(') - (c == ')');
+    open += (c == '(' || c == '{') - (c == ')' || c == '}');
     if (i < text.size() && (c != ',' || open > 0)) continue;
     const auto part = text.substr(begin, i - begin);
     const auto inner = trimmed(part);
     parts.push_back({inner, inner.empty() ? i : offset_in(text, inner)});
     begin = i + 1;
+  }
+  return parts;
+}
+
+std::vector<TextPart> split_clauses(std::string_view text) {
+  std::vector<TextPart> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(';', begin), text.size());
+    const auto inner = trimmed(text.substr(begin, end - begin));
+    parts.push_back({inner, inner.empty() ? begin : offset_in(text, inner)});
+    begin = end + 1;
   }
   return parts;
 }

@@ -25,8 +25,11 @@ struct TextPart {
 
 /// The words between spaces.
 [[nodiscard]] std::vector<TextPart> split_words(std::string_view text);
-/// The parts between commas that are not inside parentheses, without the spaces around them.
+/// The parts between commas that are not inside parentheses or braces, without the spaces around
+/// them.
 [[nodiscard]] std::vector<TextPart> split_arguments(std::string_view text);
+/// The parts between semicolons, likewise.
+[[nodiscard]] std::vector<TextPart> split_clauses(std::string_view text);
 
 /// `a=f16|bf16 b=a c=d d=a|f32 acc=f32`: every slot of the operation once, each with element types
 /// or other slots, such that the row comes down to element types in the end.

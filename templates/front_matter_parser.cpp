@@ -181,7 +181,7 @@ class FrontMatterParser {
     operation_ = find_operation(operation.text);
     if (operation_ == nullptr) {
       std::vector<std::string> known;
-      for (const auto& each : operations()) known.push_back(each.name);
+      for (const Operation* each : operations()) known.push_back(each->name);
       operation.fail(0, fmt::format("unknown operation \"{}\"{}", operation.text,
                                     did_you_mean(operation.text, known)));
     }

@@ -2,12 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/operation.hpp"
 
-#include <algorithm>
-#include <cstddef>
+#include <fmt/format.h>
 
-#include "templates/catalog.hpp"
-#include "templates/front_matter_lines.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
+#include <algorithm>
+
+#include "kiln/error.hpp"
 
 namespace kiln {
 namespace {
@@ -17,35 +16,36 @@ double bytes_of(const Problem& problem, std::string_view slot) {
   return type ? static_cast<double>(size_bytes(*type)) / packed_values(*type) : 0.0;
 }
 
-struct Place {
-  std::string_view operand;
-  std::size_t pointer_at;
-  std::size_t ld_at;
+/// What a problem lacks: "size", "trait" or "type" and a name, which is "" if it has everything.
+struct Lacking {
+  std::string_view what;
+  std::string_view name;
 };
 
-/// The argument of gemm kernels is a struct of its own, which has more than operands.
-void place_in_gemm_args(Operation& operation) {
-  constexpr Place kPlaces[]{{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
-                            {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
-                            {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
-                            {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}};
-  for (const Place& place : kPlaces) {
-    const auto at = std::ranges::find(operation.operands, place.operand, &OperandSpec::name);
-    if (at == operation.operands.end()) continue;
-    at->pointer_at = static_cast<std::uint16_t>(place.pointer_at);
-    at->ld_at = static_cast<std::uint16_t>(place.ld_at);
+/// Appends the values of names() up to the derived ones, in the order in which OperationParser
+/// interned them.
+template <class Number>
+Lacking append_values(const Operation& operation, const Problem& problem,
+                      std::vector<Number>& values) {
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<Number>(i));
+  for (const auto& size : operation.size_names) {
+    const auto value = problem.size(size);
+    if (!value) return {"size", size};
+    values.push_back(static_cast<Number>(*value));
   }
-  operation.workspace_at = offsetof(GemmArgs, workspace);
-}
-
-std::vector<Operation> built_in_operations() {
-  std::vector<Operation> all;
-  for (const auto& [path, text] : embedded_files()) {
-    if (!path.ends_with(".cu") || !declares_operation(text)) continue;
-    all.push_back(Operation::parse(path, text));
-    if (all.back().name == "gemm") place_in_gemm_args(all.back());
+  for (const auto& trait : operation.trait_names) {
+    const auto value = problem.trait(trait);
+    if (!value) return {"trait", trait};
+    values.push_back(static_cast<Number>(*value));
   }
-  return all;
+  for (const auto& slot : operation.type_slots) {
+    const auto type = problem.type(slot);
+    if (!type) return {"type", slot};
+    values.push_back(static_cast<Number>(size_bytes(*type)));
+    values.push_back(static_cast<Number>(packed_values(*type)));
+    values.push_back(static_cast<Number>(*type));
+  }
+  return {};
 }
 
 }  // namespace
@@ -62,27 +62,52 @@ std::string_view to_string(OperandRole role) {
   return "";
 }
 
+std::string_view to_string(FillSpec::Kind kind) {
+  switch (kind) {
+    case FillSpec::Kind::normal:
+      return "normal";
+    case FillSpec::Kind::uniform:
+      return "uniform";
+    case FillSpec::Kind::positive:
+      return "positive";
+    case FillSpec::Kind::integers:
+      return "integers";
+    case FillSpec::Kind::sorted:
+      return "sorted";
+  }
+  return "";
+}
+
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(names_.size()));
-  // The order in which OperationParser interned them.
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) values.push_back(static_cast<double>(i));
-  for (const auto& size : size_names) {
-    const auto value = problem.size(size);
-    if (!value) return std::nullopt;
-    values.push_back(static_cast<double>(*value));
+  const auto lacking = append_values(*this, problem, values);
+  if (!lacking.name.empty()) return std::nullopt;
+  for (const auto& each : derived) {
+    const auto result = each.second.evaluate_real(values);
+    if (!result) return std::nullopt;
+    values.push_back(*result);
   }
-  for (const auto& trait : trait_names) {
-    const auto value = problem.trait(trait);
-    if (!value) return std::nullopt;
-    values.push_back(static_cast<double>(*value));
+  return values;
+}
+
+std::vector<std::int64_t> Operation::whole_values(const Problem& problem) const {
+  std::vector<std::int64_t> values;
+  values.reserve(static_cast<std::size_t>(names_.size()));
+  const auto lacking = append_values(*this, problem, values);
+  if (!lacking.name.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("the problem \"{}\" has no {} \"{}\"",
+                                              problem.canonical(), lacking.what, lacking.name));
   }
-  for (const auto& slot : type_slots) {
-    const auto type = problem.type(slot);
-    if (!type) return std::nullopt;
-    values.push_back(size_bytes(*type));
-    values.push_back(packed_values(*type));
-    values.push_back(static_cast<double>(*type));
+  for (const auto& each : derived) {
+    const auto result = each.second.evaluate(values);
+    if (!result) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("the sizes \"{}\" give \"{} = {}\" of {} no value (division by "
+                              "zero or overflow); choose others",
+                              problem.sizes_text(), each.first, each.second.text(), name));
+    }
+    values.push_back(*result);
   }
   return values;
 }
@@ -111,17 +136,6 @@ double Operation::bytes(const Problem& problem) const {
 const OperandSpec* Operation::operand(std::string_view slot) const {
   const auto found = std::ranges::find(operands, slot, &OperandSpec::name);
   return found == operands.end() ? nullptr : &*found;
-}
-
-const std::vector<Operation>& operations() {
-  static const std::vector<Operation> all = built_in_operations();
-  return all;
-}
-
-const Operation* find_operation(std::string_view name) {
-  const auto& all = operations();
-  const auto found = std::ranges::find(all, name, &Operation::name);
-  return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace kiln

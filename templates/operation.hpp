@@ -45,6 +45,7 @@ struct FillSpec {
   Kind kind = Kind::normal;
   std::optional<Expression> low, high;  ///< of integers and sorted, both included
 };
+[[nodiscard]] std::string_view to_string(FillSpec::Kind kind);
 
 /// A number that kernels get beside their operands.
 struct ScalarSpec {
@@ -173,7 +174,8 @@ class Operation {
 /// nullptr if there is none of that name.
 [[nodiscard]] const Operation* find_operation(std::string_view name);
 /// Adds an operation, for all users of this process. One that is there already, with the same text,
-/// is left as it is; throws Error(template_) where another text declares the same name.
+/// is left as it is; throws Error(template_) where another text declares the same name, and for one
+/// without a reference, of which no kernel could be verified.
 void declare_operation(Operation operation);
 
 }  // namespace kiln

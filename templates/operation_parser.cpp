@@ -3,44 +3,50 @@
 // From the lines of a declaration to an Operation.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <limits>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/operation_lines.hpp"
+#include "templates/reference_kernel.hpp"
+#include "templates/template_names.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
 
-constexpr std::int64_t kMostSize = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostExtents = 8;
+/// Each of them is verified for every candidate.
+constexpr std::size_t kMostRagged = 64;
+
+/// Names that canonical texts, expressions and lists of arguments have for something else.
+constexpr std::array<std::string_view, 7> kTakenNames{"workspace", "epilogue", "operation", "type",
+                                                      "device",    "true",     "false"};
 
 const std::vector<std::string>& operation_keys() {
-  static const std::vector<std::string> keys{"operation", "purpose", "size",  "type",
-                                             "trait",     "operand", "flops", "bytes"};
+  static const std::vector<std::string> keys{
+      "operation", "purpose",   "size",     "let",    "type",          "scalar",
+      "trait",     "operand",   "right",    "ragged", "deterministic", "flops",
+      "bytes",     "reference", "integers", "grid",   "block",         "args"};
   return keys;
 }
 
-std::int64_t integer(const FrontMatterLine& line, TextPart part) {
-  std::int64_t value = 0;
-  const char* const last = part.text.data() + part.text.size();
-  const auto [end, status] = std::from_chars(part.text.data(), last, value);
-  if (part.text.empty() || status != std::errc{} || end != last) {
-    line.fail(part.offset, fmt::format("\"{}\" is not an integer", part.text));
-  }
-  return value;
-}
+/// What follows from a reference, and is idle without one.
+constexpr std::array<std::string_view, 6> kOfReference{"right", "ragged", "integers",
+                                                       "grid",  "block",  "args"};
 
-/// The part without the spaces around it.
-TextPart trimmed_part(std::string_view whole, std::string_view part) {
-  const auto text = trimmed(part);
-  return {text, text.empty() ? offset_in(whole, part) : offset_in(whole, text)};
+constexpr std::array<std::string_view, 7> kOnlyOnce{
+    "operation", "purpose", "flops", "bytes", "integers", "deterministic", "reference"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
 }
 
 }  // namespace
@@ -48,7 +54,10 @@ TextPart trimmed_part(std::string_view whole, std::string_view part) {
 class OperationParser {
  public:
   OperationParser(const std::string& file, std::string_view source)
-      : file_(file), lines_(read_front_matter(file, source, operation_keys())) {}
+      : file_(file), lines_(read_front_matter(file, source, operation_keys())) {
+    result_.file = file;
+    result_.source = source;
+  }
 
   Operation run() {
     check_keys();
@@ -61,11 +70,7 @@ class OperationParser {
     need("size");
     need("type");
     need("operand");
-    // What expressions mention may stand anywhere; Operation::values() has the same order.
-    for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
-    for_each("size", [this](const FrontMatterLine& line) { read_size(line); });
-    for_each("trait", [this](const FrontMatterLine& line) { read_trait(line); });
-    for_each("type", [this](const FrontMatterLine& line) { read_type(line); });
+    read_names();
     for_each("operand", [this](const FrontMatterLine& line) { read_operand(line); });
     const FrontMatterLine& flops = need("flops");
     result_.flops_ = expression(flops, {flops.text, 0});
@@ -74,6 +79,14 @@ class OperationParser {
       result_.bytes_ = expression(line, {line.text, 0});
       result_.bytes_text = line.text;
     });
+    for_each("deterministic", [this](const FrontMatterLine& line) {
+      if (line.text != "0" && line.text != "1") {
+        line.fail(0, "1 is expected where two runs give the same bits, or 0 where they need not");
+      }
+      result_.deterministic = line.text == "1";
+    });
+    read_results();
+    if (const FrontMatterLine* const line = find("reference")) read_reference(*line);
     return std::move(result_);
   }
 
@@ -85,99 +98,120 @@ class OperationParser {
     }
   }
 
-  const FrontMatterLine& need(std::string_view key) const {
+  [[nodiscard]] const FrontMatterLine* find(std::string_view key) const {
     const auto found = std::ranges::find(lines_, key, &FrontMatterLine::key);
-    if (found != lines_.end()) return *found;
+    return found == lines_.end() ? nullptr : &*found;
+  }
+
+  const FrontMatterLine& need(std::string_view key) const {
+    if (const FrontMatterLine* const line = find(key)) return *line;
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the operation has no \"//@ {}\" line; "
                                                   "docs/writing-templates.md has the grammar",
                                                   file_, key));
   }
 
   void check_keys() const {
-    constexpr std::array<std::string_view, 4> kOnce{"operation", "purpose", "flops", "bytes"};
+    const auto& keys = operation_keys();
     for (const auto& line : lines_) {
-      if (std::ranges::find(operation_keys(), line.key) == operation_keys().end()) {
+      if (line.is_declaration()) {
+        line.fail_at_key("an operation has no config struct; this belongs into a template's file");
+      }
+      if (std::ranges::find(keys, line.key) == keys.end()) {
         line.fail_at_key(fmt::format("unknown key \"{}\" of an operation{}", line.key,
-                                     did_you_mean(line.key, operation_keys())));
+                                     did_you_mean(line.key, keys)));
       }
       if (line.text.empty()) line.fail(0, fmt::format("\"{}\" needs a value", line.key));
-      if (std::ranges::find(kOnce, line.key) != kOnce.end() && &need(line.key) != &line) {
+      if (is_one_of(kOnlyOnce, line.key) && find(line.key) != &line) {
         line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
+      }
+      if (is_one_of(kOfReference, line.key) && find("reference") == nullptr) {
+        line.fail_at_key(
+            fmt::format("\"{}\" needs a \"//@ reference\" line, which names the "
+                        "kernel that says what is right",
+                        line.key));
       }
     }
   }
 
-  /// A name of the problem's, which no other part of it has.
-  void declare(const FrontMatterLine& line, TextPart name, std::string_view shown) {
-    if (!is_identifier(name.text)) {
-      line.fail(name.offset, fmt::format("the name of a {} consists of letters, digits and "
-                                         "underscores",
-                                         line.key));
+  /// What expressions mention may stand anywhere in the file; Operation::values() has the same
+  /// order.
+  void read_names() {
+    for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
+    for_each("size", [this](const FrontMatterLine& line) {
+      declare(line);
+      result_.sizes.push_back(parse_size(line));
+      result_.size_names.push_back(result_.sizes.back().name);
+      result_.names_.intern(result_.sizes.back().name);
+    });
+    for_each("trait", [this](const FrontMatterLine& line) {
+      declare(line);
+      result_.traits.push_back(parse_trait(line));
+      result_.trait_names.push_back(result_.traits.back().name);
+      result_.names_.intern(result_.traits.back().name);
+    });
+    for_each("type", [this](const FrontMatterLine& line) { read_type(line); });
+    for_each("scalar", [this](const FrontMatterLine& line) {
+      declare(line);
+      result_.scalars.push_back(parse_scalar(line));
+    });
+    for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
+  }
+
+  /// The name at the beginning of a line must mean nothing else.
+  void declare(const FrontMatterLine& line) {
+    const std::string_view text = line.text;
+    declare(line, std::string(text.substr(0, text.find_first_of(kLineSpace))));
+  }
+
+  void declare(const FrontMatterLine& line, const std::string& name) {
+    if (!is_identifier(name)) {
+      line.fail(
+          0, fmt::format("the name of a {} consists of letters, digits and underscores", line.key));
     }
-    if (result_.names_.find(shown) >= 0) {
-      line.fail(name.offset,
-                fmt::format("\"{}\" already means something in this operation", shown));
+    if (is_one_of(kTakenNames, name) || device_names().find(name) >= 0) {
+      line.fail(
+          0, fmt::format("\"{}\" means something in every operation; choose another name", name));
     }
-    result_.names_.intern(shown);
+    if (std::ranges::find(declared_, name) != declared_.end() || result_.names_.find(name) >= 0) {
+      line.fail(0, fmt::format("\"{}\" already means something in this operation", name));
+    }
+    declared_.push_back(name);
   }
 
   Expression expression(const FrontMatterLine& line, TextPart part) const {
     return Expression::parse(part.text, result_.names_, line.text_place.at(part.offset));
   }
 
-  /// `m` or `m 0..4096`.
-  void read_size(const FrontMatterLine& line) {
-    const auto words = split_words(line.text);
-    declare(line, words[0], words[0].text);
-    SizeSpec size{std::string(words[0].text), 1, kMostSize, line.comment};
-    if (words.size() > 1) {
-      const auto [text, offset] = words[1];
-      const auto dots = text.find("..");
-      if (words.size() > 2 || dots == std::string_view::npos) {
-        line.fail(offset, "the range of a size is written 1..4096");
-      }
-      size.least = integer(line, {text.substr(0, dots), offset});
-      size.most = integer(line, {text.substr(dots + 2), offset + dots + 2});
-      if (size.least < 0 || size.most > kMostSize || size.least > size.most) {
-        line.fail(offset,
-                  fmt::format("a range lies between 0 and {}, the smaller end first", kMostSize));
-      }
-    }
-    result_.size_names.push_back(size.name);
-    result_.sizes.push_back(std::move(size));
-  }
-
-  /// `align_a 1 2 4 8 16`.
-  void read_trait(const FrontMatterLine& line) {
-    const auto words = split_words(line.text);
-    declare(line, words[0], words[0].text);
-    TraitSpec trait{std::string(words[0].text), {}, line.comment};
-    for (std::size_t i = 1; i < words.size(); ++i) {
-      const auto value = integer(line, words[i]);
-      if (std::ranges::find(trait.values, value) != trait.values.end()) {
-        line.fail(words[i].offset, fmt::format("{} is listed twice", value));
-      }
-      trait.values.push_back(value);
-    }
-    if (trait.values.empty()) {
-      line.fail(line.text.size(), "the values of the trait are expected after its name");
-    }
-    result_.trait_names.push_back(trait.name);
-    result_.traits.push_back(std::move(trait));
-  }
-
   void read_type(const FrontMatterLine& line) {
-    const auto words = split_words(line.text);
-    if (words.size() > 1) line.fail(words[1].offset, "one type slot a line is expected");
-    const std::string slot(words[0].text);
-    declare(line, words[0], slot + "_bytes");
-    result_.names_.intern(slot + "_packed");
-    result_.names_.intern(slot + "_type");
+    declare(line);
+    const std::string slot = declared_.back();
+    for (const auto* const property : {"_bytes", "_packed", "_type"}) {
+      if (result_.names_.find(slot + property) >= 0) {
+        line.fail(
+            0, fmt::format("\"{}{}\" already means something in this operation", slot, property));
+      }
+      result_.names_.intern(slot + property);
+    }
     result_.type_slots.push_back(slot);
     result_.slot_comments.push_back(line.comment);
+    result_.slot_types.push_back(parse_slot_types(line));
   }
 
-  /// `c in: m, n; when reads_c`.
+  /// `halves = ceil_div(cols, 2)`, of names that are declared by other lines or by lets above.
+  void read_let(const FrontMatterLine& line) {
+    const std::string_view text = line.text;
+    const auto equals = text.find('=');
+    const auto name = trimmed(text.substr(0, equals));
+    if (equals == std::string_view::npos || !is_identifier(name)) {
+      line.fail(0, "a derived size is written \"let name = expression\"");
+    }
+    declare(line, std::string(name));
+    Expression value = expression(line, inner_part({text, 0}, text.substr(equals + 1)));
+    result_.names_.intern(name);
+    result_.derived.emplace_back(name, std::move(value));
+  }
+
+  /// `c in: m, n; when reads_c; fill uniform`.
   void read_operand(const FrontMatterLine& line) {
     const std::string_view text = line.text;
     const auto colon = text.find(':');
@@ -189,22 +223,20 @@ class OperationParser {
     operand.name = head[0].text;
     operand.comment = line.comment;
     if (std::ranges::find(result_.type_slots, operand.name) == result_.type_slots.end()) {
-      line.fail(head[0].offset, fmt::format("there is no type slot \"{}\"{}", operand.name,
-                                            did_you_mean(operand.name, result_.type_slots)));
+      line.fail(head[0].offset,
+                fmt::format("there is no type slot \"{0}\"{1}; an operand has the name of the slot "
+                            "of its elements, \"//@ type {0}\"",
+                            operand.name, did_you_mean(operand.name, result_.type_slots)));
     }
     if (result_.operand(operand.name) != nullptr) {
       line.fail(head[0].offset, fmt::format("a second operand \"{}\"", operand.name));
     }
     operand.role = role_of(line, head[1]);
-    const auto semicolon = std::min(text.find(';', colon), text.size());
-    read_extents(line, text.substr(colon + 1, semicolon - colon - 1), operand);
-    if (semicolon < text.size()) {
-      constexpr std::string_view kWhen = "when ";
-      const TextPart part = trimmed_part(text, text.substr(semicolon + 1));
-      if (!part.text.starts_with(kWhen)) {
-        line.fail(part.offset, "\"when\" and a condition are expected after ';'");
-      }
-      operand.when = expression(line, {part.text.substr(kWhen.size()), part.offset + kWhen.size()});
+    const auto clauses = split_clauses(text.substr(colon + 1));
+    read_extents(line, {clauses[0].text, clauses[0].offset + colon + 1}, operand);
+    bool is_filled = false;
+    for (std::size_t i = 1; i < clauses.size(); ++i) {
+      read_clause(line, {clauses[i].text, clauses[i].offset + colon + 1}, operand, is_filled);
     }
     result_.operands.push_back(std::move(operand));
   }
@@ -216,18 +248,144 @@ class OperationParser {
     line.fail(word.offset, fmt::format("\"{}\" is none of in, out and inout", word.text));
   }
 
-  void read_extents(const FrontMatterLine& line, std::string_view list, OperandSpec& operand) {
-    const std::size_t begin = offset_in(line.text, list);
-    for (const auto& [text, offset] : split_arguments(list)) {
+  void read_extents(const FrontMatterLine& line, TextPart list, OperandSpec& operand) const {
+    for (const auto& [text, offset] : split_arguments(list.text)) {
       if (operand.extents.size() == kMostExtents) {
-        line.fail(begin + offset, fmt::format("more than {} extents", kMostExtents));
+        line.fail(list.offset + offset, fmt::format("more than {} extents", kMostExtents));
       }
-      operand.extents.push_back(expression(line, {text, begin + offset}));
+      operand.extents.push_back(expression(line, {text, list.offset + offset}));
     }
+  }
+
+  void read_clause(const FrontMatterLine& line, TextPart clause, OperandSpec& operand,
+                   bool& is_filled) const {
+    const auto word = clause.text.substr(0, clause.text.find_first_of(kLineSpace));
+    const TextPart rest = inner_part(clause, clause.text.substr(word.size()));
+    if (word == "when") {
+      if (operand.when) line.fail(clause.offset, "a second \"when\" of this operand");
+      operand.when = expression(line, rest);
+    } else if (word == "fill") {
+      if (operand.role == OperandRole::out) {
+        line.fail(clause.offset,
+                  fmt::format("{} is only written; what is filled is what is read", operand.name));
+      }
+      if (is_filled) line.fail(clause.offset, "a second \"fill\" of this operand");
+      is_filled = true;
+      operand.fill = parse_fill(line, rest, result_.names_);
+    } else {
+      static const std::vector<std::string> known{"when", "fill"};
+      line.fail(clause.offset,
+                fmt::format("\"when\" and a condition, or \"fill\" and its kind, are expected "
+                            "after ';'{}",
+                            did_you_mean(word, known)));
+    }
+  }
+
+  /// What is right, and what is verified to be.
+  void read_results() {
+    for_each("right", [this](const FrontMatterLine& line) {
+      RightSpec right = parse_right(line, result_);
+      if (std::ranges::find(result_.rights, right.operand, &RightSpec::operand) !=
+          result_.rights.end()) {
+        line.fail(
+            0, fmt::format("a second \"right\" line of {}", result_.operands[right.operand].name));
+      }
+      result_.rights.push_back(std::move(right));
+    });
+    for_each("integers", [this](const FrontMatterLine& line) {
+      result_.integers = expression(line, {line.text, 0});
+    });
+    for_each("ragged", [this](const FrontMatterLine& line) {
+      if (result_.ragged.size() == kMostRagged) {
+        line.fail_at_key(
+            fmt::format("more than {} \"ragged\" lines; each of them is verified for "
+                        "every candidate",
+                        kMostRagged));
+      }
+      result_.ragged.push_back(parse_ragged(line, result_));
+    });
+  }
+
+  void read_reference(const FrontMatterLine& line) {
+    check_verifiable(line);
+    ReferenceSpec reference;
+    reference.kernel = line.text;
+    reference.line = line.text_place.line;
+    check_reference_kernel(line, result_.source);
+    bool is_above = true;
+    const FrontMatterLine* args = nullptr;
+    for (const auto& part : lines_) {
+      if (&part == &line) is_above = false;
+      const bool is_args = part.key == "args";
+      if (!is_args && part.key != "grid" && part.key != "block") continue;
+      if (is_above) {
+        part.fail_at_key(fmt::format("\"{}\" belongs below the \"reference\" line", part.key));
+      }
+      auto& extents = part.key == "grid" ? reference.grid : reference.block;
+      if (is_args ? args != nullptr : !extents.empty()) {
+        part.fail_at_key(fmt::format("a second \"{}\" of the reference", part.key));
+      }
+      if (is_args) {
+        args = &part;
+      } else {
+        read_extent_list(part, extents);
+      }
+    }
+    if (reference.grid.empty()) line.fail_at_key("the reference has no \"grid\" line below it");
+    if (reference.block.empty()) line.fail_at_key("the reference has no \"block\" line below it");
+    reference.args = args == nullptr ? default_argument_list(result_, result_.names_)
+                                     : parse_argument_list(*args, result_, result_.names_, true);
+    check_reference_results(args == nullptr ? line : *args, result_, reference.args);
+    result_.reference = std::move(reference);
+  }
+
+  void read_extent_list(const FrontMatterLine& line, std::vector<Expression>& extents) const {
+    constexpr std::size_t kMostDimensions = 3;
+    for (const auto& part : split_arguments(line.text)) {
+      if (extents.size() == kMostDimensions) {
+        line.fail(part.offset, "a launch has at most three dimensions");
+      }
+      extents.push_back(expression(line, part));
+    }
+  }
+
+  /// What a reference can be compared by.
+  void check_verifiable(const FrontMatterLine& line) const {
+    for (std::size_t i = 0; i < result_.operands.size(); ++i) {
+      const OperandSpec& operand = result_.operands[i];
+      if (operand.role == OperandRole::in ||
+          std::ranges::find(result_.rights, i, &RightSpec::operand) != result_.rights.end()) {
+        continue;
+      }
+      line.fail_at_key(
+          fmt::format("nothing says what is right of {0}, which is written; add "
+                      "\"//@ right {0} bound 4 of {0}\", or exact, or within",
+                      operand.name));
+    }
+    if (result_.ragged.empty()) {
+      std::vector<std::string> sizes;
+      for (const SizeSpec& size : result_.sizes) {
+        sizes.push_back(fmt::format("{}={}", size.name, std::max<std::int64_t>(size.least, 1)));
+      }
+      line.fail_at_key(
+          fmt::format("an operation with a reference has a case at the edge at least; "
+                      "add \"//@ ragged {}\"",
+                      fmt::join(sizes, " ")));
+    }
+    for_each("type", [](const FrontMatterLine& type) {
+      const auto words = split_words(type.text);
+      for (std::size_t i = 1; i < words.size(); ++i) {
+        if (packed_values(parse_dtype(words[i].text).value()) == 1) continue;
+        type.fail(words[i].offset, fmt::format("{} has several values in a byte, which operations "
+                                               "with a reference can't have",
+                                               words[i].text));
+      }
+    });
   }
 
   const std::string& file_;
   std::vector<FrontMatterLine> lines_;
+  std::vector<std::string> declared_;  ///< sizes, traits, slots, scalars, derived sizes
   Operation result_;
 };
 

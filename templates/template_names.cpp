@@ -2,11 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/template_names.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
-
-#include "kiln/error.hpp"
 
 namespace kiln {
 namespace {
@@ -39,12 +35,6 @@ constexpr std::array<DeviceName, 15> kDeviceNames{{
     {"device.warp_size", [](const DeviceLimits& d) -> std::int64_t { return d.warp_size; }},
 }};
 
-/// A problem of the operation must have all of its names.
-[[noreturn]] void missing(const Problem& problem, std::string_view what, std::string_view name) {
-  throw Error(ErrorKind::usage,
-              fmt::format("the problem \"{}\" has no {} \"{}\"", problem.canonical(), what, name));
-}
-
 }  // namespace
 
 NameTable device_names() {
@@ -61,13 +51,9 @@ std::vector<std::int64_t> device_values(const DeviceLimits& limits) {
 
 NameTable problem_names(const Operation& operation) {
   NameTable names = device_names();
-  for (const auto type : kDTypeNames) names.intern(fmt::format("type.{}", type));
-  for (const auto& name : operation.size_names) names.intern(name);
-  for (const auto& name : operation.trait_names) names.intern(name);
-  for (const auto& slot : operation.type_slots) {
-    names.intern(slot + "_bytes");
-    names.intern(slot + "_packed");
-    names.intern(slot + "_type");
+  // No name of an operation is one of the device's, so all get new slots.
+  for (int slot = 0; slot < operation.names().size(); ++slot) {
+    names.intern(operation.names().name(slot));
   }
   return names;
 }
@@ -75,27 +61,8 @@ NameTable problem_names(const Operation& operation) {
 std::vector<std::int64_t> problem_values(const Operation& operation, const Problem& problem,
                                          const DeviceLimits& limits) {
   auto values = device_values(limits);
-  // The same order as in problem_names().
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
-    values.push_back(static_cast<std::int64_t>(i));
-  }
-  for (const auto& name : operation.size_names) {
-    const auto value = problem.size(name);
-    if (!value) missing(problem, "size", name);
-    values.push_back(*value);
-  }
-  for (const auto& name : operation.trait_names) {
-    const auto value = problem.trait(name);
-    if (!value) missing(problem, "trait", name);
-    values.push_back(*value);
-  }
-  for (const auto& slot : operation.type_slots) {
-    const auto type = problem.type(slot);
-    if (!type) missing(problem, "type", slot);
-    values.push_back(size_bytes(*type));
-    values.push_back(packed_values(*type));
-    values.push_back(static_cast<std::int64_t>(*type));
-  }
+  const auto whole = operation.whole_values(problem);
+  values.insert(values.end(), whole.begin(), whole.end());
   return values;
 }
 

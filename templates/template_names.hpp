@@ -21,9 +21,10 @@ namespace kiln {
 [[nodiscard]] std::vector<std::int64_t> device_values(const DeviceLimits& limits);
 
 /// device_names() and what an operation adds: `type.f16` and so on, sizes, traits, `<slot>_bytes`,
-/// `<slot>_type`.
+/// `<slot>_packed`, `<slot>_type`, derived sizes.
 [[nodiscard]] NameTable problem_names(const Operation& operation);
-/// Values by slot of problem_names(). Throws Error(usage) if the problem lacks one.
+/// Values by slot of problem_names(). Throws Error(usage) if the problem lacks one, or if a derived
+/// size has none.
 [[nodiscard]] std::vector<std::int64_t> problem_values(const Operation& operation,
                                                        const Problem& problem,
                                                        const DeviceLimits& limits);

@@ -19,18 +19,6 @@ const std::vector<std::string>& clause_names() {
   return names;
 }
 
-/// The parts between semicolons.
-std::vector<TextPart> split_clauses(std::string_view text) {
-  std::vector<TextPart> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    const auto inner = trimmed(text.substr(begin, end - begin));
-    parts.push_back({inner, inner.empty() ? begin : offset_in(text, inner)});
-    begin = end + 1;
-  }
-  return parts;
-}
-
 class MapParser {
  public:
   MapParser(const FrontMatterLine& line, const NameTable& names) : line_(line), names_(names) {}

@@ -126,16 +126,16 @@ int list(Context& context) {
   if (context.flags.json) {
     Json document = json_document("operations");
     document["operations"] = Json::array();
-    for (const auto& each : operations()) {
-      document["operations"].push_back(operation_json(catalog, each));
+    for (const Operation* each : operations()) {
+      document["operations"].push_back(operation_json(catalog, *each));
     }
     context.print(json_text(document));
     return kExitOk;
   }
   Table table({{"name"}, {"sizes"}, {"templates", Table::Align::right}, {"purpose"}});
-  for (const auto& each : operations()) {
-    table.add_row({each.name, fmt::format("{}", fmt::join(each.size_names, " ")),
-                   fmt::format("{}", templates_of(catalog, each).size()), each.purpose});
+  for (const Operation* each : operations()) {
+    table.add_row({each->name, fmt::format("{}", fmt::join(each->size_names, " ")),
+                   fmt::format("{}", templates_of(catalog, *each).size()), each->purpose});
   }
   context.print(table.text());
   return kExitOk;

@@ -138,7 +138,7 @@ std::string Program::explain(const CLI::ParseError& error) const {
   } else if (error.get_name() == "RequiredError" && typed.empty()) {
     text = missing_verb();
   } else if (error.get_name() == "RequiredError" && text == "operation is required") {
-    text = fmt::format("name the operation, e.g. {}", operations().front().name);
+    text = fmt::format("name the operation, e.g. {}", operations().front()->name);
   }
   return fmt::format("{}\nkiln: see {}", text, help);
 }

@@ -38,7 +38,7 @@ Words layouts() {
 
 Words operation_names() {
   Words words;
-  for (const auto& operation : operations()) words.push_back(operation.name);
+  for (const Operation* operation : operations()) words.push_back(operation->name);
   return words;
 }
 

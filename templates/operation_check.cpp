@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Whether a problem is one of an operation's.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "kiln/error.hpp"
+#include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln {
+namespace {
+
+class ProblemCheck {
+ public:
+  ProblemCheck(const Operation& operation, const Problem& problem)
+      : operation_(operation), problem_(problem) {}
+
+  void run() {
+    if (problem_.operation != operation_.name) {
+      refuse(fmt::format("it is of \"{}\"", problem_.operation));
+    }
+    values_ = operation_.whole_values(problem_);
+    check_names("size", problem_.sizes, &NamedValue::name, operation_.size_names);
+    check_names("type", problem_.types, &NamedType::slot, operation_.type_slots);
+    check_names("trait", problem_.traits, &NamedValue::name, operation_.trait_names);
+    check_sizes();
+    check_types();
+    check_traits();
+    if (operation_.reference && !problem_.epilogue.empty()) {
+      refuse("it has an epilogue, which only gemm can have");
+    }
+    for (const OperandSpec& operand : operation_.operands) check_operand(operand);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw Error(ErrorKind::usage,
+                fmt::format("\"{}\" is no problem of {}: {}; \"kiln operations "
+                            "{}\" shows what it takes",
+                            problem_.canonical(), operation_.name, why, operation_.name));
+  }
+
+  /// Each name is known, and none is there twice; whole_values() has seen that none is missing.
+  template <class Field>
+  void check_names(std::string_view what, const std::vector<Field>& fields,
+                   std::string Field::*name, const std::vector<std::string>& known) const {
+    for (auto at = fields.begin(); at != fields.end(); ++at) {
+      const std::string& each = (*at).*name;
+      if (std::ranges::find(known, each) == known.end()) {
+        refuse(fmt::format("there is no {} \"{}\"{}", what, each, did_you_mean(each, known)));
+      }
+      if (std::ranges::find(fields.begin(), at, each, name) != at) {
+        refuse(fmt::format("the {} \"{}\" is given twice", what, each));
+      }
+    }
+  }
+
+  void check_sizes() const {
+    for (const SizeSpec& size : operation_.sizes) {
+      const auto value = problem_.size(size.name);
+      if (value < size.least || value > size.most) {
+        refuse(
+            fmt::format("{} is {}, outside of {} to {}", size.name, *value, size.least, size.most));
+      }
+    }
+  }
+
+  void check_types() const {
+    for (std::size_t i = 0; i < operation_.type_slots.size(); ++i) {
+      const std::string& slot = operation_.type_slots[i];
+      const DType type = problem_.type(slot).value();
+      const auto& allowed = operation_.slot_types[i];
+      if (!allowed.empty() && std::ranges::find(allowed, type) == allowed.end()) {
+        std::vector<std::string_view> names;
+        for (const DType each : allowed) names.push_back(to_string(each));
+        refuse(fmt::format("{} is {}, which is none of {}", slot, to_string(type),
+                           fmt::join(names, " ")));
+      }
+      if (operation_.reference && packed_values(type) > 1) {
+        refuse(fmt::format("{} is {}, of which several share a byte", slot, to_string(type)));
+      }
+    }
+  }
+
+  void check_traits() const {
+    for (const TraitSpec& trait : operation_.traits) {
+      const auto value = problem_.trait(trait.name).value();
+      if (std::ranges::find(trait.values, value) != trait.values.end()) continue;
+      refuse(fmt::format("{} is {}, which is none of {}", trait.name, value,
+                         fmt::join(trait.values, " ")));
+    }
+  }
+
+  /// Whether it can be in memory at all, and has numbers to be filled with.
+  void check_operand(const OperandSpec& operand) const {
+    if (operand.when && value_of(operand, "when", *operand.when) == 0) return;
+    std::int64_t bytes = size_bytes(problem_.type(operand.name).value());
+    for (const Expression& extent : operand.extents) {
+      const std::int64_t length = value_of(operand, "extent", extent);
+      if (length < 0) {
+        refuse(fmt::format("the extent \"{}\" of the operand {} is {}", extent.text(), operand.name,
+                           length));
+      }
+      if (length > 0 && bytes > std::numeric_limits<std::int64_t>::max() / length) {
+        refuse(fmt::format("the operand {} has more than 2^63 bytes", operand.name));
+      }
+      bytes *= length;
+    }
+    if (bytes == 0 || !operand.fill.low) return;
+    const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
+    const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
+    if (low > high) {
+      refuse(fmt::format("the operand {} is filled with {} to {}, which is no number", operand.name,
+                         low, high));
+    }
+  }
+
+  [[nodiscard]] std::int64_t value_of(const OperandSpec& operand, std::string_view what,
+                                      const Expression& expression) const {
+    const auto value = expression.evaluate(values_);
+    if (!value) {
+      refuse(
+          fmt::format("\"{}\" ({} of the operand {}) is undefined: a division by zero or an "
+                      "overflow",
+                      expression.text(), what, operand.name));
+    }
+    return *value;
+  }
+
+  const Operation& operation_;
+  const Problem& problem_;
+  std::vector<std::int64_t> values_;
+};
+
+}  // namespace
+
+void Operation::check(const Problem& problem) const {
+  ProblemCheck(*this, problem).run();
+}
+
+}  // namespace kiln

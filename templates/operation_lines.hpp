@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "templates/expression.hpp"
+#include "templates/front_matter.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln {
+
+// Single lines of an operation's declaration. All throw Error(template_) at what is wrong.
+
+/// The whole of a part as a 64-bit integer.
+[[nodiscard]] std::int64_t parse_integer_part(const FrontMatterLine& line, TextPart part);
+/// Part of a part, without the spaces around it.
+[[nodiscard]] TextPart inner_part(TextPart whole, std::string_view inner);
+
+/// `m` or `m 0..4096`.
+[[nodiscard]] SizeSpec parse_size(const FrontMatterLine& line);
+/// `align_a 1 2 4 8 16`.
+[[nodiscard]] TraitSpec parse_trait(const FrontMatterLine& line);
+/// The element types behind the slot in `x f32 f16 bf16`.
+[[nodiscard]] std::vector<DType> parse_slot_types(const FrontMatterLine& line);
+/// `scale f32 = 1`.
+[[nodiscard]] ScalarSpec parse_scalar(const FrontMatterLine& line);
+/// `normal`, `integers 0 (n - 1)` and so on.
+[[nodiscard]] FillSpec parse_fill(const FrontMatterLine& line, TextPart part,
+                                  const NameTable& names);
+/// `y exact`, `y bound 16 of f32`, `y within 1e-5 1e-6`, of an operation with its operands.
+[[nodiscard]] RightSpec parse_right(const FrontMatterLine& line, const Operation& operation);
+/// `rows=7 cols=33`, of an operation with its sizes.
+[[nodiscard]] std::vector<NamedValue> parse_ragged(const FrontMatterLine& line,
+                                                   const Operation& operation);
+
+}  // namespace kiln

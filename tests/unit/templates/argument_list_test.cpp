@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/argument_list.hpp"
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <cstddef>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "templates/operation.hpp"
+#include "tests/unit/templates/expect_error.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Kind = ArgumentSpec::Kind;
+using Source = ArgumentPatch::Source;
+
+constexpr const char* kRowScale = R"(
+//@ operation  row_scale
+//@ purpose    y = scale x
+//@ size       rows
+//@ size       cols
+//@ type       x
+//@ type       y
+//@ operand    x in: rows, cols
+//@ operand    y out: rows, cols
+//@ flops      rows * cols
+)";
+
+Operation row_scale() {
+  Operation operation = Operation::parse("row_scale.cu", kRowScale);
+  operation.scalars = {{"scale", NumberType::f32, 1.0, ""}, {"shift", NumberType::s64, 0.0, ""}};
+  return operation;
+}
+
+NameTable row_scale_names() {
+  NameTable names;
+  for (const auto* name : {"rows", "cols", "tile", "device.sm"}) names.intern(name);
+  return names;
+}
+
+/// rows, cols, tile, device.sm
+const std::vector<std::int64_t> kRowScaleValues{7, 1000, 64, 90};
+
+std::vector<ArgumentSpec> parsed(const std::string& list, bool of_reference = false) {
+  const auto lines =
+      read_front_matter("args.cu", "//@ args       " + list + "\n", {"args", "grid"});
+  return parse_argument_list(lines.at(0), row_scale(), row_scale_names(), of_reference);
+}
+
+ArgumentPlan planned(const std::vector<ArgumentSpec>& list) {
+  return plan_arguments(
+      list, [](const Expression& e) { return e.evaluate(kRowScaleValues).value(); },
+      [](const std::string& message) { throw Error(ErrorKind::usage, message); });
+}
+
+ArgumentPlan planned(const std::string& list) {
+  return planned(parsed(list));
+}
+
+std::string list_complaint(const std::string& list, bool of_reference = false) {
+  return error_text(ErrorKind::template_, [&] { (void)parsed(list, of_reference); });
+}
+
+template <class Number>
+Number image_number(const ArgumentPlan& plan, std::size_t at) {
+  Number number{};
+  EXPECT_LE(at + sizeof(number), plan.image.size());
+  std::memcpy(&number, plan.image.data() + at, sizeof(number));
+  return number;
+}
+
+TEST(ArgumentList, HasWhatItsItemsAre) {
+  const auto list =
+      parsed("y, x, scale, shift, rows, (float) cols * 2, workspace, workspace + 256");
+  ASSERT_EQ(list.size(), 8U);
+  EXPECT_EQ(list[0].kind, Kind::operand);
+  EXPECT_EQ(list[0].index, 1);
+  EXPECT_EQ(list[1].index, 0);
+  EXPECT_EQ(list[2].kind, Kind::scalar);
+  EXPECT_EQ(list[2].type, NumberType::f32);
+  EXPECT_EQ(list[3].kind, Kind::scalar);
+  EXPECT_EQ(list[3].index, 1);
+  EXPECT_EQ(list[3].type, NumberType::s64);
+  EXPECT_EQ(list[4].kind, Kind::number);
+  EXPECT_EQ(list[4].type, NumberType::s32);
+  EXPECT_EQ(list[4].value->text(), "rows");
+  EXPECT_EQ(list[5].kind, Kind::number);
+  EXPECT_EQ(list[5].type, NumberType::f32);
+  EXPECT_EQ(list[5].value->text(), "cols * 2");
+  EXPECT_EQ(list[6].kind, Kind::workspace);
+  EXPECT_FALSE(list[6].value.has_value());
+  EXPECT_EQ(list[7].value->evaluate(kRowScaleValues), 256);
+}
+
+TEST(ArgumentList, TypesAreWrittenAsInCpp) {
+  const auto list = parsed(
+      "(int) rows, (unsigned)rows, (unsigned int) rows, (long  long) rows, "
+      "(unsigned long long) rows, (size_t) rows, (float) rows, ( double ) (rows + 1)");
+  std::vector<NumberType> types;
+  for (const auto& each : list) types.push_back(each.type);
+  EXPECT_THAT(types,
+              ElementsAre(NumberType::s32, NumberType::u32, NumberType::u32, NumberType::s64,
+                          NumberType::u64, NumberType::u64, NumberType::f32, NumberType::f64));
+}
+
+TEST(ArgumentList, ParenthesesMayBelongToAnExpression) {
+  const auto plan = planned("(rows), (rows) * 2, (rows + 1) * (cols), min(rows, cols), -rows");
+  EXPECT_EQ(image_number<int>(plan, 0), 7);
+  EXPECT_EQ(image_number<int>(plan, 4), 14);
+  EXPECT_EQ(image_number<int>(plan, 8), 8000);
+  EXPECT_EQ(image_number<int>(plan, 12), 7);
+  EXPECT_EQ(image_number<int>(plan, 16), -7);
+}
+
+TEST(ArgumentList, AReferenceTakesOperandsInFloat64) {
+  const auto list = parsed("x.f64, y.f64, y.magnitude, x", true);
+  EXPECT_EQ(list[0].kind, Kind::float64);
+  EXPECT_EQ(list[0].index, 0);
+  EXPECT_EQ(list[1].kind, Kind::float64);
+  EXPECT_EQ(list[1].index, 1);
+  EXPECT_EQ(list[2].kind, Kind::magnitude);
+  EXPECT_EQ(list[2].index, 1);
+  EXPECT_EQ(list[3].kind, Kind::operand);
+}
+
+TEST(ArgumentList, WithoutOneOperandsSizesAndScalarsAreGiven) {
+  const auto list = default_argument_list(row_scale(), row_scale_names());
+  const auto stated = parsed("x, y, rows, cols, scale, shift");
+  EXPECT_EQ(planned(list), planned(stated));
+  EXPECT_EQ(list.size(), 6U);
+}
+
+TEST(ArgumentList, ParametersLieAsCudaLaysThemOut) {
+  const auto plan = planned("rows, x, rows, (double) cols, scale, y, (unsigned) cols");
+  EXPECT_THAT(plan.parameters, ElementsAre(0, 8, 16, 24, 32, 40, 48));
+  EXPECT_EQ(plan.image.size(), 52U);
+  EXPECT_EQ(image_number<int>(plan, 0), 7);
+  EXPECT_EQ(image_number<int>(plan, 4), 0) << "padding";
+  EXPECT_EQ(image_number<double>(plan, 24), 1000.0);
+  EXPECT_EQ(image_number<unsigned>(plan, 48), 1000U);
+  EXPECT_THAT(plan.patches, ElementsAre(ArgumentPatch{Source::operand, NumberType::f64, 0, 8, 0},
+                                        ArgumentPatch{Source::scalar, NumberType::f32, 0, 32, 0},
+                                        ArgumentPatch{Source::operand, NumberType::f64, 1, 40, 0}));
+}
+
+TEST(ArgumentList, StructsLieAsInCpp) {
+  struct Inner {
+    int rows;
+    double cols;
+  };
+  struct Args {
+    int tile;
+    Inner inner;
+    void* x;
+    float scale;
+  };
+  struct Small {
+    int rows;
+    float cols;
+  };
+  const auto plan = planned("rows, {tile, {rows, (double) cols}, x, scale}, {rows, (float)cols}");
+  EXPECT_THAT(plan.parameters, ElementsAre(0, 8, 8 + sizeof(Args)));
+  EXPECT_EQ(plan.image.size(), 8 + sizeof(Args) + sizeof(Small));
+  EXPECT_EQ(image_number<int>(plan, 8), 64);
+  EXPECT_EQ(image_number<int>(plan, 8 + offsetof(Args, inner)), 7);
+  EXPECT_EQ(image_number<double>(plan, 8 + offsetof(Args, inner) + offsetof(Inner, cols)), 1000.0);
+  ASSERT_EQ(plan.patches.size(), 2U);
+  EXPECT_EQ(plan.patches[0].at, 8 + offsetof(Args, x));
+  EXPECT_EQ(plan.patches[1].at, 8 + offsetof(Args, scale));
+  EXPECT_EQ(image_number<float>(plan, 8 + sizeof(Args) + offsetof(Small, cols)), 1000.0F);
+}
+
+TEST(ArgumentList, PlacesInTheWorkspaceAreBytesBehindItsStart) {
+  const auto plan = planned("workspace, workspace + rows * 4, {workspace+8, rows}");
+  ASSERT_EQ(plan.patches.size(), 3U);
+  EXPECT_EQ(plan.patches[0].offset, 0);
+  EXPECT_EQ(plan.patches[1].offset, 28);
+  EXPECT_EQ(plan.patches[2].offset, 8);
+  EXPECT_EQ(plan.patches[2].at, 16);
+}
+
+TEST(ArgumentList, NumbersThatDoNotFitAreRefused) {
+  const auto refused = [](const std::string& list) {
+    return error_text(ErrorKind::usage, [&] { (void)planned(list); });
+  };
+  EXPECT_THAT(refused("cols * 3000000"),
+              AllOf(HasSubstr("\"cols * 3000000\" is 3000000000, which does not fit an int"),
+                    HasSubstr("(long long)")));
+  EXPECT_THAT(refused("(unsigned) 0 - rows"), HasSubstr("does not fit an unsigned"));
+  EXPECT_THAT(refused("(size_t) 0 - rows"), HasSubstr("does not fit an unsigned long long"));
+  EXPECT_THAT(refused("workspace + (rows - 8)"), HasSubstr("before the workspace"));
+  EXPECT_EQ(image_number<std::int64_t>(planned("(long long) cols * 3000000"), 0), 3000000000);
+  EXPECT_EQ(image_number<unsigned>(planned("(unsigned) cols * 3000000"), 0), 3000000000U);
+}
+
+TEST(ArgumentList, TooManyBytesAreRefused) {
+  std::string list = "x";
+  for (int i = 1; i < 512; ++i) list += ", x";
+  EXPECT_EQ(planned(list).image.size(), 4096U);
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)planned(list + ", rows"); }),
+              HasSubstr("more than the 4096 bytes"));
+}
+
+TEST(ArgumentList, ContinuesOnTheNextLine) {
+  const auto lines = read_front_matter("args.cu", "//@ args       x, y,\n//@   rows, colls\n");
+  EXPECT_THAT(
+      error_text(
+          ErrorKind::template_,
+          [&] { (void)parse_argument_list(lines.at(0), row_scale(), row_scale_names(), false); }),
+      AllOf(HasSubstr("args.cu:2:13: "), HasSubstr("did you mean \"cols\"?")));
+}
+
+TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
+  EXPECT_THAT(list_complaint("x, row"),
+              AllOf(HasSubstr("args.cu:1:19: unknown name \"row\""), HasSubstr("\"rows\"?")));
+  EXPECT_THAT(list_complaint("x, scalle"), HasSubstr("did you mean \"scale\"?"));
+  EXPECT_THAT(list_complaint("x, workspcae + 4"), HasSubstr("did you mean \"workspace\"?"));
+  EXPECT_THAT(list_complaint("x,, y"), HasSubstr("args.cu:1:18: an argument is missing here"));
+  EXPECT_THAT(list_complaint("x, y,"), HasSubstr("an argument is missing here"));
+  EXPECT_THAT(list_complaint("{x, }"), HasSubstr("an argument is missing here"));
+  EXPECT_THAT(list_complaint("x, {}"), HasSubstr("args.cu:1:19: a struct has members"));
+  EXPECT_THAT(list_complaint("{x, rows"), HasSubstr("args.cu:1:16: this '{' is not closed"));
+  EXPECT_THAT(list_complaint("x, rows}"), HasSubstr("args.cu:1:23: this '}' closes nothing"));
+  EXPECT_THAT(list_complaint("{x, (rows}, 1)"), HasSubstr("this '}' closes nothing"));
+  EXPECT_THAT(list_complaint("{x} + 1"), HasSubstr("args.cu:1:19: a comma or the end"));
+  EXPECT_THAT(list_complaint("{{{{{{{{{x}}}}}}}}}"), HasSubstr("nested too deeply"));
+  EXPECT_THAT(list_complaint("(flloat) rows"),
+              AllOf(HasSubstr("args.cu:1:17: \"flloat\" is not a type"), HasSubstr("\"float\"?")));
+  EXPECT_THAT(list_complaint("(float)"), HasSubstr("an expression is missing here"));
+  EXPECT_THAT(list_complaint("(float) scale"), HasSubstr("\"scale\" is a scalar"));
+  EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
+  EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
+  EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("an argument by itself"));
+  EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
+  EXPECT_THAT(list_complaint("workspace +"), HasSubstr("an expression is missing here"));
+  EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference has \".f64\""));
+  EXPECT_THAT(list_complaint("x.f32", true), HasSubstr("an operand has no \".f32\""));
+  EXPECT_THAT(list_complaint("y.magnitud", true), HasSubstr("did you mean \"magnitude\"?"));
+  EXPECT_THAT(list_complaint("x.magnitude", true), HasSubstr("x is not written"));
+  EXPECT_THAT(list_complaint("workspace", true), HasSubstr("a reference has no workspace"));
+  EXPECT_THAT(list_complaint("z.f64", true), HasSubstr("unknown name \"z.f64\""));
+}
+
+RC_GTEST_PROP(ArgumentListProperty, AnyTextIsReadOrRefused, ()) {
+  const auto words = *rc::gen::container<std::vector<std::string>>(rc::gen::element<std::string>(
+      "x", "y", "rows", "scale", "workspace", "{", "}", "(", ")", ",", "+", "(float)", "x.f64",
+      "y.magnitude", " ", "4", "(rows", ".", "unknown", "?", ":"));
+  std::string text = "x, ";
+  for (const auto& word : words) text += word;
+  try {
+    const auto list = parsed(text, *rc::gen::arbitrary<bool>());
+    RC_ASSERT(!list.empty());
+    // What is read is laid out; only what has no value or does not fit is refused.
+    (void)planned(list);
+  } catch (const Error& error) {
+    RC_ASSERT(error.kind() == ErrorKind::template_ || error.kind() == ErrorKind::usage);
+  } catch (const std::bad_optional_access&) {
+    // An expression without a value.
+  }
+}
+
+RC_GTEST_PROP(ArgumentListProperty, ParametersAreAlignedAndApart, ()) {
+  const auto items = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::string>>(
+      rc::gen::element<std::string>("x", "rows", "scale", "shift", "(double) cols", "{rows}",
+                                    "{rows, x}", "{x, {rows, scale}, cols}", "{{scale}, shift}")));
+  std::string text;
+  for (const auto& item : items) text += (text.empty() ? "" : ", ") + item;
+  const auto list = parsed(text);
+  const auto plan = planned(list);
+  RC_ASSERT(plan.parameters.size() == items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    // By itself it begins at 0, so its bytes there are what it takes anywhere.
+    const auto alone = planned(items[i]);
+    const std::size_t end = plan.parameters[i] + alone.image.size();
+    RC_ASSERT(end <= (i + 1 < items.size() ? plan.parameters[i + 1] : plan.image.size()));
+    const bool is_small = items[i] == "rows" || items[i] == "scale" || items[i] == "{rows}";
+    RC_ASSERT(plan.parameters[i] % (is_small ? 4U : 8U) == 0U);
+    std::vector<std::uint8_t> part(plan.image.begin() + plan.parameters[i],
+                                   plan.image.begin() + static_cast<std::ptrdiff_t>(end));
+    RC_ASSERT(part == alone.image);
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/argument_plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace kiln {
+namespace {
+
+using Source = ArgumentPatch::Source;
+
+template <class Number>
+Number number_at(const std::vector<std::uint8_t>& bytes, std::size_t at) {
+  Number number{};
+  EXPECT_LE(at + sizeof(number), bytes.size());
+  std::memcpy(&number, bytes.data() + at, sizeof(number));
+  return number;
+}
+
+std::vector<std::uint8_t> filled(const ArgumentPlan& plan, const ArgumentValues& values) {
+  std::vector<std::uint8_t> bytes(plan.image.size(), 0xee);
+  fill_argument(plan, values, bytes.data());
+  return bytes;
+}
+
+TEST(ArgumentPlan, KnowsTheSizesOfNumbers) {
+  EXPECT_EQ(size_bytes(NumberType::s32), sizeof(int));
+  EXPECT_EQ(size_bytes(NumberType::u32), sizeof(unsigned));
+  EXPECT_EQ(size_bytes(NumberType::s64), sizeof(long long));
+  EXPECT_EQ(size_bytes(NumberType::u64), sizeof(unsigned long long));
+  EXPECT_EQ(size_bytes(NumberType::f32), sizeof(float));
+  EXPECT_EQ(size_bytes(NumberType::f64), sizeof(double));
+}
+
+TEST(ArgumentPlan, AddressesComeFromWhereTheirPatchesSay) {
+  ArgumentPlan plan;
+  plan.image.assign(48, 0);
+  plan.image[40] = 7;
+  plan.patches = {{Source::operand, NumberType::f64, 1, 0, 0},
+                  {Source::float64, NumberType::f64, 0, 8, 0},
+                  {Source::magnitude, NumberType::f64, 1, 16, 0},
+                  {Source::workspace, NumberType::f64, 0, 24, 256}};
+  const std::vector<std::uintptr_t> operands{0x1000, 0x2000}, wide{0x3000, 0x4000},
+      magnitudes{0, 0x5000};
+  ArgumentValues values{operands, wide, magnitudes, {}, 0x6000};
+  auto bytes = filled(plan, values);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 0), 0x2000U);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 8), 0x3000U);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 16), 0x5000U);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 24), 0x6100U);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 32), 0U);
+  EXPECT_EQ(bytes[40], 7) << "the image is copied";
+  values.workspace = 0;
+  EXPECT_EQ(number_at<std::uint64_t>(filled(plan, values), 24), 0U) << "null, wherever in it";
+}
+
+TEST(ArgumentPlan, ScalarsAreConvertedToTheirType) {
+  const auto converted = [](double value, NumberType type) {
+    ArgumentPlan plan;
+    plan.image.assign(8, 0);
+    plan.patches = {{Source::scalar, type, 0, 0, 0}};
+    const std::vector<double> scalars{value};
+    ArgumentValues values;
+    values.scalars = scalars;
+    return filled(plan, values);
+  };
+  EXPECT_EQ(number_at<std::int32_t>(converted(-3.0, NumberType::s32), 0), -3);
+  EXPECT_EQ(number_at<std::uint32_t>(converted(4294967295.0, NumberType::u32), 0), 4294967295U);
+  EXPECT_EQ(number_at<std::int64_t>(converted(-9007199254740992.0, NumberType::s64), 0),
+            -9007199254740992);
+  EXPECT_EQ(number_at<std::uint64_t>(converted(9007199254740992.0, NumberType::u64), 0),
+            9007199254740992U);
+  EXPECT_EQ(number_at<float>(converted(0.1, NumberType::f32), 0), 0.1F);
+  EXPECT_EQ(number_at<double>(converted(0.1, NumberType::f64), 0), 0.1);
+  // Of four bytes no more than these are written.
+  EXPECT_EQ(number_at<std::uint32_t>(converted(-1.0, NumberType::s32), 4), 0U);
+}
+
+TEST(ArgumentPlan, AScalarBeyondItsTypeBecomesTheNearest) {
+  const auto converted = [](double value, NumberType type) {
+    ArgumentPlan plan;
+    plan.image.assign(8, 0);
+    plan.patches = {{Source::scalar, type, 0, 0, 0}};
+    const std::vector<double> scalars{value};
+    ArgumentValues values;
+    values.scalars = scalars;
+    return number_at<std::uint64_t>(filled(plan, values), 0);
+  };
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(converted(1e10, NumberType::s32), 0x7fffffffU);
+  EXPECT_EQ(converted(-1e10, NumberType::s32), 0x80000000U);
+  EXPECT_EQ(converted(-1.0, NumberType::u32), 0U);
+  EXPECT_EQ(converted(kInfinity, NumberType::u64), 0xffffffffffffffffU);
+  EXPECT_EQ(converted(9223372036854775808.0, NumberType::s64), 0x7fffffffffffffffU);
+  EXPECT_EQ(converted(-kInfinity, NumberType::s64), 0x8000000000000000U);
+  EXPECT_EQ(converted(std::nan(""), NumberType::s64), 0U);
+}
+
+TEST(ArgumentPlan, OneWithoutParametersTouchesNothing) {
+  fill_argument({}, {}, nullptr);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Which problems are an operation's.
+
+#include <gmock/gmock.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+
+#include "kiln/error.hpp"
+#include "templates/operation.hpp"
+#include "templates/template_names.hpp"
+#include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/softmax_operation.hpp"
+
+namespace kiln {
+namespace {
+
+using test::error_text;
+using test::kSoftmaxOperation;
+using test::replaced;
+using test::softmax_problem;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::string refusal(const Problem& problem, const std::string& text = kSoftmaxOperation) {
+  const Operation operation = Operation::parse("soft.cu", text);
+  return error_text(ErrorKind::usage, [&] { operation.check(problem); });
+}
+
+TEST(OperationCheck, TakesItsProblems) {
+  const Operation operation = Operation::parse("soft.cu", kSoftmaxOperation);
+  operation.check(softmax_problem(1, 1));
+  operation.check(softmax_problem(65536, 4096));
+  find_operation("gemm")->check(to_problem(Gemm::of(DType::f16, 100, 70, 64)));
+}
+
+TEST(OperationCheck, NamesWhatIsOutside) {
+  EXPECT_THAT(refusal(softmax_problem(0, 1)),
+              AllOf(HasSubstr("is no problem of soft: rows is 0, outside of 1 to 65536"),
+                    HasSubstr("kiln operations soft")));
+  EXPECT_THAT(refusal(softmax_problem(1, 4097)), HasSubstr("cols is 4097, outside of 1 to 4096"));
+  Problem problem = softmax_problem(1, 1);
+  problem.types[0].type = DType::f64;
+  EXPECT_THAT(refusal(problem), HasSubstr("x is f64, which is none of f32 f16 bf16"));
+  problem = softmax_problem(1, 1);
+  problem.traits[0].value = 2;
+  EXPECT_THAT(refusal(problem), HasSubstr("masked is 2, which is none of 0 1"));
+  problem = softmax_problem(1, 1);
+  problem.operation = "gemm";
+  EXPECT_THAT(refusal(problem), HasSubstr("it is of \"gemm\""));
+  problem = softmax_problem(1, 1);
+  problem.epilogue = "x";
+  EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
+}
+
+TEST(OperationCheck, NamesWhatIsMissingOrTooMuch) {
+  Problem problem = softmax_problem(1, 1);
+  problem.sizes.pop_back();
+  EXPECT_THAT(refusal(problem), HasSubstr("has no size \"cols\""));
+  problem = softmax_problem(1, 1);
+  problem.types.pop_back();
+  EXPECT_THAT(refusal(problem), HasSubstr("has no type \"m\""));
+  problem = softmax_problem(1, 1);
+  problem.sizes.push_back({"colls", 1});
+  EXPECT_THAT(refusal(problem), HasSubstr("no size \"colls\"; did you mean \"cols\"?"));
+  problem = softmax_problem(1, 1);
+  problem.sizes.push_back({"cols", 1});
+  EXPECT_THAT(refusal(problem), HasSubstr("the size \"cols\" is given twice"));
+}
+
+TEST(OperationCheck, PackedTypesNeedAnOperationOfKilnsOwn) {
+  Problem problem = softmax_problem(1, 1);
+  problem.types[0].type = DType::u4;
+  const std::string any = replaced(kSoftmaxOperation, "x f32 f16 bf16 ", "x ");
+  EXPECT_THAT(refusal(problem, any), HasSubstr("x is u4, of which several share a byte"));
+}
+
+TEST(OperationCheck, OperandsCanBeInMemory) {
+  const std::string less = replaced(kSoftmaxOperation, "x in: rows, cols", "x in: rows, cols - 2");
+  EXPECT_THAT(refusal(softmax_problem(3, 1), less),
+              HasSubstr("the extent \"cols - 2\" of the operand x is -1"));
+  const std::string much =
+      replaced(kSoftmaxOperation, "x in: rows, cols", "x in: rows * 1000000000, cols * 100000");
+  EXPECT_THAT(refusal(softmax_problem(65536, 4096), much), HasSubstr("more than 2^63 bytes"));
+  const std::string undefined =
+      replaced(kSoftmaxOperation, "x in: rows, cols", "x in: rows, cols / (rows - 1)");
+  EXPECT_THAT(refusal(softmax_problem(1, 1), undefined), HasSubstr("is undefined"));
+  const std::string empty = replaced(kSoftmaxOperation, "(cols - 1)", "(cols - 2)");
+  EXPECT_THAT(refusal(softmax_problem(2, 1), empty), HasSubstr("filled with 0 to -1"));
+  // One that takes no part need not be.
+  Problem unmasked = softmax_problem(2, 1);
+  unmasked.traits[0].value = 0;
+  Operation::parse("soft.cu", empty).check(unmasked);
+}
+
+TEST(OperationCheck, TemplatesKnowDerivedSizes) {
+  const Operation operation = Operation::parse("soft.cu", kSoftmaxOperation);
+  const auto names = problem_names(operation);
+  const auto limits = limits_of_arch("90a").value();
+  const auto values = problem_values(operation, softmax_problem(3, 9), limits);
+  ASSERT_EQ(values.size(), static_cast<std::size_t>(names.size()));
+  EXPECT_EQ(values[static_cast<std::size_t>(names.find("quarters"))], 3);
+  EXPECT_EQ(values[static_cast<std::size_t>(names.find("cols"))], 9);
+  EXPECT_EQ(values[static_cast<std::size_t>(names.find("device.sm"))], 90);
+  EXPECT_EQ(values[static_cast<std::size_t>(names.find("type.s32"))], static_cast<int>(DType::s32));
+}
+
+RC_GTEST_PROP(OperationCheckProperty, WhatIsTakenHasValues,
+              (std::int64_t rows, std::int64_t cols, std::int64_t masked)) {
+  static const Operation operation = Operation::parse("soft.cu", kSoftmaxOperation);
+  Problem problem = softmax_problem(rows, cols);
+  problem.traits[0].value = masked;
+  const bool is_inside =
+      rows >= 1 && rows <= 65536 && cols >= 1 && cols <= 4096 && (masked == 0 || masked == 1);
+  try {
+    operation.check(problem);
+    RC_ASSERT(is_inside);
+    RC_ASSERT(operation.flops(problem) > 0.0);
+  } catch (const Error& error) {
+    RC_ASSERT(error.kind() == ErrorKind::usage);
+    RC_ASSERT(!is_inside);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
