@@ -67,8 +67,9 @@ struct DeviceTelemetry {
   int temperature_c = 0;
 };
 
-/// One launch: function, geometry, and the by-value kernel argument, which geometry.values, if
-/// any, and the tensor maps that geometry.maps plans follow.
+/// One launch: function, geometry, and what the kernel is given: one struct by value or, if
+/// `parameters` says where they begin, several parameters. geometry.values, if any, and the tensor
+/// maps that geometry.maps plans follow.
 struct LaunchRequest {
   DeviceFunction function;
   LaunchGeometry geometry;
@@ -79,6 +80,8 @@ struct LaunchRequest {
   /// False for Kiln's own kernels (data, references, comparisons): a device with checks skips
   /// them there.
   bool checked = true;
+  /// Byte offset of each parameter in the argument; empty: it is one.
+  std::span<const std::uint16_t> parameters;
 };
 
 /// A recorded batch of runs that can be replayed and timed by the device's clock.

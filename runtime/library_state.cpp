@@ -74,7 +74,7 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
   Lock lock(mutex_);
   if (const KernelEntry* present = table_.find(request.key)) return present;
   const Problem problem = to_problem(normal);
-  if (work_of(problem) == GemmWork::none) {
+  if (work_of(problem) == Work::none) {
     return table_.publish(make_idle_entry(normal, request.key));
   }
   Refusals refusals;
@@ -108,7 +108,7 @@ const KernelEntry* LibraryState::load(const Gemm& gemm, const GemmRequest& reque
 std::optional<Choice> LibraryState::choose(const Gemm& gemm, const Problem& problem,
                                            const Refusals& refusals, Lock& lock) {
   const Refused& refused = refusals.candidates;
-  if (work_of(problem) == GemmWork::scaling) {
+  if (work_of(problem) == Work::scaling) {
     return chooser_.plainest(problem, refused, why_nothing_to_tune(problem));
   }
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");

@@ -38,7 +38,8 @@ struct ArgumentPatch {
 /// size as CUDA lays parameters out. Numbers are in it, addresses and scalars come at the launch.
 struct ArgumentPlan {
   std::vector<std::uint8_t> image;
-  std::vector<std::uint16_t> parameters;  ///< byte offset of each parameter
+  /// Byte offset of each parameter. Empty: all of it is one struct, which the problem decides.
+  std::vector<std::uint16_t> parameters;
   std::vector<ArgumentPatch> patches;
   friend bool operator==(const ArgumentPlan&, const ArgumentPlan&) = default;
 };

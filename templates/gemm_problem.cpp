@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
+#include "templates/operation.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln {
@@ -145,21 +146,24 @@ Gemm normalised(const Gemm& gemm) {
   return g;
 }
 
-GemmWork work_of(const Problem& problem) {
-  if (problem.size("m") == 0 || problem.size("n") == 0) return GemmWork::none;
-  return problem.size("k") == 0 ? GemmWork::scaling : GemmWork::product;
+Work work_of(const Problem& problem) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation != nullptr && operation->has_no_results(problem)) return Work::none;
+  // Sums of no products are 0; of other operations a size of 0 has no special meaning.
+  const bool scales = operation != nullptr && !operation->reference && problem.size("k") == 0;
+  return scales ? Work::scaling : Work::all;
 }
 
 std::string_view why_nothing_to_tune(const Problem& problem) {
   switch (work_of(problem)) {
-    case GemmWork::none:
+    case Work::none:
       return "nothing to tune: D has no elements, so a launch does nothing";
-    case GemmWork::scaling:
+    case Work::scaling:
       return problem.epilogue.empty()
                  ? "nothing to tune: k is 0, so D is beta * C, which the plainest kernel writes"
                  : "nothing to tune: k is 0, so the plainest kernel computes the epilogue of acc = "
                    "0";
-    case GemmWork::product:
+    case Work::all:
       break;
   }
   return "";

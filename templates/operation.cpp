@@ -133,6 +133,17 @@ double Operation::bytes(const Problem& problem) const {
   return sum;
 }
 
+bool Operation::has_no_results(const Problem& problem) const {
+  const auto known = values(problem);
+  if (!known) return false;
+  return std::ranges::all_of(operands, [&](const OperandSpec& operand) {
+    return operand.role == OperandRole::in ||
+           std::ranges::any_of(operand.extents, [&](const Expression& extent) {
+             return extent.evaluate_real(*known) == 0.0;
+           });
+  });
+}
+
 const OperandSpec* Operation::operand(std::string_view slot) const {
   const auto found = std::ranges::find(operands, slot, &OperandSpec::name);
   return found == operands.end() ? nullptr : &*found;

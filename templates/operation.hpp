@@ -145,6 +145,8 @@ class Operation {
   /// Fewest bytes of device memory that one run must move: each input read once, each output
   /// written once. 0 likewise.
   [[nodiscard]] double bytes(const Problem& problem) const;
+  /// Whether no operand that is written has elements: there is nothing to run.
+  [[nodiscard]] bool has_no_results(const Problem& problem) const;
   /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for
   /// one that lacks a name, or whose sizes give a derived one no value.
   [[nodiscard]] std::vector<std::int64_t> whole_values(const Problem& problem) const;

@@ -78,14 +78,14 @@ struct Problem {
 [[nodiscard]] DType epilogue_type(const Gemm& gemm);
 
 /// What is left to do of a problem, sizes of 0 considered.
-enum class GemmWork : std::uint8_t {
-  product,
-  scaling,  ///< k is 0: D = beta * C, and A and B have no elements
-  none,     ///< m or n is 0: D has no elements
+enum class Work : std::uint8_t {
+  all,
+  scaling,  ///< of a gemm whose k is 0: D = beta * C, and A and B have no elements
+  none,     ///< no result has elements
 };
-[[nodiscard]] GemmWork work_of(const Problem& problem);
+[[nodiscard]] Work work_of(const Problem& problem);
 
-/// Why no kernel is sought for a problem that is no product, "nothing to tune: ..."; "" for one.
+/// Why no kernel is sought for a problem with less to do, "nothing to tune: ..."; else "".
 [[nodiscard]] std::string_view why_nothing_to_tune(const Problem& problem);
 
 /// "nt" and the like to storage of A and B; nothing if malformed.

@@ -12,7 +12,7 @@
 namespace kiln::tools {
 
 void require_kernel(const Gemm& gemm) {
-  if (work_of(to_problem(gemm)) != GemmWork::none) return;
+  if (work_of(to_problem(gemm)) != Work::none) return;
   throw Error(ErrorKind::usage,
               fmt::format("{}: D has no elements, so no kernel runs for it", heading_text(gemm)));
 }
@@ -49,7 +49,7 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
     if (!choice) return std::nullopt;
     return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
   };
-  if (work_of(problem) == GemmWork::scaling) {
+  if (work_of(problem) == Work::scaling) {
     return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
   }
   const auto [best, unavailable] = chooser.stored(problem, toolkit, {});

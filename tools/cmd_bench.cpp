@@ -87,8 +87,8 @@ class Benchmark {
     request.candidate_timeout_s = default_candidate_timeout_s(device);
     request.templates = options_.selection.templates();
     const Problem as_problem = to_problem(problem.gemm);
-    const GemmWork work = work_of(as_problem);
-    if (work == GemmWork::none) {
+    const Work work = work_of(as_problem);
+    if (work == Work::none) {
       row.idle = "nothing to measure: D has no elements, so a launch does nothing";
       return row;
     }
@@ -101,13 +101,13 @@ class Benchmark {
       }
       return row;
     }
-    if (!options_.tune.empty() && work == GemmWork::product) tune_first(request);
+    if (!options_.tune.empty() && work == Work::all) tune_first(request);
     row.chosen =
         options_.selection.choose(context_, request.gemm, info(), bench_.compiler->identity());
     const bool asked = options_.against == kCublasLt;
-    const ContestRules rules{asked && work == GemmWork::product, options_.rounds};
+    const ContestRules rules{asked && work == Work::all, options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
-    if (asked && work != GemmWork::product) row.contest.note = "cuBLASLt takes no k of 0";
+    if (asked && work != Work::all) row.contest.note = "cuBLASLt takes no k of 0";
     return row;
   }
 

@@ -321,7 +321,7 @@ int verify(Context& context, const VerifyOptions& options) {
   request.candidate_timeout_s = parse_limit_s("--timeout", options.timeout);
   request.thoroughness = Thoroughness::deep;
   request.policy.cold = false;  // nothing is timed, so one set of operands will do
-  if (work_of(to_problem(request.gemm)) == GemmWork::none) {
+  if (work_of(to_problem(request.gemm)) == Work::none) {
     return report_idle(context, judgement.request.gemm);
   }
 

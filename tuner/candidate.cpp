@@ -13,6 +13,11 @@ namespace {
 /// The alignment of every device allocation anyway; workspaces are cut into parts of any type.
 constexpr int kWorkspaceAlignment = 256;
 
+bool has_arguments(const EvaluationJob& job) {
+  return std::ranges::equal(job.arguments, job.geometry, {}, &std::vector<ArgumentPlan>::size,
+                            &std::vector<LaunchGeometry>::size);
+}
+
 }  // namespace
 
 Outcome outcome_of(const DeviceStatus& status) {
@@ -33,7 +38,7 @@ Outcome outcome_of(const DeviceStatus& status) {
 LoadedCandidate::LoadedCandidate(MemoryLedger& ledger, const EvaluationJob& job)
     : device_(ledger.device()), job_(job) {
   if (job.geometry.empty() || job.geometry[0].empty() ||
-      job.workspace_bytes.size() != job.geometry.size()) {
+      job.workspace_bytes.size() != job.geometry.size() || !has_arguments(job)) {
     status_ = {DeviceStatus::Code::launch_failed,
                "the configuration has no launch for the tuned problem", false};
     return;
@@ -109,12 +114,22 @@ GuardedBuffer* LoadedCandidate::workspace_of(std::size_t index) const {
   return workspaces_.size() == 1 ? workspaces_.front().get() : workspaces_[index].get();
 }
 
-DeviceStatus LoadedCandidate::run(std::size_t index, const GemmArgs& args, void* stream) const {
+DeviceStatus LoadedCandidate::run(std::size_t index, const RunArguments& run, void* stream) const {
   const auto functions = module_->functions();
   const auto& launches = job_.geometry[index];
+  const ArgumentValues values{run.operands, {}, {}, run.scalars, run.workspace};
+  std::vector<std::byte> argument;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i].left_out()) continue;
-    DeviceStatus status = device_.launch({functions[i], launches[i], &args, sizeof(args)}, stream);
+    const ArgumentPlan& plan = job_.arguments[index][i];
+    argument.resize(plan.image.size());
+    fill_argument(plan, values, argument.data());
+    DeviceStatus status = device_.launch({.function = functions[i],
+                                          .geometry = launches[i],
+                                          .arguments = argument.data(),
+                                          .argument_bytes = argument.size(),
+                                          .parameters = plan.parameters},
+                                         stream);
     if (!status.ok()) return status;
   }
   return {};
@@ -122,8 +137,8 @@ DeviceStatus LoadedCandidate::run(std::size_t index, const GemmArgs& args, void*
 
 Subject LoadedCandidate::subject() {
   Subject subject;
-  subject.run = [this](std::size_t index, const GemmArgs& args, void* stream) {
-    return run(index, args, stream);
+  subject.run = [this](std::size_t index, const RunArguments& arguments, void* stream) {
+    return run(index, arguments, stream);
   };
   for (std::size_t i = 1; i < job_.geometry.size(); ++i) {
     if (!job_.geometry[i].empty()) subject.cases.push_back(i);

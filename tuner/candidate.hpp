@@ -27,11 +27,11 @@ class LoadedCandidate {
 
   [[nodiscard]] const DeviceStatus& status() const { return status_; }
   /// Enqueues all launches of one run of case `index`.
-  [[nodiscard]] DeviceStatus run(std::size_t index, const GemmArgs& args, void* stream) const;
+  [[nodiscard]] DeviceStatus run(std::size_t index, const RunArguments& run, void* stream) const;
   /// What the verifier judges: every case that the configuration is valid for, the ragged ones
   /// first, because they are small and find most faults.
   [[nodiscard]] Subject subject();
-  /// Address for `args.workspace` of the tuned case.
+  /// Address of the tuned case's workspace.
   [[nodiscard]] DevicePtr workspace() const;
 
  private:

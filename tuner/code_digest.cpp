@@ -21,16 +21,33 @@ std::string code_digest(CodeKind kind, std::span<const std::byte> code,
   return ptx_digest({reinterpret_cast<const char*>(code.data()), code.size()}, kernels);
 }
 
+namespace {
+
+std::string describe(const ArgumentPlan& argument) {
+  std::string text = fmt::format("argument {:02x} at {}\n", fmt::join(argument.image, ""),
+                                 fmt::join(argument.parameters, ","));
+  for (const ArgumentPatch& patch : argument.patches) {
+    text += fmt::format("patch {} {} {} {} {}\n", static_cast<int>(patch.source),
+                        static_cast<int>(patch.type), patch.index, patch.at, patch.offset);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string launch_signature(const EvaluationJob& job) {
   std::string text;
   for (std::size_t i = 0; i < job.geometry.size(); ++i) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
-    for (const LaunchGeometry& launch : job.geometry[i]) {
+    for (std::size_t j = 0; j < job.geometry[i].size(); ++j) {
+      const LaunchGeometry& launch = job.geometry[i][j];
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
       text += fmt::format("launch grid={} block={} cluster={} smem={} values={}{}\n",
                           fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
                           fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
                           launch.overlaps ? " overlaps" : "");
+      const ArgumentPlan& argument = job.arguments[i][j];
+      if (!argument.parameters.empty()) text += describe(argument);
       for (std::size_t map = 0; map < launch.maps.count; ++map) {
         text += describe(launch.maps.items[map]) + "\n";
       }

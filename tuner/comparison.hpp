@@ -18,7 +18,7 @@ namespace kiln {
 struct Baselines {
   struct Algorithm {
     std::string label;
-    std::function<DeviceStatus(const GemmArgs& args, void* stream)> run;
+    std::function<DeviceStatus(const RunArguments& arguments, void* stream)> run;
   };
   std::vector<Algorithm> algorithms;
   std::string note;  ///< why there is none

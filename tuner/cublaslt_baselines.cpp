@@ -10,6 +10,7 @@
 #include "runtime/cuda/cublaslt_epilogue.hpp"
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln {
 namespace {
@@ -77,7 +78,11 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   const auto planned = std::make_shared<Planned>();
   const std::int64_t granted = std::min(workspace_bytes, ledger.left_bytes());
   Device& device = ledger.device();
-  Gemm gemm = operands.gemm();
+  if (operands.problem().problem.operation != "gemm") {
+    baselines.note = "cuBLASLt computes gemm only";
+    return baselines;
+  }
+  Gemm gemm = gemm_of(operands.problem());
   const bool in_two = !cublaslt_epilogue(gemm).has_value();
   if (in_two && gemm.acc == DType::s32) {
     baselines.note = "cuBLASLt has no such epilogue, and no D that would hold the sums for a pass";
@@ -90,8 +95,10 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
     gemm.reads_c = false;
   }
   device.with_current([&] {
-    planned->matmul = CublasLtMatmul::plan(gemm, operands_of(operands.arguments(1.0, 0.0, 0)),
-                                           granted, baselines.note);
+    planned->matmul = CublasLtMatmul::plan(
+        gemm,
+        operands_of(gemm_argument(operands.problem(), operands.arguments({1.0, 0.0}, 0))),
+        granted, baselines.note);
   });
   if (!planned->matmul) return baselines;
   if (granted > 0) planned->workspace = DeviceBuffer(ledger, granted, "cuBLASLt's workspace");
@@ -108,7 +115,9 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
     algorithm.label = planned->matmul->label(i);
     if (in_two) {
       algorithm.label += " and a pass over D";
-      algorithm.run = [multiply, planned, i, &device](const GemmArgs& args, void* stream) {
+      algorithm.run = [multiply, planned, i, &device, problem = operands.problem()](
+                          const RunArguments& arguments, void* stream) {
+        const GemmArgs args = gemm_argument(problem, arguments);
         GemmArgs product = args;
         product.alpha = 1.0;
         product.beta = 0.0;
@@ -118,8 +127,9 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
         return device.launch(request, stream);
       };
     } else {
-      algorithm.run = [multiply, i](const GemmArgs& args, void* stream) {
-        return multiply(i, args, stream);
+      algorithm.run = [multiply, i, problem = operands.problem()](const RunArguments& arguments,
+                                                                  void* stream) {
+        return multiply(i, gemm_argument(problem, arguments), stream);
       };
     }
     baselines.algorithms.push_back(std::move(algorithm));

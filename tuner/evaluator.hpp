@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cache/records.hpp"
-#include "kiln/gemm.hpp"
 #include "runtime/device.hpp"
 #include "tuner/policy.hpp"
+#include "tuner/problem_case.hpp"
 
 namespace kiln {
 
@@ -23,22 +23,33 @@ struct CompiledUnit {
   std::vector<std::string> names;
 };
 
-/// The problem instance that candidates are run on: the tuned one, then the ragged ones that a
-/// candidate must also get right.
-struct GemmCase {
-  Gemm gemm;
-  double alpha = 1.0;
-  double beta = 0.0;
+/// What a right output is: RightSpec with its numbers.
+struct OutputRule {
+  RightSpec::Kind kind = RightSpec::Kind::exact;
+  std::uint16_t operand = 0;
+  double relative = 0.0;   ///< what multiplies |ref|
+  double magnitude = 0.0;  ///< what multiplies the magnitude of the reference
+  double absolute = 0.0;
+};
+
+/// How the reference of a declared operation is run for one case, and what it judges.
+struct ReferencePlan {
+  ArgumentPlan argument;
+  std::vector<OutputRule> rules;  ///< one for each operand that is written
+  int integer_range = 0;          ///< of data that gives exact results; 0: there is none
+  bool deterministic = true;
 };
 
 /// What an evaluator needs before the first candidate: all of it is data, so that it can be sent
 /// to a worker process again after a restart.
 struct EvaluationSetup {
-  std::vector<GemmCase> cases;  ///< [0] is the tuned problem; see verification_cases()
-  CompiledUnit support;         ///< templates/kernels/support/verify.cu
-  /// gemm_naive rendered with f64 output and accumulation for the types and layouts at hand.
+  std::vector<ProblemCase> cases;  ///< [0] is the tuned problem, the others ragged ones
+  CompiledUnit support;            ///< templates/kernels/support/verify.cu
+  /// The kernel that says what is right: of the operation's file, or for gemm gemm_naive rendered
+  /// with f64 output and accumulation for the types and layouts at hand.
   CompiledUnit reference;
   std::vector<LaunchGeometry> reference_geometry;  ///< one per case
+  std::vector<ReferencePlan> reference_plans;      ///< likewise; empty for gemm
   /// templates/kernels/support/epilogue.cu for the problem's expression; empty if it has none.
   CompiledUnit epilogue;
   MeasurementPolicy policy;
@@ -52,6 +63,8 @@ struct EvaluationJob {
   CompiledUnit unit;  ///< one name per launch
   /// geometry[case][launch]; empty for a case that the configuration is not valid for.
   std::vector<std::vector<LaunchGeometry>> geometry;
+  /// arguments[case][launch], as geometry.
+  std::vector<std::vector<ArgumentPlan>> arguments;
   std::vector<std::int64_t> workspace_bytes;  ///< per case
   double best_ns = 0.0;                       ///< of the session so far, for racing; 0: none
   double timeout_s = 10.0;                    ///< a candidate that takes longer is killed

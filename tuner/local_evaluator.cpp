@@ -51,20 +51,22 @@ struct LocalEvaluator::Workbench {
              setup.seed) {}
 
   /// How a subject is timed on the tuned problem.
-  [[nodiscard]] TimedRun timed(std::function<DeviceStatus(const GemmArgs&, void*)> run,
+  [[nodiscard]] TimedRun timed(std::function<DeviceStatus(const RunArguments&, void*)> run,
                                DevicePtr workspace) const {
-    return [run = std::move(run), workspace, alpha = tuned.alpha, beta = tuned.beta](
-               const OperandSet& operands, void* stream) {
-      return run(operands.arguments(alpha, beta, workspace), stream);
+    return [run = std::move(run), workspace, scalars = tuned.scalars](const OperandSet& operands,
+                                                                      void* stream) {
+      return run(operands.arguments(scalars, workspace), stream);
     };
   }
   [[nodiscard]] TimedRun timed(const LoadedCandidate& candidate) const {
     return timed(
-        [&candidate](const GemmArgs& args, void* stream) { return candidate.run(0, args, stream); },
+        [&candidate](const RunArguments& arguments, void* stream) {
+          return candidate.run(0, arguments, stream);
+        },
         candidate.workspace());
   }
 
-  GemmCase tuned;
+  ProblemCase tuned;
   CompiledUnit epilogue;
   MeasurementPolicy policy;
   MemoryLedger ledger;
@@ -205,8 +207,8 @@ Comparison LocalEvaluator::compare_on(Workbench& bench, const ComparisonRequest&
     ComparisonRow& row = comparison.baselines[i];
     row.label = algorithm.label;
     Subject subject;
-    subject.run = [&algorithm](std::size_t, const GemmArgs& args, void* stream) {
-      return algorithm.run(args, stream);
+    subject.run = [&algorithm](std::size_t, const RunArguments& arguments, void* stream) {
+      return algorithm.run(arguments, stream);
     };
     subject.cases = {0};
     // A library's algorithm that breaks our bound is reported, but is still what users would get.

@@ -13,8 +13,24 @@ struct LastEnumerator<DType> {
   static constexpr auto value = static_cast<DType>(kDTypeNames.size() - 1);
 };
 template <>
-struct LastEnumerator<Storage> {
-  static constexpr Storage value = Storage::t;
+struct LastEnumerator<OperandRole> {
+  static constexpr OperandRole value = OperandRole::inout;
+};
+template <>
+struct LastEnumerator<FillSpec::Kind> {
+  static constexpr FillSpec::Kind value = FillSpec::Kind::sorted;
+};
+template <>
+struct LastEnumerator<RightSpec::Kind> {
+  static constexpr RightSpec::Kind value = RightSpec::Kind::within;
+};
+template <>
+struct LastEnumerator<NumberType> {
+  static constexpr NumberType value = NumberType::f64;
+};
+template <>
+struct LastEnumerator<ArgumentPatch::Source> {
+  static constexpr ArgumentPatch::Source value = ArgumentPatch::Source::scalar;
 };
 template <>
 struct LastEnumerator<Outcome> {
@@ -37,21 +53,6 @@ struct LastEnumerator<ErrorKind> {
 template <class T, class Of>
 concept Either = std::same_as<std::remove_const_t<T>, Of>;
 
-/// An expression travels as its text.
-void fields(WireWriter& writer, const Epilogue& epilogue) {
-  writer(epilogue.text());
-}
-void fields(WireReader& reader, Epilogue& epilogue) {
-  std::string text;
-  reader(text);
-  if (!reader.ok()) return;
-  try {
-    epilogue = Epilogue(text);
-  } catch (const Error&) {
-    reader.refuse();
-  }
-}
-
 /// One description per struct serves both directions. It names every member in order: the
 /// structured binding takes exactly as many as there are, so a member added to the struct breaks
 /// the build until it is transmitted as well.
@@ -62,9 +63,17 @@ void fields(WireReader& reader, Epilogue& epilogue) {
     archive(__VA_ARGS__);                    \
   }
 
-KILN_WIRE_FIELDS(Gemm, m, n, k, a, b, c, d, acc, storage_a, storage_b, lda, ldb, ldc, ldd,
-                 alignment_a, alignment_b, alignment_c, alignment_d, reads_c, epilogue)
-KILN_WIRE_FIELDS(GemmCase, gemm, alpha, beta)
+KILN_WIRE_FIELDS(NamedValue, name, value)
+KILN_WIRE_FIELDS(NamedType, slot, type)
+KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
+KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded)
+KILN_WIRE_FIELDS(OperandFill, kind, low, high)
+KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
+KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
+KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
+KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
+KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
+KILN_WIRE_FIELDS(ReferencePlan, argument, rules, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,
@@ -73,9 +82,10 @@ KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  finalist_rounds)
-KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, epilogue, policy,
-                 seed, memory_limit_bytes)
-KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, workspace_bytes, best_ns, timeout_s, time_it)
+KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
+                 epilogue, policy, seed, memory_limit_bytes)
+KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, workspace_bytes, best_ns, timeout_s,
+                 time_it)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence)

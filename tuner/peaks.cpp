@@ -10,17 +10,19 @@
 
 #include "common/epilogue_math.cuh"
 #include "templates/epilogue.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln {
 
 RecordedPeaks::RecordedPeaks(Device& device, const OperandSet& operands) {
-  const auto* const entry = operands.gemm().epilogue.entry();
+  const Gemm gemm = gemm_of(operands.problem());
+  const auto* const entry = gemm.epilogue.entry();
   if (entry == nullptr) return;
-  for (std::size_t i = 0; i < operands.epilogue.size(); ++i) {
-    const EpilogueSlot& slot = entry->expression.operands()[i];
+  for (std::size_t i = kFirstEpilogueOperand; i < operands.count(); ++i) {
+    const EpilogueSlot& slot = entry->expression.operands()[i - kFirstEpilogueOperand];
     Operand& added = operands_.emplace_back();
     if (!slot.recorded) continue;
-    const Matrix& memory = operands.epilogue[i];
+    const Matrix& memory = operands[i];
     added.name = slot.name;
     if (slot.extent == OperandExtent::row) added.direction = "row";
     if (slot.extent == OperandExtent::column) added.direction = "column";

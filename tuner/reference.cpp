@@ -12,6 +12,7 @@
 #include "templates/epilogue.hpp"
 #include "templates/kernels/common/epilogue_args.cuh"
 #include "tuner/error_bound.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln {
 namespace {
@@ -43,9 +44,9 @@ const void* advanced(const void* pointer, std::int64_t elements, DType type) {
 
 /// Memory for what the reference's amax() records in each operand.
 std::vector<DeviceBuffer> make_ranges(MemoryLedger& ledger, const OperandSet& operands) {
-  std::vector<DeviceBuffer> ranges(operands.epilogue.size());
+  std::vector<DeviceBuffer> ranges(operands.count() - kFirstEpilogueOperand);
   for (std::size_t i = 0; i < ranges.size(); ++i) {
-    const MatrixShape& shape = operands.epilogue[i].shape();
+    const MatrixShape& shape = operands[kFirstEpilogueOperand + i].shape();
     if (!shape.recorded) continue;
     const std::int64_t bytes =
         shape.elements() * static_cast<std::int64_t>(sizeof(epilogue::PeakRange));
@@ -128,10 +129,11 @@ void ReferenceKernel::run(const LaunchRequest& request) {
 void ReferenceKernel::run_blocks(const std::vector<RowBlock>& blocks,
                                  const LaunchGeometry& geometry, const OperandSet& operands,
                                  double alpha, double beta, DevicePtr out) {
-  const Gemm& gemm = operands.gemm();
+  const Gemm gemm = gemm_of(operands.problem());
+  const GemmArgs whole = gemm_argument(operands.problem(), operands.arguments({alpha, beta}, 0));
   std::int64_t row = 0;
   for (const RowBlock& block : blocks) {
-    GemmArgs args = operands.arguments(alpha, beta, 0);
+    GemmArgs args = whole;
     const std::int64_t a_step = gemm.storage_a == Storage::n ? gemm.lda : 1;
     args.a = advanced(args.a, block.first * a_step, gemm.a);
     args.c = advanced(args.c, block.first * gemm.ldc, gemm.c);
@@ -155,12 +157,13 @@ void ReferenceKernel::apply_epilogue(MemoryLedger& ledger, Reference& reference,
                                      double c_factor) {
   constexpr std::int64_t kBlock = 256;
   constexpr std::int64_t kMostBlocks = 4096;
-  const Gemm& gemm = operands.gemm();
+  const Gemm gemm = gemm_of(operands.problem());
+  const GemmArgs whole = gemm_argument(operands.problem(), operands.arguments({alpha, beta}, 0));
   const std::vector<DeviceBuffer> ranges = make_ranges(ledger, operands);
   std::int64_t row = 0;
   for (const RowBlock& block : reference.blocks) {
     ApplyEpilogueArgs args{};
-    args.gemm = operands.arguments(alpha, beta, 0);
+    args.gemm = whole;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       if (ranges[i].bytes() == 0) continue;
       args.gemm.operand[i] = reinterpret_cast<const void*>(ranges[i].address());
@@ -194,7 +197,7 @@ void ReferenceKernel::apply_epilogue(MemoryLedger& ledger, Reference& reference,
 Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels,
                                    const LaunchGeometry& geometry, OperandSet& operands,
                                    DataKind kind, double alpha, double beta, bool with_absolute) {
-  const Gemm& gemm = operands.gemm();
+  const Gemm gemm = gemm_of(operands.problem());
   Reference reference;
   reference.blocks = checked_rows(gemm, kind);
   const std::int64_t bytes =
@@ -206,8 +209,8 @@ Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels
     // The sums of small integers are exact, and those of whole numbers always.
     const double c_factor = kind == DataKind::integer ? 0.0 : error_bound(gemm).c_product;
     if (c_factor > 0.0) {
-      replace_by_absolute(kernels, operands.a);
-      replace_by_absolute(kernels, operands.b);
+      replace_by_absolute(kernels, operands[kOperandA]);
+      replace_by_absolute(kernels, operands[kOperandB]);
       run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.absolute.address());
     }
     apply_epilogue(ledger, reference, operands, alpha, beta, c_factor);
@@ -216,9 +219,9 @@ Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels
   run_blocks(reference.blocks, geometry, operands, alpha, beta, reference.value.address());
   if (!with_absolute) return reference;
 
-  replace_by_absolute(kernels, operands.a);
-  replace_by_absolute(kernels, operands.b);
-  if (operands.has_c()) replace_by_absolute(kernels, operands.c);
+  replace_by_absolute(kernels, operands[kOperandA]);
+  replace_by_absolute(kernels, operands[kOperandB]);
+  if (gemm.reads_c) replace_by_absolute(kernels, operands[kOperandC]);
   reference.absolute = DeviceBuffer(ledger, bytes, "the error bounds");
   run_blocks(reference.blocks, geometry, operands, std::abs(alpha), std::abs(beta),
              reference.absolute.address());

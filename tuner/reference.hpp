@@ -6,8 +6,10 @@
 #include <memory>
 #include <vector>
 
+#include "kiln/gemm.hpp"
 #include "runtime/device.hpp"
 #include "tuner/device_buffer.hpp"
+#include "tuner/evaluator.hpp"
 #include "tuner/peaks.hpp"
 #include "tuner/support_kernels.hpp"
 #include "tuner/workload.hpp"
@@ -41,8 +43,8 @@ class ReferenceKernel {
   /// `epilogue` has no kernels unless the problem has an expression.
   ReferenceKernel(Device& device, const CompiledUnit& unit, const CompiledUnit& epilogue);
 
-  /// `geometry` is the one for the whole problem. With `with_absolute` A, B and C in `operands` may
-  /// be replaced by their absolute values.
+  /// `geometry` is the one for the whole problem, a gemm. With `with_absolute` A, B and C in
+  /// `operands` may be replaced by their absolute values.
   [[nodiscard]] Reference compute(MemoryLedger& ledger, SupportKernels& kernels,
                                   const LaunchGeometry& geometry, OperandSet& operands,
                                   DataKind kind, double alpha, double beta, bool with_absolute);

@@ -42,8 +42,7 @@ class DeviceSession {
                                                     context.device, request_.seed})),
         proposals_({space_, context.problem, context.limits, context.device, request_.seed},
                    *strategy_),
-        cases_(verification_cases(request_.gemm, request_.alpha, request_.beta,
-                                  request_.thoroughness)),
+        cases_(verification_cases(request_.tuned, request_.thoroughness)),
         ledger_(context, space_, strategy_->canonical(), clock_),
         finalists_(context, ledger_),
         search_(context, clock_, ledger_, proposals_,
@@ -68,7 +67,7 @@ class DeviceSession {
   SearchSpace space_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
-  std::vector<GemmCase> cases_;
+  std::vector<ProblemCase> cases_;
   SessionLedger ledger_;
   Finalists finalists_;
   std::set<std::string> given_up_;
@@ -83,7 +82,7 @@ TuneResult DeviceSession::run() {
   search_.fill();
   std::string state = "complete";
   if (search_.has_work()) {
-    evaluator_.set_up(make_setup(request_, context_.catalog, compiler_, evaluator_.info()));
+    evaluator_.set_up(make_setup(request_, compiler_, evaluator_.info()));
     if (make_ready()) ledger_.enter("searching");
     state = search_.run([this](const Proposal& proposal, const PreparedCandidate& prepared) {
       return decide(proposal, prepared);
@@ -224,7 +223,7 @@ void DeviceSession::give_up_hopeless() {
 TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                 std::shared_ptr<Compiler> compiler, Evaluator& evaluator, TuningStore& store,
                 SessionObserver& observer, const std::atomic<bool>& stop) {
-  require_product(request.gemm);
+  require_product(request.tuned.problem);
   const DeviceInfo& device = evaluator.info();
   const bool modelled = device.provenance == Provenance::modelled;
   TuneRequest wanted = request;
@@ -237,7 +236,7 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
                                .store = store,
                                .observer = observer,
                                .stop = stop,
-                               .problem = to_problem(request.gemm),
+                               .problem = request.tuned.problem,
                                .limits = device.limits,
                                .device = device.device_class,
                                .environment = {device.driver, compiler->identity(), policy},

@@ -17,6 +17,7 @@
 #include "templates/renderer.hpp"
 #include "tuner/budget.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/search_space.hpp"
 
@@ -30,9 +31,7 @@ enum class Thoroughness : std::uint8_t {
 };
 
 struct TuneRequest {
-  Gemm gemm;
-  double alpha = 1.0;
-  double beta = 0.0;
+  ProblemCase tuned;  ///< of problem_case() or declared_case()
   std::vector<std::string> templates;  ///< empty: all that support the problem
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;  ///< --set
   std::string strategy = "random";
@@ -106,8 +105,12 @@ struct TuneResult {
                                            SessionObserver& observer,
                                            const std::atomic<bool>& stop);
 
-/// The tuned problem first, then ragged sizes of the same kind (same types, layouts and alignment
-/// traits through padded leading dimensions) that every candidate must get right as well.
+/// The tuned problem first, then ragged sizes of the same kind that every candidate must get right
+/// as well, then with Thoroughness::deep those of deep_cases().
+[[nodiscard]] std::vector<ProblemCase> verification_cases(const ProblemCase& tuned,
+                                                          Thoroughness thoroughness,
+                                                          std::int64_t most_products = 0);
+/// Of a gemm: the same types, layouts and alignment traits, through padded leading dimensions.
 [[nodiscard]] std::vector<GemmCase> verification_cases(
     const Gemm& gemm, double alpha, double beta, Thoroughness thoroughness = Thoroughness::full);
 
@@ -115,7 +118,7 @@ struct TuneResult {
 /// configuration is valid for.
 [[nodiscard]] std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& config,
                                        const DeviceLimits& limits,
-                                       const std::vector<GemmCase>& cases);
+                                       const std::vector<ProblemCase>& cases);
 
 /// Thin problems of the same kind whose K takes a ring of tiles round several times, which the
 /// ragged sizes do not: a fault in reusing a stage shows only there. Smallest first, each with a
@@ -125,9 +128,9 @@ struct TuneResult {
                                                std::int64_t most_products);
 
 /// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log if the
-/// support kernels don't compile.
-[[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, const Catalog& catalog,
-                                         Compiler& compiler, const DeviceInfo& device);
+/// support kernels or the reference don't compile, Error(usage) for a problem without results.
+[[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,
+                                         const DeviceInfo& device);
 
 /// What prepare_candidate accepts.
 enum class Admission : std::uint8_t {
@@ -153,7 +156,7 @@ struct PreparedCandidate {
 [[nodiscard]] PreparedCandidate prepare_candidate(const Candidate& candidate,
                                                   const Catalog& catalog, Compiler& compiler,
                                                   const DeviceLimits& limits,
-                                                  const std::vector<GemmCase>& cases,
+                                                  const std::vector<ProblemCase>& cases,
                                                   Admission admission = Admission::runnable,
                                                   CodeKind code = CodeKind::cubin);
 

@@ -13,6 +13,7 @@
 #include "kiln/error.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "tuner/code_digest.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -98,16 +99,21 @@ double least_occupancy(const std::vector<LaunchGeometry>& launches,
 /// Fills the job's launches and workspace for every case that the configuration is valid for.
 /// Throws Error(template_) for launches that the device cannot do.
 void plan_cases(const KernelTemplate& kernel_template, const Config& config,
-                const DeviceLimits& limits, const std::vector<GemmCase>& cases,
+                const DeviceLimits& limits, const std::vector<ProblemCase>& cases,
                 EvaluationJob& job) {
   for (const auto& one : cases) {
-    const Problem problem = to_problem(one.gemm);
+    const Problem& problem = one.problem;
     if (!kernel_template.space(problem, limits).contains(config)) {
       job.geometry.emplace_back();
+      job.arguments.emplace_back();
       job.workspace_bytes.push_back(0);
       continue;
     }
     job.geometry.push_back(kernel_template.geometry(config, problem, limits));
+    job.arguments.push_back(kernel_template.argument_plans(config, problem, limits));
+    if (job.arguments.back().empty()) {
+      job.arguments.back().assign(job.geometry.back().size(), plan_gemm_argument(one));
+    }
     job.workspace_bytes.push_back(kernel_template.workspace_bytes(config, problem, limits));
   }
 }
@@ -159,7 +165,7 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
 
 PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
                                     Compiler& compiler, const DeviceLimits& limits,
-                                    const std::vector<GemmCase>& cases, Admission admission,
+                                    const std::vector<ProblemCase>& cases, Admission admission,
                                     CodeKind code) {
   PreparedCandidate prepared;
   prepared.candidate = candidate;
@@ -168,7 +174,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
   Outcome at_fault = Outcome::compile_failed;
   try {
     prepared.rendered =
-        render(catalog, kernel_template, candidate.config, to_problem(cases.front().gemm), limits);
+        render(catalog, kernel_template, candidate.config, cases.front().problem, limits);
     at_fault = Outcome::out_of_resources;
     plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
     prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits, code));

@@ -41,7 +41,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
                              const Catalog& catalog, std::shared_ptr<Compiler> compiler,
                              TuningStore& store, SessionObserver& observer,
                              const std::atomic<bool>& stop) {
-  require_product(request.gemm);
+  require_product(request.tuned.problem);
   const BudgetClock clock(request.budget);
   const DeviceLimits limits = limits_or_throw(arch, *compiler);
   const SessionContext context{
@@ -50,7 +50,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       .store = store,
       .observer = observer,
       .stop = stop,
-      .problem = to_problem(request.gemm),
+      .problem = request.tuned.problem,
       .limits = limits,
       .device = {"compile-only", limits.arch, limits.sm_count, limits.l2_bytes, ""},
       .environment = {"", compiler->identity(), ""},
@@ -71,7 +71,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
     ledger.take_over(std::move(trial));
   }
 
-  const std::vector<GemmCase> cases{{normalised(request.gemm), request.alpha, request.beta}};
+  const std::vector<ProblemCase> cases{request.tuned};
   CandidateSearch search(context, clock, ledger, proposals, [&](const Proposal& proposal) {
     const auto admission = proposal.origin == Proposal::Origin::standard ? Admission::runnable
                                                                          : Admission::competitive;

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-void require_product(const Gemm& gemm) {
-  const std::string_view why = why_nothing_to_tune(to_problem(gemm));
+void require_product(const Problem& problem) {
+  const std::string_view why = why_nothing_to_tune(problem);
   if (!why.empty()) throw Error(ErrorKind::usage, std::string(why));
 }
 

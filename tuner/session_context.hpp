@@ -32,7 +32,7 @@ struct SessionContext {
 };
 
 /// Throws Error(usage), with the reason, for a problem in which there is nothing to tune.
-void require_product(const Gemm& gemm);
+void require_product(const Problem& problem);
 
 /// What is known of the space's candidates: the answer that a look-up restricted to them would
 /// give.

@@ -58,7 +58,7 @@ void Finalists::keep(const PreparedCandidate& prepared) {
 }
 
 std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
-                                      const std::vector<GemmCase>& cases, double seconds) {
+                                      const std::vector<ProblemCase>& cases, double seconds) {
   // Without a new result the comparison of an earlier session is still valid.
   if (!ledger_.found_any()) return {};
   auto finalists = ledger_.leaders(wanted());

@@ -25,7 +25,7 @@ class Finalists {
   /// none if fewer than two codes succeeded or too little time is left. Candidates with the code of
   /// one of them share its new time.
   [[nodiscard]] std::vector<Trial> compare(Evaluator& evaluator, Compiler& compiler,
-                                           const std::vector<GemmCase>& cases, double seconds);
+                                           const std::vector<ProblemCase>& cases, double seconds);
 
  private:
   /// What runs for a candidate.

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cache/records.hpp"
-#include "tuner/error_bound.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/reference.hpp"
+#include "tuner/oracle.hpp"
 #include "tuner/support_kernels.hpp"
 #include "tuner/workload.hpp"
 
@@ -22,17 +22,17 @@ namespace kiln {
 /// Something that computes a problem: a candidate, or a vendor library's algorithm.
 struct Subject {
   /// Enqueues one run of case `index` on `stream`.
-  std::function<DeviceStatus(std::size_t index, const GemmArgs& args, void* stream)> run;
+  std::function<DeviceStatus(std::size_t index, const RunArguments& arguments, void* stream)> run;
   /// Cases that it is judged by.
   std::vector<std::size_t> cases;
-  /// Device memory for `args.workspace` of each case (by index; null: none), which may be the same
+  /// Device memory for the workspace of each case (by index; null: none), which may be the same
   /// for several, and how much of it the case may use. Empty: no case has any.
   std::vector<GuardedBuffer*> workspaces;
   std::vector<std::int64_t> workspace_bytes;
 };
 
 /// Whether the device can check a case of that size (DeviceInfo::most_products).
-[[nodiscard]] bool is_checkable(const DeviceInfo& device, const Gemm& gemm);
+[[nodiscard]] bool is_checkable(const DeviceInfo& device, const ProblemCase& one);
 
 /// The result of judging one.
 struct Verdict {
@@ -40,14 +40,14 @@ struct Verdict {
   DeviceStatus status;  ///< not ok: a launch failed or faulted; then nothing else is known
   std::string place;    ///< of that failure: the case
   Verification verification;
-  std::uint64_t unbounded = 0;  ///< elements of D whose error nothing bounds
+  std::uint64_t unbounded = 0;  ///< elements of outputs whose error nothing bounds
 };
 
 /// Judges candidates. Keeps the operands of every case and their references on the device.
 ///
-/// For each case: small integers, result exact; then normal random numbers, result within the
-/// bound of error_bound.hpp and the same bits in a second run. What an expression's amax() records
-/// is judged likewise. After each: the padding of D, the inputs and the red zones of all buffers
+/// For each case: small integers, where they make results exact; then the data that the operands
+/// ask for. Results are what the case's oracle says, and the same bits in a second run unless the
+/// operation is not deterministic. After each: padding, the inputs and the red zones of all buffers
 /// are as they were.
 class Verifier {
  public:
@@ -66,13 +66,18 @@ class Verifier {
   class Checks;
   [[nodiscard]] bool judge_case(const Subject& subject, std::size_t index, DataKind kind,
                                 Verdict& verdict);
-  [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index, const GemmArgs& args);
-  [[nodiscard]] CompareResult compare(const Case& problem, DataKind kind, std::int64_t& row,
-                                      std::int64_t& col);
+  [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,
+                                 const RunArguments& arguments);
+  [[nodiscard]] bool results_are_right(Case& problem, DataKind kind, Verdict& verdict);
+  void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
+  [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,
+                                                  const GuardedBuffer* workspace,
+                                                  std::int64_t workspace_bytes);
   void repair_zones(const Subject& subject);
 
   Device& device_;
   SupportKernels& kernels_;
+  std::unique_ptr<OracleSource> oracles_;
   std::vector<std::unique_ptr<Case>> cases_;
   DeviceBuffer scratch_;  ///< as large as the largest input
 };

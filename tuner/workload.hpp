@@ -6,37 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "kiln/gemm.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
 #include "tuner/device_buffer.hpp"
+#include "tuner/problem_case.hpp"
 #include "tuner/support_kernels.hpp"
 
 namespace kiln {
 
-/// A matrix in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
-/// ends with the last element that counts, as an application's may. An element is what memory has
-/// as one: a byte of packed values.
-struct MatrixShape {
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
-  std::int64_t ld = 0;
-  DType type = DType::f32;
-  int alignment = 16;     ///< of the address, bytes
-  bool recorded = false;  ///< amax() of an expression writes it, and its data is 0 before a run
-  [[nodiscard]] std::int64_t elements() const {
-    return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
-  }
-  [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
-};
-
-/// Operand shapes of a normalised problem.
-struct GemmShapes {
-  MatrixShape a, b, c, d;
-  std::vector<MatrixShape> epilogue;  ///< operands of the expression, in its order
-};
-[[nodiscard]] GemmShapes shapes_of(const Gemm& gemm);
-
-/// The data that inputs are filled with.
+/// The data that inputs are filled with: `normal` stands for what the operands ask for.
 enum class DataKind : std::uint8_t { integer, normal };
 
 /// How operands are filled: equal recipes give equal bytes.
@@ -63,36 +39,38 @@ class Matrix {
   GuardedBuffer buffer_;
 };
 
-/// Device memory for one run of a problem. C is absent if the problem never reads it.
+/// Device memory for one run of a problem.
 class OperandSet {
  public:
   OperandSet() = default;
-  OperandSet(MemoryLedger& ledger, const Gemm& gemm, const std::string& purpose);
+  OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::string& purpose);
   /// What the constructor takes from the ledger.
-  [[nodiscard]] static std::int64_t footprint_bytes(const Gemm& gemm);
+  [[nodiscard]] static std::int64_t footprint_bytes(const ProblemCase& one);
   /// Bytes that one run touches.
-  [[nodiscard]] static std::int64_t touched_bytes(const Gemm& gemm);
+  [[nodiscard]] static std::int64_t touched_bytes(const ProblemCase& one);
 
-  /// Fills all inputs; NaN goes into their leading-dimension padding. What amax() records is reset.
+  /// Fills all that is read; NaN goes into leading-dimension padding. What amax() records is reset.
   void fill_inputs(SupportKernels& kernels, const FillRecipe& recipe);
-  /// Operands without elements are null, which applications may pass as well.
-  [[nodiscard]] GemmArgs arguments(double alpha, double beta, DevicePtr workspace) const;
-
-  [[nodiscard]] const Gemm& gemm() const { return gemm_; }
-  [[nodiscard]] bool has_c() const { return gemm_.reads_c; }
-  Matrix a, b, c, d;
-  std::vector<Matrix> epilogue;  ///< operands of the expression, in its order
   void reset_peaks();
+  /// Operands without elements are null, which applications may pass as well.
+  [[nodiscard]] RunArguments arguments(std::vector<double> scalars, DevicePtr workspace) const;
+
+  [[nodiscard]] const ProblemCase& problem() const { return case_; }
+  [[nodiscard]] std::size_t count() const { return matrices_.size(); }
+  [[nodiscard]] const OperandPlan& plan(std::size_t index) const { return case_.operands[index]; }
+  /// Without memory if the operand is not present.
+  [[nodiscard]] Matrix& operator[](std::size_t index) { return matrices_[index]; }
+  [[nodiscard]] const Matrix& operator[](std::size_t index) const { return matrices_[index]; }
+  /// Whether the operand is read, and so is filled: not what is only written, or recorded.
+  [[nodiscard]] bool is_input(std::size_t index) const;
 
  private:
-  Gemm gemm_;
+  ProblemCase case_;
+  std::vector<Matrix> matrices_;
 };
 
-/// The slot of the first operand of an epilogue.
-inline constexpr int kFirstEpilogueSlot = 3;
-/// The arguments that fill operand `slot` (0 A, 1 B, 2 C, then the epilogue's) of that shape at
-/// `data`.
-[[nodiscard]] FillArgs fill_arguments(const MatrixShape& shape, DevicePtr data, int slot,
+/// The arguments that fill operand `index`, planned like that, at `data`.
+[[nodiscard]] FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t index,
                                       const FillRecipe& recipe);
 
 /// Operand sets that consecutive timed runs walk through, so that each run finds its operands

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "templates/front_matter.hpp"
 #include "templates/renderer.hpp"
@@ -25,16 +26,21 @@ std::string page() {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-std::string worked_example() {
+/// The page's pieces of code that are whole files, in order.
+std::vector<std::string> files_of_page() {
   const auto text = page();
   const std::string open = "```cuda\n";
-  const auto begin = text.find(open) + open.size();
-  return text.substr(begin, text.find("```", begin) - begin);
+  std::vector<std::string> files;
+  for (auto at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+    at += open.size();
+    files.push_back(text.substr(at, text.find("```", at) - at));
+  }
+  return files;
 }
 
 TEST(WritingTemplatesPage, WorkedExampleLoadsAndRenders) {
   const test::TemporaryFolder folder;
-  folder.write("gemm_dot.cu", worked_example());
+  folder.write("gemm_dot.cu", files_of_page().at(0));
   const auto catalog = Catalog::with_directories({folder.path()});
   const auto& dot = catalog.at("gemm_dot");
   const auto limits = limits_of_arch("90a").value();
@@ -50,6 +56,27 @@ TEST(WritingTemplatesPage, WorkedExampleLoadsAndRenders) {
   EXPECT_EQ(dot.space(large, limits).count(), 12U);
   EXPECT_EQ(dot.space(large, limits).preferred().count(), 0U) << "tiles are far better";
   EXPECT_LT(dot.priority(large, limits), dot.priority(problem, limits));
+}
+
+TEST(WritingTemplatesPage, KernelsAsTheyAreLoadAndRender) {
+  const test::TemporaryFolder folder;
+  const auto files = files_of_page();
+  ASSERT_EQ(files.size(), 3U);
+  folder.write("softmax.cu", files[1]);
+  folder.write("softmax_rows.cu", files[2]);
+  const auto catalog = Catalog::with_directories({folder.path()});
+  const auto& rows = catalog.at("softmax_rows");
+  const auto limits = limits_of_arch("90a").value();
+  Problem problem;
+  problem.operation = "softmax";
+  problem.sizes = {{"rows", 100}, {"cols", 1000}};
+  problem.types = {{"x", DType::f16}, {"y", DType::f32}};
+  ASSERT_EQ(rows.why_unsupported(problem, limits), std::nullopt);
+  const auto config = rows.space(problem, limits).default_config().value();
+  const auto rendered = render(catalog, rows, config, problem, limits);
+  EXPECT_THAT(rendered.name_expressions, ::testing::ElementsAre("softmax_rows<__half, float>"));
+  EXPECT_THAT(rendered.text, HasSubstr("#define block_size_x 128\n#define warps 4\n"));
+  EXPECT_EQ(rows.argument_plans(config, problem, limits).at(0).parameters.size(), 4U);
 }
 
 TEST(WritingTemplatesPage, NamesEveryNameAndFunction) {

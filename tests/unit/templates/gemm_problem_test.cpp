@@ -90,15 +90,15 @@ TEST(NormalisedGemm, SizesMayBeZero) {
   }
 }
 
-TEST(GemmWork, DependsOnTheSizesThatAreZero) {
+TEST(Work, DependsOnTheSizesThatAreZero) {
   const auto work = [](std::int64_t m, std::int64_t n, std::int64_t k) {
     return work_of(to_problem(Gemm::of(DType::f16, m, n, k)));
   };
-  EXPECT_EQ(work(1, 1, 1), GemmWork::product);
-  EXPECT_EQ(work(1, 1, 0), GemmWork::scaling);
-  EXPECT_EQ(work(0, 1, 1), GemmWork::none);
-  EXPECT_EQ(work(1, 0, 1), GemmWork::none);
-  EXPECT_EQ(work(0, 1, 0), GemmWork::none);
+  EXPECT_EQ(work(1, 1, 1), Work::all);
+  EXPECT_EQ(work(1, 1, 0), Work::scaling);
+  EXPECT_EQ(work(0, 1, 1), Work::none);
+  EXPECT_EQ(work(1, 0, 1), Work::none);
+  EXPECT_EQ(work(0, 1, 0), Work::none);
   EXPECT_EQ(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 1))), "");
   EXPECT_THAT(why_nothing_to_tune(to_problem(Gemm::of(DType::f16, 1, 1, 0))),
               HasSubstr("D is beta * C"));

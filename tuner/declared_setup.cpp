@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a declared operation is verified on, and with what: its ragged sizes, its reference kernel
+// and its rules.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+#include <string_view>
+
+#include "kiln/error.hpp"
+#include "templates/digest.hpp"
+#include "templates/kernel_name.hpp"
+#include "templates/launch_evaluator.hpp"
+#include "templates/renderer.hpp"
+#include "tuner/error_bound.hpp"
+#include "tuner/setup_parts.hpp"
+
+namespace kiln {
+namespace {
+
+constexpr std::array<std::int64_t, 3> kMostReferenceBlocks{std::numeric_limits<std::int32_t>::max(),
+                                                           65535, 65535};
+constexpr std::array<std::int64_t, 3> kMostReferenceThreads{1024, 1024, 64};
+
+/// Unit roundoff of a slot's type, or of a type by its name.
+double roundoff_of(const std::string& name, const Problem& problem) {
+  const auto slot = problem.type(name);
+  return unit_roundoff(slot ? *slot : parse_dtype(name).value_or(DType::f32));
+}
+
+std::vector<OutputRule> rules_of(const Operation& operation, const Problem& problem) {
+  const auto whole = operation.whole_values(problem);
+  const std::vector<double> values(whole.begin(), whole.end());
+  std::vector<OutputRule> rules;
+  for (const RightSpec& right : operation.rights) {
+    OutputRule rule{right.kind, right.operand, right.relative, 0.0, right.absolute};
+    if (right.kind == RightSpec::Kind::bound) {
+      const auto factor = right.factor->evaluate_real(values);
+      if (!factor || !(*factor >= 0.0)) {
+        throw Error(ErrorKind::template_,
+                    fmt::format("{}:{}: the bound \"{}\" has no value for {}", operation.file,
+                                right.line, right.factor->text(), problem.sizes_text()));
+      }
+      rule.relative = unit_roundoff(*problem.type(operation.operands[right.operand].name));
+      rule.magnitude = *factor * roundoff_of(right.roundoff_of, problem);
+    }
+    rules.push_back(rule);
+  }
+  return rules;
+}
+
+/// An output that the reference does not get would be compared with zeros.
+void require_outputs(const Operation& operation, const ArgumentPlan& argument) {
+  using enum ArgumentPatch::Source;
+  for (const RightSpec& right : operation.rights) {
+    const bool given = std::ranges::any_of(argument.patches, [&](const ArgumentPatch& patch) {
+      return patch.index == right.operand && (patch.source == operand || patch.source == float64);
+    });
+    if (given) continue;
+    const std::string& name = operation.operands[right.operand].name;
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:{}: the reference does not get {}, which it has to compute; write "
+                            "{} or {}.f64 in its args",
+                            operation.file, operation.reference->line, name, name, name));
+  }
+}
+
+void plan_reference(const Operation& operation, const ProblemCase& one, EvaluationSetup& setup) {
+  const ReferenceSpec& reference = *operation.reference;
+  const auto values = operation.whole_values(one.problem);
+  const LaunchEvaluator evaluator(
+      [&] {
+        return fmt::format("{}:{}: the reference for {}", operation.file, reference.line,
+                           one.problem.sizes_text());
+      },
+      values);
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  LaunchGeometry geometry;
+  geometry.grid = evaluator.extent("grid", reference.grid, kMostReferenceBlocks);
+  geometry.block = evaluator.extent("block", reference.block, kMostReferenceThreads);
+  setup.reference_geometry.push_back(geometry);
+
+  ReferencePlan plan;
+  plan.argument = plan_arguments(
+      reference.args,
+      [&](const Expression& expression) { return evaluator.value("args", expression, kLeast, kMost); },
+      [&](const std::string& message) { evaluator.fail(message); });
+  require_outputs(operation, plan.argument);
+  plan.rules = rules_of(operation, one.problem);
+  if (operation.integers) {
+    constexpr std::int64_t kMostRange = 1 << 24;
+    plan.integer_range =
+        static_cast<int>(evaluator.value("integers", *operation.integers, 0, kMostRange));
+  }
+  plan.deterministic = operation.deterministic;
+  setup.reference_plans.push_back(std::move(plan));
+}
+
+}  // namespace
+
+std::vector<ProblemCase> declared_cases(const Operation& operation, const ProblemCase& tuned) {
+  std::vector<ProblemCase> cases{tuned};
+  for (const auto& sizes : operation.ragged) {
+    Problem problem = tuned.problem;
+    for (NamedValue& size : problem.sizes) {
+      size.value = std::ranges::find(sizes, size.name, &NamedValue::name)->value;
+    }
+    if (operation.has_no_results(problem)) continue;
+    ProblemCase one = declared_case(operation, problem, {});
+    one.scalars = tuned.scalars;
+    cases.push_back(std::move(one));
+  }
+  return cases;
+}
+
+void add_declared_reference(const Operation& operation, Compiler& compiler,
+                            const DeviceInfo& device, EvaluationSetup& setup) {
+  const Problem& problem = setup.cases.front().problem;
+  for (const ProblemCase& one : setup.cases) plan_reference(operation, one, setup);
+  CompileRequest request;
+  request.source = render_support(embedded_files(), operation.file, operation.source, problem);
+  request.source_name = fmt::format("{}.cu", operation.name);
+  request.name_expressions = {expand_kernel_name(
+      operation.reference->kernel, [&](std::string_view name) -> std::optional<std::string> {
+        const auto type = problem.type(name);
+        if (!type) return std::nullopt;
+        return std::string(device_type_name(*type));
+      })};
+  request.source_digest =
+      digest_hex(fmt::format("{}\n{}", request.name_expressions.front(), request.source));
+  request.arch = device.limits.arch;
+  request.code = device.code;
+  const CompileResult compiled = compiler.compile(request);
+  if (!compiled.ok) {
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
+                            "of {} can be verified:\n{}",
+                            operation.file, operation.reference->line,
+                            request.name_expressions.front(), request.arch, operation.name,
+                            compiled.log));
+  }
+  setup.reference = {compiled.cubin, compiled.lowered_names};
+}
+
+}  // namespace kiln

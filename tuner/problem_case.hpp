@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kiln/types.hpp"
+#include "templates/argument_plan.hpp"
+#include "templates/operation.hpp"
+#include "templates/problem.hpp"
+
+namespace kiln {
+
+/// A matrix in memory: `rows` rows of `ld` elements, the first `cols` of which count. It
+/// ends with the last element that counts, as an application's may. An element is what memory has
+/// as one: a byte of packed values. An array of higher rank is a matrix of its innermost rows.
+struct MatrixShape {
+  std::int64_t rows = 0;
+  std::int64_t cols = 0;
+  std::int64_t ld = 0;
+  DType type = DType::f32;
+  int alignment = 16;     ///< of the address, bytes
+  bool recorded = false;  ///< amax() of an expression writes it, and its data is 0 before a run
+  [[nodiscard]] std::int64_t elements() const {
+    return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
+  }
+  [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
+};
+
+/// An address that promises 16 bytes or more gets what allocators give; anything less is met
+/// exactly, so that a kernel that relies on more is caught, and is timed as it will run.
+[[nodiscard]] int real_alignment(int promised, DType type);
+
+/// What an operand is filled with: FillSpec with its numbers.
+struct OperandFill {
+  FillSpec::Kind kind = FillSpec::Kind::normal;
+  std::int64_t low = 0, high = 0;  ///< of integers and sorted
+};
+
+/// One operand of a problem, as it lies in memory.
+struct OperandPlan {
+  std::string name;  ///< for messages
+  OperandRole role = OperandRole::in;
+  bool present = true;  ///< else it has no memory, and kernels get a null pointer
+  MatrixShape shape;
+  OperandFill fill;
+};
+
+/// One problem to be run: the tuned one, or one that a candidate must also get right.
+struct ProblemCase {
+  Problem problem;
+  std::vector<OperandPlan> operands;  ///< in the operation's order, then those of an expression
+  std::vector<double> scalars;        ///< in the operation's order
+  /// How much work it is, in multiply-adds or elements moved: what DeviceInfo::most_products bounds.
+  double products = 0.0;
+};
+
+/// The case of a problem of a declared operation. `scalars`: by name; others have their usual
+/// values. Throws Error(usage) for a problem that is not as declared, a scalar that the operation
+/// has not, and an operand of more than 2^63 bytes.
+struct NamedScalar {
+  std::string name;
+  double value = 0.0;
+};
+[[nodiscard]] ProblemCase declared_case(const Operation& operation, const Problem& problem,
+                                        const std::vector<NamedScalar>& scalars);
+
+/// "m=4096 n=4096 k=4096".
+[[nodiscard]] std::string describe(const ProblemCase& one);
+
+/// What one run gets beside what is planned.
+struct RunArguments {
+  std::vector<std::uintptr_t> operands;  ///< addresses in the case's order; null: none
+  std::vector<double> scalars;
+  std::uintptr_t workspace = 0;
+};
+
+}  // namespace kiln

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/compiler.hpp"
+#include "templates/operation.hpp"
+#include "tuner/session.hpp"
+
+namespace kiln {
+
+// The parts of verification_cases() and make_setup() that depend on the operation: gemm's, and
+// those of an operation that declares its reference.
+
+[[nodiscard]] std::vector<ProblemCase> gemm_cases(const ProblemCase& tuned,
+                                                  Thoroughness thoroughness,
+                                                  std::int64_t most_products);
+void add_gemm_reference(Compiler& compiler, const DeviceInfo& device, EvaluationSetup& setup);
+
+/// The tuned case, then one of each `ragged` line.
+[[nodiscard]] std::vector<ProblemCase> declared_cases(const Operation& operation,
+                                                      const ProblemCase& tuned);
+/// Throws Error(template_) for a reference whose launch or rules have no value, or which does not
+/// compile.
+void add_declared_reference(const Operation& operation, Compiler& compiler,
+                            const DeviceInfo& device, EvaluationSetup& setup);
+
+/// Throws Error(compiler) with the log.
+[[nodiscard]] CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request);
+
+}  // namespace kiln
