@@ -17,8 +17,8 @@ namespace kiln {
 namespace {
 
 constexpr std::string_view kSupportPath = "support/verify.cu";
-constexpr std::array<std::string_view, 6> kSupportKernels{
-    "kiln_fill_random",    "kiln_absolute",       "kiln_compare",
+constexpr std::array<std::string_view, 7> kSupportKernels{
+    "kiln_fill_random",    "kiln_absolute",       "kiln_convert",         "kiln_compare",
     "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
 
 CompiledUnit compile_support(Compiler& compiler, const DeviceInfo& device) {

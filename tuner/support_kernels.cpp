@@ -32,6 +32,7 @@ SupportKernels::SupportKernels(MemoryLedger& ledger, const CompiledUnit& unit)
                           "verification results");
   fill_ = find(unit, "kiln_fill_random");
   absolute_ = find(unit, "kiln_absolute");
+  convert_ = find(unit, "kiln_convert");
   compare_ = find(unit, "kiln_compare");
   compare_detail_ = find(unit, "kiln_compare_detail");
   mismatch_ = find(unit, "kiln_count_mismatch");
@@ -72,6 +73,10 @@ void SupportKernels::fill_random(const FillArgs& args) {
 
 void SupportKernels::absolute(const AbsoluteArgs& args) {
   launch(absolute_, args.rows * args.cols, &args);
+}
+
+void SupportKernels::convert(const ConvertArgs& args) {
+  launch(convert_, args.rows * args.cols, &args);
 }
 
 CompareResult SupportKernels::compare(CompareArgs args) {

@@ -23,6 +23,7 @@ class SupportKernels {
 
   void fill_random(const FillArgs& args);
   void absolute(const AbsoluteArgs& args);
+  void convert(const ConvertArgs& args);
   /// `args.result` is filled here.
   [[nodiscard]] CompareResult compare(CompareArgs args);
 
@@ -42,7 +43,7 @@ class SupportKernels {
   Device& device_;
   std::unique_ptr<LoadedModule> module_;
   DeviceBuffer results_;
-  DeviceFunction fill_, absolute_, compare_, compare_detail_, mismatch_, difference_;
+  DeviceFunction fill_, absolute_, convert_, compare_, compare_detail_, mismatch_, difference_;
   int pending_counts_ = 0;
 };
 

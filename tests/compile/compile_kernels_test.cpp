@@ -234,9 +234,9 @@ TEST_F(CompileKernels, VerificationKernelsForEveryArchitecture) {
     job.label = limits.arch + " support/verify.cu";
     job.request.source = inline_headers(files, "support/verify.cu", source->second);
     job.request.source_name = "verify.cu";
-    job.request.plain_names = {"kiln_fill_random",    "kiln_absolute",
-                               "kiln_compare",        "kiln_compare_detail",
-                               "kiln_count_mismatch", "kiln_count_difference"};
+    job.request.plain_names = {"kiln_fill_random",     "kiln_absolute",       "kiln_convert",
+                               "kiln_compare",         "kiln_compare_detail", "kiln_count_mismatch",
+                               "kiln_count_difference"};
     job.request.arch = limits.arch;
     job.is_default = true;
     jobs.push_back(std::move(job));

@@ -98,8 +98,9 @@ TEST_F(ReadPtx, VerificationKernels) {
   CompileRequest request;
   request.source = inline_headers(files, "support/verify.cu", source->second);
   request.source_name = "verify.cu";
-  request.plain_names = {"kiln_fill_random",    "kiln_absolute",       "kiln_compare",
-                         "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
+  request.plain_names = {"kiln_fill_random",     "kiln_absolute",       "kiln_convert",
+                         "kiln_compare",         "kiln_compare_detail", "kiln_count_mismatch",
+                         "kiln_count_difference"};
   request.arch = "sm_90a";
   read(std::move(request));
 }

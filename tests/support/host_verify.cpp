@@ -23,10 +23,7 @@ void fill_random(const FillArgs& args) {
   for (std::int64_t row = 0; row < args.rows; ++row) {
     const std::int64_t end = row + 1 < args.rows ? args.ld : args.cols;
     for (std::int64_t col = 0; col < end; ++col) {
-      const auto bits = col < args.cols
-                            ? random_element(args.seed, row, col, args.distribution == kFillInteger,
-                                             args.lo, args.hi, kind)
-                            : poison_bits(kind);
+      const auto bits = col < args.cols ? random_element(args, row, col) : poison_bits(kind);
       store_bits(args.data, row * args.ld + col, element_bytes(kind), bits);
     }
   }
@@ -43,13 +40,24 @@ void absolute(const AbsoluteArgs& args) {
   }
 }
 
+void convert(const ConvertArgs& args) {
+  const auto kind = static_cast<ElementKind>(args.dtype);
+  for (std::int64_t row = 0; row < args.rows; ++row) {
+    for (std::int64_t col = 0; col < args.cols; ++col) {
+      const auto bits = load_bits(args.from, row * args.ld_from + col, element_bytes(kind));
+      args.to[row * args.ld_to + col] = decode(bits, kind);
+    }
+  }
+}
+
 ElementCheck check(const CompareArgs& args, std::int64_t row, std::int64_t col) {
   const auto kind = static_cast<ElementKind>(args.dtype);
   const auto bits = load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
   const double reference = args.ref[row * args.ld_ref + col];
   if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
-  return check_bounded(bits, reference, args.absolute[row * args.ld_absolute + col], args.u_out,
-                       args.c_factor, kind);
+  const double absolute =
+      args.absolute == nullptr ? magnitude(reference) : args.absolute[row * args.ld_absolute + col];
+  return check_bounded(bits, reference, absolute, args.u_out, args.c_factor, kind, args.atol);
 }
 
 void compare(const CompareArgs& args) {
@@ -107,6 +115,7 @@ void count_difference(const DifferenceArgs& args) {
 void register_verification_kernels(FakeDevice& device) {
   device.register_kernel("kiln_fill_random", kernel(fill_random));
   device.register_kernel("kiln_absolute", kernel(absolute));
+  device.register_kernel("kiln_convert", kernel(convert));
   device.register_kernel("kiln_compare", kernel(compare));
   device.register_kernel("kiln_compare_detail", kernel(compare_detail));
   device.register_kernel("kiln_count_mismatch", kernel(count_mismatch));

@@ -14,15 +14,23 @@
 
 namespace kiln {
 
-/// Values that `kiln_fill_random` can draw.
+/// Values that `kiln_fill_random` can draw. All are rounded to the type. Of integer types,
+/// kFillUniform draws all that they have, and kFillPositive all above zero, with equal probability.
+/// One-bit types get fair bits unless they are sorted.
 enum FillDistribution : int {
-  kFillNormal = 0,   ///< near-normal; floats: mean 0, deviation 1; s8: 0 and 32; u8: 128 and 32
-  kFillInteger = 1,  ///< each integer of [lo, hi] with equal probability
+  kFillNormal = 0,    ///< near-normal; floats: mean 0, deviation 1; s8: 0 and 32; u8: 128 and 32
+  kFillInteger = 1,   ///< each integer of [lo, hi] with equal probability
+  kFillUniform = 2,   ///< floats: uniform in [0, 1); rounding never makes it 1
+  kFillPositive = 3,  ///< floats: 1/16 more than such a number, so that dividing by it is harmless
+  /// Integers of [lo, hi] that ascend in the order of memory, evenly spread; not random. No two
+  /// integers differ by more than one in how often they occur.
+  kFillSorted = 4,
 };
 
 /// kiln_fill_random(FillArgs): fills rows x cols; columns cols..ld-1 of every row but the last get
 /// NaN (integers: the extreme value), so that a kernel that lets padding matter is found out. A
-/// value depends only on seed, row, col, distribution and dtype. -128 is never drawn for s8.
+/// value depends only on seed, row, col, distribution, lo, hi and dtype; a sorted one on rows and
+/// cols, not on the seed. The least value of signed integers, e.g. -128, is never drawn.
 struct FillArgs {
   void* data;
   long long rows;
@@ -31,8 +39,8 @@ struct FillArgs {
   unsigned long long seed;
   int dtype;
   int distribution;  ///< a FillDistribution
-  int lo;            ///< of kFillInteger, clamped to what the type can hold
-  int hi;
+  long long lo;      ///< of kFillInteger and kFillSorted, clamped to what an integer type can hold
+  long long hi;      ///< likewise, and not below lo
 };
 
 /// kiln_absolute(AbsoluteArgs): to = |from|, same type, padding of `to` untouched. In-place is
@@ -48,9 +56,23 @@ struct AbsoluteArgs {
   int reserved;
 };
 
+/// kiln_convert(ConvertArgs): to = from in float64, exactly; padding of `to` untouched. Not for
+/// packed types. The two matrices must not overlap.
+struct ConvertArgs {
+  const void* from;
+  double* to;
+  long long rows;
+  long long cols;
+  long long ld_from;
+  long long ld_to;
+  int dtype;  ///< of `from`
+  int reserved;
+};
+
 enum CompareMode : int {
-  kCompareExact = 0,    ///< D equals the reference rounded to D's type (nearest, ties to even)
-  kCompareBounded = 1,  ///< |D - ref| <= u_out * |ref| + c_factor * absolute (+ subnormal rounding)
+  kCompareExact = 0,  ///< D equals the reference rounded to D's type (nearest, ties to even)
+  /// |D - ref| <= u_out * |ref| + c_factor * absolute + atol (+ subnormal rounding)
+  kCompareBounded = 1,
 };
 
 /// What a comparison found.
@@ -70,8 +92,9 @@ struct CompareResult {
 /// A NaN or infinity in D fails unless the reference, rounded to D's type, is the same.
 struct CompareArgs {
   const void* d;           ///< what the candidate wrote
-  const double* ref;       ///< alpha A B + beta C in float64
-  const double* absolute;  ///< |alpha| |A| |B| + |beta| |C| in float64; not read in exact mode
+  const double* ref;       ///< what is right, in float64, such as alpha A B + beta C
+  const double* absolute;  ///< of the numbers that ref is the sum of, such as |alpha| |A| |B| +
+                           ///< |beta| |C|; null: |ref|. Not read in exact mode
   CompareResult* result;
   long long rows;
   long long cols;
@@ -80,6 +103,7 @@ struct CompareArgs {
   long long ld_absolute;
   double u_out;     ///< unit roundoff of D's type
   double c_factor;  ///< what multiplies `absolute`
+  double atol;      ///< an error that is right everywhere, even where all of the above are 0
   int dtype;        ///< of D
   int mode;         ///< a CompareMode
 };

@@ -9,6 +9,7 @@
 /// judges. Elements are handled as the bits that lie in memory, in an unsigned long long.
 
 #include "common/annotations.cuh"
+#include "common/verify_args.cuh"
 
 namespace kiln {
 
@@ -245,25 +246,110 @@ KILN_HD double random_normal(unsigned long long word) {
   return (sum - 131070) / 37837.22;
 }
 
-/// Each integer of [lo, hi] with equal probability (up to 2^-32 of it). Precondition: lo <= hi.
-KILN_HD int random_integer(unsigned long long word, int lo, int hi) {
-  const unsigned long long span =
-      static_cast<unsigned long long>(static_cast<long long>(hi) - lo) + 1;
-  return static_cast<int>(lo + static_cast<long long>((word >> 32) * span >> 32));
+/// The same in the units of an integer type.
+KILN_HD double random_normal(unsigned long long word, ElementKind kind) {
+  const double value = random_normal(word);
+  switch (kind) {
+    case ElementKind::s8:
+      return value * 32.0;
+    case ElementKind::s32:
+      return value * 1024.0;
+    case ElementKind::u8:
+      return 128.0 + value * 32.0;
+    case ElementKind::s4:
+      return value * 4.0;
+    case ElementKind::u4:
+      return 8.0 + value * 4.0;
+    default:
+      return value;
+  }
 }
 
-/// The bits of one random value, the one at (row, col) of its matrix.
-KILN_HD unsigned long long random_value(unsigned long long seed, long long row, long long col,
-                                        bool integers, int lo, int hi, ElementKind kind) {
-  const unsigned long long word = random_word(seed, row, col);
-  double value = integers ? random_integer(word, lo, hi) : random_normal(word);
-  if (!integers && kind == ElementKind::s8) value *= 32.0;
-  if (!integers && kind == ElementKind::s32) value *= 1024.0;
-  if (!integers && kind == ElementKind::u8) value = 128.0 + value * 32.0;
-  if (!integers && kind == ElementKind::s4) value *= 4.0;
-  if (!integers && kind == ElementKind::u4) value = 8.0 + value * 4.0;
+/// The upper 64 of the 128 bits of x * y.
+KILN_HD unsigned long long high_product(unsigned long long x, unsigned long long y) {
+  const unsigned long long low = 0xffffffffULL;
+  // (2^32 - 1)^2 + 2^32 - 1 < 2^64: neither sum overflows.
+  const unsigned long long upper = (x >> 32) * (y & low) + ((x & low) * (y & low) >> 32);
+  const unsigned long long lower = (x & low) * (y >> 32) + (upper & low);
+  return (x >> 32) * (y >> 32) + (upper >> 32) + (lower >> 32);
+}
+
+/// How many integers [lo, hi] has; of all 2^64, one is not counted. Precondition: lo <= hi.
+KILN_HD unsigned long long count_integers(long long lo, long long hi) {
+  const unsigned long long more =
+      static_cast<unsigned long long>(hi) - static_cast<unsigned long long>(lo);
+  return more == ~0ULL ? more : more + 1;
+}
+/// Any of them: lo + offset.
+KILN_HD long long integer_at(long long lo, unsigned long long offset) {
+  return static_cast<long long>(static_cast<unsigned long long>(lo) + offset);
+}
+
+/// Each integer of [lo, hi] with equal probability (up to 2^-32 of it). Precondition: lo <= hi.
+KILN_HD long long random_integer(unsigned long long word, long long lo, long long hi) {
+  const unsigned long long count = count_integers(lo, hi);
+  // The short product decides what known seeds give.
+  if (count <= 1ULL << 32) return integer_at(lo, (word >> 32) * count >> 32);
+  return integer_at(lo, high_product(word, count));
+}
+
+/// Number `place` of `places` that ascend from lo to hi: as even as whole numbers can be, and no
+/// intermediate result exceeds `places` or what [lo, hi] has. Precondition: lo <= hi,
+/// place < places.
+KILN_HD long long sorted_integer(unsigned long long place, unsigned long long places, long long lo,
+                                 long long hi) {
+  const unsigned long long count = count_integers(lo, hi);
+  if (places <= count) {
+    // Steps, the first ones longer by one.
+    const unsigned long long longer = count % places;
+    return integer_at(lo, place * (count / places) + (place < longer ? place : longer));
+  }
+  // Runs of equal numbers, the first ones longer by one.
+  const unsigned long long run = places / count;
+  const unsigned long long longer = places % count;
+  const unsigned long long in_longer = longer * (run + 1);
+  return integer_at(lo, place < in_longer ? place / (run + 1) : longer + (place - in_longer) / run);
+}
+
+/// Uniform in [0, 1), and no number of that type that it is rounded to is 1. Precondition: a float
+/// kind.
+KILN_HD double random_uniform(unsigned long long word, ElementKind kind) {
+  const double value = static_cast<double>(word >> 11) * power_of_two(-53);
+  if (kind == ElementKind::f64) return value;
+  // Kernels round TF32 once more, from memory to a fraction of 10 bits.
+  const int fraction_bits = kind == ElementKind::tf32 ? 10 : float_format(kind).fraction_bits;
+  const double below_one = 1.0 - power_of_two(-1 - fraction_bits);
+  return value < below_one ? value : below_one;
+}
+
+/// What `args` say of number `place` of a row that has `row_values` of them, before it is rounded.
+KILN_HD double drawn_value(const FillArgs& args, long long row, long long place,
+                           long long row_values, ElementKind kind) {
+  if (args.distribution == kFillSorted) {
+    return static_cast<double>(
+        sorted_integer(static_cast<unsigned long long>(row * row_values + place),
+                       static_cast<unsigned long long>(args.rows * row_values), args.lo, args.hi));
+  }
+  const unsigned long long word = random_word(args.seed, row, place);
   // A bit is what a coin says.
-  if (packed_values(kind) == 8) value = word >> 63 != 0 ? 1.0 : 0.0;
+  if (packed_values(kind) == 8) return word >> 63 != 0 ? 1.0 : 0.0;
+  if (args.distribution == kFillInteger) {
+    return static_cast<double>(random_integer(word, args.lo, args.hi));
+  }
+  if (args.distribution == kFillNormal) return random_normal(word, kind);
+  const bool positive = args.distribution == kFillPositive;
+  if (is_integer(kind)) {
+    const long long greatest = static_cast<long long>(integer_greatest(kind));
+    const long long least = positive ? 1 : is_signed_integer(kind) ? -greatest : 0;
+    return static_cast<double>(random_integer(word, least, greatest));
+  }
+  return random_uniform(word, kind) + (positive ? 0.0625 : 0.0);
+}
+
+/// The bits of one value.
+KILN_HD unsigned long long value_of_fill(const FillArgs& args, long long row, long long place,
+                                         long long row_values, ElementKind kind) {
+  double value = drawn_value(args, row, place, row_values, kind);
   // The absolute value of the least, e.g. -128, would not fit.
   if (is_signed_integer(kind) && value < -integer_greatest(kind)) value = -integer_greatest(kind);
   const unsigned long long bits = encode(value, kind);
@@ -271,13 +357,13 @@ KILN_HD unsigned long long random_value(unsigned long long seed, long long row, 
   return kind == ElementKind::tf32 && (bits & 0x1fff) == 0x1000 ? bits + 1 : bits;
 }
 
-/// What kiln_fill_random writes at (row, col), which may be several values.
-KILN_HD unsigned long long random_element(unsigned long long seed, long long row, long long col,
-                                          bool integers, int lo, int hi, ElementKind kind) {
+/// What kiln_fill_random writes at (row, col) within [0, cols), which may be several values.
+KILN_HD unsigned long long random_element(const FillArgs& args, long long row, long long col) {
+  const ElementKind kind = static_cast<ElementKind>(args.dtype);
   const int values = packed_values(kind);
   unsigned long long bits = 0;
   for (int i = 0; i < values; ++i) {
-    bits |= random_value(seed, row, col * values + i, integers, lo, hi, kind)
+    bits |= value_of_fill(args, row, col * values + i, args.cols * values, kind)
             << i * value_bits(kind);
   }
   return bits;
@@ -319,17 +405,18 @@ KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, Elem
   return {ok, value, expected, 0.0, ok ? 0.0 : infinite()};
 }
 
-/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + rounding of subnormals.
-/// Types without infinity saturate, so a reference beyond their range stands for its end. Infinity
-/// is right where the error of the sum alone (the middle term) can carry the reference there. A
-/// reference that is not finite demands just that in D.
+/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + atol + rounding of
+/// subnormals. Types without infinity saturate, so a reference beyond their range stands for its
+/// end. Infinity is right where the error of the sum alone (the terms in the middle) can carry the
+/// reference there. A reference that is not finite demands just that in D.
 KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, double absolute,
-                                   double u_out, double c_factor, ElementKind kind) {
+                                   double u_out, double c_factor, ElementKind kind,
+                                   double atol = 0.0) {
   const double value = decode(bits, kind);
   const double least = decode(encode(-infinite(), kind), kind);
   const double greatest = decode(encode(infinite(), kind), kind);
   const double expected = reference < least ? least : reference > greatest ? greatest : reference;
-  const double slack = c_factor * absolute;
+  const double slack = c_factor * absolute + atol;
   const double bound = u_out * magnitude(expected) + slack + subnormal_rounding(kind);
   if (!is_finite(reference)) {
     const bool ok = same_number(value, decode(encode(reference, kind), kind));

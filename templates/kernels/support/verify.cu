@@ -77,8 +77,9 @@ KILN_DEVICE ElementCheck check_element(const CompareArgs& args, long long row, l
   const unsigned long long bits = load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
   const double reference = args.ref[row * args.ld_ref + col];
   if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
-  return check_bounded(bits, reference, args.absolute[row * args.ld_absolute + col], args.u_out,
-                       args.c_factor, kind);
+  const double absolute =
+      args.absolute == nullptr ? magnitude(reference) : args.absolute[row * args.ld_absolute + col];
+  return check_bounded(bits, reference, absolute, args.u_out, args.c_factor, kind, args.atol);
 }
 
 }  // namespace kiln
@@ -92,9 +93,7 @@ extern "C" __global__ void kiln_fill_random(const kiln::FillArgs args) {
     const long long row = i / args.ld;
     const long long col = i % args.ld;
     const unsigned long long bits =
-        col < args.cols ? random_element(args.seed, row, col, args.distribution == kFillInteger,
-                                         args.lo, args.hi, kind)
-                        : poison_bits(kind);
+        col < args.cols ? random_element(args, row, col) : poison_bits(kind);
     store_bits(args.data, i, bytes, bits);
   }
 }
@@ -108,6 +107,18 @@ extern "C" __global__ void kiln_absolute(const kiln::AbsoluteArgs args) {
     const long long col = i % args.cols;
     const unsigned long long bits = load_bits(args.from, row * args.ld_from + col, bytes);
     store_bits(args.to, row * args.ld_to + col, bytes, absolute_bits(bits, kind));
+  }
+}
+
+extern "C" __global__ void kiln_convert(const kiln::ConvertArgs args) {
+  using namespace kiln;
+  const ElementKind kind = static_cast<ElementKind>(args.dtype);
+  const int bytes = element_bytes(kind);
+  for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
+    const long long row = i / args.cols;
+    const long long col = i % args.cols;
+    const unsigned long long bits = load_bits(args.from, row * args.ld_from + col, bytes);
+    args.to[row * args.ld_to + col] = decode(bits, kind);
   }
 }
 

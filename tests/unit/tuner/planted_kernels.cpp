@@ -192,8 +192,9 @@ std::string kernel_name(const std::string& name, const Gemm& gemm) {
 EvaluationSetup planted_setup(std::vector<GemmCase> cases) {
   EvaluationSetup setup;
   FakeCubin support;
-  support.names = {"kiln_fill_random",    "kiln_absolute",       "kiln_compare",
-                   "kiln_compare_detail", "kiln_count_mismatch", "kiln_count_difference"};
+  support.names = {"kiln_fill_random",     "kiln_absolute",       "kiln_convert",
+                   "kiln_compare",         "kiln_compare_detail", "kiln_count_mismatch",
+                   "kiln_count_difference"};
   setup.support = {support.bytes(), support.names};
   Gemm reference = cases.at(0).gemm;
   reference.d = reference.acc = DType::f64;
