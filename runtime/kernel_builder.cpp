@@ -138,7 +138,9 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
         }
         loaded->prepared_bytes[i] = bytes;
       }
-      built.launches.push_back({functions[i], geometry[i], nullptr});
+      LaunchRequest& launch = built.launches.emplace_back();
+      launch.function = functions[i];
+      launch.geometry = geometry[i];
     }
     built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
     built.module = loaded->module;

@@ -20,8 +20,7 @@
 namespace kiln {
 namespace {
 
-constexpr std::size_t kMostArgumentBytes = 4096;  ///< of all parameters, as CUDA has it
-constexpr std::size_t kMostArgumentNesting = 8;   ///< of structs; bounds the recursion
+constexpr std::size_t kMostArgumentNesting = 8;  ///< of structs; bounds the recursion
 constexpr std::size_t kAddressBytes = 8;
 constexpr std::string_view kWorkspace = "workspace";
 

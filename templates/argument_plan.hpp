@@ -34,6 +34,9 @@ struct ArgumentPatch {
   friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
 };
 
+/// Of all parameters of a kernel, as CUDA has it.
+inline constexpr std::size_t kMostArgumentBytes = 4096;
+
 /// What a launch passes to its kernel: all parameters in one piece of memory, each aligned to its
 /// size as CUDA lays parameters out. Numbers are in it, addresses and scalars come at the launch.
 struct ArgumentPlan {

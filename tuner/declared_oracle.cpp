@@ -18,8 +18,8 @@ using PatchSource = ArgumentPatch::Source;
 
 class DeclaredOracles : public OracleSource {
  public:
-  DeclaredOracles(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup)
-      : ledger(ledger), kernels(kernels), setup_(setup) {
+  DeclaredOracles(MemoryLedger& memory, SupportKernels& support, const EvaluationSetup& setup)
+      : ledger(memory), kernels(support), setup_(setup) {
     DeviceStatus status;
     module_ = ledger.device().load(setup.reference.cubin, setup.reference.names, status);
     if (!module_ || module_->functions().empty()) {

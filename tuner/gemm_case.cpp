@@ -44,18 +44,18 @@ std::vector<OperandPlan> operand_plans(const Gemm& gemm) {
   std::vector<OperandPlan> plans(kFirstEpilogueOperand);
   plans[kOperandA] = {"A", OperandRole::in, true,
                       matrix_shape(a_as_written ? gemm.m : gemm.k, a_as_written ? gemm.k : gemm.m,
-                                   gemm.lda, gemm.a, gemm.alignment_a)};
+                                   gemm.lda, gemm.a, gemm.alignment_a), {}};
   plans[kOperandB] = {"B", OperandRole::in, true,
                       matrix_shape(b_as_written ? gemm.k : gemm.n, b_as_written ? gemm.n : gemm.k,
-                                   gemm.ldb, gemm.b, gemm.alignment_b)};
+                                   gemm.ldb, gemm.b, gemm.alignment_b), {}};
   plans[kOperandC] = {"C", OperandRole::in, gemm.reads_c,
-                      matrix_shape(gemm.m, gemm.n, gemm.ldc, gemm.c, gemm.alignment_c)};
+                      matrix_shape(gemm.m, gemm.n, gemm.ldc, gemm.c, gemm.alignment_c), {}};
   plans[kOperandD] = {"D", OperandRole::out, true,
-                      matrix_shape(gemm.m, gemm.n, gemm.ldd, gemm.d, gemm.alignment_d)};
+                      matrix_shape(gemm.m, gemm.n, gemm.ldd, gemm.d, gemm.alignment_d), {}};
   const auto* const entry = gemm.epilogue.entry();
   if (entry == nullptr) return plans;
   for (const EpilogueSlot& slot : entry->expression.operands()) {
-    plans.push_back({slot.name, OperandRole::in, true, shape_of_slot(slot, gemm)});
+    plans.push_back({slot.name, OperandRole::in, true, shape_of_slot(slot, gemm), {}});
   }
   return plans;
 }

@@ -17,10 +17,10 @@ namespace {
 
 class GemmOracles : public OracleSource {
  public:
-  GemmOracles(MemoryLedger& ledger, SupportKernels& kernels, const EvaluationSetup& setup)
-      : ledger(ledger),
-        kernels(kernels),
-        reference(ledger.device(), setup.reference, setup.epilogue),
+  GemmOracles(MemoryLedger& memory, SupportKernels& support, const EvaluationSetup& setup)
+      : ledger(memory),
+        kernels(support),
+        reference(memory.device(), setup.reference, setup.epilogue),
         setup_(setup) {}
 
   [[nodiscard]] std::unique_ptr<Oracle> oracle(std::size_t index,

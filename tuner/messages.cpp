@@ -58,8 +58,8 @@ concept Either = std::same_as<std::remove_const_t<T>, Of>;
 /// the build until it is transmitted as well.
 #define KILN_WIRE_FIELDS(Struct, ...)        \
   template <class Archive, Either<Struct> T> \
-  void fields(Archive& archive, T& value) {  \
-    auto& [__VA_ARGS__] = value;             \
+  void fields(Archive& archive, T& of) {     \
+    auto& [__VA_ARGS__] = of;                \
     archive(__VA_ARGS__);                    \
   }
 

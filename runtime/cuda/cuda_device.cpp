@@ -13,6 +13,9 @@
 namespace kiln {
 namespace {
 
+/// One each for parameters of 4 bytes and more, for the values at launch and for the tensor maps.
+constexpr std::size_t kMostArguments = kMostArgumentBytes / 4 + 1 + kMostTensorMaps;
+
 int checked(int ordinal) {
   require_device(ordinal);
   return ordinal;
@@ -126,8 +129,11 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
   }
-  std::array<void*, 2 + kMostTensorMaps> arguments{const_cast<void*>(request.arguments)};
-  std::size_t count = 1;
+  std::array<void*, kMostArguments> arguments;  // filled as far as it is read
+  std::size_t count = 0;
+  auto* const argument = const_cast<std::byte*>(static_cast<const std::byte*>(request.arguments));
+  if (request.parameters.empty()) arguments[count++] = argument;
+  for (const std::uint16_t at : request.parameters) arguments[count++] = argument + at;
   if (values.count > 0) arguments[count++] = const_cast<std::int32_t*>(values.items.data());
   CudaTensorMaps encoded;
   if (maps.count > 0) {

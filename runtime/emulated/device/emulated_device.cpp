@@ -274,6 +274,14 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
   const bool too_short = program.parameter_bytes < bytes_with_maps(value_bytes(request), maps) ||
                          (maps > 0 && request.argument_bytes == 0);
   if (!too_short && (request.argument_bytes == 0 || given == program.parameter_bytes)) return {};
+  if (!request.parameters.empty()) {
+    return {DeviceStatus::Code::launch_failed,
+            fmt::format("the kernel's parameters take {} bytes, and the {} arguments of its launch "
+                        "take {}. Next: make the 'args' of the launch match the kernel's "
+                        "parameters.",
+                        program.parameter_bytes, request.parameters.size(), given),
+            false};
+  }
   return {DeviceStatus::Code::launch_failed,
           fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
                       "the kernel {}, the arguments of its operation by value (const "
