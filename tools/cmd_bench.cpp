@@ -240,6 +240,7 @@ Json row_json(const BenchRow& row) {
   json.update(contest_json(row.contest));
   if (row.contest.measured()) {
     json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
+    json["gbytes_per_s"] = giga_bytes(problem, row.contest.ours->timing.median_ns);
   }
   return json;
 }

@@ -57,6 +57,8 @@ Json line_json(const Line& line) {
 }
 
 int list_database(Context& context, const ListOptions& options) {
+  // Rates need the operations of the template path.
+  static_cast<void>(context.catalog());
   std::vector<Line> lines;
   if (const auto store = context.open_for_reading()) {
     lines = lines_of(*store, options.on);

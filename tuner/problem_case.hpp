@@ -59,7 +59,7 @@ struct ProblemCase {
 
 /// The case of a problem of a declared operation. `scalars`: by name; others have their usual
 /// values. Throws Error(usage) for a problem that is not as declared, a scalar that the operation
-/// has not, and an operand of more than 2^63 bytes.
+/// has not or whose type has no such value, and an operand of more than 2^63 bytes.
 struct NamedScalar {
   std::string name;
   double value = 0.0;
