@@ -157,7 +157,9 @@ Work work_of(const Problem& problem) {
 std::string_view why_nothing_to_tune(const Problem& problem) {
   switch (work_of(problem)) {
     case Work::none:
-      return "nothing to tune: D has no elements, so a launch does nothing";
+      return find_operation(problem.operation)->reference
+                 ? "nothing to tune: no result has elements, so a launch does nothing"
+                 : "nothing to tune: D has no elements, so a launch does nothing";
     case Work::scaling:
       return problem.epilogue.empty()
                  ? "nothing to tune: k is 0, so D is beta * C, which the plainest kernel writes"

@@ -53,22 +53,6 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
   return rules;
 }
 
-/// An output that the reference does not get would be compared with zeros.
-void require_outputs(const Operation& operation, const ArgumentPlan& argument) {
-  using enum ArgumentPatch::Source;
-  for (const RightSpec& right : operation.rights) {
-    const bool given = std::ranges::any_of(argument.patches, [&](const ArgumentPatch& patch) {
-      return patch.index == right.operand && (patch.source == operand || patch.source == float64);
-    });
-    if (given) continue;
-    const std::string& name = operation.operands[right.operand].name;
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the reference does not get {}, which it has to compute; write "
-                            "{} or {}.f64 in its args",
-                            operation.file, operation.reference->line, name, name, name));
-  }
-}
-
 void plan_reference(const Operation& operation, const ProblemCase& one, EvaluationSetup& setup) {
   const ReferenceSpec& reference = *operation.reference;
   const auto values = operation.whole_values(one.problem);
@@ -90,7 +74,6 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
       reference.args,
       [&](const Expression& expression) { return evaluator.value("args", expression, kLeast, kMost); },
       [&](const std::string& message) { evaluator.fail(message); });
-  require_outputs(operation, plan.argument);
   plan.rules = rules_of(operation, one.problem);
   if (operation.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;

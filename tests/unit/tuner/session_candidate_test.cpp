@@ -19,7 +19,8 @@ class PrepareTest : public ::testing::Test {
                             const Config& config = {{"x", 1}}) {
     const Catalog catalog = catalog_with(folder, {toy});
     return prepare_candidate({toy.name, config}, catalog, compiler, limits,
-                             verification_cases(Gemm::of(DType::f16, 512, 256, 128), 1.0, 0.0),
+                             verification_cases(problem_case({Gemm::of(DType::f16, 512, 256, 128)}),
+                                                Thoroughness::full),
                              admission);
   }
   static FakeCompiler::Decide giving(const KernelResources& resources,

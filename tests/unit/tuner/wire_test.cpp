@@ -78,7 +78,7 @@ TEST(Messages, SurviveTheTrip) {
   const auto setup_back = decode_message<EvaluationSetup>(encode_message(setup));
   ASSERT_TRUE(setup_back);
   EXPECT_EQ(encode_message(*setup_back), encode_message(setup));
-  EXPECT_EQ(setup_back->cases[1].gemm, setup.cases[1].gemm);
+  EXPECT_EQ(gemm_of(setup_back->cases[1]), gemm_of(setup.cases[1]));
   EXPECT_EQ(setup_back->support.cubin, setup.support.cubin);
 
   const EvaluationReply reply = sample_reply();
@@ -103,11 +103,11 @@ TEST(Messages, SurviveTheTrip) {
 TEST(Messages, EveryElementTypeTravels) {
   for (std::size_t i = 0; i <= kDTypeNames.size(); ++i) {
     EvaluationSetup setup = sample_setup();
-    setup.cases[0].gemm.a = static_cast<DType>(i);
+    setup.cases[0].operands[kOperandA].shape.type = static_cast<DType>(i);
     const auto back = decode_message<EvaluationSetup>(encode_message(setup));
     ASSERT_EQ(back.has_value(), i < kDTypeNames.size());
     if (back) {
-      EXPECT_EQ(back->cases[0].gemm.a, setup.cases[0].gemm.a);
+      EXPECT_EQ(back->cases[0].operands[kOperandA].shape.type, static_cast<DType>(i));
     }
   }
 }
