@@ -85,8 +85,11 @@ enum class Work : std::uint8_t {
 };
 [[nodiscard]] Work work_of(const Problem& problem);
 
+/// What is said of a problem with Work::none: "D has no elements".
+[[nodiscard]] std::string_view no_results_text(const Problem& problem);
+
 /// Why no kernel is sought for a problem with less to do, "nothing to tune: ..."; else "".
-[[nodiscard]] std::string_view why_nothing_to_tune(const Problem& problem);
+[[nodiscard]] std::string why_nothing_to_tune(const Problem& problem);
 
 /// "nt" and the like to storage of A and B; nothing if malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);

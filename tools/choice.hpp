@@ -21,9 +21,6 @@ struct Chosen {
   std::string reason;
 };
 
-/// What is said of a problem of which there is nothing to run.
-inline constexpr std::string_view kNoResults = "the results have no elements";
-
 /// Throws Error(usage) for a problem whose results have no elements: no kernel runs for it.
 void require_kernel(const Problem& problem);
 

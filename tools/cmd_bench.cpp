@@ -86,7 +86,8 @@ class Benchmark {
     request.templates = options_.selection.templates();
     const Work work = work_of(problem.problem);
     if (work == Work::none) {
-      row.idle = fmt::format("nothing to measure: {}, so a launch does nothing", kNoResults);
+      row.idle = fmt::format("nothing to measure: {}, so a launch does nothing",
+                             no_results_text(problem.problem));
       return row;
     }
     const auto& limits = info().limits;
@@ -195,8 +196,8 @@ std::string table_text(const std::vector<BenchRow>& rows) {
     } else {
       const double time_ns = contest.ours->timing.median_ns;
       const bool compared = contest.compared();
-      table.add_row({row.name, heading_text(row.request.problem), row.chosen.candidate.template_name,
-                     std::string(source_text(row.chosen)),
+      table.add_row({row.name, heading_text(row.request.problem),
+                     row.chosen.candidate.template_name, std::string(source_text(row.chosen)),
                      time_text(time_ns) + (row.modelled ? " modelled" : ""),
                      rate_text(row.request.problem, time_ns),
                      compared ? time_text(contest.baselines.front().timing.median_ns) : "",
@@ -299,7 +300,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<BenchOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite, "Measure every line `name dtype M N K layout` of a file, or lines below a header")
+  verb.add_option("--suite", o.suite,
+                  "Measure every line `name dtype M N K layout` of a file, or lines below a header")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
                   "Compare with the fastest of all the algorithms that its heuristics return")

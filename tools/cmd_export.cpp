@@ -83,8 +83,8 @@ int export_kernel(Context& context, const ExportOptions& options) {
     const auto store = context.open_for_reading();
     if (!store)
       throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
-    const Trial best = stored_best(*store, problem, options.on,
-                                   context.command("tune " + problem_words(request)));
+    const Trial best =
+        stored_best(*store, problem, options.on, context.command("tune " + problem_words(request)));
     name = best.key.template_name;
     config = best.key.config;
     if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {

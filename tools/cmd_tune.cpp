@@ -288,7 +288,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TuneOptions>();
   options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file, or lines below a header")
+  verb.add_option("--suite", o.suite,
+                  "Tune every line `name dtype M N K layout` of a file, or lines below a header")
       ->type_name("FILE");
   verb.add_flag(
       "--stale", o.stale,

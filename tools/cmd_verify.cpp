@@ -43,11 +43,11 @@ struct Judgement {
   std::string message;
   Verification verification;
   std::vector<Problem> judged_on;  ///< the sizes that it is right on; none if it is not
-  bool too_large = false;       ///< the problem itself is not one of them
-  std::size_t ragged = 0;       ///< sizes besides it, deep ones not counted, that are valid
-  bool exact = false;           ///< whole numbers had to come out exactly
-  bool checked = false;         ///< whether `findings` say anything
-  bool found = false;           ///< it ran to its end, and the verdict is what the checks found
+  bool too_large = false;          ///< the problem itself is not one of them
+  std::size_t ragged = 0;          ///< sizes besides it, deep ones not counted, that are valid
+  bool exact = false;              ///< whole numbers had to come out exactly
+  bool checked = false;            ///< whether `findings` say anything
+  bool found = false;              ///< it ran to its end, and the verdict is what the checks found
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -307,9 +307,8 @@ int report_idle(Context& context, const Problem& problem) {
     document["run_on"] = Json::array();
     context.print(json_text(document));
   } else {
-    context.print(
-        fmt::format("{}\n  nothing to verify: {}, so a launch does nothing\n",
-                    heading_text(problem), kNoResults));
+    context.print(fmt::format("{}\n  nothing to verify: {}, so a launch does nothing\n",
+                              heading_text(problem), no_results_text(problem)));
   }
   return kExitOk;
 }
@@ -330,8 +329,8 @@ int verify(Context& context, const VerifyOptions& options) {
   const std::string spec = emulated_by_default(context);
   Judge judge(context, spec, request.candidate_timeout_s);
   judgement.device = judge.evaluator().info();
-  judgement.chosen = options.selection.choose(context, problem, judgement.device,
-                                              judge.compiler().identity());
+  judgement.chosen =
+      options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));

@@ -82,9 +82,7 @@ DeclaredFlags::Flag& DeclaredFlags::add(CLI::App& verb, const std::string& name,
                                         const std::string& text) {
   Flag& flag = flags_.emplace_back();
   flag.name = flag_of(operation_, name);
-  verb.add_option(flag.name, flag.text, text)
-      ->type_name(kind)
-      ->group(std::string(kProblemGroup));
+  verb.add_option(flag.name, flag.text, text)->type_name(kind)->group(std::string(kProblemGroup));
   return flag;
 }
 
@@ -192,9 +190,8 @@ std::string declared_flags_text(const Operation& operation, const ProblemCase& o
   };
   for (const auto& [name, value] : one.problem.sizes) add(name, value);
   if (const auto common = common_type(operation, one.problem)) {
-    const bool usual = std::ranges::all_of(operation.slot_types, [&](const auto& allowed) {
-      return usual_type(allowed) == *common;
-    });
+    const bool usual = std::ranges::all_of(
+        operation.slot_types, [&](const auto& allowed) { return usual_type(allowed) == *common; });
     if (!usual) words.push_back(fmt::format("--dtype {}", to_string(*common)));
   } else {
     for (std::size_t i = 0; i < one.problem.types.size(); ++i) {

@@ -150,8 +150,7 @@ std::string next_steps(const ProblemCase& request, const Context& context) {
   const bool emulated = names_emulated_device(device.value);
   std::string text = "\nuse it\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
-    text +=
-        fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
+    text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };
   add("show", "");
   if (emulated) {

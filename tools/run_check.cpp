@@ -60,8 +60,8 @@ Expected finished(const GemmCase& request, const HostOperands& operands, std::in
   return {result.value, result.error};
 }
 
-Expected expected_element(const GemmCase& request, const HostOperands& operands,
-                          std::int64_t row, std::int64_t column, PeakRanges& peaks) {
+Expected expected_element(const GemmCase& request, const HostOperands& operands, std::int64_t row,
+                          std::int64_t column, PeakRanges& peaks) {
   Expected expected;
   for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
     const double x = operands.a.at(row, depth);

@@ -72,9 +72,10 @@ class LineReader {
     if (columns.operation == nullptr) {
       std::vector<std::string> known;
       for (const Operation* each : operations()) known.push_back(each->name);
-      reject(fmt::format("there is no operation {}{}; one of your own is found below "
-                         "--template-path",
-                         name, did_you_mean(name, known)));
+      reject(
+          fmt::format("there is no operation {}{}; one of your own is found below "
+                      "--template-path",
+                      name, did_you_mean(name, known)));
     }
     if (std::ranges::count(columns.names, kNameColumn) != 1) {
       reject(fmt::format("one column has to be \"{}\", the name of the line", kNameColumn));
@@ -121,8 +122,8 @@ class LineReader {
   [[nodiscard]] SuiteLine read_columns(const std::vector<std::string>& words,
                                        const Columns& columns) const {
     if (words.size() != columns.names.size()) {
-      reject(fmt::format("{} words where the header has {}: {}", words.size(),
-                         columns.names.size(), fmt::join(columns.names, " ")));
+      reject(fmt::format("{} words where the header has {}: {}", words.size(), columns.names.size(),
+                         fmt::join(columns.names, " ")));
     }
     FlagParser parser(*columns.operation);
     std::string name;

@@ -19,8 +19,8 @@ struct SuiteLine {
   int line = 0;
 };
 
-/// Lines `name dtype M N K layout`, which are gemms; '#' opens a comment, blank lines are skipped. A
-/// header `softmax: name rows cols dtype` names an operation and columns for the lines below it:
+/// Lines `name dtype M N K layout`, which are gemms; '#' opens a comment, blank lines are skipped.
+/// A header `softmax: name rows cols dtype` names an operation and columns for the lines below it:
 /// its flags without dashes, of which a line leaves one out by `-`. Throws Error(usage) with
 /// file:line for a malformed line, a repeated name or a suite without lines.
 [[nodiscard]] std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file);

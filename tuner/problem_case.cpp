@@ -83,9 +83,9 @@ bool holds(NumberType type, double value) {
 /// Another value than the one that is asked for would be stored as its result.
 void check_scalar(const Operation& operation, const ScalarSpec& spec, double value) {
   if (holds(spec.type, value)) return;
-  throw Error(ErrorKind::usage, fmt::format("{}: the scalar {} is {}, which no {} has",
-                                            operation.name, spec.name, value,
-                                            to_string(spec.type)));
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: the scalar {} is {}, which no {} has", operation.name, spec.name,
+                          value, to_string(spec.type)));
 }
 
 }  // namespace
