@@ -72,7 +72,9 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
   ReferencePlan plan;
   plan.argument = plan_arguments(
       reference.args,
-      [&](const Expression& expression) { return evaluator.value("args", expression, kLeast, kMost); },
+      [&](const Expression& expression) {
+        return evaluator.value("args", expression, kLeast, kMost);
+      },
       [&](const std::string& message) { evaluator.fail(message); });
   plan.rules = rules_of(operation, one.problem);
   if (operation.integers) {
@@ -120,12 +122,12 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   request.code = device.code;
   const CompileResult compiled = compiler.compile(request);
   if (!compiled.ok) {
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
-                            "of {} can be verified:\n{}",
-                            operation.file, operation.reference->line,
-                            request.name_expressions.front(), request.arch, operation.name,
-                            compiled.log));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
+                    "of {} can be verified:\n{}",
+                    operation.file, operation.reference->line, request.name_expressions.front(),
+                    request.arch, operation.name, compiled.log));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -45,7 +45,7 @@ class SupportKernels {
   std::unique_ptr<LoadedModule> module_;
   DeviceBuffer results_;
   DeviceFunction fill_, absolute_, convert_, compare_, compare_detail_, mismatch_, difference_;
-  int pending_counts_ = 0;            ///< on the device
+  int pending_counts_ = 0;           ///< on the device
   std::vector<CountResult> counts_;  ///< fetched before the others, for lack of room there
 };
 

@@ -126,22 +126,22 @@ TEST(DeclaredCase, ScalarsHaveTheirUsualValuesUnlessNamed) {
   const Problem problem = pooled_problem(1, 2, 1);
   EXPECT_THAT(declared_case(pooled(), problem, {}).scalars, ElementsAre(0.25, -3.0));
   EXPECT_THAT(declared_case(pooled(), problem, {{"shift", 7.0}}).scalars, ElementsAre(0.25, 7.0));
-  EXPECT_THAT(
-      refusal(ErrorKind::usage,
-              [&] { (void)declared_case(pooled(), problem, {{"gian", 1.0}}); }),
-      AllOf(HasSubstr("pooled has no scalar \"gian\""), HasSubstr("gain")));
+  EXPECT_THAT(refusal(ErrorKind::usage,
+                      [&] {
+                        (void)declared_case(pooled(), problem, {{"gian", 1.0}});
+                      }),
+              AllOf(HasSubstr("pooled has no scalar \"gian\""), HasSubstr("gain")));
 }
 
 TEST(DeclaredCase, WorkIsFlopsOrElementsWhicheverIsMore) {
   EXPECT_EQ(declared_case(pooled(), pooled_problem(6, 10, 4), {}).products, 622.0)
       << "600 of x, 4 of weight and 18 of y";
   EXPECT_EQ(declared_case(pooled(), pooled_problem(6, 10, 4, 0), {}).products, 618.0);
-  const auto& costly = planted_operation(
-      named("costly", pooled_text("2 * batch * side * side", "1000000")));
-  EXPECT_EQ(declared_case(costly,
-                          problem_of(costly, {{"batch", 1}, {"side", 1}, {"step", 1}},
-                                     {{"weighted", 0}}),
-                          {})
+  const auto& costly =
+      planted_operation(named("costly", pooled_text("2 * batch * side * side", "1000000")));
+  EXPECT_EQ(declared_case(
+                costly,
+                problem_of(costly, {{"batch", 1}, {"side", 1}, {"step", 1}}, {{"weighted", 0}}), {})
                 .products,
             500000.0);
 }
@@ -158,11 +158,10 @@ TEST(DeclaredCase, ProblemsThatAreNotAsDeclaredAreRefused) {
   EXPECT_THAT(refusal(ErrorKind::usage,
                       [&] { (void)declared_case(pooled(), pooled_problem(1, 0, 1), {}); }),
               HasSubstr("side is 0"));
-  EXPECT_THAT(refusal(ErrorKind::usage,
-                      [&] {
-                        (void)declared_case(pooled(), pooled_problem(100, 2000000000, 1), {});
-                      }),
-              AllOf(HasSubstr("x"), HasSubstr("more than 2^")));
+  EXPECT_THAT(
+      refusal(ErrorKind::usage,
+              [&] { (void)declared_case(pooled(), pooled_problem(100, 2000000000, 1), {}); }),
+      AllOf(HasSubstr("x"), HasSubstr("more than 2^")));
 }
 
 TEST(DeclaredCase, AnEmptyOperandHasNoElements) {
@@ -246,10 +245,9 @@ TEST(DeclaredSetup, RulesHaveTheirNumbers) {
 /// The message of a set-up for a changed declaration, which is named after the change.
 std::string broken_setup(const std::string& name, const std::string& from, const std::string& to,
                          std::int64_t batch = 6) {
-  const Operation& operation =
-      planted_operation(named(name, pooled_text(from, to)));
-  const Problem problem = problem_of(
-      operation, {{"batch", batch}, {"side", 10}, {"step", 4}}, {{"weighted", 0}});
+  const Operation& operation = planted_operation(named(name, pooled_text(from, to)));
+  const Problem problem =
+      problem_of(operation, {{"batch", batch}, {"side", 10}, {"step", 4}}, {{"weighted", 0}});
   return refusal(ErrorKind::template_,
                  [&] { (void)declared_setup(declared_case(operation, problem, {})); });
 }
@@ -270,11 +268,10 @@ TEST(DeclaredSetup, ADeclarationWithoutAValueIsTheAuthorsFault) {
 }
 
 TEST(DeclaredSetup, AProblemWithoutResultsIsNotSetUp) {
-  EXPECT_THAT(refusal(ErrorKind::usage,
-                      [] {
-                        (void)declared_setup(declared_case(pooled(), pooled_problem(0, 10, 4), {}));
-                      }),
-              HasSubstr("nothing to verify"));
+  EXPECT_THAT(
+      refusal(ErrorKind::usage,
+              [] { (void)declared_setup(declared_case(pooled(), pooled_problem(0, 10, 4), {})); }),
+      HasSubstr("nothing to verify"));
 }
 
 TEST(DeclaredSetup, AReferenceThatDoesNotCompileNamesTheLineAndTheLog) {

@@ -147,8 +147,9 @@ TEST_F(DeclaredVerifierTest, ADistanceIsTheSameEverywhere) {
   const Verification almost = judge("add_almost");
   EXPECT_TRUE(almost.passed) << almost.evidence;
   EXPECT_NEAR(almost.worst_ratio, 0.9, 0.01);
-  expect_found("add_off", AllOf(HasSubstr("n=7 (normal data): row 0 column 0"),
-                                HasSubstr("bound 0.001"), HasSubstr("7 elements wrong")),
+  expect_found("add_off",
+               AllOf(HasSubstr("n=7 (normal data): row 0 column 0"), HasSubstr("bound 0.001"),
+                     HasSubstr("7 elements wrong")),
                "add_right");
 }
 
@@ -160,24 +161,27 @@ std::string replaced(std::string_view source, const std::string& from, const std
 }
 
 TEST_F(DeclaredVerifierTest, AnOperationNeedNotBeDeterministic) {
-  prepare(replaced(replaced(kAddTo, "operation  add_to", "operation  add_somehow"),
-                   "//@ flops", "//@ deterministic 0\n//@ flops"),
+  prepare(replaced(replaced(kAddTo, "operation  add_to", "operation  add_somehow"), "//@ flops",
+                   "//@ deterministic 0\n//@ flops"),
           {{"n", 40}});
   expect_right("add_unstable");
   expect_found("add_off", HasSubstr("bound 0.001"), "add_right");
+  // Each of two runs is held to the rule.
+  expect_found("add_right_once", HasSubstr("n=7 (integers): in a second run, row 0 column 0"),
+               "add_right");
 }
 
 TEST_F(DeclaredVerifierTest, WhatIsUpdatedMayBeGivenToTheReferenceInFloat64) {
   register_typed<const double*, double*, int, float>(
-      device_, "add_in_f64",
-      [](const FakeLaunch&, const double* x, double* y, int n, float alpha) {
+      device_, "add_in_f64", [](const FakeLaunch&, const double* x, double* y, int n, float alpha) {
         for (int i = 0; i < n; ++i) y[i] += static_cast<double>(alpha) * x[i];
       });
-  prepare(replaced(replaced(replaced(kAddTo, "operation  add_to", "operation  add_f64"),
-                            "reference  add_to_reference", "reference  add_in_f64"),
-                   "//@   block    1\n", "//@   block    1\n//@   args     x.f64, y.f64, n, alpha\n") +
-              "void add_in_f64(const double* x, double* y, int n, float alpha);\n",
-          {{"n", 40}});
+  prepare(
+      replaced(replaced(replaced(kAddTo, "operation  add_to", "operation  add_f64"),
+                        "reference  add_to_reference", "reference  add_in_f64"),
+               "//@   block    1\n", "//@   block    1\n//@   args     x.f64, y.f64, n, alpha\n") +
+          "void add_in_f64(const double* x, double* y, int n, float alpha);\n",
+      {{"n", 40}});
   expect_right("add_right");
   expect_found("add_twice", HasSubstr("n=7 (integers): row 0 column"), "add_right");
 }
@@ -228,9 +232,10 @@ TEST_F(DeclaredVerifierTest, TheMagnitudeOfTheReferenceScalesTheBound) {
 TEST_F(DeclaredVerifierTest, OperandsAreFilledAsDeclared) {
   prepare(kGather, {{"n", 100}, {"m", 300}});
   expect_right("gather_right");
-  expect_found("gather_next", AllOf(HasSubstr("n=5 m=9 (normal data): row 0 column 8"),
-                                    HasSubstr("1 elements wrong")),
-               "gather_right");
+  expect_found(
+      "gather_next",
+      AllOf(HasSubstr("n=5 m=9 (normal data): row 0 column 8"), HasSubstr("1 elements wrong")),
+      "gather_right");
 }
 
 // Thirty inputs are more checks than have room at once.
@@ -265,7 +270,8 @@ TEST_F(DeclaredVerifierTest, ManyOperandsAreChecked) {
 }
 
 TEST_F(DeclaredVerifierTest, AReferenceThatDoesNotRunIsAnError) {
-  device_.register_kernel("scale_rows_reference", [](const FakeLaunch&) {}, FakeParameters{});
+  device_.register_kernel(
+      "scale_rows_reference", [](const FakeLaunch&) {}, FakeParameters{});
   EXPECT_THROW(prepare(kScaleRows, {{"rows", 4}, {"cols", 8}}), Error);
   FakeDeviceOptions options;
   options.fault = [](const FakeLaunch& launch) -> std::optional<FakeFault> {

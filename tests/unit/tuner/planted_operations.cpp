@@ -80,15 +80,15 @@ void register_scale_rows(FakeDevice& device) {
   register_scale(device, "scale_is_unstable", [](const ScaleRows& args) {
     float& value = args.y[0];
     // Integers do not show what an order of additions changes.
-    if (args.again && value * 2.0F != std::round(value * 2.0F)) value = std::nextafter(value, 1e30F);
+    if (args.again && value * 2.0F != std::round(value * 2.0F))
+      value = std::nextafter(value, 1e30F);
   });
 }
 
 /// `steps` times; `reads` says whether it is added to what is there.
 void register_add(FakeDevice& device, const std::string& name, int steps, bool reads) {
   register_typed<const float*, float*, int, float>(
-      device, name,
-      [=](const FakeLaunch&, const float* x, float* y, int n, float alpha) {
+      device, name, [=](const FakeLaunch&, const float* x, float* y, int n, float alpha) {
         for (int i = 0; i < n; ++i) {
           const float sum = static_cast<float>(steps) * alpha * x[i];
           y[i] = reads ? y[i] + sum : sum;
@@ -113,6 +113,12 @@ void register_add_to(FakeDevice& device) {
   };
   register_off("add_almost", 0.9e-3F);
   register_off("add_off", 1.1e-3F);
+  register_typed<const float*, float*, int, float>(
+      device, "add_right_once",
+      [turns = Turns()](const FakeLaunch&, const float* x, float* y, int n, float alpha) {
+        for (int i = 0; i < n; ++i) y[i] += alpha * x[i];
+        if (turns.is_second()) y[0] += 1.0F;
+      });
   register_typed<const float*, float*, int, float>(
       device, "add_unstable",
       [turns = Turns()](const FakeLaunch&, const float* x, float* y, int n, float alpha) {

@@ -154,8 +154,8 @@ TEST_F(SupportKernelsTest, IntegersOfARangeAreEquallyProbable) {
       ASSERT_EQ(counts.size(), 9U) << to_string(type);
       EXPECT_EQ(counts.begin()->first, -3.0) << to_string(type);
       EXPECT_EQ(counts.rbegin()->first, 5.0) << to_string(type);
-      const double expected = static_cast<double>(rows_ * cols_) / 9.0 *
-                              packed_values(static_cast<ElementKind>(type));
+      const double expected =
+          static_cast<double>(rows_ * cols_) / 9.0 * packed_values(static_cast<ElementKind>(type));
       for (const auto& [value, count] : counts) {
         EXPECT_NEAR(count, expected, 0.1 * expected) << to_string(type) << " " << value;
       }
@@ -252,17 +252,16 @@ TEST(FillArguments, AreWhatTheOperandAsksFor) {
     long long low, high;
   };
   using enum FillSpec::Kind;
-  for (const Expected& expected :
-       {Expected{normal, DataKind::normal, kFillNormal, -3, 3},
-        Expected{normal, DataKind::integer, kFillInteger, -3, 3},
-        Expected{uniform, DataKind::normal, kFillUniform, 0, 3},
-        Expected{uniform, DataKind::integer, kFillInteger, 0, 3},
-        Expected{positive, DataKind::normal, kFillPositive, 1, 3},
-        Expected{positive, DataKind::integer, kFillInteger, 1, 3},
-        Expected{integers, DataKind::normal, kFillInteger, -7, 9},
-        Expected{integers, DataKind::integer, kFillInteger, -7, 9},
-        Expected{sorted, DataKind::normal, kFillSorted, -7, 9},
-        Expected{sorted, DataKind::integer, kFillSorted, -7, 9}}) {
+  for (const Expected& expected : {Expected{normal, DataKind::normal, kFillNormal, -3, 3},
+                                   Expected{normal, DataKind::integer, kFillInteger, -3, 3},
+                                   Expected{uniform, DataKind::normal, kFillUniform, 0, 3},
+                                   Expected{uniform, DataKind::integer, kFillInteger, 0, 3},
+                                   Expected{positive, DataKind::normal, kFillPositive, 1, 3},
+                                   Expected{positive, DataKind::integer, kFillInteger, 1, 3},
+                                   Expected{integers, DataKind::normal, kFillInteger, -7, 9},
+                                   Expected{integers, DataKind::integer, kFillInteger, -7, 9},
+                                   Expected{sorted, DataKind::normal, kFillSorted, -7, 9},
+                                   Expected{sorted, DataKind::integer, kFillSorted, -7, 9}}) {
     plan.fill.kind = expected.kind;
     const FillArgs args = fill_arguments(plan, 64, 2, {expected.data, 5, 3});
     EXPECT_EQ(args.distribution, expected.distribution);

@@ -76,8 +76,7 @@ TEST_F(WorkerTest, JudgesDeclaredOperations) {
   const Evaluation right = evaluator_.evaluate(testing::declared_job(setup, "scale_right"));
   EXPECT_EQ(right.outcome, Outcome::ok) << right.message;
   EXPECT_TRUE(right.timing);
-  const Evaluation wrong =
-      evaluator_.evaluate(testing::declared_job(setup, "scale_writes_behind"));
+  const Evaluation wrong = evaluator_.evaluate(testing::declared_job(setup, "scale_writes_behind"));
   EXPECT_EQ(wrong.outcome, Outcome::wrong_result);
   EXPECT_THAT(wrong.message, HasSubstr("after y"));
 }
