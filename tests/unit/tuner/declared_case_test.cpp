@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "tests/unit/tuner/planted_operations.hpp"
 #include "tuner/error_bound.hpp"
 #include "tuner/session.hpp"
+#include "tuner/workload.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -39,7 +39,7 @@ constexpr std::string_view kPooled = R"(//@ operation  pooled
 //@ operand    x in: batch, side, side; fill uniform
 //@ operand    weight in: step; when weighted; fill integers (0 - step) step
 //@ operand    y out: batch, outer
-//@ right      y bound 16 * sqrt(side) of x
+//@ right      y bound 16 + log2(side) of x
 //@ ragged     batch=0 side=5 step=2
 //@ ragged     batch=3 side=5 step=2
 //@ flops      2 * batch * side * side
@@ -128,9 +128,9 @@ TEST(DeclaredCase, ScalarsHaveTheirUsualValuesUnlessNamed) {
   EXPECT_THAT(declared_case(pooled(), problem, {{"shift", 7.0}}).scalars, ElementsAre(0.25, 7.0));
   EXPECT_THAT(refusal(ErrorKind::usage,
                       [&] {
-                        (void)declared_case(pooled(), problem, {{"gian", 1.0}});
+                        (void)declared_case(pooled(), problem, {{"gains", 1.0}});
                       }),
-              AllOf(HasSubstr("pooled has no scalar \"gian\""), HasSubstr("gain")));
+              AllOf(HasSubstr("pooled has no scalar \"gains\""), HasSubstr("did you mean")));
 }
 
 TEST(DeclaredCase, WorkIsFlopsOrElementsWhicheverIsMore) {
@@ -222,16 +222,15 @@ TEST(DeclaredSetup, TheReferenceIsCompiledFromTheDeclaration) {
 
 TEST(DeclaredSetup, RulesHaveTheirNumbers) {
   const EvaluationSetup setup =
-      declared_setup(declared_case(pooled(), pooled_problem(6, 100, 4), {}));
+      declared_setup(declared_case(pooled(), pooled_problem(6, 64, 4), {}));
   ASSERT_EQ(setup.reference_plans[0].rules.size(), 1U);
   const OutputRule& bound = setup.reference_plans[0].rules[0];
   EXPECT_EQ(bound.kind, RightSpec::Kind::bound);
   EXPECT_EQ(bound.operand, 2);
   EXPECT_EQ(bound.relative, unit_roundoff(DType::f32)) << "y rounds once";
-  EXPECT_EQ(bound.magnitude, 160.0 * unit_roundoff(DType::f16)) << "of the type of x";
+  EXPECT_EQ(bound.magnitude, 22.0 * unit_roundoff(DType::f16)) << "of the type of x";
   EXPECT_EQ(bound.absolute, 0.0);
-  EXPECT_EQ(setup.reference_plans[1].rules[0].magnitude,
-            16.0 * std::sqrt(5.0) * unit_roundoff(DType::f16));
+  EXPECT_EQ(setup.reference_plans[1].rules[0].magnitude, 18.0 * unit_roundoff(DType::f16));
 
   const auto& within = planted_operation(kAddTo);
   const EvaluationSetup near =
@@ -260,10 +259,10 @@ TEST(DeclaredSetup, ADeclarationWithoutAValueIsTheAuthorsFault) {
               HasSubstr("block"));
   EXPECT_THAT(broken_setup("no_argument", "(float) side", "side * 1000000000"),
               HasSubstr("does not fit an int"));
-  EXPECT_THAT(broken_setup("no_bound", "16 * sqrt(side)", "sqrt(3 - side)"),
-              AllOf(HasSubstr("planted.cu:16: the bound \"sqrt(3 - side)\" has no value for "
+  EXPECT_THAT(broken_setup("no_bound", "16 + log2(side)", "16 / (side - 10)"),
+              AllOf(HasSubstr("planted.cu:16: the bound \"16 / (side - 10)\" has no value for "
                               "batch=6 side=10 step=4")));
-  EXPECT_THAT(broken_setup("negative_bound", "16 * sqrt(side)", "3 - side"),
+  EXPECT_THAT(broken_setup("negative_bound", "16 + log2(side)", "3 - side"),
               HasSubstr("has no value"));
 }
 

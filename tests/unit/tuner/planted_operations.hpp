@@ -81,7 +81,7 @@ inline constexpr std::string_view kLeastOfRows = R"(//@ operation  least_of_rows
 //@ operand    sum out: rows; when with_sum
 //@ right      least exact
 //@ right      place exact
-//@ right      sum bound sqrt(cols) of f32
+//@ right      sum bound 8 + log2(cols) of f32
 //@ ragged     rows=3 cols=5
 //@ flops      rows * cols
 //@ reference  least_of_rows_reference
