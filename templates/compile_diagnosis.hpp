@@ -18,8 +18,7 @@ namespace kiln {
                                               std::string_view log);
 
 /// Why a compiled kernel cannot take the arguments of its launch, with file, line and what to
-/// change;
-/// "" if nothing is wrong. `lowered_names` are its kernels as the compiler mangled them.
+/// change; "" if nothing is wrong. `lowered_names` are its kernels as the compiler mangled them.
 [[nodiscard]] std::string why_wrong_parameters(const KernelTemplate& kernel_template,
                                                const std::vector<std::string>& lowered_names);
 

@@ -53,14 +53,13 @@ struct ProblemCase {
   Problem problem;
   std::vector<OperandPlan> operands;  ///< in the operation's order, then those of an expression
   std::vector<double> scalars;        ///< in the operation's order
-  /// How much work it is, in multiply-adds or elements moved: what DeviceInfo::most_products
-  /// bounds.
+  /// How much work it is, in multiply-adds or elements moved, as DeviceInfo::most_products counts.
   double products = 0.0;
 };
 
 /// The case of a problem of a declared operation. `scalars`: by name; others have their usual
 /// values. Throws Error(usage) for a problem that is not as declared, a scalar that the operation
-/// has not or whose type has no such value, and an operand of more than 2^63 bytes.
+/// has not, and an operand of more than 2^63 bytes.
 struct NamedScalar {
   std::string name;
   double value = 0.0;

@@ -226,8 +226,8 @@ DeviceStatus FakeDevice::prepare(const DeviceFunction& function, std::uint32_t s
 DeviceStatus FakeDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   if (lost_) return lost_context();
   const auto& function = *static_cast<const Function*>(request.function.handle);
-  const FakeLaunch launch{function.name, function.behaviour, launches_++, request.geometry,
-                          request.arguments, request.parameters};
+  const FakeLaunch launch{function.name,    function.behaviour, launches_++,
+                          request.geometry, request.arguments,  request.parameters};
   last_stream_ = stream;
   const auto& block = request.geometry.block;
   if (block[0] * block[1] * block[2] > 1024U) {
