@@ -96,8 +96,7 @@ Baselines cublaslt_baselines(MemoryLedger& ledger, const OperandSet& operands,
   }
   device.with_current([&] {
     planned->matmul = CublasLtMatmul::plan(
-        gemm,
-        operands_of(gemm_argument(operands.problem(), operands.arguments({1.0, 0.0}, 0))),
+        gemm, operands_of(gemm_argument(operands.problem(), operands.arguments({1.0, 0.0}, 0))),
         granted, baselines.note);
   });
   if (!planned->matmul) return baselines;

@@ -69,6 +69,18 @@ void require_outputs(const Operation& operation, const ArgumentPlan& argument) {
   }
 }
 
+/// A kernel that ignores a scalar is right as long as that is 1, and one that was compiled for a
+/// number is right for it. So ragged sizes have other factors; 0 may be a switch, and stays.
+std::vector<double> other_scalars(const Operation& operation, const ProblemCase& one) {
+  constexpr double kOtherFactor = 0.75;
+  std::vector<double> scalars = one.scalars;
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const NumberType type = operation.scalars[i].type;
+    if (type == NumberType::f32 || type == NumberType::f64) scalars[i] *= kOtherFactor;
+  }
+  return scalars;
+}
+
 void plan_reference(const Operation& operation, const ProblemCase& one, EvaluationSetup& setup) {
   const ReferenceSpec& reference = *operation.reference;
   const auto values = operation.whole_values(one.problem);
@@ -88,10 +100,18 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
   ReferencePlan plan;
   plan.argument = plan_arguments(
       reference.args,
-      [&](const Expression& expression) { return evaluator.value("args", expression, kLeast, kMost); },
+      [&](const Expression& expression) {
+        return evaluator.value("args", expression, kLeast, kMost);
+      },
       [&](const std::string& message) { evaluator.fail(message); });
   require_outputs(operation, plan.argument);
   plan.rules = rules_of(operation, one.problem);
+  const bool is_tuned = setup.reference_plans.empty();
+  plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
+  for (std::size_t i = 0; i < plan.scalars.size() && !is_tuned; ++i) {
+    plan.scalars_text +=
+        fmt::format("{}{}={}", i == 0 ? "" : " ", operation.scalars[i].name, plan.scalars[i]);
+  }
   if (operation.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;
     plan.integer_range =
@@ -137,12 +157,12 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   request.code = device.code;
   const CompileResult compiled = compiler.compile(request);
   if (!compiled.ok) {
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
-                            "of {} can be verified:\n{}",
-                            operation.file, operation.reference->line,
-                            request.name_expressions.front(), request.arch, operation.name,
-                            compiled.log));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
+                    "of {} can be verified:\n{}",
+                    operation.file, operation.reference->line, request.name_expressions.front(),
+                    request.arch, operation.name, compiled.log));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

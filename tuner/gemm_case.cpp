@@ -42,16 +42,28 @@ std::vector<OperandPlan> operand_plans(const Gemm& gemm) {
   const bool a_as_written = gemm.storage_a == Storage::n;
   const bool b_as_written = gemm.storage_b == Storage::n;
   std::vector<OperandPlan> plans(kFirstEpilogueOperand);
-  plans[kOperandA] = {"A", OperandRole::in, true,
+  plans[kOperandA] = {"A",
+                      OperandRole::in,
+                      true,
                       matrix_shape(a_as_written ? gemm.m : gemm.k, a_as_written ? gemm.k : gemm.m,
-                                   gemm.lda, gemm.a, gemm.alignment_a), {}};
-  plans[kOperandB] = {"B", OperandRole::in, true,
+                                   gemm.lda, gemm.a, gemm.alignment_a),
+                      {}};
+  plans[kOperandB] = {"B",
+                      OperandRole::in,
+                      true,
                       matrix_shape(b_as_written ? gemm.k : gemm.n, b_as_written ? gemm.n : gemm.k,
-                                   gemm.ldb, gemm.b, gemm.alignment_b), {}};
-  plans[kOperandC] = {"C", OperandRole::in, gemm.reads_c,
-                      matrix_shape(gemm.m, gemm.n, gemm.ldc, gemm.c, gemm.alignment_c), {}};
-  plans[kOperandD] = {"D", OperandRole::out, true,
-                      matrix_shape(gemm.m, gemm.n, gemm.ldd, gemm.d, gemm.alignment_d), {}};
+                                   gemm.ldb, gemm.b, gemm.alignment_b),
+                      {}};
+  plans[kOperandC] = {"C",
+                      OperandRole::in,
+                      gemm.reads_c,
+                      matrix_shape(gemm.m, gemm.n, gemm.ldc, gemm.c, gemm.alignment_c),
+                      {}};
+  plans[kOperandD] = {"D",
+                      OperandRole::out,
+                      true,
+                      matrix_shape(gemm.m, gemm.n, gemm.ldd, gemm.d, gemm.alignment_d),
+                      {}};
   const auto* const entry = gemm.epilogue.entry();
   if (entry == nullptr) return plans;
   for (const EpilogueSlot& slot : entry->expression.operands()) {
@@ -69,7 +81,9 @@ ProblemCase problem_case(const GemmCase& one) {
                 "beta is not zero for a problem that does not read C; set "
                 "reads_c, or leave beta out");
   }
-  return {to_problem(gemm), operand_plans(gemm), {one.alpha, one.beta},
+  return {to_problem(gemm),
+          operand_plans(gemm),
+          {one.alpha, one.beta},
           static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k)};
 }
 

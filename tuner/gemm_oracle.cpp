@@ -111,8 +111,8 @@ WrongOutput GemmOracle::compare(DataKind kind, std::size_t, const Matrix& result
   for (const RowBlock& block : reference.blocks) {
     const std::int64_t skipped = reference_row * d.cols;
     CompareArgs args{};
-    args.d = reinterpret_cast<const std::byte*>(result.data()) +
-             block.first * d.ld * size_bytes(d.type);
+    args.d =
+        reinterpret_cast<const std::byte*>(result.data()) + block.first * d.ld * size_bytes(d.type);
     args.ref = reinterpret_cast<const double*>(reference.value.address()) + skipped;
     if (!compares_exactly(kind)) {
       args.absolute = reinterpret_cast<const double*>(reference.absolute.address()) + skipped;

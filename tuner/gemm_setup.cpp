@@ -156,7 +156,6 @@ std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
   return cases;
 }
 
-
 std::vector<ProblemCase> gemm_cases(const ProblemCase& tuned, Thoroughness thoroughness,
                                     std::int64_t most_products) {
   const Gemm gemm = gemm_of(tuned);

@@ -59,11 +59,9 @@ struct LocalEvaluator::Workbench {
     };
   }
   [[nodiscard]] TimedRun timed(const LoadedCandidate& candidate) const {
-    return timed(
-        [&candidate](const RunArguments& arguments, void* stream) {
-          return candidate.run(0, arguments, stream);
-        },
-        candidate.workspace());
+    return timed([&candidate](const RunArguments& arguments,
+                              void* stream) { return candidate.run(0, arguments, stream); },
+                 candidate.workspace());
   }
 
   ProblemCase tuned;

@@ -73,7 +73,8 @@ KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
-KILN_WIRE_FIELDS(ReferencePlan, argument, rules, integer_range, deterministic)
+KILN_WIRE_FIELDS(ReferencePlan, argument, rules, scalars, scalars_text, integer_range,
+                 deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,
@@ -84,8 +85,8 @@ KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_f
                  finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
-KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, workspace_bytes, best_ns, timeout_s,
-                 time_it)
+KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, workspace_bytes, best_ns,
+                 timeout_s, time_it)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence)

@@ -23,9 +23,8 @@ class Declared {
   [[nodiscard]] std::int64_t value(const Expression& expression, const std::string& what) const {
     const auto result = expression.evaluate(values_);
     if (result) return *result;
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: {} \"{}\" has no value for {}", operation_.name, what,
-                            expression.text(), problem_.sizes_text()));
+    throw Error(ErrorKind::usage, fmt::format("{}: {} \"{}\" has no value for {}", operation_.name,
+                                              what, expression.text(), problem_.sizes_text()));
   }
 
   [[nodiscard]] OperandPlan operand(const OperandSpec& spec) const {
@@ -54,9 +53,9 @@ class Declared {
       const std::int64_t extent =
           value(spec.extents[i], fmt::format("extent {} of {}", i, spec.name));
       if (extent < 0) {
-        throw Error(ErrorKind::usage, fmt::format("{}: extent {} of {} is {} for {}",
-                                                  operation_.name, i, spec.name, extent,
-                                                  problem_.sizes_text()));
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}: extent {} of {} is {} for {}", operation_.name, i, spec.name,
+                                extent, problem_.sizes_text()));
       }
       std::int64_t& so_far = i + 1 == spec.extents.size() ? shape.cols : shape.rows;
       if (extent != 0 && so_far > kMostElements / extent) fail_size(spec);

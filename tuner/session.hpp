@@ -31,7 +31,7 @@ enum class Thoroughness : std::uint8_t {
 };
 
 struct TuneRequest {
-  ProblemCase tuned;  ///< of problem_case() or declared_case()
+  ProblemCase tuned;                   ///< of problem_case() or declared_case()
   std::vector<std::string> templates;  ///< empty: all that support the problem
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;  ///< --set
   std::string strategy = "random";

@@ -36,8 +36,8 @@ struct Verifier::Case {
       const OperandPlan& plan = operands.plan(i);
       second.emplace_back();
       if (!is_output(i)) continue;
-      second.back() = Matrix(ledger, plan.shape,
-                             fmt::format("the second {} of {}", plan.name, describe(from)));
+      second.back() =
+          Matrix(ledger, plan.shape, fmt::format("the second {} of {}", plan.name, describe(from)));
     }
   }
 
@@ -192,8 +192,8 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
   oracles_ = make_oracles(ledger, kernels, setup);
   std::int64_t scratch_bytes = 0;
   for (std::size_t i = 0; i < setup.cases.size(); ++i) {
-    auto& added = *cases_.emplace_back(std::make_unique<Case>(
-        ledger, setup.cases[i], oracles_->oracle(i, setup.seed * 64 + i)));
+    auto& added = *cases_.emplace_back(
+        std::make_unique<Case>(ledger, setup.cases[i], oracles_->oracle(i, setup.seed * 64 + i)));
     added.judged = is_checkable(device_.info(), setup.cases[i]);
     if (!added.judged) continue;
     for (std::size_t j = 0; j < added.operands.count(); ++j) {
@@ -247,7 +247,9 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   const std::int64_t workspace_bytes = workspace ? subject.workspace_bytes[index] : 0;
   RunArguments arguments = operands.arguments(problem.oracle->scalars(kind),
                                               workspace_bytes > 0 ? workspace->data() : 0);
-  verdict.place = fmt::format("{} ({})", describe(operands.problem()), describe(kind));
+  const std::string conditions = problem.oracle->conditions(kind);
+  verdict.place = fmt::format("{} ({}{}{})", describe(operands.problem()), describe(kind),
+                              conditions.empty() ? "" : ", ", conditions);
   const auto refuse = [&](const std::string& complaint) {
     verdict.verification.evidence = fmt::format("{}: {}", verdict.place, complaint);
     return false;
@@ -288,10 +290,10 @@ bool Verifier::results_are_right(Case& problem, DataKind kind, Verdict& verdict)
     if (found.failures == 0) continue;
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
-    verification.evidence = fmt::format(
-        "{}: {}row {} column {}: {:g}, expected {:g}, bound {:.3g}; {} elements wrong",
-        verdict.place, several ? problem.operands.plan(i).name + ", " : "", row, col,
-        found.first_value, found.first_expected, found.first_bound, found.failures);
+    verification.evidence =
+        fmt::format("{}: {}row {} column {}: {:g}, expected {:g}, bound {:.3g}; {} elements wrong",
+                    verdict.place, several ? problem.operands.plan(i).name + ", " : "", row, col,
+                    found.first_value, found.first_expected, found.first_bound, found.failures);
     return false;
   }
   return true;
@@ -357,9 +359,9 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
     if (!problem.is_output(i) || !problem.oracle->is_deterministic()) continue;
     const bool in_place = problem.shared_input(i, kind).has_value();
     const std::string whose = problem.output_count() > 1 ? " in " + operands.plan(i).name : "";
-    checks.same(operands[i].shape(), operands[i].data(), problem.second[i].data(),
-                (in_place ? "two runs, the second in place (D is C), differ" : "two runs differ") +
-                    whose);
+    checks.same(
+        operands[i].shape(), operands[i].data(), problem.second[i].data(),
+        (in_place ? "two runs, the second in place (D is C), differ" : "two runs differ") + whose);
   }
   return checks.first_complaint();
 }

@@ -80,13 +80,10 @@ TEST_P(ExampleOperations, AreRightAndClean) {
 INSTANTIATE_TEST_SUITE_P(
     Examples, ExampleOperations,
     ::testing::Values(
-        ExampleProblem{"operations/gather",
-                       "gather",
-                       {{"entries", 40}, {"rows", 70}, {"cols", 64}}},
+        ExampleProblem{
+            "operations/gather", "gather", {{"entries", 40}, {"rows", 70}, {"cols", 64}}},
         ExampleProblem{"operations/histogram", "histogram", {{"n", 6000}, {"bins", 64}}},
-        ExampleProblem{"operations/matvec",
-                       "matvec",
-                       {{"batch", 5}, {"rows", 24}, {"cols", 64}}},
+        ExampleProblem{"operations/matvec", "matvec", {{"batch", 5}, {"rows", 24}, {"cols", 64}}},
         ExampleProblem{"operations/softmax", "softmax", {{"rows", 9}, {"cols", 512}}},
         ExampleProblem{"operations/stencil2d", "stencil2d", {{"rows", 70}, {"cols", 136}}},
         ExampleProblem{"operations/sum", "sum", {{"n", 20000}}},
