@@ -5,9 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <fstream>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "kiln/error.hpp"
 #include "tuner/problem_case.hpp"
@@ -88,6 +89,13 @@ Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate)
 
 std::string example_folder(const std::string& below) {
   return fmt::format("{}/examples/{}", KILN_SOURCE_DIR, below);
+}
+
+std::string read_text(const std::filesystem::path& file) {
+  const std::ifstream stream(file);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
 }
 
 Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types) {

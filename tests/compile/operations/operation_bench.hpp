@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -61,6 +61,7 @@ class OperationBench {
 
 /// examples/ of the source tree.
 [[nodiscard]] std::string example_folder(const std::string& below);
+[[nodiscard]] std::string read_text(const std::filesystem::path& file);
 
 [[nodiscard]] Problem problem_of(const Operation& operation, const Sizes& sizes,
                                  const Types& types);

@@ -47,13 +47,6 @@ struct OperationSpecimen {
   Config config;
 };
 
-std::string text_of(const std::filesystem::path& path) {
-  const std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
-
 /// "sum_partials.cu:37" of the one line with `marker`; "" if there is none, or several.
 std::string place_in(const std::string& file, const std::string& text, const std::string& marker) {
   std::istringstream lines(text);
@@ -96,7 +89,7 @@ class OperationMutants : public ::testing::Test {
                       const OperationMutant& mutant) {
     const TempFolder copy;
     std::filesystem::copy(folder, copy.path());
-    std::string text = text_of(copy.path() / mutant.file);
+    std::string text = read_text(copy.path() / mutant.file);
     const auto at = text.find(mutant.from);
     ASSERT_NE(at, std::string::npos) << "'" << mutant.from << "' is not there";
     ASSERT_EQ(text.find(mutant.from, at + 1), std::string::npos) << "it is there more than once";
