@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "kiln/error.hpp"
+#include "tuner/messages.hpp"
 #include "tuner/problem_case.hpp"
 
 namespace kiln::testing {
@@ -22,6 +23,12 @@ std::unique_ptr<EmulatedDevice> checked_device() {
   options.timeout_s = 20.0;
   options.memory_bytes = std::int64_t{1} << 30;
   return std::make_unique<EmulatedDevice>("h200", options);
+}
+
+/// What a worker process makes of it.
+template <class Message>
+Message sent(const Message& message) {
+  return decode_message<Message>(encode_message(message)).value();
 }
 
 /// The types that a slot may have, given those of the slots before it.
@@ -67,10 +74,10 @@ OperationBench::OperationBench()
           }(),
           BaselineSource{}) {}
 
-void OperationBench::set_up(const Problem& problem) {
+void OperationBench::set_up(const Problem& problem, const std::vector<NamedScalar>& scalars) {
   TuneRequest request;
-  request.tuned = declared_case(*find_operation(problem.operation), problem, {});
-  setup_ = make_setup(request, *compiler_, info());
+  request.tuned = declared_case(*find_operation(problem.operation), problem, scalars);
+  setup_ = sent(make_setup(request, *compiler_, info()));
   evaluator_.set_up(setup_);
 }
 
@@ -83,7 +90,7 @@ Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate)
   PreparedCandidate prepared = prepare(catalog, candidate);
   if (prepared.outcome != Outcome::ok) return {prepared.outcome, prepared.message, false, {}};
   prepared.job.time_it = false;
-  const Evaluation result = evaluator_.evaluate(prepared.job);
+  const Evaluation result = evaluator_.evaluate(sent(prepared.job));
   return {result.outcome, result.message, result.verification.passed, device_->take_reports()};
 }
 
@@ -98,8 +105,10 @@ std::string read_text(const std::filesystem::path& file) {
   return text.str();
 }
 
-Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types) {
+Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types,
+                   const std::vector<NamedValue>& traits) {
   Problem problem;
+  problem.traits = traits;
   problem.operation = operation.name;
   problem.sizes = sizes;
   for (const std::string& slot : operation.type_slots) {

@@ -17,7 +17,8 @@
 #include "tuner/session.hpp"
 
 /// \file
-/// Templates of declared operations on the emulated GPU, judged as a tuning session judges them.
+/// Templates of declared operations on the emulated GPU, judged as a tuning session judges them,
+/// after the way that set-ups and jobs take to a worker process.
 
 namespace kiln::testing {
 
@@ -43,7 +44,7 @@ class OperationBench {
   OperationBench();
 
   /// Sets up what verifies candidates for that problem and its operation's ragged sizes.
-  void set_up(const Problem& problem);
+  void set_up(const Problem& problem, const std::vector<NamedScalar>& scalars = {});
   [[nodiscard]] PreparedCandidate prepare(const Catalog& catalog, const Candidate& candidate);
   /// Compiles and judges, without timing.
   [[nodiscard]] Judged judge(const Catalog& catalog, const Candidate& candidate);
@@ -63,8 +64,8 @@ class OperationBench {
 [[nodiscard]] std::string example_folder(const std::string& below);
 [[nodiscard]] std::string read_text(const std::filesystem::path& file);
 
-[[nodiscard]] Problem problem_of(const Operation& operation, const Sizes& sizes,
-                                 const Types& types);
+[[nodiscard]] Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types,
+                                 const std::vector<NamedValue>& traits = {});
 
 /// Types for a template such that every type of every slot occurs; those that come first in the
 /// front matter first. With `all`, every combination that its rows allow.
