@@ -147,6 +147,44 @@ std::string fixed_width_types() {
   return text + "}\n";
 }
 
+/// The whole of CUB is for hosts, too, and NVRTC compiles only what threads, warps and blocks call.
+constexpr std::string_view kWholeOfCub = "<cub/cub.cuh>";
+constexpr std::array<std::string_view, 23> kCubInKernels{
+    "block/block_adjacent_difference",
+    "block/block_discontinuity",
+    "block/block_exchange",
+    "block/block_histogram",
+    "block/block_load",
+    "block/block_merge_sort",
+    "block/block_radix_rank",
+    "block/block_radix_sort",
+    "block/block_reduce",
+    "block/block_run_length_decode",
+    "block/block_scan",
+    "block/block_shuffle",
+    "block/block_store",
+    "thread/thread_load",
+    "thread/thread_reduce",
+    "thread/thread_scan",
+    "thread/thread_store",
+    "warp/warp_exchange",
+    "warp/warp_load",
+    "warp/warp_merge_sort",
+    "warp/warp_reduce",
+    "warp/warp_scan",
+    "warp/warp_store",
+};
+
+/// What NVRTC gets in place of such headers.
+std::string substitute(const std::vector<std::string_view>& headers) {
+  std::string text;
+  const bool cub = std::ranges::find(headers, kWholeOfCub) != headers.end();
+  if (headers.size() > (cub ? 1U : 0U)) text += fixed_width_types();
+  if (!cub) return text;
+  for (const auto part : kCubInKernels) text += fmt::format("#include <cub/{}.cuh>\n", part);
+  return text;
+}
+
 /// The top of the text: macros first, because project headers test them.
 std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
   std::set<std::string_view> macros;
@@ -179,15 +217,18 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
   text += epilogue;
-  std::string of_host;
+  std::vector<std::string_view> substituted;
   for (const auto include : includes) {
-    const bool host =
-        std::find(kHostHeaders.begin(), kHostHeaders.end(), include) != kHostHeaders.end();
-    (host ? of_host : text) += fmt::format("#include {}\n", include);
+    if (include == kWholeOfCub || std::ranges::find(kHostHeaders, include) != kHostHeaders.end()) {
+      substituted.push_back(include);
+    } else {
+      text += fmt::format("#include {}\n", include);
+    }
   }
-  if (!of_host.empty()) {
-    text += fmt::format("#if defined(__CUDACC_RTC__)\n{}#else\n{}#endif\n", fixed_width_types(),
-                        of_host);
+  if (!substituted.empty()) {
+    text += fmt::format("#if defined(__CUDACC_RTC__)\n{}#else\n", substitute(substituted));
+    for (const auto include : substituted) text += fmt::format("#include {}\n", include);
+    text += "#endif\n";
   }
   // Everything above is the same for every configuration: a precompiled header may end here.
   text += "#if defined(__CUDACC_RTC__)\n#pragma nv_hdrstop\n#endif\n";

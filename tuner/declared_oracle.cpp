@@ -59,7 +59,13 @@ class DeclaredOracle : public Oracle {
   [[nodiscard]] FillRecipe recipe(DataKind kind) const override {
     return {kind, seed_, std::max(plan_.integer_range, 1)};
   }
-  [[nodiscard]] std::vector<double> scalars(DataKind) const override { return scalars_; }
+  /// Results of whole numbers are exact with the stated scalars.
+  [[nodiscard]] std::vector<double> scalars(DataKind kind) const override {
+    return kind == DataKind::integer ? scalars_ : plan_.scalars;
+  }
+  [[nodiscard]] std::string conditions(DataKind kind) const override {
+    return kind == DataKind::integer ? "" : plan_.scalars_text;
+  }
   [[nodiscard]] bool is_deterministic() const override { return plan_.deterministic; }
   void learn(DataKind kind, OperandSet& operands) override;
   [[nodiscard]] WrongOutput compare(DataKind kind, std::size_t output,
@@ -177,7 +183,7 @@ class DeclaredOracle::Buffers {
 void DeclaredOracle::learn(DataKind kind, OperandSet& operands) {
   Buffers buffers(shared_, operands, recipe(kind));
   for (const ArgumentPatch& patch : plan_.argument.patches) buffers.provide(patch);
-  shared_.run_reference(geometry_, plan_.argument, buffers.values(scalars_));
+  shared_.run_reference(geometry_, plan_.argument, buffers.values(scalars(kind)));
   auto& expected = kind == DataKind::integer ? integer_ : normal_;
   for (const OutputRule& rule : plan_.rules) {
     if (operands.plan(rule.operand).present && !operands[rule.operand].is_empty()) {

@@ -53,6 +53,18 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
   return rules;
 }
 
+/// A kernel that ignores a scalar is right as long as that is 1, and one that was compiled for a
+/// number is right for it. So ragged sizes have other factors; 0 may be a switch, and stays.
+std::vector<double> other_scalars(const Operation& operation, const ProblemCase& one) {
+  constexpr double kOtherFactor = 0.75;
+  std::vector<double> scalars = one.scalars;
+  for (std::size_t i = 0; i < scalars.size(); ++i) {
+    const NumberType type = operation.scalars[i].type;
+    if (type == NumberType::f32 || type == NumberType::f64) scalars[i] *= kOtherFactor;
+  }
+  return scalars;
+}
+
 void plan_reference(const Operation& operation, const ProblemCase& one, EvaluationSetup& setup) {
   const ReferenceSpec& reference = *operation.reference;
   const auto values = operation.whole_values(one.problem);
@@ -77,6 +89,12 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
       },
       [&](const std::string& message) { evaluator.fail(message); });
   plan.rules = rules_of(operation, one.problem);
+  const bool is_tuned = setup.reference_plans.empty();
+  plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
+  for (std::size_t i = 0; i < plan.scalars.size() && !is_tuned; ++i) {
+    plan.scalars_text +=
+        fmt::format("{}{}={}", i == 0 ? "" : " ", operation.scalars[i].name, plan.scalars[i]);
+  }
   if (operation.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;
     plan.integer_range =

@@ -73,7 +73,8 @@ KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
-KILN_WIRE_FIELDS(ReferencePlan, argument, rules, integer_range, deterministic)
+KILN_WIRE_FIELDS(ReferencePlan, argument, rules, scalars, scalars_text, integer_range,
+                 deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,

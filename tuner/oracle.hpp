@@ -33,6 +33,8 @@ class Oracle {
   [[nodiscard]] virtual bool has(DataKind kind) const = 0;
   [[nodiscard]] virtual FillRecipe recipe(DataKind kind) const = 0;
   [[nodiscard]] virtual std::vector<double> scalars(DataKind kind) const = 0;
+  /// Those in words where they are not what the problem states, for messages; else "".
+  [[nodiscard]] virtual std::string conditions(DataKind) const { return {}; }
   /// Computes the reference from what `operands` are filled with, which it may change.
   virtual void learn(DataKind kind, OperandSet& operands) = 0;
 

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+
+// What declarations can say and no example says: see mix_rows/mix_rows.cu.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tests/compile/operations/operation_bench.hpp"
+#include "tests/support/toy_templates.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+const char* const kMixRows = KILN_SOURCE_DIR "/tests/compile/operations/mix_rows";
+
+class OperationFeatures : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    try {
+      bench_ = std::make_unique<OperationBench>();
+    } catch (const Error& error) {
+      GTEST_SKIP() << error.what();
+    }
+  }
+
+  /// Judges the default configuration of a template, after changes of its folder's files: every
+  /// `from` in them becomes `to`.
+  Judged judge_changed(const std::string& folder, const std::string& kernel, const Sizes& sizes,
+                       const std::vector<std::pair<std::string, std::string>>& changes) {
+    const TempFolder copy;
+    std::filesystem::copy(folder, copy.path());
+    for (const auto& entry : std::filesystem::directory_iterator(copy.path())) {
+      std::string text = read_text(entry.path());
+      for (const auto& [from, to] : changes) {
+        for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
+          text.replace(at, from.size(), to);
+          at += to.size();
+        }
+      }
+      std::ofstream(entry.path()) << text;
+    }
+    const Catalog catalog = Catalog::with_directories({copy.path().string()});
+    const KernelTemplate& changed = catalog.at(kernel);
+    const Operation& operation = *find_operation(changed.operation());
+    std::vector<NamedValue> traits;
+    for (const std::string& name : operation.trait_names) traits.push_back({name, 0});
+    const Problem problem =
+        problem_of(operation, sizes, type_choices_of(changed, false).front(), traits);
+    bench_->set_up(problem);
+    const auto config = changed.space(problem, bench_->info().limits).default_config();
+    return bench_->judge(catalog, {kernel, config.value()});
+  }
+
+  std::unique_ptr<OperationBench> bench_;
+};
+
+TEST_F(OperationFeatures, EveryPartOfADeclarationReachesTheKernels) {
+  const Catalog catalog = Catalog::with_directories({kMixRows});
+  const Operation& operation = *find_operation("mix_rows");
+  for (const char* name : {"mix_rows_plain", "mix_rows_struct"}) {
+    const KernelTemplate& kernel = catalog.at(name);
+    std::int64_t has_bias = 0;
+    for (const Types& types : type_choices_of(kernel, false)) {
+      const Problem problem = problem_of(operation, {{"rows", 20}, {"cols", 100}}, types,
+                                         {{"has_bias", has_bias = 1 - has_bias}});
+      bench_->set_up(problem, {{"factor", 2.5}, {"step", 3.0}});
+      const ParamSpace space = kernel.space(problem, bench_->info().limits);
+      for (const Config& config : covering_configs(space, 1)) {
+        const Judged judged = bench_->judge(catalog, {name, config});
+        EXPECT_EQ(judged.complaint(), "")
+            << name << " " << problem.canonical() << " " << config.canonical();
+      }
+    }
+  }
+}
+
+TEST_F(OperationFeatures, OfSeveralResultsTheWrongOneIsNamed) {
+  const Sizes sizes{{"rows", 20}, {"cols", 100}};
+  const Judged judged = judge_changed(
+      kMixRows, "mix_rows_struct", sizes,
+      {{"total[row] = static_cast<Total>(sum)", "total[row] = static_cast<Total>(sum * 1.01)"}});
+  EXPECT_EQ(judged.outcome, Outcome::wrong_result);
+  EXPECT_THAT(judged.message, HasSubstr("total, row"));
+}
+
+TEST_F(OperationFeatures, ResultsInPlaceAreCompared) {
+  const Sizes sizes{{"rows", 20}, {"cols", 100}};
+  const Judged judged =
+      judge_changed(kMixRows, "mix_rows_struct", sizes, {{"y[at] = static_cast<Y>(mixed);", ""}});
+  EXPECT_EQ(judged.outcome, Outcome::wrong_result);
+  EXPECT_THAT(judged.message, HasSubstr("y, row"));
+}
+
+TEST_F(OperationFeatures, RunsMayDifferWhereTheOperationSaysSo) {
+  const auto judge = [&](const std::string& name, const std::string& says) {
+    return judge_changed(
+        example_folder("operations/softmax"), "softmax_warp", {{"rows", 9}, {"cols", 64}},
+        {{"//@ operation  softmax", "//@ operation  " + name},
+         {"//@ purpose    Softmax of every row", says + "//@ purpose    Softmax of every row"},
+         {"= __expf(numbers[i][j] - total",
+          "= (1.0f + clock() % 8 * 1.2e-7f) * __expf(numbers[i][j] - total"}});
+  };
+  EXPECT_THAT(judge("strict_softmax", "").message, HasSubstr("two runs differ"));
+  EXPECT_EQ(judge("loose_softmax", "//@ deterministic 0\n").complaint(), "");
+}
+
+}  // namespace
+}  // namespace kiln::testing
