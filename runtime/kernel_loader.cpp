@@ -44,7 +44,7 @@ void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
 
 }  // namespace
 
-KernelLoader::LibraryState(LibraryParts parts)
+KernelLoader::KernelLoader(LibraryParts parts)
     : parts_(completed(std::move(parts))),
       compiler_(lazy_compiler(parts_), parts_.cubins, chosen_headers(parts_.cuda_include)),
       workspaces_(*parts_.device),
