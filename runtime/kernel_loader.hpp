@@ -28,7 +28,7 @@ namespace kiln::detail {
 /// lock, which makes them the only ones that write to tables.
 struct WantedKernel {
   Problem problem;
-  /// The problem as the tuner is told it: "gemm", "--m", "64", ...
+  /// The problem as the tuner is told it: "softmax", "--rows", "1000", ...
   std::vector<std::string> tuner_words;
   /// Whether another thread has been faster.
   std::function<bool()> is_loaded;
