@@ -79,6 +79,8 @@ inline constexpr std::size_t kCallerWorkspaceAlignment = 256;
 template <class Value, std::size_t Most>
 class ShortList {
  public:
+  using value_type = Value;
+  using const_iterator = const Value*;
   constexpr ShortList() = default;
   ShortList(std::initializer_list<Value> values) : ShortList(values.begin(), values.size()) {}
   /// Copies them. Throws Error(usage) if there are more than `Most`.

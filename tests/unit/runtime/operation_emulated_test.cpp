@@ -19,7 +19,7 @@ namespace {
 
 class OperationEmulated : public ::testing::Test {
  protected:
-  static void SetUpTestSuite() { register_emulator(); }
+  static void SetUpTestSuite() { emulated::register_emulator(); }
 
   Library open() const {
     LibraryOptions options;
