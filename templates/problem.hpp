@@ -9,24 +9,15 @@
 #include <vector>
 
 #include "kiln/gemm.hpp"
+#include "kiln/operation.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
 
-struct NamedValue {
-  std::string name;
-  std::int64_t value = 0;
-  friend bool operator==(const NamedValue&, const NamedValue&) = default;
-};
-
-struct NamedType {
-  std::string slot;
-  DType type = DType::f32;
-  friend bool operator==(const NamedType&, const NamedType&) = default;
-};
-
-/// One instance of an operation, as seen by templates, database and tuner. `sizes` may differ in a
-/// nearest match, `types` and `traits` never. For gemm:
+/// One instance of an operation, as seen by templates, database and tuner: what applications
+/// describe by a Gemm or an OperationProblem, with every field in the operation's order, so that
+/// equal problems have equal texts. `sizes` may differ in a nearest match, `types` and `traits`
+/// never. For gemm:
 ///   sizes  m n k
 ///   types  a b c d acc
 ///   traits trans_a trans_b (0 stored as written, 1 transposed), align_a align_b align_c align_d
