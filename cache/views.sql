@@ -4,6 +4,8 @@
 -- migration.
 
 DROP VIEW IF EXISTS sessions_overview;
+DROP VIEW IF EXISTS tunables;
+DROP VIEW IF EXISTS sizes;
 DROP VIEW IF EXISTS failures;
 DROP VIEW IF EXISTS samples;
 DROP VIEW IF EXISTS best;
@@ -74,6 +76,28 @@ CREATE VIEW samples AS
 SELECT t.trial_id, s.key AS sample, s.value AS time_ns
 FROM trials t, json_each(t.samples_ns) s
 WHERE t.samples_ns IS NOT NULL;
+
+-- The configuration of every trial, a row for each tunable: "tile_m=128 tile_n=64" in columns.
+CREATE VIEW tunables AS
+WITH texts AS (
+  SELECT trial_id,
+         CASE config WHEN '' THEN '{}'
+           ELSE '{"' || replace(replace(config, '=', '":'), ' ', ',"') || '}' END AS object
+  FROM trials
+)
+SELECT x.trial_id, w.key AS name, w.value
+FROM texts x, json_each(CASE WHEN json_valid(x.object) THEN x.object ELSE '{}' END) w;
+
+-- The same for the sizes of every trial's problem.
+CREATE VIEW sizes AS
+WITH texts AS (
+  SELECT t.trial_id,
+         CASE p.sizes WHEN '' THEN '{}'
+           ELSE '{"' || replace(replace(p.sizes, '=', '":'), ' ', ',"') || '}' END AS object
+  FROM trials t JOIN problems p USING (problem_id)
+)
+SELECT x.trial_id, w.key AS name, w.value
+FROM texts x, json_each(CASE WHEN json_valid(x.object) THEN x.object ELSE '{}' END) w;
 
 -- A session runs while its process holds a lock, which SQL cannot see: the row of a killed one
 -- also says "running".

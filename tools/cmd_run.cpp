@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kiln/kiln.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
+#include "tools/declared_run.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -91,19 +94,22 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
 
 /// What one run found, for either form of output.
 struct RunReport {
-  GemmCase request;
+  Problem problem;
   std::string device;
   bool emulated = false;
   RunCheck check;
   double first_launch_ms = 0.0;  ///< library open to first result, without the operands' way there
   std::vector<double> times_ns;
   LibraryCounters counters;
+
+  [[nodiscard]] double best_ns() const {
+    return times_ns.empty() ? 0.0 : *std::min_element(times_ns.begin(), times_ns.end());
+  }
 };
 
-Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) {
+Json report_json(const RunReport& report, const AnyKernel& kernel) {
   Json document = json_document("run");
-  const Problem problem = to_problem(report.request.gemm);
-  document["problem"] = to_json(problem);
+  document["problem"] = to_json(report.problem);
   document["device"] = report.device;
   document["emulated"] = report.emulated;
   document["match"] = to_string(kernel.match());
@@ -116,14 +122,17 @@ Json report_json(const RunReport& report, const Kernel& kernel, double best_ns) 
   document["worst_ratio"] = report.check.worst_ratio;
   document["first_result_ms"] = report.first_launch_ms;
   document["times_ns"] = report.times_ns;
-  if (!report.times_ns.empty()) document["tflops"] = tera_flops(problem, best_ns);
+  if (!report.times_ns.empty()) {
+    document["tflops"] = tera_flops(report.problem, report.best_ns());
+    document["gbytes_per_s"] = giga_bytes(report.problem, report.best_ns());
+  }
   document["compiles"] = report.counters.compiles;
   document["cubin_hits"] = report.counters.cubin_hits;
   document["database_reads"] = report.counters.database_reads;
   return document;
 }
 
-std::string report_text(const RunReport& report, const Kernel& kernel, double best_ns) {
+std::string report_text(const RunReport& report, const AnyKernel& kernel) {
   const auto& check = report.check;
   FactSheet facts;
   if (kernel.template_name().empty()) {
@@ -141,8 +150,8 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
                                           check.checked, check.evidence));
   if (!report.times_ns.empty()) {
     facts.add("time", fmt::format("{} (shortest of {}, operands warm; `kiln bench` measures)",
-                                  time_text(best_ns), report.times_ns.size()));
-    facts.add("rate", rate_text(to_problem(report.request.gemm), best_ns));
+                                  time_text(report.best_ns()), report.times_ns.size()));
+    facts.add("rate", rate_text(report.problem, report.best_ns()));
   }
   if (report.emulated) {
     facts.add("time", "none: an emulated GPU has none of its own; `kiln inspect` predicts it");
@@ -152,8 +161,7 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
   facts.add("counters", fmt::format("{} compiled, {} loaded from the cubin store, {}",
                                     report.counters.compiles, report.counters.cubin_hits,
                                     counted(report.counters.database_reads, "database read")));
-  return fmt::format("{} on {}\n{}", heading_text(to_problem(report.request.gemm)), report.device,
-                     facts.text());
+  return fmt::format("{} on {}\n{}", heading_text(report.problem), report.device, facts.text());
 }
 
 /// Opens the CUDA device before the library does: its context is not the library's doing.
@@ -167,21 +175,59 @@ void open_context(const Context& context) {
   check_cuda(cudaFree(nullptr), "opening the device");
 }
 
-int run_problem(Context& context, const RunOptions& options) {
-  RunReport report;
-  report.request = gemm_case_of(options.problem.request());
-  const auto& gemm = report.request.gemm;
-  if (!names_emulated_device(context.device().value)) open_context(context);
+/// Times further launches, on a GPU, and prints what was found.
+int finish(Context& context, const RunOptions& options, const Library& library,
+           const AnyKernel& kernel, const std::function<void()>& launch, RunReport report) {
+  if (report.emulated && options.repeat) {
+    context.note("--repeat has no effect: an emulated GPU has no time to measure");
+  }
+  const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
+  for (int i = 0; i < launches; ++i) report.times_ns.push_back(1e6 * device_ms(launch));
+  report.counters = library.counters();
+  context.print(context.flags.json ? json_text(report_json(report, kernel))
+                                   : report_text(report, kernel));
+  return report.check.wrong == 0 ? kExitOk : kExitFailure;
+}
 
-  using Clock = std::chrono::steady_clock;
-  const auto opening = Clock::now();
-  const Library library = Library::open(library_options(context, options));
-  const Kernel kernel = library.get(gemm);
-  auto start_time = Clock::now() - opening;
+/// What the library does until a first result, without the time that making data takes.
+class StartClock {
+ public:
+  void run(const std::function<void()>& part) {
+    const auto begin = std::chrono::steady_clock::now();
+    part();
+    time_ += std::chrono::steady_clock::now() - begin;
+  }
+  [[nodiscard]] double ms() const {
+    return std::chrono::duration<double, std::milli>(time_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::duration time_{};
+};
+
+void note_of_patience(const Context& context, double products) {
+  if (products <= kSilentProducts) return;
+  context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
+                           count_text(static_cast<std::uint64_t>(products))));
+}
+
+int run_gemm(Context& context, const RunOptions& options, const GemmCase& request) {
+  RunReport report;
+  const Gemm& gemm = request.gemm;
+  report.problem = to_problem(gemm);
+  StartClock clock;
+  std::optional<Library> opened;
+  std::optional<Kernel> got;
+  clock.run([&] {
+    opened = Library::open(library_options(context, options));
+    got = opened->get(gemm);
+  });
+  const Library& library = *opened;
+  const Kernel& kernel = *got;
   report.device = library.device_description();
   report.emulated = library.is_emulated();
 
-  HostOperands host(report.request);
+  HostOperands host(request);
   host.a.fill_random(options.seed);
   host.b.fill_random(options.seed + 1);
   if (gemm.reads_c) host.c.fill_random(options.seed + 2);
@@ -194,46 +240,71 @@ int run_problem(Context& context, const RunOptions& options) {
   const DeviceMemory b = device_copy(library, host.b);
   const DeviceMemory c = gemm.reads_c ? device_copy(library, host.c) : DeviceMemory();
   const DeviceMemory d = device_copy(library, host.d);
-
-  if (report.emulated && products_of(gemm) > kSilentProducts) {
-    context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
-                             count_text(static_cast<std::uint64_t>(products_of(gemm)))));
-  }
-  const auto launching = Clock::now();
-  GemmOperands operands{
-      a.get(), b.get(), c.get(), d.get(), report.request.alpha, report.request.beta, {}};
+  GemmOperands operands{a.get(), b.get(), c.get(), d.get(), request.alpha, request.beta, {}};
   std::vector<DeviceMemory> named;
   for (const HostMatrix& operand : host.epilogue) {
     const std::size_t at = named.size();
     operands.epilogue[at].data = named.emplace_back(device_copy(library, operand)).get();
   }
-  kernel.launch(nullptr, operands);
-  library.synchronize();
-  start_time += Clock::now() - launching;
-  report.first_launch_ms = std::chrono::duration<double, std::milli>(start_time).count();
+  const auto launch = [&] { kernel.launch(nullptr, operands); };
+  if (report.emulated) note_of_patience(context, products_of(gemm));
+  clock.run([&] {
+    launch();
+    library.synchronize();
+  });
+  report.first_launch_ms = clock.ms();
 
   d.copy_to_host(host.d.bytes().data(), d.bytes());
   for (std::size_t i = 0; i < named.size(); ++i) {
     if (host.recorded[i]) named[i].copy_to_host(host.epilogue[i].bytes().data(), named[i].bytes());
   }
   report.check =
-      check_result(report.request, host,
+      check_result(request, host,
                    std::max<std::int64_t>(64, kCheckedProducts / std::max<std::int64_t>(1, gemm.k)),
                    options.seed);
-  if (report.emulated && options.repeat) {
-    context.note("--repeat has no effect: an emulated GPU has no time to measure");
-  }
-  const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
-  for (int i = 0; i < launches; ++i) {
-    report.times_ns.push_back(1e6 * device_ms([&] { kernel.launch(nullptr, operands); }));
-  }
-  report.counters = library.counters();
-  const double best_ns = report.times_ns.empty()
-                             ? 0.0
-                             : *std::min_element(report.times_ns.begin(), report.times_ns.end());
-  context.print(context.flags.json ? json_text(report_json(report, kernel, best_ns))
-                                   : report_text(report, kernel, best_ns));
-  return report.check.wrong == 0 ? kExitOk : kExitFailure;
+  return finish(context, options, library, kernel, launch, std::move(report));
+}
+
+int run_declared(Context& context, const RunOptions& options, const ProblemCase& one) {
+  RunReport report;
+  report.problem = one.problem;
+  StartClock clock;
+  std::optional<Library> opened;
+  std::optional<OperationKernel> got;
+  clock.run([&] {
+    opened = Library::open(library_options(context, options));
+    got = opened->get(
+        {one.problem.operation, one.problem.sizes, one.problem.types, one.problem.traits});
+  });
+  const Library& library = *opened;
+  const OperationKernel& kernel = *got;
+  report.device = library.device_description();
+  report.emulated = library.is_emulated();
+
+  std::optional<DeclaredRun> run;
+  if (work_of(one.problem) != Work::none) run.emplace(context, one, options.seed);
+  const auto operands =
+      run ? run->operands(library) : std::vector<DeviceMemory>(one.operands.size());
+  Arguments arguments = kernel.arguments();
+  for (std::size_t i = 0; i < operands.size(); ++i) arguments.operands[i] = operands[i].get();
+  for (std::size_t i = 0; i < one.scalars.size(); ++i) arguments.scalars[i] = one.scalars[i];
+  const auto launch = [&] { kernel.launch(nullptr, arguments); };
+  if (report.emulated) note_of_patience(context, one.products);
+  clock.run([&] {
+    launch();
+    library.synchronize();
+  });
+  report.first_launch_ms = clock.ms();
+  if (run) report.check = run->check(operands);
+  return finish(context, options, library, kernel, launch, std::move(report));
+}
+
+int run_problem(Context& context, const RunOptions& options) {
+  const ProblemCase one = options.problem.request();
+  if (!names_emulated_device(context.device().value)) open_context(context);
+  return find_operation(one.problem.operation)->reference
+             ? run_declared(context, options, one)
+             : run_gemm(context, options, gemm_case_of(one));
 }
 
 }  // namespace

@@ -126,6 +126,43 @@ std::string gemm_snippet(const Gemm& gemm, const GlobalFlags& flags) {
   return text + fmt::format("library.get(problem).launch(stream, {{{}}});\n", operands);
 }
 
+std::string declared_snippet(const Operation& operation, const ProblemCase& one,
+                             const GlobalFlags& flags) {
+  const Problem& problem = one.problem;
+  const auto pairs = [](const std::vector<NamedValue>& values) {
+    std::vector<std::string> texts;
+    for (const auto& [name, value] : values) {
+      texts.push_back(fmt::format("{{{}, {}}}", quoted(name), value));
+    }
+    return fmt::format("{{{}}}", fmt::join(texts, ", "));
+  };
+  std::vector<std::string> types;
+  for (const auto& [slot, type] : problem.types) {
+    types.push_back(fmt::format("{{{}, kiln::DType::{}}}", quoted(slot), to_string(type)));
+  }
+  std::string text =
+      fmt::format("auto library = kiln::Library::open({});\n", library_options(flags));
+  text += fmt::format(
+      "auto kernel = library.get(kiln::OperationProblem{{\n"
+      "    .operation = {},\n    .sizes = {},\n    .types = {{{}}}",
+      quoted(operation.name), pairs(problem.sizes), fmt::join(types, ", "));
+  if (!problem.traits.empty()) text += fmt::format(",\n    .traits = {}", pairs(problem.traits));
+  text += "});\n";
+  std::vector<std::string> operands;
+  for (const OperandPlan& operand : one.operands) {
+    operands.push_back(operand.present ? operand.name : "nullptr");
+  }
+  std::string arguments = fmt::format(".operands = {{{}}}", fmt::join(operands, ", "));
+  std::vector<std::string> scalars;
+  bool usual = true;
+  for (std::size_t i = 0; i < one.scalars.size(); ++i) {
+    scalars.push_back(fmt::format("{}", one.scalars[i]));
+    usual = usual && one.scalars[i] == operation.scalars[i].value;
+  }
+  if (!usual) arguments += fmt::format(", .scalars = {{{}}}", fmt::join(scalars, ", "));
+  return text + fmt::format("kernel.launch(stream, {{{}}});\n", arguments);
+}
+
 }  // namespace
 
 ProblemCase case_of(const Problem& problem) {
@@ -141,7 +178,9 @@ ProblemCase case_of(const Problem& problem) {
 }
 
 std::string cpp_snippet(const ProblemCase& one, const GlobalFlags& flags) {
-  return gemm_snippet(gemm_of(one), flags);
+  const Operation& operation = *find_operation(one.problem.operation);
+  return operation.reference ? declared_snippet(operation, one, flags)
+                             : gemm_snippet(gemm_of(one), flags);
 }
 
 std::string next_steps(const ProblemCase& request, const Context& context) {

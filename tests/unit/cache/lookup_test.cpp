@@ -263,7 +263,8 @@ TEST_F(LookUp, AStoreThatFailsIsNamedWhenAnotherAnswers) {
   site.record(good_trial(2000));
   PlainSqlite(user.path())
       .execute(
-          "DROP VIEW sessions_overview; DROP VIEW failures; DROP VIEW samples; DROP VIEW best; "
+          "DROP VIEW sessions_overview; DROP VIEW tunables; DROP VIEW sizes; DROP VIEW failures; "
+          "DROP VIEW samples; DROP VIEW best; "
           "DROP VIEW history; DROP TABLE trials");
   const LookupAnswer answer = ask();
   EXPECT_EQ(answer.match, Match::exact);

@@ -311,6 +311,11 @@ TEST(StoreBest, ViewsReadWell) {
   EXPECT_EQ(plain.value("SELECT count(*) FROM history"), "2");
   EXPECT_EQ(plain.rows("SELECT sample, time_ns FROM samples WHERE time_ns > 200000"),
             (Rows{{"0", "249999"}, {"1", "250000"}, {"2", "250001"}}));
+  EXPECT_EQ(plain.rows("SELECT t.name, t.value FROM tunables t JOIN history h USING (trial_id) "
+                       "WHERE h.outcome = 'ok' ORDER BY t.name"),
+            (Rows{{"stages", "3"}, {"tile_m", "128"}}));
+  EXPECT_EQ(plain.rows("SELECT DISTINCT name, value, typeof(value) FROM sizes ORDER BY name"),
+            (Rows{{"k", "4096", "integer"}, {"m", "4096", "integer"}, {"n", "4096", "integer"}}));
   EXPECT_EQ(plain.rows("SELECT state, trials, failed, fastest_us, space_size "
                        "FROM sessions_overview"),
             (Rows{{"complete", "2", "1", "250.0", "4092"}}));

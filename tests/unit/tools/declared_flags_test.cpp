@@ -10,6 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tools/rows_operation.hpp"
+#include "tools/how_to_use.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/value_kinds.hpp"
 
@@ -110,6 +111,20 @@ TEST(HeadingText, NamesSizesTypesAndTraits) {
             "rows_test rows=7 cols=33 f32");
   EXPECT_EQ(heading_text(Problem::parse("unknown_here x=f16 y=f32 causal=1 | n=5")),
             "unknown_here n=5 x=f16 y=f32 causal=1");
+}
+
+TEST(CppSnippetOfDeclaredOperations, NamesAllThatTheProblemHas) {
+  const Operation& rows = declare_rows_operation();
+  EXPECT_EQ(cpp_snippet(parse_declared(rows, "--rows 7 --cols 33 --x f16 --offset 2.5")),
+            "auto library = kiln::Library::open();\n"
+            "auto kernel = library.get(kiln::OperationProblem{\n"
+            "    .operation = \"rows_test\",\n"
+            "    .sizes = {{\"rows\", 7}, {\"cols\", 33}},\n"
+            "    .types = {{\"x\", kiln::DType::f16}, {\"y\", kiln::DType::f32}}});\n"
+            "kernel.launch(stream, {.operands = {x, y}, .scalars = {2.5}});\n");
+  EXPECT_THAT(cpp_snippet(parse_declared(declare_causal_operation(), "--causal_test-top 9")),
+              HasSubstr(",\n    .traits = {{\"causal\", 0}}});\nkernel.launch(stream, "
+                        "{.operands = {x, output}});\n"));
 }
 
 }  // namespace
