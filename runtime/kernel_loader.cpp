@@ -44,6 +44,12 @@ void admit_other_toolkit(Choice& choice, const std::string& toolkit) {
 
 }  // namespace
 
+std::string template_path_text(const std::vector<std::string>& folders) {
+  return folders.empty() ? "the template path, which is empty: name the folder of its files in "
+                           "LibraryOptions::template_path or KILN_TEMPLATE_PATH"
+                         : fmt::format("the template path {}", fmt::join(folders, ":"));
+}
+
 KernelLoader::KernelLoader(LibraryParts parts)
     : parts_(completed(std::move(parts))),
       compiler_(lazy_compiler(parts_), parts_.cubins, chosen_headers(parts_.cuda_include)),

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstddef>
 
 #include "kiln/library.hpp"
 #include "runtime/fork_guard.hpp"
@@ -19,11 +21,8 @@
 namespace kiln {
 namespace {
 
-using detail::OperandRule;
 using detail::OperationEntry;
 using detail::ScalarRule;
-
-static_assert(sizeof(void*) == sizeof(std::uintptr_t));
 
 const OperationEntry& entry_of_operation(const detail::KernelEntry& entry) {
   return static_cast<const OperationEntry&>(entry);
@@ -85,7 +84,7 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
 }
 
 /// Reports what is wrong with arguments that the launch refused.
-[[noreturn]] void refuse(const OperationEntry& entry, const Arguments& arguments) {
+[[noreturn]] void refuse_arguments(const OperationEntry& entry, const Arguments& arguments) {
   const Operation& operation = *entry.operation;
   if (arguments.operands.size() != entry.operands.size()) {
     refuse_launch(entry, fmt::format("{} operands are given, and it has {}: {} (null for one that "
@@ -129,7 +128,7 @@ void OperationKernel::launch(Stream stream, const Arguments& arguments) const {
   if (entry.process != detail::this_process()) [[unlikely]]
     detail::refuse_parents_object();
   if (!is_in_order(entry, arguments)) [[unlikely]] {
-    refuse(entry, arguments);
+    refuse_arguments(entry, arguments);
   }
   if (entry.launches.empty()) [[unlikely]]
     return;
