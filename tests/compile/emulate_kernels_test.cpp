@@ -122,7 +122,10 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
       const std::string label = problem.kind_text() + " " + candidate.candidate.config.canonical();
       ASSERT_EQ(candidate.outcome, Outcome::ok) << label << ": " << candidate.message;
       candidate.job.time_it = false;
-      if (has_large_case && !is_default) candidate.job.geometry.back().clear();
+      if (has_large_case && !is_default) {
+        candidate.job.geometry.back().clear();
+        candidate.job.arguments.back().clear();
+      }
       const Evaluation result = evaluator_->evaluate(candidate.job);
       EXPECT_EQ(result.outcome, Outcome::ok) << label << ": " << result.message;
       for (const auto& report : device_->take_reports()) {
