@@ -81,7 +81,7 @@ struct LaunchRequest {
   /// them there.
   bool checked = true;
   /// Byte offset of each parameter in the argument; empty: it is one.
-  std::span<const std::uint16_t> parameters;
+  std::span<const std::uint16_t> parameters = {};
 };
 
 /// A recorded batch of runs that can be replayed and timed by the device's clock.

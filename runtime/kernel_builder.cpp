@@ -124,6 +124,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
     Loaded* loaded = load(*choice.kernel_template, code_name(choice, problem), code, built.failure);
     if (loaded == nullptr) return built;
     const auto geometry = choice.kernel_template->geometry(choice.config, problem, limits);
+    auto plans = choice.kernel_template->argument_plans(choice.config, problem, limits);
     const auto functions = loaded->module->functions();
     for (std::size_t i = 0; i < geometry.size(); ++i) {
       if (geometry[i].left_out()) continue;
@@ -141,6 +142,12 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
       LaunchRequest& launch = built.launches.emplace_back();
       launch.function = functions[i];
       launch.geometry = geometry[i];
+      if (plans.empty()) continue;
+      // The plan's vectors stay where they are when it moves, and so does what the launch refers
+      // to.
+      const ArgumentPlan& plan = built.arguments.emplace_back(std::move(plans[i]));
+      launch.argument_bytes = plan.image.size();
+      launch.parameters = plan.parameters;
     }
     built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
     built.module = loaded->module;

@@ -19,6 +19,9 @@ namespace kiln::detail {
 struct BuiltKernel {
   std::shared_ptr<const LoadedModule> module;
   std::vector<LaunchRequest> launches;  ///< without arguments
+  /// What each launch gives its kernel, whose offsets the launches have; none where the operation's
+  /// argument is one struct.
+  std::vector<ArgumentPlan> arguments;
   std::int64_t workspace_bytes = 0;
   std::string toolkit;  ///< identity of the compiler that produced the code
   std::string failure;  ///< why there is none; "" on success

@@ -7,7 +7,7 @@
 
 #include "cache/locations.hpp"
 #include "runtime/library_state.hpp"
-#include "templates/printable.hpp"
+#include "runtime/printable_errors.hpp"
 
 namespace kiln {
 namespace {
@@ -34,17 +34,6 @@ std::vector<std::string> split_path(const std::string& text) {
     begin = end + 1;
   }
   return folders;
-}
-
-/// Runs what the application requested. The text of an Error may quote templates, databases and
-/// compilers, and applications print it.
-template <class Work>
-auto with_printable_errors(const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    throw Error(error.kind(), printable(error.what()));
-  }
 }
 
 /// What options and environment ask for.
@@ -108,12 +97,8 @@ Library::~Library() {
 Library Library::open(const LibraryOptions& options) {
   detail::require_whole_process();
   const detail::LibraryWork work;
-  return with_printable_errors(
+  return detail::with_printable_errors(
       [&] { return detail::LibraryState::make_library(parts_of(options)); });
-}
-
-Kernel Library::get(const Gemm& problem) const {
-  return with_printable_errors([&] { return state_->get(problem); });
 }
 
 std::string Library::device_description() const {

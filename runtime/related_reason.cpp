@@ -6,24 +6,33 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <vector>
 
 namespace kiln::detail {
 namespace {
 
+/// What people call traits whose names begin like this; others go by their own names.
+struct NamedTraits {
+  std::string_view begin;
+  std::string_view name;
+};
+constexpr std::array<NamedTraits, 3> kNamedTraits{
+    {{"trans_", "layout"}, {"align_", "alignment"}, {"reads_c", "use of C"}}};
+
 /// "types, layout": in what two problems differ besides their sizes.
 std::vector<std::string_view> differences(const Problem& left, const Problem& right) {
   std::vector<std::string_view> names;
   if (left.types != right.types) names.emplace_back("types");
-  const auto differ = [&](std::string_view trait) {
-    return std::any_of(left.traits.begin(), left.traits.end(), [&](const NamedValue& own) {
-      return own.name.starts_with(trait) && right.trait(own.name) != own.value;
-    });
-  };
-  if (differ("trans_")) names.emplace_back("layout");
-  if (differ("align_")) names.emplace_back("alignment");
-  if (differ("reads_c")) names.emplace_back("use of C");
+  for (const NamedValue& own : left.traits) {
+    if (right.trait(own.name) == own.value) continue;
+    const auto known =
+        std::find_if(kNamedTraits.begin(), kNamedTraits.end(),
+                     [&](const NamedTraits& traits) { return own.name.starts_with(traits.begin); });
+    const std::string_view name = known != kNamedTraits.end() ? known->name : own.name;
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
   if (left.epilogue != right.epilogue) names.emplace_back("epilogue");
   return names;
 }

@@ -18,7 +18,6 @@
 #include <system_error>
 
 #include "runtime/cuda_paths.hpp"
-#include "templates/problem.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -92,37 +91,15 @@ std::string describe(int status, const std::string& last_words) {
 
 }  // namespace
 
-std::vector<std::string> tuner_command(const std::string& program, const Gemm& gemm,
+std::vector<std::string> tuner_command(const std::string& program,
+                                       const std::vector<std::string>& words,
                                        const TunerSettings& settings) {
-  std::vector<std::string> command{program, "tune", "gemm"};
-  const auto add = [&command](const char* flag, std::string value) {
+  std::vector<std::string> command{program, "tune"};
+  command.insert(command.end(), words.begin(), words.end());
+  const auto add_given = [&command](const char* flag, const std::string& value) {
+    if (value.empty()) return;
     command.emplace_back(flag);
-    command.push_back(std::move(value));
-  };
-  add("--m", std::to_string(gemm.m));
-  add("--n", std::to_string(gemm.n));
-  add("--k", std::to_string(gemm.k));
-  add("--a", std::string(to_string(gemm.a)));
-  add("--b", std::string(to_string(gemm.b)));
-  add("--c", std::string(to_string(gemm.c)));
-  add("--d", std::string(to_string(gemm.d)));
-  add("--acc", std::string(to_string(gemm.acc)));
-  add("--layout", layout_text(gemm.storage_a, gemm.storage_b));
-  add("--lda", std::to_string(gemm.lda));
-  add("--ldb", std::to_string(gemm.ldb));
-  add("--ldd", std::to_string(gemm.ldd));
-  add("--align-a", std::to_string(gemm.alignment_a));
-  add("--align-b", std::to_string(gemm.alignment_b));
-  add("--align-d", std::to_string(gemm.alignment_d));
-  if (!gemm.epilogue.is_default()) add("--epilogue", gemm.epilogue.text());
-  if (gemm.reads_c) {
-    add("--ldc", std::to_string(gemm.ldc));
-    add("--align-c", std::to_string(gemm.alignment_c));
-    // Any beta but zero requests kernels that read C; an expression says so itself.
-    if (gemm.epilogue.is_default()) add("--beta", "1");
-  }
-  const auto add_given = [&add](const char* flag, const std::string& value) {
-    if (!value.empty()) add(flag, value);
+    command.push_back(value);
   };
   add_given("--db", settings.database);
   add_given("--cubin-store", settings.cubin_store);

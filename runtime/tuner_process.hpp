@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "kiln/gemm.hpp"
-
 namespace kiln::detail {
 
 /// Where the library works, so that the tuner works there, too. An empty field adds no flag.
@@ -18,8 +16,10 @@ struct TunerSettings {
   std::string cuda_include = {};
 };
 
-/// The command line that tunes a (normalised) problem: "kiln tune gemm --m ...".
-[[nodiscard]] std::vector<std::string> tuner_command(const std::string& program, const Gemm& gemm,
+/// The command line that tunes a problem: "kiln tune", the words that describe it ("softmax",
+/// "--rows", "1000", ...), and where.
+[[nodiscard]] std::vector<std::string> tuner_command(const std::string& program,
+                                                     const std::vector<std::string>& words,
                                                      const TunerSettings& settings);
 
 /// The program `kiln` of this copy of Kiln: beside the library (`library_folder`), in the bin

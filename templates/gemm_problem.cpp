@@ -154,10 +154,15 @@ Work work_of(const Problem& problem) {
   return scales ? Work::scaling : Work::all;
 }
 
-std::string_view why_nothing_to_tune(const Problem& problem) {
+std::string_view no_results_text(const Problem& problem) {
+  return find_operation(problem.operation)->reference ? "no result has elements"
+                                                      : "D has no elements";
+}
+
+std::string why_nothing_to_tune(const Problem& problem) {
   switch (work_of(problem)) {
     case Work::none:
-      return "nothing to tune: D has no elements, so a launch does nothing";
+      return fmt::format("nothing to tune: {}, so a launch does nothing", no_results_text(problem));
     case Work::scaling:
       return problem.epilogue.empty()
                  ? "nothing to tune: k is 0, so D is beta * C, which the plainest kernel writes"

@@ -48,6 +48,10 @@ Lacking append_values(const Operation& operation, const Problem& problem,
   return {};
 }
 
+bool is_left_out(const OperandSpec& operand, const std::vector<double>& values) {
+  return operand.when && operand.when->evaluate_real(values).value_or(0.0) == 0.0;
+}
+
 }  // namespace
 
 std::string_view to_string(OperandRole role) {
@@ -123,7 +127,7 @@ double Operation::bytes(const Problem& problem) const {
   if (bytes_) return bytes_->evaluate_real(*known).value_or(0.0);
   double sum = 0.0;
   for (const OperandSpec& operand : operands) {
-    if (operand.when && operand.when->evaluate_real(*known).value_or(0.0) == 0.0) continue;
+    if (is_left_out(operand, *known)) continue;
     double elements = operand.role == OperandRole::inout ? 2.0 : 1.0;
     for (const Expression& extent : operand.extents) {
       elements *= extent.evaluate_real(*known).value_or(0.0);
@@ -137,7 +141,7 @@ bool Operation::has_no_results(const Problem& problem) const {
   const auto known = values(problem);
   if (!known) return false;
   return std::ranges::all_of(operands, [&](const OperandSpec& operand) {
-    return operand.role == OperandRole::in ||
+    return operand.role == OperandRole::in || is_left_out(operand, *known) ||
            std::ranges::any_of(operand.extents, [&](const Expression& extent) {
              return extent.evaluate_real(*known) == 0.0;
            });

@@ -9,24 +9,15 @@
 #include <vector>
 
 #include "kiln/gemm.hpp"
+#include "kiln/operation.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
 
-struct NamedValue {
-  std::string name;
-  std::int64_t value = 0;
-  friend bool operator==(const NamedValue&, const NamedValue&) = default;
-};
-
-struct NamedType {
-  std::string slot;
-  DType type = DType::f32;
-  friend bool operator==(const NamedType&, const NamedType&) = default;
-};
-
-/// One instance of an operation, as seen by templates, database and tuner. `sizes` may differ in a
-/// nearest match, `types` and `traits` never. For gemm:
+/// One instance of an operation, as seen by templates, database and tuner: what applications
+/// describe by a Gemm or an OperationProblem, with every field in the operation's order, so that
+/// equal problems have equal texts. `sizes` may differ in a nearest match, `types` and `traits`
+/// never. For gemm:
 ///   sizes  m n k
 ///   types  a b c d acc
 ///   traits trans_a trans_b (0 stored as written, 1 transposed), align_a align_b align_c align_d
@@ -85,8 +76,11 @@ enum class Work : std::uint8_t {
 };
 [[nodiscard]] Work work_of(const Problem& problem);
 
+/// What is said of a problem with Work::none: "D has no elements".
+[[nodiscard]] std::string_view no_results_text(const Problem& problem);
+
 /// Why no kernel is sought for a problem with less to do, "nothing to tune: ..."; else "".
-[[nodiscard]] std::string_view why_nothing_to_tune(const Problem& problem);
+[[nodiscard]] std::string why_nothing_to_tune(const Problem& problem);
 
 /// "nt" and the like to storage of A and B; nothing if malformed.
 [[nodiscard]] std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters);

@@ -173,7 +173,11 @@ class Bench {
                                   {static_cast<std::uint32_t>(threads), 1, 1},
                                   {1, 1, 1},
                                   0};
-    return device_.launch({functions_.at(kernel), geometry, &args}, stream);
+    LaunchRequest request;
+    request.function = functions_.at(kernel);
+    request.geometry = geometry;
+    request.arguments = &args;
+    return device_.launch(request, stream);
   }
 
   static void check(const DeviceStatus& status, const std::string& what) {

@@ -11,10 +11,10 @@
 
 namespace kiln::tools {
 
-void require_kernel(const Gemm& gemm) {
-  if (work_of(to_problem(gemm)) != Work::none) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{}: D has no elements, so no kernel runs for it", heading_text(gemm)));
+void require_kernel(const Problem& problem) {
+  if (work_of(problem) != Work::none) return;
+  throw Error(ErrorKind::usage, fmt::format("{}: {}, so no kernel runs for it",
+                                            heading_text(problem), no_results_text(problem)));
 }
 
 Config choose_config(const KernelTemplate& kernel_template, const Problem& problem,

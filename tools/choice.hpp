@@ -21,8 +21,8 @@ struct Chosen {
   std::string reason;
 };
 
-/// Throws Error(usage) for a problem whose D has no elements: no kernel runs for it.
-void require_kernel(const Gemm& gemm);
+/// Throws Error(usage) for a problem whose results have no elements: no kernel runs for it.
+void require_kernel(const Problem& problem);
 
 /// The valid configuration of `kernel_template` that has the chosen values and otherwise differs
 /// from the default in as little as possible. Throws Error(usage) when the template does not

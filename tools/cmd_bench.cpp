@@ -42,7 +42,7 @@ struct BenchOptions {
 
 struct BenchRow {
   std::string name;
-  GemmRequest request;
+  ProblemCase request;
   std::string unsupported;     ///< the reasons, when no template computes it
   std::string idle;            ///< why there is nothing to measure
   std::optional<Error> error;  ///< what ended this line of a suite
@@ -75,26 +75,24 @@ class Benchmark {
 
   [[nodiscard]] const DeviceInfo& info() const { return bench_.evaluator->info(); }
 
-  BenchRow measure(const std::string& name, const GemmRequest& problem) {
+  BenchRow measure(const std::string& name, const ProblemCase& problem) {
     BenchRow row{name, problem, "", "", {}, {}, {}, info().provenance == Provenance::modelled};
     const std::string device = context_.device().value;
     TuneRequest request;
-    request.gemm = problem.gemm;
-    request.alpha = problem.alpha;
-    request.beta = problem.beta;
+    request.tuned = problem;
     request.policy.cold = !options_.warm;
     request.strategy = default_strategy(device);
     request.candidate_timeout_s = default_candidate_timeout_s(device);
     request.templates = options_.selection.templates();
-    const Problem as_problem = to_problem(problem.gemm);
-    const Work work = work_of(as_problem);
+    const Work work = work_of(problem.problem);
     if (work == Work::none) {
-      row.idle = "nothing to measure: D has no elements, so a launch does nothing";
+      row.idle = fmt::format("nothing to measure: {}, so a launch does nothing",
+                             no_results_text(problem.problem));
       return row;
     }
     const auto& limits = info().limits;
     const auto space =
-        make_search_space(context_.catalog(), as_problem, limits, request.templates, {});
+        make_search_space(context_.catalog(), problem.problem, limits, request.templates, {});
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
         row.unsupported += fmt::format("{}{}", row.unsupported.empty() ? "" : "; ", reason);
@@ -103,10 +101,12 @@ class Benchmark {
     }
     if (!options_.tune.empty() && work == Work::all) tune_first(request);
     row.chosen =
-        options_.selection.choose(context_, request.gemm, info(), bench_.compiler->identity());
+        options_.selection.choose(context_, problem.problem, info(), bench_.compiler->identity());
     const bool asked = options_.against == kCublasLt;
-    const ContestRules rules{asked && work == Work::all, options_.rounds};
+    const bool has = has_baseline(problem.problem);
+    const ContestRules rules{asked && has && work == Work::all, options_.rounds};
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
+    if (asked && !has) row.contest.note = "cuBLASLt has no such operation";
     if (asked && work != Work::all) row.contest.note = "cuBLASLt takes no k of 0";
     return row;
   }
@@ -143,7 +143,7 @@ double geometric_mean(const std::vector<BenchRow>& rows) {
 }
 
 std::string row_text(const BenchRow& row) {
-  std::string text = heading_text(row.request.gemm) + "\n";
+  std::string text = heading_text(row.request.problem) + "\n";
   FactSheet facts;
   if (!row.idle.empty()) return fmt::format("{}  {}\n", text, row.idle);
   if (!row.unsupported.empty()) {
@@ -160,7 +160,7 @@ std::string row_text(const BenchRow& row) {
     facts.add("time", row.modelled ? fmt::format("{}, modelled: predicted, not measured",
                                                  time_text(timing.median_ns))
                                    : spread_text(timing));
-    facts.add("rate", rate_text(to_problem(row.request.gemm), timing.median_ns));
+    facts.add("rate", rate_text(row.request.problem, timing.median_ns));
     const bool asked = !row.contest.baselines.empty() || !row.contest.note.empty();
     if (asked) facts.add("ratio", ratio_text(row.contest));
   }
@@ -196,10 +196,10 @@ std::string table_text(const std::vector<BenchRow>& rows) {
     } else {
       const double time_ns = contest.ours->timing.median_ns;
       const bool compared = contest.compared();
-      table.add_row({row.name, heading_text(row.request.gemm), row.chosen.candidate.template_name,
-                     std::string(source_text(row.chosen)),
+      table.add_row({row.name, heading_text(row.request.problem),
+                     row.chosen.candidate.template_name, std::string(source_text(row.chosen)),
                      time_text(time_ns) + (row.modelled ? " modelled" : ""),
-                     rate_text(to_problem(row.request.gemm), time_ns),
+                     rate_text(row.request.problem, time_ns),
                      compared ? time_text(contest.baselines.front().timing.median_ns) : "",
                      compared ? fmt::format("{:.3f}", contest.ours->ratio) : "",
                      compared ? fmt::format("{:.3f}", contest.ours->ratio_spread) : "", "yes"});
@@ -222,7 +222,7 @@ std::string table_text(const std::vector<BenchRow>& rows) {
 Json row_json(const BenchRow& row) {
   Json json;
   if (!row.name.empty()) json["name"] = row.name;
-  const Problem problem = to_problem(row.request.gemm);
+  const Problem problem = row.request.problem;
   json["problem"] = to_json(problem);
   if (!row.idle.empty()) {
     json["idle"] = row.idle;
@@ -241,6 +241,7 @@ Json row_json(const BenchRow& row) {
   json.update(contest_json(row.contest));
   if (row.contest.measured()) {
     json["tflops"] = tera_flops(problem, row.contest.ours->timing.median_ns);
+    json["gbytes_per_s"] = giga_bytes(problem, row.contest.ours->timing.median_ns);
   }
   return json;
 }
@@ -257,8 +258,9 @@ int bench(Context& context, const BenchOptions& options) {
   check_bench_usage(options);
   const bool suite = !options.suite.empty();
   std::vector<SuiteLine> lines;
-  GemmRequest single;
+  ProblemCase single;
   if (suite) {
+    static_cast<void>(context.catalog());  // which declares the operations of its folders
     lines = read_suite(options.suite);
   } else {
     single = options.problem.request();
@@ -271,11 +273,11 @@ int bench(Context& context, const BenchOptions& options) {
   for_each_line(
       lines,
       [&](const SuiteLine& line) {
-        context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-        rows.push_back(benchmark.measure(line.name, {line.gemm, 1.0, 0.0}));
+        context.note(fmt::format("{}: {}", line.name, heading_text(line.tuned.problem)));
+        rows.push_back(benchmark.measure(line.name, line.tuned));
       },
       [&](const SuiteLine& line, const Error& error) {
-        rows.push_back({line.name, {line.gemm, 1.0, 0.0}, "", "", error, {}, {}, false});
+        rows.push_back({line.name, line.tuned, "", "", error, {}, {}, false});
       });
   if (context.flags.json) {
     Json document = json_document("bench");
@@ -294,11 +296,12 @@ int bench(Context& context, const BenchOptions& options) {
 
 }  // namespace
 
-Action add_bench(CLI::App& verb) {
+Action add_bench(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<BenchOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite, "Measure every line `name dtype M N K layout` of a file")
+  verb.add_option("--suite", o.suite,
+                  "Measure every line `name dtype M N K layout` of a file, or lines below a header")
       ->type_name("FILE");
   verb.add_option("--against", o.against,
                   "Compare with the fastest of all the algorithms that its heuristics return")

@@ -111,7 +111,7 @@ int list_devices(Context& context) {
 
 }  // namespace
 
-Action add_devices(CLI::App& /*verb*/) {
+Action add_devices(CLI::App& /*verb*/, const Operation& /*operation*/) {
   return list_devices;
 }
 

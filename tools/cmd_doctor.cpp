@@ -81,7 +81,7 @@ int doctor(Context& context) {
 
 }  // namespace
 
-Action add_doctor(CLI::App& verb) {
+Action add_doctor(CLI::App& verb, const Operation& /*operation*/) {
   const auto profile = std::make_shared<std::string>();
   verb.add_option("--save-profile", *profile,
                   "Instead, measure what the GPU can do at most and write it to this file, which "

@@ -38,7 +38,7 @@ int export_database(Context& context, const ExportOptions& options) {
   const auto store = context.open_for_reading(OpenMode::salvage);
   if (!store) throw Error(ErrorKind::not_found, "there is nothing to export");
   TrialFilter filter;
-  if (options.problem.given()) filter.problem = to_problem(options.problem.request().gemm);
+  if (options.problem.given()) filter.problem = options.problem.request().problem;
   std::ostringstream lines;
   const RowCount count = export_rows(*store, filter, lines);
   const std::string& fault = store->salvage_fault();
@@ -66,9 +66,9 @@ int export_database(Context& context, const ExportOptions& options) {
 
 int export_kernel(Context& context, const ExportOptions& options) {
   const Catalog& catalog = context.catalog();
-  const GemmRequest request = options.problem.request();
-  const Problem problem = to_problem(request.gemm);
-  require_kernel(request.gemm);
+  const ProblemCase request = options.problem.request();
+  const Problem& problem = request.problem;
+  require_kernel(problem);
   std::string name = options.template_name;
   DeviceLimits limits;
   Config config;
@@ -83,8 +83,8 @@ int export_kernel(Context& context, const ExportOptions& options) {
     const auto store = context.open_for_reading();
     if (!store)
       throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
-    const Trial best = stored_best(*store, problem, options.on,
-                                   context.command("tune gemm " + flags_text(request)));
+    const Trial best =
+        stored_best(*store, problem, options.on, context.command("tune " + problem_words(request)));
     name = best.key.template_name;
     config = best.key.config;
     if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {
@@ -92,7 +92,7 @@ int export_kernel(Context& context, const ExportOptions& options) {
           ErrorKind::not_found,
           fmt::format("the stored best was made with another version of {}; `{}` finds the best of "
                       "the current one",
-                      name, context.command("tune gemm " + flags_text(request))));
+                      name, context.command("tune " + problem_words(request))));
     }
     limits = known_limits(best.key.device.arch);
   }
@@ -132,9 +132,9 @@ int export_something(Context& context, const ExportOptions& options) {
 
 }  // namespace
 
-Action add_export(CLI::App& verb) {
+Action add_export(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ExportOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
   verb.add_flag("--database", o.database,
                 "Write trials and sessions as JSON lines (of one problem, if one is given)");

@@ -20,7 +20,7 @@ int import_file(Context& context, const std::string& file) {
 
 }  // namespace
 
-Action add_import(CLI::App& verb) {
+Action add_import(CLI::App& verb, const Operation& /*operation*/) {
   auto file = std::make_shared<std::string>();
   verb.add_option("file", *file, "File of JSON lines; - is stdin")->required()->type_name("FILE");
   return [file](Context& context) { return import_file(context, *file); };

@@ -42,7 +42,7 @@ struct InspectOptions {
 };
 
 struct Inspection {
-  GemmRequest request;
+  ProblemCase request;
   DeviceInfo device;
   Chosen chosen;
   PreparedCandidate prepared;
@@ -169,7 +169,7 @@ SourceLines source_of(const Inspection& inspection) {
 }
 
 std::string inspection_text(const Inspection& inspection, const InspectOptions& options) {
-  std::string text = fmt::format("{} on {}\n", heading_text(inspection.request.gemm),
+  std::string text = fmt::format("{} on {}\n", heading_text(inspection.request.problem),
                                  full_device_text(inspection.device));
   FactSheet sheet;
   add_choice(sheet, inspection.chosen);
@@ -241,7 +241,7 @@ Json launch_json(const LaunchProfile& launch, const SourceLines& source) {
 
 Json inspection_json(const Inspection& inspection) {
   Json document = json_document("inspect");
-  document["problem"] = to_json(to_problem(inspection.request.gemm));
+  document["problem"] = to_json(inspection.request.problem);
   document["device"] = inspection.device.spec;
   document["device_class"] = to_json(inspection.device.device_class);
   document.update(choice_json(inspection.chosen));
@@ -279,10 +279,9 @@ int inspect(Context& context, const InspectOptions& options) {
   const auto device = open_emulated(spec, emulation);
   inspection.device = device->info();
   const auto compiler = context.compiler();
-  inspection.chosen = options.selection.choose(context, inspection.request.gemm, inspection.device,
-                                               compiler->identity());
-  const GemmCase problem{inspection.request.gemm, inspection.request.alpha,
-                         inspection.request.beta};
+  inspection.chosen = options.selection.choose(context, inspection.request.problem,
+                                               inspection.device, compiler->identity());
+  const ProblemCase& problem = inspection.request;
   inspection.prepared = prepare_candidate(inspection.chosen.candidate, context.catalog(), *compiler,
                                           inspection.device.limits, {problem}, Admission::runnable,
                                           inspection.device.code);
@@ -300,9 +299,9 @@ int inspect(Context& context, const InspectOptions& options) {
 
 }  // namespace
 
-Action add_inspect(CLI::App& verb) {
+Action add_inspect(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<InspectOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   auto& o = *options;
   verb.add_option("--clusters", o.clusters,

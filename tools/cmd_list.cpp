@@ -57,6 +57,8 @@ Json line_json(const Line& line) {
 }
 
 int list_database(Context& context, const ListOptions& options) {
+  // Rates need the operations of the template path.
+  static_cast<void>(context.catalog());
   std::vector<Line> lines;
   if (const auto store = context.open_for_reading()) {
     lines = lines_of(*store, options.on);
@@ -81,7 +83,7 @@ int list_database(Context& context, const ListOptions& options) {
                {"last run"}});
   for (const auto& [summary, last_run] : lines) {
     const auto& best = summary.best;
-    table.add_row({heading_text(request_of(summary.problem).gemm),
+    table.add_row({heading_text(summary.problem),
                    fmt::format("{} {}", summary.device.name, summary.device.arch),
                    best ? best->key.template_name : "none", best ? merit_text(*best) : "",
                    best && best->timing ? rate_text(summary.problem, best->timing->median_ns) : "",
@@ -98,7 +100,7 @@ int list_database(Context& context, const ListOptions& options) {
 
 }  // namespace
 
-Action add_list(CLI::App& verb) {
+Action add_list(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<ListOptions>();
   verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
       ->type_name("TEXT");

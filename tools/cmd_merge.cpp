@@ -44,7 +44,7 @@ int merge_databases(Context& context, const MergeOptions& options) {
 
 }  // namespace
 
-Action add_merge(CLI::App& verb) {
+Action add_merge(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<MergeOptions>();
   verb.add_option("target", options->target, "Database to add to; created if there is none")
       ->required()

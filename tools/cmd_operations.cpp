@@ -291,7 +291,7 @@ int list(Context& context) {
 
 }  // namespace
 
-Action add_operations(CLI::App& verb) {
+Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
   auto name = std::make_shared<std::string>();
   verb.add_option("name", *name, "Operation to describe in full")->type_name("NAME");
   return

@@ -59,7 +59,7 @@ int prune(Context& context, const PruneOptions& options) {
 
 }  // namespace
 
-Action add_prune(CLI::App& verb) {
+Action add_prune(CLI::App& verb, const Operation& /*operation*/) {
   auto options = std::make_shared<PruneOptions>();
   verb.add_option("--older", options->older, "Remove trials of this age and older (default 30d)")
       ->type_name("TIME");

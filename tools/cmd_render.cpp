@@ -29,56 +29,23 @@ struct RenderOptions {
   ProblemFlags problem;
 };
 
-/// The type that a template takes for a slot, the first of those that it lists.
-DType first_type(const TypeRow& row, std::string_view name) {
-  const auto slot = std::ranges::find(row.slots, name, &TypeRow::Slot::name);
-  return slot->allowed.empty() ? first_type(row, slot->same_as.front()) : slot->allowed.front();
-}
-
-/// A problem that has no flags of its own: one of a declared operation, with the template's first
-/// types and sizes as near to `size` as they may be.
-Problem some_problem(const KernelTemplate& kernel_template, std::int64_t size) {
-  const Operation& operation = *find_operation(kernel_template.operation());
-  const TypeRow& row = kernel_template.type_rows().front();
-  Problem problem;
-  problem.operation = operation.name;
-  for (const SizeSpec& each : operation.sizes) {
-    problem.sizes.push_back({each.name, std::clamp(size, each.least, each.most)});
-  }
-  for (const auto& slot : operation.type_slots) {
-    problem.types.push_back({slot, first_type(row, slot)});
-  }
-  for (const TraitSpec& trait : operation.traits) {
-    problem.traits.push_back({trait.name, trait.values.front()});
-  }
-  return problem;
-}
-
 /// Sizes do not enter the text; they only decide which configurations are valid. Where none is
 /// given, any that takes the configuration will do.
 std::pair<Problem, Config> choose_for_some_size(const KernelTemplate& kernel_template,
                                                 const DeviceLimits& limits,
                                                 const RenderOptions& options) {
   const Choices choices = parse_choices("--set", options.set);
-  const bool is_declared = find_operation(kernel_template.operation())->reference.has_value();
-  if (is_declared && options.problem.given()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} computes {}, and the flags of a problem are those of gemm; leave "
-                            "them out, --set chooses values of tunables",
-                            kernel_template.name(), kernel_template.operation()));
-  }
   std::optional<Error> refused;
   for (const std::int64_t size :
        {kDefaultSize, kDefaultSize / 4, kDefaultSize / 16, kDefaultSize / 64}) {
-    const Problem problem = is_declared ? some_problem(kernel_template, size)
-                                        : to_problem(options.problem.request(size).gemm);
+    const Problem problem = options.problem.request(size).problem;
     try {
       return {problem, choose_config(kernel_template, problem, limits, choices)};
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::usage) throw;
       if (!refused) refused = error;
     }
-    if (!is_declared && options.problem.missing_sizes().empty()) break;
+    if (options.problem.missing_sizes().empty()) break;
   }
   throw *refused;
 }
@@ -107,7 +74,7 @@ int render_template(Context& context, const RenderOptions& options) {
 
 }  // namespace
 
-Action add_render(CLI::App& verb) {
+Action add_render(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RenderOptions>();
   verb.add_option("template", options->template_name,
                   "Name of the template, as `kiln templates` lists it")
@@ -121,7 +88,7 @@ Action add_render(CLI::App& verb) {
       ->type_name("ARCH");
   verb.add_option("-o,--output", options->output, "File to write (default: stdout)")
       ->type_name("FILE");
-  options->problem.add_to(verb, ProblemFlags::Operation::none);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::none);
   return [options](Context& context) { return render_template(context, *options); };
 }
 

@@ -18,6 +18,7 @@
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/quantity.hpp"
 #include "tools/run_check.hpp"
 #include "tools/verbs.hpp"
@@ -90,7 +91,7 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
 
 /// What one run found, for either form of output.
 struct RunReport {
-  GemmRequest request;
+  GemmCase request;
   std::string device;
   bool emulated = false;
   RunCheck check;
@@ -151,7 +152,7 @@ std::string report_text(const RunReport& report, const Kernel& kernel, double be
   facts.add("counters", fmt::format("{} compiled, {} loaded from the cubin store, {}",
                                     report.counters.compiles, report.counters.cubin_hits,
                                     counted(report.counters.database_reads, "database read")));
-  return fmt::format("{} on {}\n{}", heading_text(report.request.gemm), report.device,
+  return fmt::format("{} on {}\n{}", heading_text(to_problem(report.request.gemm)), report.device,
                      facts.text());
 }
 
@@ -168,7 +169,7 @@ void open_context(const Context& context) {
 
 int run_problem(Context& context, const RunOptions& options) {
   RunReport report;
-  report.request = options.problem.request();
+  report.request = gemm_case_of(options.problem.request());
   const auto& gemm = report.request.gemm;
   if (!names_emulated_device(context.device().value)) open_context(context);
 
@@ -237,9 +238,9 @@ int run_problem(Context& context, const RunOptions& options) {
 
 }  // namespace
 
-Action add_run(CLI::App& verb) {
+Action add_run(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<RunOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   verb.add_option(
           "--mode", options->mode,
           "What the library does when nothing tuned is known (default: KILN_MODE, else use)")

@@ -258,8 +258,8 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
 }
 
 int show_problem(Context& context, const ShowOptions& options) {
-  const GemmRequest request = options.problem.request();
-  const Problem problem = to_problem(request.gemm);
+  const ProblemCase request = options.problem.request();
+  const Problem& problem = request.problem;
   const auto store = context.open_for_reading();
   std::vector<Shelf> shelves;
   if (store) {
@@ -273,14 +273,14 @@ int show_problem(Context& context, const ShowOptions& options) {
     }
   }
   if (const auto why = why_nothing_to_tune(problem); shelves.empty() && !why.empty()) {
-    throw Error(ErrorKind::not_found, fmt::format("{}: {}", heading_text(request.gemm), why));
+    throw Error(ErrorKind::not_found, fmt::format("{}: {}", heading_text(problem), why));
   }
   if (shelves.empty()) {
     throw Error(
         ErrorKind::not_found,
-        fmt::format("nothing is stored for {}{}\nkiln: `{}` tunes it", heading_text(request.gemm),
+        fmt::format("nothing is stored for {}{}\nkiln: `{}` tunes it", heading_text(problem),
                     store ? neighbours_text(context, *store, problem, options.on) : "",
-                    context.command("tune gemm " + flags_text(request))));
+                    context.command("tune " + problem_words(request))));
   }
   if (context.flags.json) {
     Json document = json_document("show");
@@ -290,7 +290,7 @@ int show_problem(Context& context, const ShowOptions& options) {
     context.print(json_text(document));
     return kExitOk;
   }
-  std::string text = heading_text(request.gemm) + "\n";
+  std::string text = heading_text(problem) + "\n";
   for (const auto& shelf : shelves) text += "\n" + shelf_text(shelf, options);
   context.print(text + next_steps(request, context));
   return kExitOk;
@@ -298,9 +298,9 @@ int show_problem(Context& context, const ShowOptions& options) {
 
 }  // namespace
 
-Action add_show(CLI::App& verb) {
+Action add_show(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<ShowOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   verb.add_option("--on", options->on, "Only devices whose name or architecture contains this")
       ->type_name("TEXT");
   verb.add_option("--top", options->top, "Best candidates to show (default 5)")

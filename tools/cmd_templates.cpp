@@ -150,17 +150,16 @@ void add_offer(Json& json, const Offer& offer) {
 
 /// The problem that was asked about. Sizes that were left out are taken as kDefaultSize, and said
 /// to be when others were not: then they are no matter of indifference.
-GemmRequest asked_problem(const Context& context, const TemplatesOptions& options) {
+Problem asked_problem(const Context& context, const TemplatesOptions& options) {
   const auto missing = options.problem.missing_sizes();
-  if (!missing.empty() && missing.size() < 3) {
+  if (!missing.empty() && options.problem.has_sizes()) {
     context.note(fmt::format("{} not given; using {}", fmt::join(missing, ", "), kDefaultSize));
   }
-  return options.problem.request(kDefaultSize);
+  return options.problem.request(kDefaultSize).problem;
 }
 
 int list_for_problem(Context& context, const TemplatesOptions& options) {
-  const auto request = asked_problem(context, options);
-  const Problem problem = to_problem(request.gemm);
+  const Problem problem = asked_problem(context, options);
   const DeviceLimits limits = context.limits(options.arch);
   Json document = json_document("templates");
   document["templates"] = Json::array();
@@ -179,7 +178,7 @@ int list_for_problem(Context& context, const TemplatesOptions& options) {
                    offer.default_config ? offer.default_config->canonical() : offer.why_not});
   }
   context.print(context.flags.json ? json_text(document)
-                                   : fmt::format("for {} on {}\n{}", heading_text(request.gemm),
+                                   : fmt::format("for {} on {}\n{}", heading_text(problem),
                                                  limits.arch, table.text()));
   return kExitOk;
 }
@@ -246,9 +245,9 @@ int describe_template(Context& context, const TemplatesOptions& options) {
   std::optional<Offer> offer;
   std::string heading;
   if (options.problem.given()) {
-    const auto request = asked_problem(context, options);
-    heading = heading_text(request.gemm);
-    offer = offer_of(kernel_template, to_problem(request.gemm), context.limits(options.arch));
+    const Problem problem = asked_problem(context, options);
+    heading = heading_text(problem);
+    offer = offer_of(kernel_template, problem, context.limits(options.arch));
   }
   if (context.flags.json) {
     Json document = json_document("template");
@@ -260,7 +259,8 @@ int describe_template(Context& context, const TemplatesOptions& options) {
   std::string text = template_text(kernel_template);
   text += fmt::format("\n{} combinations", count_text(raw_size(kernel_template)));
   if (!offer) {
-    text += "; with a problem (--m --n --k ...) also how many are valid\n";
+    text += fmt::format("; with a problem ({}) also how many are valid\n",
+                        fmt::join(options.problem.missing_sizes(), " "));
   } else if (!offer->why_not.empty()) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,
                         offer->why_not);
@@ -275,14 +275,14 @@ int describe_template(Context& context, const TemplatesOptions& options) {
 
 }  // namespace
 
-Action add_templates(CLI::App& verb) {
+Action add_templates(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TemplatesOptions>();
   verb.add_option("name", options->name, "Template to describe in full")->type_name("TEMPLATE");
   verb.add_option("--arch", options->arch,
                   "Obey the limits of this architecture (default: of the device)")
       ->type_name("ARCH");
   verb.add_flag("--names", options->names, "Print only the names, one per line");
-  options->problem.add_to(verb, ProblemFlags::Operation::none);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::none);
   return [options](Context& context) {
     return options->name.empty() ? list_templates(context, *options)
                                  : describe_template(context, *options);

@@ -75,13 +75,11 @@ Budget budget_of(const TuneOptions& options) {
 }
 
 TuneRequest tune_request(const Context& context, const TuneOptions& options,
-                         const GemmRequest& problem) {
+                         const ProblemCase& problem) {
   // Without running there is no device.
   const std::string device = options.compile_only ? "" : context.device().value;
   TuneRequest request;
-  request.gemm = problem.gemm;
-  request.alpha = problem.alpha;
-  request.beta = problem.beta;
+  request.tuned = problem;
   request.templates = split_list(options.templates);
   request.choices = parse_choices("--set", options.set);
   request.strategy = options.strategy.empty() ? default_strategy(device) : options.strategy;
@@ -99,11 +97,11 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
 }
 
 /// What is known before anything is tuned.
-TuneReport report_for(const std::string& name, const GemmRequest& problem) {
+TuneReport report_for(const std::string& name, const ProblemCase& problem) {
   TuneReport report;
   report.name = name;
   report.request = problem;
-  report.idle = why_nothing_to_tune(to_problem(problem.gemm));
+  report.idle = why_nothing_to_tune(problem.problem);
   return report;
 }
 
@@ -143,12 +141,12 @@ class Tuning {
     }
   }
 
-  TuneReport tune_one(const std::string& name, const GemmRequest& problem) {
+  TuneReport tune_one(const std::string& name, const ProblemCase& problem) {
     TuneReport report = report_for(name, problem);
     if (!report.idle.empty()) return report;
     report.provenance = provenance();
     const TuneRequest request = tune_request(context_, options_, problem);
-    const auto space = space_of(to_problem(problem.gemm), request);
+    const auto space = space_of(problem.problem, request);
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
         report.unsupported += fmt::format("  {}\n", reason);
@@ -163,7 +161,7 @@ class Tuning {
                                             bench_.compiler, *store_, bar, stop)
                         : tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
                                *store_, bar, stop);
-    if (report.result->best && wants_baseline() && !stop) {
+    if (report.result->best && wants_baseline(problem) && !stop) {
       bar.clear();
       const auto& key = report.result->best->key;
       try {
@@ -194,8 +192,9 @@ class Tuning {
     return options_.compile_only ? Provenance::compiled : bench_.evaluator->info().provenance;
   }
   /// A library's kernels run on no emulated GPU.
-  [[nodiscard]] bool wants_baseline() const {
-    return !options_.no_baseline && provenance() == Provenance::measured;
+  [[nodiscard]] bool wants_baseline(const ProblemCase& problem) const {
+    return !options_.no_baseline && provenance() == Provenance::measured &&
+           has_baseline(problem.problem);
   }
 
   Context& context_;
@@ -204,11 +203,6 @@ class Tuning {
   Workbench bench_;
   std::optional<TuningStore> store_;
 };
-
-/// Any beta but zero asks for kernels that read C.
-GemmRequest request_of_line(const SuiteLine& line) {
-  return {line.gemm, 1.0, line.gemm.reads_c ? 1.0 : 0.0};
-}
 
 int tune_lines(Context& context, Tuning& tuning, const std::vector<SuiteLine>& lines) {
   using enum Table::Align;
@@ -233,13 +227,13 @@ int tune_lines(Context& context, Tuning& tuning, const std::vector<SuiteLine>& l
   for_each_line(
       lines,
       [&](const SuiteLine& line) {
-        context.note(fmt::format("{}: {}", line.name, heading_text(line.gemm)));
-        add(tuning.tune_one(line.name, request_of_line(line)));
+        context.note(fmt::format("{}: {}", line.name, heading_text(line.tuned.problem)));
+        add(tuning.tune_one(line.name, line.tuned));
       },
       [&](const SuiteLine& line, const Error& error) {
         TuneReport failed;
         failed.name = line.name;
-        failed.request = request_of_line(line);
+        failed.request = line.tuned;
         failed.error = error;
         add(failed);
       });
@@ -248,9 +242,10 @@ int tune_lines(Context& context, Tuning& tuning, const std::vector<SuiteLine>& l
 }
 
 int tune_suite(Context& context, const TuneOptions& options) {
+  static_cast<void>(context.catalog());  // which declares the operations of its folders
   const auto lines = read_suite(options.suite);
   // Mistakes in flags show before a device is sought, and once.
-  (void)tune_request(context, options, request_of_line(lines.front()));
+  (void)tune_request(context, options, lines.front().tuned);
   const StopSignal signals;
   Tuning tuning(context, options);
   if (StopSignal::requested()) return kExitInterrupted;
@@ -258,7 +253,7 @@ int tune_suite(Context& context, const TuneOptions& options) {
 }
 
 int tune_stale(Context& context, const TuneOptions& options) {
-  (void)tune_request(context, options, {Gemm::of(DType::f16, 1, 1, 1), 1.0, 0.0});
+  (void)tune_request(context, options, {});
   const StopSignal signals;
   Tuning tuning(context, options);
   if (StopSignal::requested()) return kExitInterrupted;
@@ -274,7 +269,7 @@ int tune_stale(Context& context, const TuneOptions& options) {
 }
 
 int tune_problem(Context& context, const TuneOptions& options) {
-  const GemmRequest problem = options.problem.request();
+  const ProblemCase problem = options.problem.request();
   // Mistakes in flags show before a device is sought.
   (void)tune_request(context, options, problem);
   if (const auto report = report_for("", problem); !report.idle.empty()) {
@@ -289,11 +284,12 @@ int tune_problem(Context& context, const TuneOptions& options) {
 
 }  // namespace
 
-Action add_tune(CLI::App& verb) {
+Action add_tune(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<TuneOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::optional);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::optional);
   auto& o = *options;
-  verb.add_option("--suite", o.suite, "Tune every line `name dtype M N K layout` of a file")
+  verb.add_option("--suite", o.suite,
+                  "Tune every line `name dtype M N K layout` of a file, or lines below a header")
       ->type_name("FILE");
   verb.add_flag(
       "--stale", o.stale,

@@ -20,7 +20,6 @@
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 #include "tools/workbench.hpp"
-#include "tuner/error_bound.hpp"
 #include "tuner/local_evaluator.hpp"
 #include "tuner/verifier.hpp"
 
@@ -36,19 +35,19 @@ struct VerifyOptions {
 
 /// What the verifier says of one candidate, and on an emulated GPU what its checks found.
 struct Judgement {
-  GemmRequest request;
+  ProblemCase request;
   DeviceInfo device;
   Chosen chosen;
   RenderedKernel rendered;
   Outcome outcome = Outcome::ok;
   std::string message;
   Verification verification;
-  std::vector<Gemm> judged_on;  ///< the sizes that it is right on; none if it is not
-  bool too_large = false;       ///< the problem itself is not one of them
-  std::size_t ragged = 0;       ///< sizes besides it, deep ones not counted, that are valid
-  bool exact = false;           ///< whole numbers had to come out exactly
-  bool checked = false;         ///< whether `findings` say anything
-  bool found = false;           ///< it ran to its end, and the verdict is what the checks found
+  std::vector<Problem> judged_on;  ///< the sizes that it is right on; none if it is not
+  bool too_large = false;          ///< the problem itself is not one of them
+  std::size_t ragged = 0;          ///< sizes besides it, deep ones not counted, that are valid
+  bool exact = false;              ///< whole numbers had to come out exactly
+  bool checked = false;            ///< whether `findings` say anything
+  bool found = false;              ///< it ran to its end, and the verdict is what the checks found
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -71,13 +70,17 @@ void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t 
     has_deep = has_deep || i >= first_deep;
     setup.cases[kept] = setup.cases[i];
     setup.reference_geometry[kept] = setup.reference_geometry[i];
+    if (!setup.reference_plans.empty()) setup.reference_plans[kept] = setup.reference_plans[i];
     job.geometry[kept] = job.geometry[i];
+    job.arguments[kept] = job.arguments[i];
     job.workspace_bytes[kept] = job.workspace_bytes[i];
     ++kept;
   }
   setup.cases.resize(kept);
   setup.reference_geometry.resize(kept);
+  if (!setup.reference_plans.empty()) setup.reference_plans.resize(kept);
   job.geometry.resize(kept);
+  job.arguments.resize(kept);
   job.workspace_bytes.resize(kept);
 }
 
@@ -105,15 +108,14 @@ class Judge {
 
   void judge(Judgement& judgement, const TuneRequest& request) {
     const DeviceInfo& info = evaluator().info();
-    EvaluationSetup setup = make_setup(request, context_.catalog(), compiler(), info);
+    EvaluationSetup setup = make_setup(request, compiler(), info);
     auto prepared = prepare_candidate(judgement.chosen.candidate, context_.catalog(), compiler(),
                                       info.limits, setup.cases, Admission::runnable, info.code);
     judgement.rendered = std::move(prepared.rendered);
     judgement.outcome = prepared.outcome;
     judgement.message = prepared.message;
     if (prepared.outcome != Outcome::ok) return;
-    const std::size_t deep =
-        deep_cases(request.gemm, request.alpha, request.beta, info.most_products).size();
+    const std::size_t deep = count_deep(request.tuned, info.most_products);
     const auto first_deep = setup.cases.end() - static_cast<std::ptrdiff_t>(deep);
     judgement.ragged =
         count_ragged(context_.catalog().at(judgement.rendered.template_name),
@@ -129,16 +131,15 @@ class Judge {
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
-    judgement.too_large = !is_checkable(info, setup.cases.front().gemm);
-    const Gemm& tuned = setup.cases.front().gemm;
-    judgement.exact = plan_exact(tuned).possible && tuned.epilogue.is_default();
+    judgement.too_large = !is_checkable(info, setup.cases.front());
+    judgement.exact = is_judged_exactly(setup);
     Evaluation evaluation = evaluate(prepared.job);
     judgement.outcome = evaluation.outcome;
     judgement.message = std::move(evaluation.message);
     // The first wrong case ends it; the message names that one.
-    for (const GemmCase& problem : setup.cases) {
-      const bool run = evaluation.outcome == Outcome::ok && is_checkable(info, problem.gemm);
-      if (run) judgement.judged_on.push_back(problem.gemm);
+    for (const ProblemCase& one : setup.cases) {
+      const bool run = evaluation.outcome == Outcome::ok && is_checkable(info, one);
+      if (run) judgement.judged_on.push_back(one.problem);
     }
     judgement.verification = std::move(evaluation.verification);
     judgement.checked = checks();
@@ -200,8 +201,10 @@ std::string verdict_text(const Judgement& judgement) {
 
 std::string sizes_text(const Judgement& judgement) {
   std::vector<std::string> sizes;
-  for (const Gemm& gemm : judgement.judged_on) {
-    sizes.push_back(fmt::format("{} x {} x {}", gemm.m, gemm.n, gemm.k));
+  for (const Problem& problem : judgement.judged_on) {
+    std::vector<std::int64_t> values;
+    for (const NamedValue& size : problem.sizes) values.push_back(size.value);
+    sizes.push_back(fmt::format("{}", fmt::join(values, " x ")));
   }
   const std::string run = fmt::format("{}", fmt::join(sizes, ", "));
   if (!judgement.too_large) return run;
@@ -248,7 +251,7 @@ std::string judgement_text(const Judgement& judgement) {
     }
   }
   facts.add("checks", checks_text(judgement));
-  return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.gemm),
+  return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.problem),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));
 }
 
@@ -268,7 +271,7 @@ Json finding_json(const emulated::Report& finding, const SourceLines& lines) {
 
 Json judgement_json(const Judgement& judgement) {
   Json document = json_document("verify");
-  document["problem"] = to_json(to_problem(judgement.request.gemm));
+  document["problem"] = to_json(judgement.request.problem);
   document["device"] = judgement.device.spec;
   document["device_class"] = to_json(judgement.device.device_class);
   document.update(choice_json(judgement.chosen));
@@ -276,8 +279,10 @@ Json judgement_json(const Judgement& judgement) {
   document["found_by_checks"] = judgement.found;
   if (!judgement.message.empty()) document["message"] = judgement.message;
   document["run_on"] = Json::array();
-  for (const Gemm& gemm : judgement.judged_on) {
-    document["run_on"].push_back({{"m", gemm.m}, {"n", gemm.n}, {"k", gemm.k}});
+  for (const Problem& problem : judgement.judged_on) {
+    Json sizes = Json::object();
+    for (const NamedValue& size : problem.sizes) sizes[size.name] = size.value;
+    document["run_on"].push_back(std::move(sizes));
   }
   document["ragged_sizes"] = judgement.ragged;
   document["verified"] = judgement.verification.passed;
@@ -294,17 +299,16 @@ Json judgement_json(const Judgement& judgement) {
 }
 
 /// Nothing runs, so nothing can be wrong.
-int report_idle(Context& context, const Gemm& gemm) {
+int report_idle(Context& context, const Problem& problem) {
   if (context.flags.json) {
     Json document = json_document("verify");
-    document["problem"] = to_json(to_problem(gemm));
+    document["problem"] = to_json(problem);
     document["outcome"] = to_string(Outcome::ok);
     document["run_on"] = Json::array();
     context.print(json_text(document));
   } else {
-    context.print(
-        fmt::format("{}\n  nothing to verify: D has no elements, so a launch does nothing\n",
-                    heading_text(gemm)));
+    context.print(fmt::format("{}\n  nothing to verify: {}, so a launch does nothing\n",
+                              heading_text(problem), no_results_text(problem)));
   }
   return kExitOk;
 }
@@ -314,22 +318,19 @@ int verify(Context& context, const VerifyOptions& options) {
   Judgement judgement;
   judgement.request = options.problem.request();
   TuneRequest request;
-  request.gemm = judgement.request.gemm;
-  request.alpha = judgement.request.alpha;
-  request.beta = judgement.request.beta;
+  request.tuned = judgement.request;
   request.seed = options.seed;
   request.candidate_timeout_s = parse_limit_s("--timeout", options.timeout);
   request.thoroughness = Thoroughness::deep;
   request.policy.cold = false;  // nothing is timed, so one set of operands will do
-  if (work_of(to_problem(request.gemm)) == Work::none) {
-    return report_idle(context, judgement.request.gemm);
-  }
+  const Problem& problem = judgement.request.problem;
+  if (work_of(problem) == Work::none) return report_idle(context, problem);
 
   const std::string spec = emulated_by_default(context);
   Judge judge(context, spec, request.candidate_timeout_s);
   judgement.device = judge.evaluator().info();
-  judgement.chosen = options.selection.choose(context, judgement.request.gemm, judgement.device,
-                                              judge.compiler().identity());
+  judgement.chosen =
+      options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));
@@ -338,9 +339,9 @@ int verify(Context& context, const VerifyOptions& options) {
 
 }  // namespace
 
-Action add_verify(CLI::App& verb) {
+Action add_verify(CLI::App& verb, const Operation& operation) {
   auto options = std::make_shared<VerifyOptions>();
-  options->problem.add_to(verb, ProblemFlags::Operation::required);
+  options->problem.add_to(verb, operation, ProblemFlags::Word::required);
   options->selection.add_to(verb);
   verb.add_option("--timeout", options->timeout,
                   "Time-out of one launch; on a GPU, of all of them together (default 60s)")

@@ -10,7 +10,7 @@
 
 namespace kiln::tools {
 
-Action add_worker(CLI::App& /*verb*/) {
+Action add_worker(CLI::App& /*verb*/, const Operation& /*operation*/) {
   return [](Context& context) {
     // Ctrl-C is for the parent, which ends the run and closes the pipe when it is ready.
     std::signal(SIGINT, SIG_IGN);

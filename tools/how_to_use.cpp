@@ -9,8 +9,11 @@
 #include <numeric>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "runtime/device.hpp"
+#include "tools/gemm_flags.hpp"
 #include "tools/quantity.hpp"
+#include "tools/workbench.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -52,9 +55,8 @@ std::string library_options(const GlobalFlags& flags) {
   return fields.empty() ? "" : fmt::format("{{{}}}", fmt::join(fields, ", "));
 }
 
-}  // namespace
-
-GemmRequest request_of(const Problem& problem) {
+/// A gemm of that problem.
+GemmCase gemm_case_of_problem(const Problem& problem) {
   Gemm gemm;
   gemm.m = problem.size("m").value_or(0);
   gemm.n = problem.size("n").value_or(0);
@@ -91,7 +93,7 @@ GemmRequest request_of(const Problem& problem) {
   return {normalised(gemm), 1.0, 0.0};
 }
 
-std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags) {
+std::string gemm_snippet(const Gemm& gemm, const GlobalFlags& flags) {
   const auto storage = [](Storage s) { return s == Storage::n ? "n" : "t"; };
   const auto type = [](DType t) { return fmt::format("kiln::DType::{}", to_string(t)); };
   std::string text =
@@ -124,14 +126,31 @@ std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags) {
   return text + fmt::format("library.get(problem).launch(stream, {{{}}});\n", operands);
 }
 
-std::string next_steps(const GemmRequest& request, const Context& context) {
-  const auto problem = flags_text(request);
+}  // namespace
+
+ProblemCase case_of(const Problem& problem) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr) {
+    throw Error(ErrorKind::usage,
+                fmt::format("no file declares the operation {}; name its folder with "
+                            "--template-path",
+                            problem.operation));
+  }
+  return operation->reference ? declared_case(*operation, problem, {})
+                              : problem_case(gemm_case_of_problem(problem));
+}
+
+std::string cpp_snippet(const ProblemCase& one, const GlobalFlags& flags) {
+  return gemm_snippet(gemm_of(one), flags);
+}
+
+std::string next_steps(const ProblemCase& request, const Context& context) {
+  const auto problem = problem_words(request);
   const auto device = context.device();
   const bool emulated = names_emulated_device(device.value);
   std::string text = "\nuse it\n";
   const auto add = [&](std::string_view verb, const std::string& more) {
-    text +=
-        fmt::format("  {}\n", context.command(fmt::format("{} gemm {}{}", verb, problem, more)));
+    text += fmt::format("  {}\n", context.command(fmt::format("{} {}{}", verb, problem, more)));
   };
   add("show", "");
   if (emulated) {
@@ -141,13 +160,13 @@ std::string next_steps(const GemmRequest& request, const Context& context) {
       add(verb, named ? "" : " --device " + device.value);
     }
   } else {
-    add("bench", " --against cublaslt");
+    add("bench", has_baseline(request.problem) ? " --against cublaslt" : "");
     add("run", "");
   }
   text += "or in C++ (#include <kiln/kiln.hpp>)\n";
   GlobalFlags flags = context.flags;
   if (emulated) flags.device = device.value;
-  const std::string snippet = cpp_snippet(request.gemm, flags);
+  const std::string snippet = cpp_snippet(request, flags);
   for (std::size_t start = 0; start < snippet.size();) {
     const auto end = snippet.find('\n', start);
     text += fmt::format("  {}\n", snippet.substr(start, end - start));

@@ -10,16 +10,17 @@
 
 namespace kiln::tools {
 
-/// The gemm that a stored problem stands for. What the database does not keep is chosen: tight
-/// leading dimensions where they have the stored alignment, else the shortest padded ones.
-[[nodiscard]] GemmRequest request_of(const Problem& problem);
+/// The case that a stored problem stands for. What the database does not keep is chosen: the usual
+/// scalars, and of a gemm tight leading dimensions where they have the stored alignment, else the
+/// shortest padded ones. Throws Error(usage) if the problem's operation is not declared.
+[[nodiscard]] ProblemCase case_of(const Problem& problem);
 
 /// C++ that gets and launches the kernel, for copying into a program. `flags`: what the library is
 /// to be opened with, as far as it is not the default.
-[[nodiscard]] std::string cpp_snippet(const Gemm& gemm, const GlobalFlags& flags = {});
+[[nodiscard]] std::string cpp_snippet(const ProblemCase& one, const GlobalFlags& flags = {});
 
 /// What to type next after tuning: show, bench, run, and the C++, each with the flags that the
 /// run was given to find its files by.
-[[nodiscard]] std::string next_steps(const GemmRequest& request, const Context& context);
+[[nodiscard]] std::string next_steps(const ProblemCase& request, const Context& context);
 
 }  // namespace kiln::tools

@@ -62,15 +62,16 @@ LineProfile total_of(const emulated::FactSheet& facts) {
 
 std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
                                              const PreparedCandidate& prepared,
-                                             const GemmCase& problem, int clusters) {
+                                             const ProblemCase& problem, int clusters) {
   DeviceStatus status;
   const auto module = device.load(prepared.job.unit.cubin, prepared.job.unit.names, status);
   require(status, "loading the kernel");
 
   MemoryLedger ledger(device, device.free_memory_bytes());
-  OperandSet operands(ledger, problem.gemm, "the operands");
-  for (const Matrix* matrix : {&operands.a, &operands.b, &operands.c, &operands.d}) {
-    if (matrix->shape().bytes() > 0) device.fill(matrix->data(), 0, matrix->shape().bytes());
+  OperandSet operands(ledger, problem, "the operands");
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    const Matrix& matrix = operands[i];
+    if (!matrix.is_empty()) device.fill(matrix.data(), 0, matrix.shape().bytes());
   }
   const std::int64_t workspace_bytes = prepared.job.workspace_bytes.front();
   DeviceBuffer workspace;
@@ -78,7 +79,8 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     workspace = DeviceBuffer(ledger, workspace_bytes, "the workspace");
     device.fill(workspace.address(), 0, workspace_bytes);
   }
-  const GemmArgs arguments = operands.arguments(problem.alpha, problem.beta, workspace.address());
+  const RunArguments run = operands.arguments(problem.scalars, workspace.address());
+  const ArgumentValues values{run.operands, {}, {}, run.scalars, run.workspace};
 
   std::vector<LaunchProfile> profiles;
   const auto functions = module->functions();
@@ -89,7 +91,14 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
-    const LaunchRequest request{functions[i], geometry[i], &arguments, sizeof(arguments)};
+    const ArgumentPlan& plan = prepared.job.arguments.front()[i];
+    std::vector<std::byte> argument(plan.image.size());
+    fill_argument(plan, values, argument.data());
+    const LaunchRequest request{.function = functions[i],
+                                .geometry = geometry[i],
+                                .arguments = argument.data(),
+                                .argument_bytes = argument.size(),
+                                .parameters = plan.parameters};
     profile.facts = device.count(request, clusters, status);
     require(status, "running the kernel");
     profile.prediction = device.predict(request, status);

@@ -50,7 +50,8 @@ struct LaunchProfile {
 /// Error(usage) when the operands do not fit.
 [[nodiscard]] std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
                                                            const PreparedCandidate& prepared,
-                                                           const GemmCase& problem, int clusters);
+                                                           const ProblemCase& problem,
+                                                           int clusters);
 
 /// The lines of a fact sheet, heaviest first, and all of it as if it were one.
 [[nodiscard]] std::vector<LineProfile> lines_of(const emulated::FactSheet& facts);

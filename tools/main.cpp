@@ -12,5 +12,5 @@ int main(int argc, char** argv) {
   // A limit on file sizes is then an error of the write, with a text, and not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   kiln::emulated::register_emulator();
-  return kiln::tools::Program().run(argc, argv);
+  return kiln::tools::Program(kiln::tools::asked_operation(argc, argv)).run(argc, argv);
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
@@ -17,8 +18,6 @@
 
 namespace kiln::tools {
 namespace {
-
-constexpr std::string_view kJsonFlag = "--json";
 
 std::string_view name_of(ErrorKind kind) {
   switch (kind) {
@@ -61,42 +60,20 @@ std::vector<std::string> known_words(const CLI::App& app) {
 
 }  // namespace
 
-Program::Program() : app_("", "kiln") {
+Program::Program(AskedOperation asked) : asked_(std::move(asked)), app_("", "kiln") {
   app_.require_subcommand(1);
   app_.set_help_flag("-h,--help", "Print help, also of a verb, and exit");
   app_.set_version_flag("--version", "kiln " KILN_VERSION_STRING, "Print the version and exit");
-  add_global_flags();
+  add_global_flags(app_, context_.flags);
   check_closed_values(app_);
   for (const Verb& verb : verbs()) add_verb(verb);
-}
-
-void Program::add_global_flags() {
-  auto& flags = context_.flags;
-  const auto add = [&](const char* name, std::string& value, const char* kind, const char* text) {
-    app_.add_option(name, value, text)->type_name(kind);
-  };
-  add("--db", flags.database, "FILE",
-      "Tuning database (default: kiln/tuning.db in $XDG_DATA_HOME or ~/.local/share)");
-  add("--cubin-store", flags.cubin_store, "FILE",
-      "Compiled kernels (default: kiln/cubins.db in $XDG_CACHE_HOME or ~/.cache)");
-  add("--device", flags.device, "DEVICE",
-      "A GPU, or an emulated one that runs kernels on this machine's processors and predicts their "
-      "times (default cuda:0)");
-  add("--template-path", flags.template_path, "DIR[:DIR...]",
-      "Folders with templates of your own (default: none)");
-  add("--cuda-include", flags.cuda_include, "DIR",
-      "Folder of cuda_fp16.h (default: searched beside NVRTC and in the usual places)");
-  add("--color", flags.colour, "WHEN", "When to use colour (default auto: on a terminal)");
-  app_.add_flag(std::string(kJsonFlag), flags.json, "Print results as JSON, with a schema number");
-  app_.add_flag("-q,--quiet", flags.quiet, "Print no progress and no notes");
-  app_.add_flag("-v,--verbose", flags.verbose, "Name each trial as it ends");
 }
 
 void Program::add_verb(const Verb& verb) {
   CLI::App* parser = app_.add_subcommand(verb.name, verb.purpose);
   parser->group(verb.group);
   parser->fallthrough();
-  parser->callback([this, act = verb.add(*parser)] { action_ = act; });
+  parser->callback([this, act = verb.add(*parser, *asked_.operation)] { action_ = act; });
   check_closed_values(*parser);
 }
 
@@ -153,6 +130,8 @@ int Program::parse_and_act(int argc, const char* const* argv) {
     write_stdout(fmt::format("{}\n", version.what()));
     return kExitOk;
   } catch (const CLI::ParseError& error) {
+    // Flags of an operation in files that can't be read are no mistake of the command line.
+    if (asked_.error) throw *asked_.error;
     return report("usage", explain(error), kExitUsage);
   }
   const int exit_code = action_(context_);

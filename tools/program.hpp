@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "templates/operation.hpp"
+#include "tools/asked_operation.hpp"
 #include "tools/context.hpp"
 #include "tools/manual.hpp"
 #include "tools/verbs.hpp"
@@ -15,7 +17,8 @@ namespace kiln::tools {
 /// The command line as a whole: the global flags, and the action of the verb that was typed.
 class Program {
  public:
-  Program();
+  /// Flags of a problem are those of the operation that was asked for.
+  explicit Program(AskedOperation asked = {operations().front(), std::nullopt});
 
   /// Parses and acts. Never throws: an error is text on stderr, and with --json also the one
   /// document on stdout, unless a result is there already.
@@ -25,7 +28,6 @@ class Program {
   [[nodiscard]] Manual manual() const { return manual_of(app_); }
 
  private:
-  void add_global_flags();
   void add_verb(const Verb& verb);
   int parse_and_act(int argc, const char* const* argv);
   int report(std::string_view kind, const std::string& message, int exit_code) const;
@@ -33,6 +35,7 @@ class Program {
   [[nodiscard]] std::string missing_verb() const;
   [[nodiscard]] std::string explain(const CLI::ParseError& error) const;
 
+  AskedOperation asked_;
   CLI::App app_;
   Context context_;
   Action action_;

@@ -31,7 +31,7 @@ std::int64_t element_of(OperandExtent extent, std::int64_t row, std::int64_t col
 /// What the expression makes of an element, and how far a kernel may be from that. What amax()
 /// records of it goes to `peaks`.
 template <class Compute>
-Expected finished(const GemmRequest& request, const HostOperands& operands, std::int64_t row,
+Expected finished(const GemmCase& request, const HostOperands& operands, std::int64_t row,
                   std::int64_t column, const Expected& sum, PeakRanges& peaks) {
   using Number = epilogue::Bounded<Compute>;
   const EpilogueExpression& expression = request.gemm.epilogue.entry()->expression;
@@ -60,8 +60,8 @@ Expected finished(const GemmRequest& request, const HostOperands& operands, std:
   return {result.value, result.error};
 }
 
-Expected expected_element(const GemmRequest& request, const HostOperands& operands,
-                          std::int64_t row, std::int64_t column, PeakRanges& peaks) {
+Expected expected_element(const GemmCase& request, const HostOperands& operands, std::int64_t row,
+                          std::int64_t column, PeakRanges& peaks) {
   Expected expected;
   for (std::int64_t depth = 0; depth < request.gemm.k; ++depth) {
     const double x = operands.a.at(row, depth);
@@ -96,7 +96,7 @@ PeakRanges empty_ranges(const HostOperands& operands) {
 }
 
 /// Compares what was recorded. Elements that were not looked at may be larger, unless `all` were.
-void check_peaks(const GemmRequest& request, const HostOperands& operands, const PeakRanges& ranges,
+void check_peaks(const GemmCase& request, const HostOperands& operands, const PeakRanges& ranges,
                  bool all, RunCheck& check) {
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     for (std::size_t at = 0; at < ranges[i].size(); ++at) {
@@ -115,7 +115,7 @@ void check_peaks(const GemmRequest& request, const HostOperands& operands, const
 
 }  // namespace
 
-HostOperands::HostOperands(const GemmRequest& request)
+HostOperands::HostOperands(const GemmCase& request)
     : a(request.gemm.a, request.gemm.m, request.gemm.k, request.gemm.storage_a, request.gemm.lda),
       b(request.gemm.b, request.gemm.k, request.gemm.n, request.gemm.storage_b, request.gemm.ldb),
       c(request.gemm.c, request.gemm.m, request.gemm.n, Storage::n, request.gemm.ldc),
@@ -134,7 +134,7 @@ HostOperands::HostOperands(const GemmRequest& request)
   }
 }
 
-RunCheck check_result(const GemmRequest& request, const HostOperands& operands, std::int64_t limit,
+RunCheck check_result(const GemmCase& request, const HostOperands& operands, std::int64_t limit,
                       std::uint64_t seed) {
   const auto& gemm = request.gemm;
   const ErrorBound bound = error_bound(gemm);

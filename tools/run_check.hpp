@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tools/host_matrix.hpp"
-#include "tools/problem_flags.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
 
@@ -16,7 +16,7 @@ struct HostOperands {
   HostMatrix a, b, c, d;
   std::vector<HostMatrix> epilogue;  ///< operands of the expression, in its order
   std::vector<bool> recorded;        ///< which of them amax() writes: 0 before, and so made
-  explicit HostOperands(const GemmRequest& request);
+  explicit HostOperands(const GemmCase& request);
 };
 
 struct RunCheck {
@@ -30,7 +30,7 @@ struct RunCheck {
 /// (docs/measuring.md). All elements when there are at most `limit`, else random ones, the four
 /// corners among them. What amax() recorded must be the largest of those compared, or more if some
 /// were not.
-[[nodiscard]] RunCheck check_result(const GemmRequest& request, const HostOperands& operands,
+[[nodiscard]] RunCheck check_result(const GemmCase& request, const HostOperands& operands,
                                     std::int64_t limit, std::uint64_t seed);
 
 }  // namespace kiln::tools

@@ -29,14 +29,13 @@ std::vector<std::string> SelectionFlags::templates() const {
   return {template_name_};
 }
 
-Chosen SelectionFlags::choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
+Chosen SelectionFlags::choose(Context& context, const Problem& problem, const DeviceInfo& device,
                               const std::string& toolkit) const {
-  require_kernel(gemm);
-  const Problem problem = to_problem(gemm);
+  require_kernel(problem);
   if (template_name_.empty()) {
     const auto found = choose_as_runtime(context, problem, device, toolkit);
     if (found) return *found;
-    std::string text = fmt::format("no template computes {}:", heading_text(gemm));
+    std::string text = fmt::format("no template computes {}:", heading_text(problem));
     const auto space = make_search_space(context.catalog(), problem, device.limits, {}, {});
     for (const auto& reason : space.unsupported) text += fmt::format("\n  {}", reason);
     throw Error(ErrorKind::not_found, text);

@@ -23,9 +23,9 @@ class SelectionFlags {
   /// The templates to which the choice is restricted; empty: all.
   [[nodiscard]] std::vector<std::string> templates() const;
   /// The candidate. Throws Error(usage) for an unknown template and for a configuration that is not
-  /// valid for the problem or a D without elements, Error(not_found), with the reasons, when no
+  /// valid for the problem or results without elements, Error(not_found), with the reasons, when no
   /// template computes it.
-  [[nodiscard]] Chosen choose(Context& context, const Gemm& gemm, const DeviceInfo& device,
+  [[nodiscard]] Chosen choose(Context& context, const Problem& problem, const DeviceInfo& device,
                               const std::string& toolkit) const;
 
  private:

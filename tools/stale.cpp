@@ -23,8 +23,7 @@ std::vector<SuiteLine> stale_problems(const TuningStore& store, const DeviceInfo
     (void)store.best(query, &unavailable);
     // A template that is not here at all can't be tuned again.
     if (!unavailable || catalog.find(unavailable->key.template_name) == nullptr) continue;
-    const Gemm gemm = request_of(summary.problem).gemm;
-    lines.push_back({heading_text(gemm), gemm, 0});
+    lines.push_back({heading_text(summary.problem), case_of(summary.problem), 0});
   }
   return lines;
 }

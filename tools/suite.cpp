@@ -3,7 +3,9 @@
 #include "tools/suite.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -11,9 +13,13 @@
 #include <fstream>
 #include <istream>
 
+#include "templates/nearest_name.hpp"
+#include "templates/operation.hpp"
 #include "templates/problem.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/value_kinds.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -21,7 +27,9 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r";
 constexpr const char* kShape =
     "a line is `name dtype M N K layout`, e.g. `square f16 64 64 64 nt`, and an epilogue if it has "
-    "one";
+    "one; lines of other columns follow a header such as `softmax: name rows cols dtype`";
+constexpr std::string_view kNameColumn = "name";
+constexpr std::string_view kLeftOut = "-";
 
 std::vector<std::string> words_of(std::string_view line) {
   std::vector<std::string> words;
@@ -36,12 +44,102 @@ std::vector<std::string> words_of(std::string_view line) {
   }
 }
 
+/// What a header says of the lines that follow it.
+struct Columns {
+  const Operation* operation = nullptr;  ///< none: lines of gemm in their short form
+  std::vector<std::string> names;
+};
+
+/// The flags of an operation's problems on a parser of their own.
+struct FlagParser {
+  explicit FlagParser(const Operation& operation) {
+    app.set_help_flag();
+    flags.add_to(app, operation, ProblemFlags::Word::none);
+    check_closed_values(app);
+  }
+  CLI::App app;
+  ProblemFlags flags;
+};
+
 /// Reads one line; errors carry its place.
 class LineReader {
  public:
   LineReader(const std::string& file, int line) : file_(file), line_(line) {}
 
-  [[nodiscard]] SuiteLine read(const std::vector<std::string>& words) const {
+  [[nodiscard]] Columns header(const std::vector<std::string>& words) const {
+    const std::string name = words.front().substr(0, words.front().size() - 1);
+    Columns columns{find_operation(name), {words.begin() + 1, words.end()}};
+    if (columns.operation == nullptr) {
+      std::vector<std::string> known;
+      for (const Operation* each : operations()) known.push_back(each->name);
+      reject(
+          fmt::format("there is no operation {}{}; one of your own is found below "
+                      "--template-path",
+                      name, did_you_mean(name, known)));
+    }
+    if (std::ranges::count(columns.names, kNameColumn) != 1) {
+      reject(fmt::format("one column has to be \"{}\", the name of the line", kNameColumn));
+    }
+    const FlagParser parser(*columns.operation);
+    for (auto column = columns.names.begin(); column != columns.names.end(); ++column) {
+      if (*column == kNameColumn) continue;
+      if (parser.app.get_option_no_throw("--" + *column) == nullptr) {
+        reject(fmt::format("\"{}\" is no column of {}: columns are flags without their dashes{}",
+                           *column, name, did_you_mean(*column, flags_of(parser.app))));
+      }
+      if (std::find(columns.names.begin(), column, *column) != column) {
+        reject(fmt::format("the column \"{}\" is there twice", *column));
+      }
+    }
+    return columns;
+  }
+
+  [[nodiscard]] SuiteLine read(const std::vector<std::string>& words,
+                               const Columns& columns) const {
+    try {
+      return columns.operation == nullptr ? read_short(words) : read_columns(words, columns);
+    } catch (const CLI::ParseError& error) {
+      reject(error.what());
+    } catch (const Error& error) {
+      if (std::string_view(error.what()).starts_with(place())) throw;
+      reject(error.what());
+    }
+  }
+
+  [[noreturn]] void reject(const std::string& why) const {
+    throw Error(ErrorKind::usage, place() + why);
+  }
+
+ private:
+  [[nodiscard]] std::string place() const { return fmt::format("{}:{}: ", file_, line_); }
+
+  [[nodiscard]] static std::vector<std::string> flags_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const auto* option : app.get_options()) names.push_back(option->get_lnames().front());
+    return names;
+  }
+
+  [[nodiscard]] SuiteLine read_columns(const std::vector<std::string>& words,
+                                       const Columns& columns) const {
+    if (words.size() != columns.names.size()) {
+      reject(fmt::format("{} words where the header has {}: {}", words.size(), columns.names.size(),
+                         fmt::join(columns.names, " ")));
+    }
+    FlagParser parser(*columns.operation);
+    std::string name;
+    std::vector<std::string> arguments;  // the parser takes the last one first
+    for (std::size_t i = words.size(); i-- > 0;) {
+      if (columns.names[i] == kNameColumn) {
+        name = words[i];
+      } else if (words[i] != kLeftOut) {
+        arguments.push_back(fmt::format("--{}={}", columns.names[i], words[i]));
+      }
+    }
+    parser.app.parse(std::move(arguments));
+    return {name, parser.flags.request(), line_};
+  }
+
+  [[nodiscard]] SuiteLine read_short(const std::vector<std::string>& words) const {
     if (words.size() < 6) {
       reject(fmt::format("{} words; {}", words.size(), kShape));
     }
@@ -57,21 +155,14 @@ class LineReader {
     }
     Gemm gemm = Gemm::of(*type, size(words[2]), size(words[3]), size(words[4]), layout->first,
                          layout->second);
-    try {
-      std::string expression;
-      for (std::size_t i = 6; i < words.size(); ++i) expression += " " + words[i];
-      if (!expression.empty()) gemm.epilogue = Epilogue(expression.substr(1));
-      return {words[0], normalised(gemm), line_};
-    } catch (const Error& error) {
-      reject(error.what());
-    }
+    std::string expression;
+    for (std::size_t i = 6; i < words.size(); ++i) expression += " " + words[i];
+    if (!expression.empty()) gemm.epilogue = Epilogue(expression.substr(1));
+    gemm = normalised(gemm);
+    // Any factor but 0 asks for kernels that read C.
+    return {words[0], problem_case({gemm, 1.0, gemm.reads_c ? 1.0 : 0.0}), line_};
   }
 
-  [[noreturn]] void reject(const std::string& why) const {
-    throw Error(ErrorKind::usage, fmt::format("{}:{}: {}", file_, line_, why));
-  }
-
- private:
   [[nodiscard]] std::int64_t size(const std::string& word) const {
     std::int64_t value = 0;
     const auto* const last = word.data() + word.size();
@@ -89,11 +180,16 @@ class LineReader {
 std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file) {
   std::vector<SuiteLine> lines;
   std::string text;
+  Columns columns;
   for (int number = 1; std::getline(in, text); ++number) {
     const auto words = words_of(text);
     if (words.empty()) continue;
     const LineReader reader(file, number);
-    auto line = reader.read(words);
+    if (words.front().ends_with(':')) {
+      columns = reader.header(words);
+      continue;
+    }
+    auto line = reader.read(words, columns);
     const auto same = std::find_if(lines.begin(), lines.end(),
                                    [&](const SuiteLine& other) { return other.name == line.name; });
     if (same != lines.end()) {

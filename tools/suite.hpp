@@ -8,19 +8,21 @@
 #include <vector>
 
 #include "kiln/error.hpp"
-#include "kiln/gemm.hpp"
+#include "tuner/problem_case.hpp"
 
 namespace kiln::tools {
 
-/// One line of a suite: a named gemm.
+/// One line of a suite: a named problem.
 struct SuiteLine {
   std::string name;
-  Gemm gemm;
+  ProblemCase tuned;
   int line = 0;
 };
 
-/// Lines `name dtype M N K layout`; '#' opens a comment, blank lines are skipped. Throws
-/// Error(usage) with file:line for a malformed line, a repeated name or a suite without lines.
+/// Lines `name dtype M N K layout`, which are gemms; '#' opens a comment, blank lines are skipped.
+/// A header `softmax: name rows cols dtype` names an operation and columns for the lines below it:
+/// its flags without dashes, of which a line leaves one out by `-`. Throws Error(usage) with
+/// file:line for a malformed line, a repeated name or a suite without lines.
 [[nodiscard]] std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file);
 /// The same from a file.
 [[nodiscard]] std::vector<SuiteLine> read_suite(const std::string& file);

@@ -81,7 +81,7 @@ std::string edgeless_text(const std::string& template_name) {
 }
 
 std::string report_text(const TuneReport& report, const Context& context) {
-  std::string text = heading_text(report.request.gemm);
+  std::string text = heading_text(report.request.problem);
   if (!report.idle.empty()) return fmt::format("{}\n  {}\n", text, report.idle);
   if (!report.result) return text + "\n  no template computes this:\n" + report.unsupported;
   const TuneResult& result = *report.result;
@@ -108,7 +108,7 @@ std::string report_text(const TuneReport& report, const Context& context) {
 }
 
 std::vector<std::string> report_row(const TuneReport& report) {
-  std::vector<std::string> row{report.name, heading_text(report.request.gemm)};
+  std::vector<std::string> row{report.name, heading_text(report.request.problem)};
   if (!report.result || !report.result->best) {
     row.emplace_back(report.error           ? "error"
                      : !report.idle.empty() ? "none"
@@ -168,7 +168,7 @@ Json contest_json(const Contest& contest) {
 Json report_json(const TuneReport& report) {
   Json json;
   if (!report.name.empty()) json["name"] = report.name;
-  json["problem"] = to_json(to_problem(report.request.gemm));
+  json["problem"] = to_json(report.request.problem);
   if (report.error) {
     json["error"] = report.error->what();
     return json;

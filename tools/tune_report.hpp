@@ -17,7 +17,7 @@ namespace kiln::tools {
 /// What tuning one problem gave.
 struct TuneReport {
   std::string name;  ///< of the suite's line, or ""
-  GemmRequest request;
+  ProblemCase request;
   std::optional<TuneResult> result;  ///< nothing when unsupported
   std::string unsupported;           ///< the reasons, when no template computes it
   std::string idle;                  ///< why there is nothing to tune

@@ -5,23 +5,23 @@
 namespace kiln::tools {
 
 // Each is defined in the verb's own cmd_*.cpp.
-Action add_bench(CLI::App& verb);
-Action add_devices(CLI::App& verb);
-Action add_doctor(CLI::App& verb);
-Action add_export(CLI::App& verb);
-Action add_import(CLI::App& verb);
-Action add_inspect(CLI::App& verb);
-Action add_list(CLI::App& verb);
-Action add_merge(CLI::App& verb);
-Action add_operations(CLI::App& verb);
-Action add_prune(CLI::App& verb);
-Action add_render(CLI::App& verb);
-Action add_run(CLI::App& verb);
-Action add_show(CLI::App& verb);
-Action add_templates(CLI::App& verb);
-Action add_tune(CLI::App& verb);
-Action add_verify(CLI::App& verb);
-Action add_worker(CLI::App& verb);
+Action add_bench(CLI::App& verb, const Operation& operation);
+Action add_devices(CLI::App& verb, const Operation& operation);
+Action add_doctor(CLI::App& verb, const Operation& operation);
+Action add_export(CLI::App& verb, const Operation& operation);
+Action add_import(CLI::App& verb, const Operation& operation);
+Action add_inspect(CLI::App& verb, const Operation& operation);
+Action add_list(CLI::App& verb, const Operation& operation);
+Action add_merge(CLI::App& verb, const Operation& operation);
+Action add_operations(CLI::App& verb, const Operation& operation);
+Action add_prune(CLI::App& verb, const Operation& operation);
+Action add_render(CLI::App& verb, const Operation& operation);
+Action add_run(CLI::App& verb, const Operation& operation);
+Action add_show(CLI::App& verb, const Operation& operation);
+Action add_templates(CLI::App& verb, const Operation& operation);
+Action add_tune(CLI::App& verb, const Operation& operation);
+Action add_verify(CLI::App& verb, const Operation& operation);
+Action add_worker(CLI::App& verb, const Operation& operation);
 
 namespace {
 

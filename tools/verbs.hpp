@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "templates/operation.hpp"
 #include "tools/context.hpp"
 
 namespace kiln::tools {
@@ -24,8 +25,8 @@ struct Verb {
   const char* details;  ///< further sentences for help and manual, or ""
   std::vector<const char*> examples;
   /// Declares arguments and flags on the verb's parser. A value's type name says what it is: it
-  /// must be a row of value_kinds().
-  Action (*add)(CLI::App& verb);
+  /// must be a row of value_kinds(). Flags of a problem are those of `operation`.
+  Action (*add)(CLI::App& verb, const Operation& operation);
 };
 
 /// Every verb, in the order in which help lists them.

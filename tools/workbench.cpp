@@ -56,7 +56,7 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
                      const Candidate& candidate, const ContestRules& rules) {
   const Catalog& catalog = context.catalog();
   const DeviceInfo& info = bench.evaluator->info();
-  const EvaluationSetup setup = make_setup(request, catalog, *bench.compiler, info);
+  const EvaluationSetup setup = make_setup(request, *bench.compiler, info);
   Contest contest;
   auto prepared = prepare_candidate(candidate, catalog, *bench.compiler, info.limits, setup.cases,
                                     Admission::runnable, info.code);
@@ -101,6 +101,10 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   contest.baselines = std::move(result->baselines);
   contest.note = std::move(result->note);
   return contest;
+}
+
+bool has_baseline(const Problem& problem) {
+  return !find_operation(problem.operation)->reference;
 }
 
 bool Contest::measured() const {

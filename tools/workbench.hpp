@@ -55,6 +55,9 @@ struct ContestRules {
 [[nodiscard]] Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& request,
                                    const Candidate& candidate, const ContestRules& rules);
 
+/// Whether cuBLASLt has the problem's operation.
+[[nodiscard]] bool has_baseline(const Problem& problem);
+
 /// Why it was not measured: "wrong_result: row 1 ...".
 [[nodiscard]] std::string failure_text(const Contest& contest);
 /// "0.632 +- 0.004 of cuBLASLt (196.1 us, the fastest of 8)", or why there is no ratio; and what

@@ -53,22 +53,6 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
   return rules;
 }
 
-/// An output that the reference does not get would be compared with zeros.
-void require_outputs(const Operation& operation, const ArgumentPlan& argument) {
-  using enum ArgumentPatch::Source;
-  for (const RightSpec& right : operation.rights) {
-    const bool given = std::ranges::any_of(argument.patches, [&](const ArgumentPatch& patch) {
-      return patch.index == right.operand && (patch.source == operand || patch.source == float64);
-    });
-    if (given) continue;
-    const std::string& name = operation.operands[right.operand].name;
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the reference does not get {}, which it has to compute; write "
-                            "{} or {}.f64 in its args",
-                            operation.file, operation.reference->line, name, name, name));
-  }
-}
-
 /// A kernel that ignores a scalar is right as long as that is 1, and one that was compiled for a
 /// number is right for it. So ragged sizes have other factors; 0 may be a switch, and stays.
 std::vector<double> other_scalars(const Operation& operation, const ProblemCase& one) {
@@ -104,7 +88,6 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
         return evaluator.value("args", expression, kLeast, kMost);
       },
       [&](const std::string& message) { evaluator.fail(message); });
-  require_outputs(operation, plan.argument);
   plan.rules = rules_of(operation, one.problem);
   const bool is_tuned = setup.reference_plans.empty();
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);

@@ -121,6 +121,10 @@ Gemm gemm_of(const ProblemCase& one) {
   return gemm;
 }
 
+GemmCase gemm_case_of(const ProblemCase& one) {
+  return {gemm_of(one), one.scalars.at(0), one.scalars.at(1)};
+}
+
 ArgumentPlan plan_gemm_argument(const ProblemCase& one) {
   const auto ld = [&](std::size_t operand) {
     const MatrixShape& shape = one.operands[operand].shape;

@@ -33,6 +33,8 @@ inline constexpr std::size_t kFirstEpilogueOperand = 4;
 /// The way back: what problem_case() made, with leading dimensions and alignments that mean the
 /// same. Precondition: the problem is a gemm.
 [[nodiscard]] Gemm gemm_of(const ProblemCase& one);
+/// The same with the scalars.
+[[nodiscard]] GemmCase gemm_case_of(const ProblemCase& one);
 
 /// The one argument of gemm kernels, as a plan.
 [[nodiscard]] ArgumentPlan plan_gemm_argument(const ProblemCase& one);

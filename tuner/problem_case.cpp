@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
@@ -14,68 +12,81 @@
 namespace kiln {
 namespace {
 
-/// Evaluates what a declaration says of a problem.
+/// What a declaration says of a problem that was checked, so that everything has a value that is
+/// needed: what is left out, or has no elements, need not have any.
 class Declared {
  public:
   Declared(const Operation& operation, const Problem& problem)
-      : operation_(operation), problem_(problem), values_(operation.whole_values(problem)) {}
-
-  [[nodiscard]] std::int64_t value(const Expression& expression, const std::string& what) const {
-    const auto result = expression.evaluate(values_);
-    if (result) return *result;
-    throw Error(ErrorKind::usage, fmt::format("{}: {} \"{}\" has no value for {}", operation_.name,
-                                              what, expression.text(), problem_.sizes_text()));
-  }
+      : problem_(problem), values_(operation.whole_values(problem)) {}
 
   [[nodiscard]] OperandPlan operand(const OperandSpec& spec) const {
     OperandPlan plan;
     plan.name = spec.name;
     plan.role = spec.role;
-    plan.present = !spec.when || value(*spec.when, "the condition of " + spec.name) != 0;
-    plan.shape = shape(spec);
+    plan.present = !spec.when || value(*spec.when) != 0;
+    plan.shape.type = *problem_.type(spec.name);
+    plan.shape.alignment = real_alignment(16, plan.shape.type);
     plan.fill.kind = spec.fill.kind;
-    const auto bound = [&](const std::optional<Expression>& end) {
-      return end ? value(*end, "what " + spec.name + " is filled with") : 0;
-    };
-    plan.fill.low = bound(spec.fill.low);
-    plan.fill.high = std::max(plan.fill.low, bound(spec.fill.high));
+    if (!plan.present) return plan;
+    plan.shape.rows = plan.shape.cols = 1;
+    for (const Expression& extent : spec.extents) {
+      const bool is_innermost = &extent == &spec.extents.back();
+      (is_innermost ? plan.shape.cols : plan.shape.rows) *= value(extent);
+    }
+    plan.shape.ld = plan.shape.cols;
+    if (!spec.fill.low || plan.shape.elements() == 0) return plan;
+    plan.fill.low = value(*spec.fill.low);
+    plan.fill.high = value(*spec.fill.high);
     return plan;
   }
 
  private:
-  [[nodiscard]] MatrixShape shape(const OperandSpec& spec) const {
-    MatrixShape shape;
-    shape.rows = 1;
-    shape.cols = 1;
-    shape.type = *problem_.type(spec.name);
-    shape.alignment = real_alignment(16, shape.type);
-    for (std::size_t i = 0; i < spec.extents.size(); ++i) {
-      const std::int64_t extent =
-          value(spec.extents[i], fmt::format("extent {} of {}", i, spec.name));
-      if (extent < 0) {
-        throw Error(ErrorKind::usage,
-                    fmt::format("{}: extent {} of {} is {} for {}", operation_.name, i, spec.name,
-                                extent, problem_.sizes_text()));
-      }
-      std::int64_t& so_far = i + 1 == spec.extents.size() ? shape.cols : shape.rows;
-      if (extent != 0 && so_far > kMostElements / extent) fail_size(spec);
-      so_far *= extent;
-    }
-    if (shape.rows != 0 && shape.cols > kMostElements / shape.rows) fail_size(spec);
-    shape.ld = shape.cols;
-    return shape;
+  [[nodiscard]] std::int64_t value(const Expression& expression) const {
+    return expression.evaluate(values_).value();
   }
 
-  [[noreturn]] void fail_size(const OperandSpec& spec) const {
-    throw Error(ErrorKind::usage, fmt::format("{}: {} would have more than 2^60 elements for {}",
-                                              operation_.name, spec.name, problem_.sizes_text()));
-  }
-
-  static constexpr std::int64_t kMostElements = std::int64_t{1} << 60;
-  const Operation& operation_;
   const Problem& problem_;
   std::vector<std::int64_t> values_;
 };
+
+template <class Number>
+bool holds(double value) {
+  using Limits = std::numeric_limits<Number>;
+  // Both ends are exact in float64: powers of two.
+  const double end = std::ldexp(1.0, Limits::digits);
+  if constexpr (Limits::is_integer) {
+    const double least = Limits::is_signed ? -end : 0.0;
+    return value >= least && value < end && value == std::trunc(value);
+  } else {
+    return std::fabs(value) <= static_cast<double>(Limits::max());
+  }
+}
+
+bool holds(NumberType type, double value) {
+  switch (type) {
+    case NumberType::s32:
+      return holds<std::int32_t>(value);
+    case NumberType::u32:
+      return holds<std::uint32_t>(value);
+    case NumberType::s64:
+      return holds<std::int64_t>(value);
+    case NumberType::u64:
+      return holds<std::uint64_t>(value);
+    case NumberType::f32:
+      return holds<float>(value);
+    case NumberType::f64:
+      return holds<double>(value);
+  }
+  return false;
+}
+
+/// Another value than the one that is asked for would be stored as its result.
+void check_scalar(const Operation& operation, const ScalarSpec& spec, double value) {
+  if (holds(spec.type, value)) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: the scalar {} is {}, which no {} has", operation.name, spec.name,
+                          value, to_string(spec.type)));
+}
 
 }  // namespace
 
@@ -108,6 +119,7 @@ ProblemCase declared_case(const Operation& operation, const Problem& problem,
       throw Error(ErrorKind::usage, fmt::format("{} has no scalar \"{}\"{}", operation.name, name,
                                                 did_you_mean(name, known)));
     }
+    check_scalar(operation, *at, value);
     one.scalars[static_cast<std::size_t>(at - operation.scalars.begin())] = value;
   }
   return one;

@@ -53,8 +53,7 @@ struct ProblemCase {
   Problem problem;
   std::vector<OperandPlan> operands;  ///< in the operation's order, then those of an expression
   std::vector<double> scalars;        ///< in the operation's order
-  /// How much work it is, in multiply-adds or elements moved: what DeviceInfo::most_products
-  /// bounds.
+  /// How much work it is, in multiply-adds or elements moved, as DeviceInfo::most_products counts.
   double products = 0.0;
 };
 

@@ -127,6 +127,12 @@ struct TuneResult {
 [[nodiscard]] std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
                                                std::int64_t most_products);
 
+/// How many of the last of verification_cases() are such, with Thoroughness::deep.
+[[nodiscard]] std::size_t count_deep(const ProblemCase& tuned, std::int64_t most_products);
+
+/// Whether candidates have to be exact on whole numbers, too.
+[[nodiscard]] bool is_judged_exactly(const EvaluationSetup& setup);
+
 /// Compiles what set_up() needs, through `compiler`. Throws Error(compiler) with the log if the
 /// support kernels or the reference don't compile, Error(usage) for a problem without results.
 [[nodiscard]] EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,

@@ -9,7 +9,7 @@
 namespace kiln {
 
 void require_product(const Problem& problem) {
-  const std::string_view why = why_nothing_to_tune(problem);
+  const std::string why = why_nothing_to_tune(problem);
   if (!why.empty()) throw Error(ErrorKind::usage, std::string(why));
 }
 

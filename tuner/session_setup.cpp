@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
+#include "tuner/error_bound.hpp"
 #include "tuner/setup_parts.hpp"
 
 namespace kiln {
@@ -62,6 +63,18 @@ std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& co
       std::count_if(cases.begin() + 1, cases.end(), [&](const ProblemCase& one) {
         return kernel_template.space(one.problem, limits).contains(config);
       }));
+}
+
+std::size_t count_deep(const ProblemCase& tuned, std::int64_t most_products) {
+  if (find_operation(tuned.problem.operation)->reference) return 0;
+  const GemmCase one = gemm_case_of(tuned);
+  return deep_cases(one.gemm, one.alpha, one.beta, most_products).size();
+}
+
+bool is_judged_exactly(const EvaluationSetup& setup) {
+  if (!setup.reference_plans.empty()) return setup.reference_plans.front().integer_range > 0;
+  const Gemm gemm = gemm_of(setup.cases.front());
+  return plan_exact(gemm).possible && gemm.epilogue.is_default();
 }
 
 EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,

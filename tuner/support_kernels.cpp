@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "kiln/error.hpp"
 
@@ -92,9 +93,7 @@ CompareResult SupportKernels::compare(CompareArgs args) {
 }
 
 CountResult* SupportKernels::next_count() {
-  if (pending_counts_ == kMaxCounts) {
-    throw Error(ErrorKind::internal, "too many verification counts at once");
-  }
+  if (pending_counts_ == kMaxCounts) fetch_counts();
   if (pending_counts_ == 0) {
     const std::array<CountResult, kMaxCounts> zeros{};
     device_.copy_to_device(results_.address(), zeros.data(), sizeof(zeros));
@@ -112,14 +111,20 @@ void SupportKernels::count_difference(DifferenceArgs args) {
   launch(difference_, args.rows * args.cols, &args);
 }
 
-std::vector<CountResult> SupportKernels::take_counts() {
-  std::vector<CountResult> counts(static_cast<std::size_t>(pending_counts_));
-  if (counts.empty()) return counts;
+void SupportKernels::fetch_counts() {
+  if (pending_counts_ == 0) return;
   wait();
-  device_.copy_to_host(counts.data(), results_.address(),
-                       static_cast<std::int64_t>(counts.size() * sizeof(CountResult)));
+  const std::size_t before = counts_.size();
+  const auto fresh = static_cast<std::size_t>(pending_counts_);
+  counts_.resize(before + fresh);
+  device_.copy_to_host(&counts_[before], results_.address(),
+                       static_cast<std::int64_t>(fresh * sizeof(CountResult)));
   pending_counts_ = 0;
-  return counts;
+}
+
+std::vector<CountResult> SupportKernels::take_counts() {
+  fetch_counts();
+  return std::exchange(counts_, {});
 }
 
 }  // namespace kiln

@@ -38,13 +38,15 @@ class SupportKernels {
   [[nodiscard]] DeviceFunction find(const CompiledUnit& unit, std::string_view name) const;
   void launch(DeviceFunction function, std::int64_t elements, const void* arguments);
   [[nodiscard]] CountResult* next_count();
+  void fetch_counts();
   void wait();
 
   Device& device_;
   std::unique_ptr<LoadedModule> module_;
   DeviceBuffer results_;
   DeviceFunction fill_, absolute_, convert_, compare_, compare_detail_, mismatch_, difference_;
-  int pending_counts_ = 0;
+  int pending_counts_ = 0;           ///< on the device
+  std::vector<CountResult> counts_;  ///< fetched before the others, for lack of room there
 };
 
 }  // namespace kiln

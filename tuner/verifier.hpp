@@ -46,9 +46,9 @@ struct Verdict {
 /// Judges candidates. Keeps the operands of every case and their references on the device.
 ///
 /// For each case: small integers, where they make results exact; then the data that the operands
-/// ask for. Results are what the case's oracle says, and the same bits in a second run unless the
-/// operation is not deterministic. After each: padding, the inputs and the red zones of all buffers
-/// are as they were.
+/// ask for. Results are what the case's oracle says, and the same bits in a second run; if the
+/// operation is not deterministic, again what the oracle says. After each: padding, the inputs and
+/// the red zones of all buffers are as they were.
 class Verifier {
  public:
   /// Computes the references. Throws Error(usage) if memory does not suffice for that. Cases that
@@ -68,7 +68,7 @@ class Verifier {
                                 Verdict& verdict);
   [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,
                                  const RunArguments& arguments);
-  [[nodiscard]] bool results_are_right(Case& problem, DataKind kind, Verdict& verdict);
+  [[nodiscard]] bool results_are_right(Case& problem, DataKind kind, bool second, Verdict& verdict);
   void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
   [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,
                                                   const GuardedBuffer* workspace,

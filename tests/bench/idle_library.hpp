@@ -3,11 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "kiln/library.hpp"
 #include "runtime/library_state.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tests/support/row_sums.hpp"
+#include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {
 
@@ -17,11 +20,15 @@ class IdleDevice : public FakeDevice {
   [[nodiscard]] DeviceStatus launch(const LaunchRequest&, void*) noexcept override { return {}; }
 };
 
-/// A library on such a device, the same at each call.
+/// A library on such a device, the same at each call. It knows the operation row_sums.
 inline const Library& idle_library() {
   static const Library instance = [] {
+    const TempFolder folder;
     detail::LibraryParts parts;
-    parts.device = std::make_unique<IdleDevice>();
+    parts.catalog = row_sums_catalog(folder.path().string());
+    auto device = std::make_unique<IdleDevice>();
+    register_row_sums(*device);
+    parts.device = std::move(device);
     parts.compiler = {
         [] { return std::make_unique<FakeCompiler>(); },
         [](const CompileRequest& request) { return FakeCompiler().options_text(request); }};

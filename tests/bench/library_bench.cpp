@@ -37,6 +37,21 @@ void launch(benchmark::State& state) {
 }
 BENCHMARK(launch);
 
+void look_up_operation(benchmark::State& state) {
+  const OperationProblem asked = row_sums(64, 64);
+  for (auto _ : state) benchmark::DoNotOptimize(idle_library().get(asked));
+}
+BENCHMARK(look_up_operation);
+
+/// Two launches.
+void launch_operation(benchmark::State& state) {
+  const OperationKernel kernel = idle_library().get(row_sums(64, 64));
+  alignas(256) static char memory[256];
+  const Arguments arguments{.operands = {memory, nullptr, memory}, .scalars = {2.0}};
+  for (auto _ : state) kernel.launch(nullptr, arguments);
+}
+BENCHMARK(launch_operation);
+
 /// Counts the look-ups that took longer than promised.
 class Promise : public benchmark::ConsoleReporter {
  public:

@@ -104,7 +104,7 @@ class FarRows {
     }
     return values;
   }
-  [[nodiscard]] void* data() const { return reinterpret_cast<void*>(data_); }
+  [[nodiscard]] DevicePtr data() const { return data_; }
 
  private:
   [[nodiscard]] std::size_t row_bytes() const {
@@ -165,7 +165,7 @@ class EdgeProblems : public ::testing::TestWithParam<std::string> {
                                                  const std::vector<GemmCase>& cases) {
     PreparedCandidate prepared =
         prepare_candidate({GetParam(), config}, Catalog::builtin(), *shared_compiler(), info.limits,
-                          cases, Admission::runnable, info.code);
+                          problem_cases(cases), Admission::runnable, info.code);
     EXPECT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
     prepared.job.time_it = false;
     return prepared;
@@ -230,11 +230,11 @@ TEST_P(EdgeProblems, OffsetsHave64Bits) {
   for (const Gemm& kind : kinds(info.limits)) {
     const Gemm gemm = sized(kind, {35, 40, 40}, (std::int64_t{1} << 31) + extra(kind));
     ASSERT_FALSE(kernel().why_unsupported(to_problem(gemm), info.limits));
-    const GemmShapes shapes = shapes_of(gemm);
-    FarRows a(device, shapes.a);
-    FarRows b(device, shapes.b);
-    FarRows c(device, shapes.c);
-    FarRows d(device, shapes.d);
+    const ProblemCase one = problem_case({gemm, 2.0, -1.0});
+    FarRows a(device, one.operands[kOperandA].shape);
+    FarRows b(device, one.operands[kOperandB].shape);
+    FarRows c(device, one.operands[kOperandC].shape);
+    FarRows d(device, one.operands[kOperandD].shape);
     const auto expected = product(gemm, a.fill(1), b.fill(2), c.fill(3));
     for (const Config& config : configs(gemm, info.limits)) {
       const std::string label = to_problem(gemm).kind_text() + " " + config.canonical();
@@ -242,23 +242,10 @@ TEST_P(EdgeProblems, OffsetsHave64Bits) {
       ASSERT_EQ(prepared.outcome, Outcome::ok) << label;
       const LoadedCandidate candidate(ledger, prepared.job);
       ASSERT_TRUE(candidate.status().ok()) << candidate.status().message;
-      GemmArgs args{};
-      args.a = a.data();
-      args.b = b.data();
-      args.c = c.data();
-      args.d = d.data();
-      args.workspace = reinterpret_cast<void*>(candidate.workspace());
-      args.lda = gemm.lda;
-      args.ldb = gemm.ldb;
-      args.ldc = gemm.ldc;
-      args.ldd = gemm.ldd;
-      args.alpha = 2.0;
-      args.beta = -1.0;
-      args.m = static_cast<int>(gemm.m);
-      args.n = static_cast<int>(gemm.n);
-      args.k = static_cast<int>(gemm.k);
       d.fill(4);
-      const DeviceStatus status = candidate.run(0, args, nullptr);
+      const RunArguments run{
+          {a.data(), b.data(), c.data(), d.data()}, one.scalars, candidate.workspace()};
+      const DeviceStatus status = candidate.run(0, run, nullptr);
       ASSERT_TRUE(status.ok()) << label << ": " << status.message;
       EXPECT_EQ(d.read(), expected) << label;
     }

@@ -79,18 +79,18 @@ TEST_P(EmulateKernels, SampledConfigurationsAreRightAndClean) {
   std::size_t verified = 0;
   std::size_t wanted = 0;
   for (std::size_t turn = 0; turn < problems; ++turn) {
+    Gemm gemm = testing::gemm_of_turn(kernel, turn);
+    gemm.m = 40;
+    gemm.n = 72;
+    gemm.k = 80;
+    if (kernel.takes_epilogue()) gemm.epilogue = epilogue_of_turn(turn);
+    gemm = normalised(testing::supported_gemm(kernel, gemm, info.limits));
     TuneRequest request;
-    request.gemm = testing::gemm_of_turn(kernel, turn);
-    request.gemm.m = 40;
-    request.gemm.n = 72;
-    request.gemm.k = 80;
-    if (kernel.takes_epilogue()) request.gemm.epilogue = epilogue_of_turn(turn);
-    request.gemm = normalised(testing::supported_gemm(kernel, request.gemm, info.limits));
-    request.beta = request.gemm.reads_c ? -1.0 : 0.0;
-    request.alpha = has_whole_factors(request.gemm) ? 3.0 : 0.7;
-    const Problem problem = to_problem(request.gemm);
+    request.tuned =
+        problem_case({gemm, has_whole_factors(gemm) ? 3.0 : 0.7, gemm.reads_c ? -1.0 : 0.0});
+    const Problem& problem = request.tuned.problem;
     ASSERT_FALSE(kernel.why_unsupported(problem, info.limits)) << problem.kind_text();
-    EvaluationSetup setup = make_setup(request, Catalog::builtin(), *compiler_, info);
+    EvaluationSetup setup = make_setup(request, *compiler_, info);
     // The last two cases are most of the work, and one of them covers as much as both: the larger
     // set is left to the default configurations of the first problems.
     const bool has_large_case = turn < kProblemsWithLargeCases;

@@ -24,6 +24,7 @@ if nm -DC --defined-only "$library" | grep -qE 'kiln::(TuningStore|Catalog|Compi
   failed=1
 fi
 for wanted in 'kiln::Library::open' 'kiln::Library::get' 'kiln::Kernel::launch' \
+  'kiln::OperationKernel::launch' 'kiln::AnyKernel::match' \
   'typeinfo for kiln::Error'; do
   nm -DC --defined-only "$library" | grep -q " $wanted" || {
     echo "not exported: $wanted"

@@ -45,7 +45,7 @@ int run(const std::string& folder) {
   TuningStore store = TuningStore::open(folder + "/tuning.db", OpenMode::read_write);
   ScriptedEvaluator evaluator(evaluate);
   TuneRequest request;
-  request.gemm = Gemm::of(DType::f16, 512, 512, 512);
+  request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 512)});
   request.templates = {"toy"};
   request.budget.seconds = 0;
   request.policy.finalists = 0;  // they are measured again on purpose

@@ -69,10 +69,11 @@ class GpuEvaluatorTest : public GpuTest {
         make_nvrtc_compiler("", SystemHeaders::precompile),
         std::make_shared<CubinStore>((folder_.path() / "cubins.db").string(), std::int64_t{1} << 31,
                                      nullptr));
-    request_.gemm = Gemm::of(DType::f32, 256, 256, 256);
+    tuned_.gemm = Gemm::of(DType::f32, 256, 256, 256);
   }
   [[nodiscard]] EvaluationSetup setup() {
-    return make_setup(request_, Catalog::builtin(), *compiler_, device_->info());
+    request_.tuned = problem_case(tuned_);
+    return make_setup(request_, *compiler_, device_->info());
   }
   [[nodiscard]] EvaluationJob planted(const EvaluationSetup& setup, Fault fault) {
     CompileRequest compile;
@@ -86,13 +87,14 @@ class GpuEvaluatorTest : public GpuTest {
     EvaluationJob job;
     job.label = "planted";
     job.unit = {compiled.cubin, compiled.lowered_names};
-    for (const GemmCase& one : setup.cases) {
+    for (const ProblemCase& one : setup.cases) {
       LaunchGeometry geometry;
-      geometry.grid = {static_cast<std::uint32_t>(one.gemm.n / 16 + 1),
-                       static_cast<std::uint32_t>(one.gemm.m / 16 + 1), 1};
+      geometry.grid = {static_cast<std::uint32_t>(*one.problem.size("n") / 16 + 1),
+                       static_cast<std::uint32_t>(*one.problem.size("m") / 16 + 1), 1};
       geometry.block = {16, 16, 1};
       geometry.smem_bytes = fault == kMuchMemory ? 1U << 20 : 0;
       job.geometry.push_back({geometry});
+      job.arguments.push_back({plan_gemm_argument(one)});
       job.workspace_bytes.push_back(0);
     }
     return job;
@@ -110,13 +112,13 @@ class GpuEvaluatorTest : public GpuTest {
                                    std::mt19937_64& random) {
     constexpr int kSamples = 4;
     const DeviceLimits& limits = device_->info().limits;
-    request_.gemm.m = 296;
-    request_.gemm.n = 264;
-    request_.gemm.k = 200;
-    request_.gemm = supported_gemm(kernel, request_.gemm, limits);
-    request_.alpha = request_.gemm.acc == DType::s32 ? 3.0 : 0.7;
-    request_.beta = -1.0;
-    const Problem problem = to_problem(request_.gemm);
+    tuned_.gemm.m = 296;
+    tuned_.gemm.n = 264;
+    tuned_.gemm.k = 200;
+    tuned_.gemm = supported_gemm(kernel, tuned_.gemm, limits);
+    tuned_.alpha = tuned_.gemm.acc == DType::s32 ? 3.0 : 0.7;
+    tuned_.beta = -1.0;
+    const Problem problem = to_problem(tuned_.gemm);
     if (kernel.why_unsupported(problem, limits)) return 0;
     const EvaluationSetup prepared = setup();
     evaluator.set_up(prepared);
@@ -146,6 +148,7 @@ class GpuEvaluatorTest : public GpuTest {
   TempFolder folder_;
   std::shared_ptr<Compiler> compiler_;
   TuneRequest request_;
+  GemmCase tuned_;
 };
 
 TEST_F(GpuEvaluatorTest, TheNaiveKernelPassesInEveryTypeAndLayout) {
@@ -154,10 +157,10 @@ TEST_F(GpuEvaluatorTest, TheNaiveKernelPassesInEveryTypeAndLayout) {
                            DType::e4m3, DType::e5m2, DType::s8, DType::u8}) {
     for (const Storage a : {Storage::n, Storage::t}) {
       for (const Storage b : {Storage::n, Storage::t}) {
-        request_.gemm = Gemm::of(type, 200, 120, 1000, a, b);
-        request_.gemm.reads_c = true;
-        request_.alpha = type == DType::s8 || type == DType::u8 ? 3.0 : 0.7;
-        request_.beta = -1.0;
+        tuned_.gemm = Gemm::of(type, 200, 120, 1000, a, b);
+        tuned_.gemm.reads_c = true;
+        tuned_.alpha = type == DType::s8 || type == DType::u8 ? 3.0 : 0.7;
+        tuned_.beta = -1.0;
         const EvaluationSetup prepared = setup();
         evaluator->set_up(prepared);
         const Evaluation result = evaluator->evaluate(naive(prepared));
@@ -184,7 +187,7 @@ TEST_F(GpuEvaluatorTest, SampledConfigurationsOfEveryTemplateAreRight) {
     for (const TypeRow& row : kernel.type_rows()) {
       for (std::size_t i = 0; i < storages; ++i) {
         const auto [a, b] = parse_layout(layouts[turn % layouts.size()]).value();
-        request_.gemm = gemm_of_row(row, turn, a, b, 1 << turn % 5, true);
+        tuned_.gemm = gemm_of_row(row, turn, a, b, 1 << turn % 5, true);
         ++turn;
         verified += verify_samples(kernel, *evaluator, random);
       }
@@ -223,7 +226,7 @@ TEST_F(GpuEvaluatorTest, PlantedFaultsGetTheirOutcomesAndTheNextCandidateIsFine)
 
 TEST_F(GpuEvaluatorTest, ComparesWithCublasltInterleaved) {
   const auto evaluator = make_local_evaluator(open_device("cuda:0"));
-  request_.gemm = Gemm::of(DType::f16, 512, 512, 512, Storage::n, Storage::t);
+  tuned_.gemm = Gemm::of(DType::f16, 512, 512, 512, Storage::n, Storage::t);
   const EvaluationSetup prepared = setup();
   evaluator->set_up(prepared);
   ComparisonRequest comparison;

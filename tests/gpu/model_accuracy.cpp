@@ -192,8 +192,9 @@ class Runs {
 
   /// Nothing, with a note on stderr, if it cannot be run.
   [[nodiscard]] std::optional<double> time_ns(const Candidate& candidate, const Gemm& gemm) {
+    const ProblemCase one = problem_case({gemm});
     const PreparedCandidate prepared =
-        prepare_candidate(candidate, catalog_, compiler_, device_.info().limits, {{gemm, 1.0, 0.0}},
+        prepare_candidate(candidate, catalog_, compiler_, device_.info().limits, {one},
                           Admission::runnable, CodeKind::ptx);
     DeviceStatus status;
     const auto module = device_.load(prepared.job.unit.cubin, prepared.job.unit.names, status);
@@ -202,9 +203,9 @@ class Runs {
       return std::nullopt;
     }
     MemoryLedger ledger(device_, device_.free_memory_bytes());
-    const OperandSet operands(ledger, gemm, "the problem");
+    const OperandSet operands(ledger, one, "the problem");
     const DeviceBuffer workspace(ledger, prepared.job.workspace_bytes.front(), "the workspace");
-    const GemmArgs args = operands.arguments(1.0, 0.0, workspace.address());
+    const GemmArgs args = gemm_argument(one, operands.arguments(one.scalars, workspace.address()));
     const auto& launches = prepared.job.geometry.front();
     double total_ns = 0.0;
     for (std::size_t i = 0; i < launches.size() && status.ok(); ++i) {

@@ -87,7 +87,7 @@ class GpuSessionTest : public GpuTest {
 TEST_F(GpuSessionTest, PlantedCandidatesGetTheirOutcomesAndTheSessionFinishes) {
   std::ofstream(folder.path() / "planted.cu") << kPlanted;
   const Catalog catalog = Catalog::with_directories({folder.path().string()});
-  request.gemm = Gemm::of(DType::f16, 256, 256, 256);
+  request.tuned = problem_case({Gemm::of(DType::f16, 256, 256, 256)});
   request.templates = {"planted"};
   request.strategy = "exhaustive";
   request.candidate_timeout_s = 2.0;
@@ -105,7 +105,7 @@ TEST_F(GpuSessionTest, PlantedCandidatesGetTheirOutcomesAndTheSessionFinishes) {
 }
 
 TEST_F(GpuSessionTest, KeepsItsTimeAndGoesOnWhereItStopped) {
-  request.gemm = Gemm::of(DType::f16, 1024, 1024, 1024);
+  request.tuned = problem_case({Gemm::of(DType::f16, 1024, 1024, 1024)});
   request.budget.seconds = 8.0;
   const auto start = std::chrono::steady_clock::now();
   const auto first = run(Catalog::builtin());
@@ -128,11 +128,10 @@ TEST_F(GpuSessionTest, KeepsItsTimeAndGoesOnWhereItStopped) {
 }
 
 TEST_F(GpuSessionTest, EveryTemplateComesOutRightOnOddProblems) {
-  request.gemm = Gemm::of(DType::bf16, 333, 257, 129, Storage::t, Storage::n);
-  request.gemm.lda = 341;
-  request.gemm.reads_c = true;
-  request.alpha = 0.5;
-  request.beta = -1.5;
+  Gemm gemm = Gemm::of(DType::bf16, 333, 257, 129, Storage::t, Storage::n);
+  gemm.lda = 341;
+  gemm.reads_c = true;
+  request.tuned = problem_case({gemm, 0.5, -1.5});
   request.budget.seconds = 20.0;
   request.budget.candidates = 30;
   const auto result = run(Catalog::builtin());

@@ -13,6 +13,7 @@
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
 #include "tools/problem_flags.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -240,10 +241,10 @@ RandomProblem draw_problem(std::uint64_t seed, std::uint64_t index, int attempt,
 
 std::string command_to_repeat(const RandomProblem& drawn, const std::string& device,
                               std::uint64_t data_seed) {
-  return fmt::format(
-      "kiln verify gemm {} --template {} --set \"{}\" --seed {} --device {}",
-      tools::flags_text({drawn.problem.gemm, drawn.problem.alpha, drawn.problem.beta}),
-      drawn.candidate.template_name, drawn.candidate.config.canonical(), data_seed, device);
+  return fmt::format("kiln verify {} --template {} --set \"{}\" --seed {} --device {}",
+                     tools::problem_words(problem_case(drawn.problem)),
+                     drawn.candidate.template_name, drawn.candidate.config.canonical(), data_seed,
+                     device);
 }
 
 }  // namespace kiln::testing

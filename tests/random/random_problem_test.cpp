@@ -76,7 +76,7 @@ TEST(RandomProblem, ItsCommandNamesIt) {
     ASSERT_EQ(line.compare(0, start.size(), start), 0) << line;
     CLI::App app;
     tools::ProblemFlags flags;
-    flags.add_to(app, tools::ProblemFlags::Operation::required);
+    flags.add_to(app, *find_operation("gemm"), tools::ProblemFlags::Word::required);
     std::string name;
     std::string values;
     std::string device;
@@ -86,7 +86,7 @@ TEST(RandomProblem, ItsCommandNamesIt) {
     app.add_option("--device", device);
     app.add_option("--seed", seed);
     app.parse(line.substr(start.size()));
-    const tools::GemmRequest request = flags.request();
+    const GemmCase request = gemm_case_of(flags.request());
     EXPECT_EQ(request.gemm, one.problem.gemm) << line;
     EXPECT_EQ(request.alpha, one.problem.alpha);
     EXPECT_EQ(request.beta, one.problem.beta);

@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "templates/catalog.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::testing {
@@ -17,13 +16,11 @@ namespace kiln::testing {
   EvaluationSetup setup;
   for (const GemmCase& one : cases) {
     TuneRequest request;
-    request.gemm = one.gemm;
-    request.alpha = one.alpha;
-    request.beta = one.beta;
+    request.tuned = problem_case(one);
     request.seed = seed;
     request.thoroughness = Thoroughness::brief;
     request.policy.cold = false;  // nothing is timed, so one set of operands will do
-    EvaluationSetup own = make_setup(request, Catalog::builtin(), compiler, device);
+    EvaluationSetup own = make_setup(request, compiler, device);
     own.cases.resize(1);
     own.reference_geometry.resize(1);
     if (setup.cases.empty()) {

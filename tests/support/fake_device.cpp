@@ -29,7 +29,22 @@ struct FakeDevice::Function {
   std::string name;
   std::string behaviour;
   double time_ns = 0.0;
-  FakeKernel kernel;
+  Registered registered;
+
+  /// Why the launch does not give what the kernel takes; "" if it does.
+  [[nodiscard]] std::string why_wrong_arguments(const LaunchRequest& request) const {
+    if (!registered.parameters) return "";
+    const auto& [offsets, bytes] = *registered.parameters;
+    if (request.argument_bytes != bytes) {
+      return fmt::format("{} takes {} bytes of parameters, and the launch gives {}", name, bytes,
+                         request.argument_bytes);
+    }
+    if (!std::ranges::equal(request.parameters, offsets)) {
+      return fmt::format("{} has {} parameters, and the launch gives {}, or at other places", name,
+                         offsets.size(), request.parameters.size());
+    }
+    return "";
+  }
 };
 
 class FakeDevice::Module : public LoadedModule {
@@ -78,8 +93,9 @@ FakeDevice::~FakeDevice() {
   for (const auto& [address, bytes] : allocations_) std::free(reinterpret_cast<void*>(address));
 }
 
-void FakeDevice::register_kernel(std::string name, FakeKernel kernel) {
-  kernels_[std::move(name)] = std::move(kernel);
+void FakeDevice::register_kernel(std::string name, FakeKernel kernel,
+                                 std::optional<FakeParameters> parameters) {
+  kernels_[std::move(name)] = {std::move(kernel), std::move(parameters)};
 }
 
 std::size_t FakeDevice::live_allocations() const {
@@ -181,11 +197,11 @@ std::unique_ptr<LoadedModule> FakeDevice::load(std::span<const std::byte> cubin,
     }
     auto kernel = kernels_.find(name);
     if (kernel == kernels_.end()) kernel = kernels_.find(name.substr(0, name.find('<')));
-    FakeKernel function;
+    Registered function;
     if (kernel != kernels_.end()) {
       function = kernel->second;
     } else if (options_.with_standard_kernels && name.find('<') != std::string::npos) {
-      function = host_gemm;
+      function.kernel = host_gemm;
     } else {
       status = {Code::launch_failed, fmt::format("no host kernel registered for '{}'", name),
                 false};
@@ -210,12 +226,15 @@ DeviceStatus FakeDevice::prepare(const DeviceFunction& function, std::uint32_t s
 DeviceStatus FakeDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   if (lost_) return lost_context();
   const auto& function = *static_cast<const Function*>(request.function.handle);
-  const FakeLaunch launch{function.name, function.behaviour, launches_++, request.geometry,
-                          request.arguments};
+  const FakeLaunch launch{function.name,    function.behaviour, launches_++,
+                          request.geometry, request.arguments,  request.parameters};
   last_stream_ = stream;
   const auto& block = request.geometry.block;
   if (block[0] * block[1] * block[2] > 1024U) {
     return {Code::launch_failed, "more than 1024 threads in a block", false};
+  }
+  if (std::string why = function.why_wrong_arguments(request); !why.empty()) {
+    return {Code::launch_failed, std::move(why), false};
   }
   return start(function, launch);
 }
@@ -245,7 +264,7 @@ DeviceStatus FakeDevice::start(const Function& function, const FakeLaunch& launc
   if (recording_ns_ != nullptr) {
     *recording_ns_ += function.time_ns > 0.0 ? function.time_ns : options_.time_ns(launch);
   } else {
-    function.kernel(launch);
+    function.registered.kernel(launch);
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,8 +51,15 @@ struct FakeLaunch {
   std::uint64_t index = 0;     ///< counts the launches of the device object
   LaunchGeometry geometry;
   const void* arguments = nullptr;
+  std::span<const std::uint16_t> parameters;  ///< LaunchRequest::parameters
 };
 using FakeKernel = std::function<void(const FakeLaunch&)>;
+
+/// What a host kernel is declared with: where its parameters begin, and what all of them take.
+struct FakeParameters {
+  std::vector<std::uint16_t> offsets;
+  std::size_t bytes = 0;
+};
 
 /// A fault planted on the device rather than in a cubin.
 struct FakeFault {
@@ -82,8 +90,10 @@ class FakeDevice : public Device {
   FakeDevice(const FakeDevice&) = delete;
   FakeDevice& operator=(const FakeDevice&) = delete;
 
-  /// `name` is a whole lowered name, or the function's name before '<' for all its instances.
-  void register_kernel(std::string name, FakeKernel kernel);
+  /// `name` is a whole lowered name, or the function's name before '<' for all its instances. With
+  /// `parameters` a launch that gives any others is refused, as by devices that know them.
+  void register_kernel(std::string name, FakeKernel kernel,
+                       std::optional<FakeParameters> parameters = std::nullopt);
 
   [[nodiscard]] std::uint64_t launches() const { return launches_.load(); }
   [[nodiscard]] std::uint64_t replays() const { return replays_; }
@@ -123,7 +133,11 @@ class FakeDevice : public Device {
   [[nodiscard]] DeviceStatus start(const Function& function, const FakeLaunch& launch);
 
   FakeDeviceOptions options_;
-  std::map<std::string, FakeKernel, std::less<>> kernels_;
+  struct Registered {
+    FakeKernel kernel;
+    std::optional<FakeParameters> parameters;
+  };
+  std::map<std::string, Registered, std::less<>> kernels_;
   mutable std::mutex memory_mutex_;
   std::map<DevicePtr, std::int64_t> allocations_;
   std::int64_t used_bytes_ = 0;

@@ -63,7 +63,10 @@ Json to_json(const SessionRecord& session) {
 Json to_json(const Trial& trial) {
   Json json = Json::parse(trial_to_json(trial));
   json["problem"] = to_json(trial.key.problem);
-  if (trial.timing) json["tflops"] = tera_flops(trial.key.problem, trial.timing->median_ns);
+  if (trial.timing) {
+    json["tflops"] = tera_flops(trial.key.problem, trial.timing->median_ns);
+    json["gbytes_per_s"] = giga_bytes(trial.key.problem, trial.timing->median_ns);
+  }
   return json;
 }
 

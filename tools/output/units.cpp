@@ -23,6 +23,9 @@ std::string four_digits(double value) {
   return fmt::format("{:.3f}", value);
 }
 
+/// Below it no GPU has as many operations for a byte as it can do in the byte's time.
+constexpr double kFlopsOfAByte = 10.0;
+
 }  // namespace
 
 std::string time_text(double ns) {
@@ -77,7 +80,20 @@ double tera_flops(const Problem& problem, double time_ns) {
   return operation->flops(problem) / time_ns / 1e3;
 }
 
+double giga_bytes(const Problem& problem, double time_ns) {
+  const Operation* operation = find_operation(problem.operation);
+  if (operation == nullptr || time_ns <= 0.0) return 0.0;
+  return operation->bytes(problem) / time_ns;
+}
+
 std::string rate_text(const Problem& problem, double time_ns) {
+  const Operation* operation = find_operation(problem.operation);
+  if (operation == nullptr) return "";
+  const bool moves = operation->flops(problem) < kFlopsOfAByte * operation->bytes(problem);
+  if (operation->reference && moves) {
+    const double rate = giga_bytes(problem, time_ns);
+    return rate < 1e3 ? fmt::format("{:.1f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
+  }
   const double rate = tera_flops(problem, time_ns);
   return rate < 1.0 ? fmt::format("{:.1f} GFLOP/s", rate * 1e3)
                     : fmt::format("{:.1f} TFLOP/s", rate);

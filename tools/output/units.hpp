@@ -22,6 +22,10 @@ namespace kiln::tools {
 
 /// TFLOP/s of the problem's operation at that time per run; 0 when it has no flops.
 [[nodiscard]] double tera_flops(const Problem& problem, double time_ns);
-[[nodiscard]] std::string rate_text(const Problem& problem, double time_ns);  ///< "443.1 TFLOP/s"
+/// GB/s at which the fewest bytes that a run must move were moved; 0 for an unknown operation.
+[[nodiscard]] double giga_bytes(const Problem& problem, double time_ns);
+/// "443.1 TFLOP/s". Of a declared operation that computes little with what it reads "4.21 TB/s";
+/// "" for one that no file declares.
+[[nodiscard]] std::string rate_text(const Problem& problem, double time_ns);
 
 }  // namespace kiln::tools

@@ -8,11 +8,18 @@
 ///     kiln::Library library = kiln::Library::open();
 ///     kiln::Kernel gemm = library.get(kiln::Gemm::of(kiln::DType::f16, 4096, 4096, 4096));
 ///     gemm.launch(stream, {.a = a, .b = b, .d = d});
+///
+/// and for operations that files declare:
+///
+///     kiln::OperationKernel softmax = library.get(kiln::OperationProblem{
+///         "softmax", {{"rows", 1000}, {"cols", 4096}}, {{"x", kiln::DType::f16}, ...}});
+///     softmax.launch(stream, {.operands = {x, y}});
 
 #include "kiln/device_memory.hpp"  // IWYU pragma: export
 #include "kiln/epilogue.hpp"       // IWYU pragma: export
 #include "kiln/error.hpp"          // IWYU pragma: export
 #include "kiln/gemm.hpp"           // IWYU pragma: export
 #include "kiln/library.hpp"        // IWYU pragma: export
+#include "kiln/operation.hpp"      // IWYU pragma: export
 #include "kiln/types.hpp"          // IWYU pragma: export
 #include "kiln/version.hpp"        // IWYU pragma: export

@@ -15,6 +15,7 @@
 #include "kiln/error.hpp"
 #include "kiln/export.hpp"
 #include "kiln/gemm.hpp"
+#include "kiln/operation.hpp"
 #include "kiln/types.hpp"
 
 namespace kiln {
@@ -77,12 +78,32 @@ struct LibraryCounters {
 
 namespace detail {
 struct KernelEntry;
+class GemmKernels;
 class LibraryState;
+class OperationKernels;
 }  // namespace detail
 
-/// A loaded kernel for one problem. A small value: copy it freely. It is valid while its Library
-/// lives, and safe to launch from several threads at once.
-class KILN_API Kernel {
+/// What a loaded kernel of any kind says of itself. A small value: copy it freely. It is valid
+/// while its Library lives, from any thread.
+class KILN_API AnyKernel {
+ public:
+  [[nodiscard]] Match match() const noexcept;
+  /// One sentence: why this kernel was chosen.
+  [[nodiscard]] std::string_view match_reason() const noexcept;
+  /// "" where no result has elements: there is no kernel; likewise the configuration.
+  [[nodiscard]] std::string_view template_name() const noexcept;
+  /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
+  [[nodiscard]] std::string_view config() const noexcept;
+  /// Device memory that each launch needs besides the operands; the library owns it per stream.
+  [[nodiscard]] std::size_t workspace_bytes() const noexcept;
+
+ protected:
+  explicit AnyKernel(const detail::KernelEntry* entry) : entry_(entry) {}
+  const detail::KernelEntry* entry_;
+};
+
+/// A loaded kernel for one Gemm, safe to launch from several threads at once.
+class KILN_API Kernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
   /// allocates, except for the first launch on a stream of a kernel with workspace_bytes(): make it
@@ -96,22 +117,61 @@ class KILN_API Kernel {
   /// if CUDA refuses the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
-  [[nodiscard]] Match match() const noexcept;
-  /// One sentence: why this kernel was chosen.
-  [[nodiscard]] std::string_view match_reason() const noexcept;
-  /// "" where m or n is 0: there is no kernel; likewise the configuration.
-  [[nodiscard]] std::string_view template_name() const noexcept;
-  /// Canonical text of the configuration, e.g. "stages=3 tile_k=32 tile_m=128 tile_n=256".
-  [[nodiscard]] std::string_view config() const noexcept;
-  /// Device memory that each launch needs besides the operands; the library owns it per stream.
-  [[nodiscard]] std::size_t workspace_bytes() const noexcept;
+ private:
+  friend class detail::GemmKernels;
+  Kernel(const detail::KernelEntry* entry, std::int64_t lda, std::int64_t ldb, std::int64_t ldc,
+         std::int64_t ldd)
+      : AnyKernel(entry), lda_(lda), ldb_(ldb), ldc_(ldc), ldd_(ldd) {}
+  std::int64_t lda_, ldb_, ldc_, ldd_;
+};
+
+/// A loaded kernel for one OperationProblem, safe to launch from several threads at once.
+///
+///     kiln::OperationKernel softmax = library.get(problem);
+///     softmax.launch(stream, {.operands = {x, y}});                      // scale: as declared
+///     softmax.launch(stream, {.operands = {x, y}, .scalars = {0.125}});
+///
+/// Or with positions found by name, once:
+///
+///     const std::size_t x = softmax.operand_index("x"), y = softmax.operand_index("y");
+///     kiln::Arguments arguments = softmax.arguments();
+///     arguments.scalars[softmax.scalar_index("scale")] = 0.125;
+///     for (...) {
+///       arguments.operands[x] = ...;
+///       arguments.operands[y] = ...;
+///       softmax.launch(stream, arguments);
+///     }
+class KILN_API OperationKernel : public AnyKernel {
+ public:
+  /// Enqueues the computation on `stream`, which belongs to the library's device. Where no operand
+  /// that is written has elements it does nothing, not even on the stream.
+  /// Neither locks nor allocates, except for the first launch on a stream of a kernel with
+  /// workspace_bytes() to which the caller gives none: make it before the stream is captured into a
+  /// graph, and replay that graph on the same stream; and wait for such launches on the per-thread
+  /// stream before the thread ends. With a workspace of the caller's none of that is needed, but no
+  /// two launches (or replays) that use it may overlap.
+  /// Throws Error(usage) for another number of operands than the operation has, or more scalars;
+  /// for an operand with elements that is null or not a multiple of kOperandAlignment bytes; for a
+  /// workspace that is not one of kCallerWorkspaceAlignment; and for a scalar that is not a value
+  /// of its type (1e300 for f32, 0.5 for s32). Error(device) if CUDA refuses the launch, or a
+  /// kernel faults on the emulated device.
+  void launch(Stream stream, const Arguments& arguments) const;
+
+  /// The position of an operand or scalar, in the order of the declaration. Throws Error(usage) for
+  /// a name that the operation does not have.
+  [[nodiscard]] std::size_t operand_index(std::string_view name) const;
+  [[nodiscard]] std::size_t scalar_index(std::string_view name) const;
+  [[nodiscard]] std::size_t operand_count() const noexcept;
+  [[nodiscard]] std::size_t scalar_count() const noexcept;
+  /// Bytes of device memory that an operand takes: 0 where it is left out or has no elements.
+  /// Throws Error(usage) for a position that the operation does not have.
+  [[nodiscard]] std::size_t operand_bytes(std::size_t index) const;
+  /// A place for every operand, null, and every scalar with the value of the declaration.
+  [[nodiscard]] Arguments arguments() const;
 
  private:
-  friend class detail::LibraryState;
-  Kernel(const detail::KernelEntry* entry, std::int64_t lda, std::int64_t ldb, std::int64_t ldc,
-         std::int64_t ldd);
-  const detail::KernelEntry* entry_;
-  std::int64_t lda_, ldb_, ldc_, ldd_;
+  friend class detail::OperationKernels;
+  explicit OperationKernel(const detail::KernelEntry* entry) : AnyKernel(entry) {}
 };
 
 /// The entry point to tuned kernels. Thread-safe. One per device and process is enough. In a child
@@ -134,10 +194,21 @@ class KILN_API Library {
   /// kernel and there is none.
   [[nodiscard]] Kernel get(const Gemm& problem) const;
 
+  /// The same for an operation that a file of the template path declares: LibraryOptions names it,
+  /// since nothing but products is built in. Where no operand that is written has elements nothing
+  /// can be tuned, and the match is `exact`. The first request takes what it takes for a Gemm; a
+  /// later one, whatever the order of its fields, neither locks nor allocates but compares names,
+  /// so keep the kernel where a hundred nanoseconds count. Throws Error(usage) for an operation
+  /// that is not declared, for sizes, types or traits that are missing, unknown or out of the
+  /// declared range; Error(not_found) if no template of the path computes it, or the mode requires
+  /// a tuned kernel and there is none.
+  [[nodiscard]] OperationKernel get(const OperationProblem& problem) const;
+
   /// Makes get() of all of these fast: queries the database and loads or compiles their kernels, on
   /// as many threads as there are cores. If some cannot be served, the others are still ready, and
   /// the Error of the first in the list is thrown.
   void prepare(const std::vector<Gemm>& problems) const;
+  void prepare(const std::vector<OperationProblem>& problems) const;
 
   /// `bytes` of the device's memory, uninitialised. Thread-safe. Throws Error(device)
   /// when memory is short.

@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/support/host_element.hpp"
+#include "tests/support/typed_kernel.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -61,6 +62,56 @@ TEST_F(FakeDeviceTest, FaultsAppearAtTheNextWaitAndStay) {
   EXPECT_TRUE(device.synchronize().sticky);
   EXPECT_THROW(device.fill(memory, 0, 16), Error);
   EXPECT_FALSE(launch(device, *module).ok());
+}
+
+// As CUDA's driver and the emulated GPU do; a kernel without a declaration takes anything.
+TEST(FakeDevice, ArgumentsMustBeThoseOfTheKernel) {
+  FakeDevice device;
+  float scaled = 0.0F;
+  register_typed<float*, int, double, char>(
+      device, "scale", [](const FakeLaunch&, float* to, int count, double factor, char sign) {
+        *to = static_cast<float>(count * factor) * (sign == '-' ? -1.0F : 1.0F);
+      });
+  const FakeParameters expected = parameters_of<float*, int, double, char>();
+  EXPECT_EQ(expected.offsets, (std::vector<std::uint16_t>{0, 8, 16, 24}));
+  EXPECT_EQ(expected.bytes, 25U);
+  FakeCubin cubin;
+  cubin.names = {"scale"};
+  DeviceStatus status;
+  const auto module = device.load(cubin.bytes(), cubin.names, status);
+  ASSERT_TRUE(module) << status.message;
+
+  struct {
+    float* to;
+    int count = 3;
+    double factor = 1.5;
+    char sign = '-';
+  } arguments{&scaled};
+  const std::vector<std::uint16_t> offsets{0, 8, 16, 24};
+  LaunchRequest request;
+  request.function = module->functions()[0];
+  request.arguments = &arguments;
+  request.argument_bytes = 25;
+  request.parameters = offsets;
+  EXPECT_TRUE(device.launch(request, device.own_stream()).ok());
+  EXPECT_EQ(scaled, -4.5F);
+
+  const auto refusal = [&](const LaunchRequest& wrong) {
+    const DeviceStatus refused = device.launch(wrong, device.own_stream());
+    EXPECT_EQ(refused.code, DeviceStatus::Code::launch_failed);
+    EXPECT_FALSE(refused.sticky);
+    return refused.message;
+  };
+  LaunchRequest shorter = request;
+  shorter.argument_bytes = 24;
+  EXPECT_EQ(refusal(shorter), "scale takes 25 bytes of parameters, and the launch gives 24");
+  LaunchRequest one = request;
+  one.parameters = {};
+  EXPECT_EQ(refusal(one), "scale has 4 parameters, and the launch gives 0, or at other places");
+  const std::vector<std::uint16_t> moved{0, 12, 16, 24};
+  LaunchRequest elsewhere = request;
+  elsewhere.parameters = moved;
+  EXPECT_NE(refusal(elsewhere), "");
 }
 
 TEST_F(FakeDeviceTest, ReplayedTimeIsTheSumOfTheLaunches) {

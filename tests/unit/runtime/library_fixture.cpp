@@ -20,6 +20,7 @@ Library LibraryFixture::open() {
   parts.mode = mode_;
   parts.tuner_program = tuner_program_;
   parts.cuda_include = cuda_include_;
+  parts.template_path = template_path_;
   parts.cubin_store = folder_.file("cubins.db");
   parts.warnings = std::make_shared<detail::WarningSink>(
       [this](std::string_view text) { warnings_.emplace_back(text); }, "");
@@ -32,8 +33,14 @@ Library LibraryFixture::open() {
 Trial LibraryFixture::store_trial(const Gemm& gemm, const std::string& template_name,
                                   const Config& config, double time_ns, const std::string& driver,
                                   Provenance provenance) {
+  return store_trial_of(to_problem(gemm), template_name, config, time_ns, driver, provenance);
+}
+
+Trial LibraryFixture::store_trial_of(const Problem& problem, const std::string& template_name,
+                                     const Config& config, double time_ns,
+                                     const std::string& driver, Provenance provenance) {
   Trial trial;
-  trial.key = {to_problem(gemm), fake_device_info().device_class, template_name,
+  trial.key = {problem, fake_device_info().device_class, template_name,
                catalog_.digest(template_name), config};
   trial.environment = {driver, "nvrtc 99.0", "cold"};
   trial.provenance = provenance;

@@ -28,6 +28,9 @@ class LibraryFixture : public ::testing::Test {
   Trial store_trial(const Gemm& gemm, const std::string& template_name, const Config& config,
                     double time_ns, const std::string& driver = "99.0",
                     Provenance provenance = Provenance::measured);
+  Trial store_trial_of(const Problem& problem, const std::string& template_name,
+                       const Config& config, double time_ns, const std::string& driver = "99.0",
+                       Provenance provenance = Provenance::measured);
   /// A configuration of the template that is not its default.
   static Config other_config(const std::string& template_name, const Gemm& gemm);
 
@@ -40,6 +43,7 @@ class LibraryFixture : public ::testing::Test {
   std::string compiler_identity_ = "nvrtc 99.0";
   FakeDeviceOptions device_options_;
   Catalog catalog_ = Catalog::builtin();
+  std::vector<std::string> template_path_;  ///< told to the tuner
 
   FakeDevice* device_ = nullptr;
   int compilers_made_ = 0;

@@ -80,7 +80,7 @@ TEST_F(PrepareTest, SizesOfOneKindShareOneCompilation) {
   const Library library = open();
   library.prepare(problems);
   EXPECT_EQ(library.counters().compiles, 1U);
-  library.prepare({});
+  library.prepare(std::vector<Gemm>());
 }
 
 TEST_F(PrepareTest, OneThatCannotBeServedIsReportedAndTheOthersAreReady) {

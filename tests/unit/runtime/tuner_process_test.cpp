@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "runtime/gemm_kernels.hpp"
 #include "templates/problem.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
@@ -24,8 +25,8 @@ TEST(TunerProcessTest, CommandSaysTheWholeProblem) {
   Gemm gemm = Gemm::of(DType::bf16, 7, 8, 9, Storage::n, Storage::t);
   gemm.ldd = 12;
   gemm.alignment_a = 2;
-  const auto command =
-      tuner_command("kiln", normalised(gemm), {.database = "/db", .device = "cuda:1"});
+  const auto command = tuner_command("kiln", gemm_tuner_words(normalised(gemm)),
+                                     {.database = "/db", .device = "cuda:1"});
   EXPECT_EQ(fmt::format("{}", fmt::join(command, " ")),
             "kiln tune gemm --m 7 --n 8 --k 9 --a bf16 --b bf16 --c bf16 --d bf16 --acc f32 "
             "--layout nt --lda 9 --ldb 9 --ldd 12 --align-a 2 --align-b 16 --align-d 16 "
@@ -36,7 +37,7 @@ TEST(TunerProcessTest, ReadingCIsSaidByBetaAndPlacesByTheirFlags) {
   Gemm gemm = Gemm::of(DType::f32, 7, 8, 9);
   gemm.reads_c = true;
   gemm.ldc = 10;
-  const auto command = tuner_command("kiln", normalised(gemm),
+  const auto command = tuner_command("kiln", gemm_tuner_words(normalised(gemm)),
                                      {.database = "/db",
                                       .cubin_store = "/cubins",
                                       .device = "cuda:0",

@@ -10,6 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/row_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -98,6 +99,17 @@ TEST(Operation, AProblemThatLacksANameCostsNothing) {
   problem.sizes.pop_back();
   EXPECT_EQ(operation.flops(problem), 0.0);
   EXPECT_EQ(operation.bytes(problem), 0.0);
+}
+
+TEST(Operation, WithoutElementsToWriteThereAreNoResults) {
+  const Operation operation = Operation::parse("s.cu", kStencil);
+  EXPECT_FALSE(operation.has_no_results(stencil(5, 5, 0)));
+  EXPECT_TRUE(operation.has_no_results(stencil(5, 2, 0)));
+  EXPECT_TRUE(operation.has_no_results(stencil(5, 5, 1))) << "y is left out";
+  (void)test::row_operation();
+  EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 5)), "");
+  EXPECT_EQ(why_nothing_to_tune(test::row_problem(3, 0)),
+            "nothing to tune: no result has elements, so a launch does nothing");
 }
 
 TEST(Operation, MistakesAreShownWhereTheyAre) {

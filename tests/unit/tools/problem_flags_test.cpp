@@ -9,6 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/problem.hpp"
+#include "tools/gemm_flags.hpp"
 #include "tools/how_to_use.hpp"
 
 namespace kiln::tools {
@@ -17,12 +18,12 @@ namespace {
 using ::testing::HasSubstr;
 
 /// Parses a command line and asks for the problem, or returns the error's text.
-GemmRequest parse(const std::string& line, std::int64_t default_size = 0) {
+GemmCase parse(const std::string& line, std::int64_t default_size = 0) {
   CLI::App app;
   ProblemFlags flags;
-  flags.add_to(app, ProblemFlags::Operation::required);
+  flags.add_to(app, *find_operation("gemm"), ProblemFlags::Word::required);
   app.parse(line);
-  return flags.request(default_size);
+  return gemm_case_of(flags.request(default_size));
 }
 
 std::string error_of(const std::string& line) {
@@ -76,7 +77,7 @@ TEST(ProblemFlags, SizesMayHaveADefault) {
 TEST(ProblemFlags, SizesMayBeZero) {
   const auto request = parse("gemm --m 8 --n 8 --k 0 --beta 2");
   EXPECT_EQ(request.gemm.k, 0);
-  EXPECT_EQ(flags_text(request), "--m 8 --n 8 --k 0 --dtype f16 --beta 2");
+  EXPECT_EQ(gemm_flags_text(request), "--m 8 --n 8 --k 0 --dtype f16 --beta 2");
 }
 
 /// The text of flags and the flags of a text are inverse.
@@ -87,7 +88,7 @@ TEST(FlagsText, GivesTheProblemBack) {
         "--m 64 --n 32 --k 16 --a f16 --b f16 --d f16 --acc f32 --c f32 --lda 24 --beta 2",
         "--m 5 --n 6 --k 7 --dtype f64 --ldd 9 --align-a 8 --alpha 0.5"}) {
     const auto request = parse(std::string("gemm ") + line);
-    const auto text = flags_text(request);
+    const auto text = gemm_flags_text(request);
     const auto again = parse("gemm " + text);
     EXPECT_EQ(again.gemm, request.gemm) << text;
     EXPECT_EQ(again.alpha, request.alpha) << text;
@@ -96,11 +97,11 @@ TEST(FlagsText, GivesTheProblemBack) {
 }
 
 TEST(FlagsText, IsAsShortAsCanBe) {
-  EXPECT_EQ(flags_text(parse("gemm --m 64 --n 32 --k 16 --dtype bf16 --layout nn --lda 16")),
+  EXPECT_EQ(gemm_flags_text(parse("gemm --m 64 --n 32 --k 16 --dtype bf16 --layout nn --lda 16")),
             "--m 64 --n 32 --k 16 --dtype bf16");
 }
 
-TEST(RequestOf, HasTheStoredProblem) {
+TEST(CaseOf, HasTheStoredProblem) {
   for (const char* line :
        {"--m 64 --n 32 --k 16 --dtype f16", "--m 63 --n 31 --k 15 --dtype f16 --layout tn",
         "--m 63 --n 31 --k 15 --dtype bf16 --lda 16 --ldd 40",
@@ -108,7 +109,7 @@ TEST(RequestOf, HasTheStoredProblem) {
         "--m 64 --n 64 --k 64 --dtype f32 --beta 1 --align-c 8 --ldc 65",
         "--m 7 --n 7 --k 7 --dtype s8 --layout nt --ldb 12"}) {
     const auto problem = to_problem(parse(std::string("gemm ") + line).gemm);
-    EXPECT_EQ(to_problem(request_of(problem).gemm).canonical(), problem.canonical()) << line;
+    EXPECT_EQ(case_of(problem).problem.canonical(), problem.canonical()) << line;
   }
 }
 
@@ -118,7 +119,7 @@ TEST(NextSteps, FindWhatTheRunFound) {
   context.flags.database = "my results.db";
   context.flags.template_path = "mine:theirs";
   context.flags.device = "emulated:h200";
-  const auto text = next_steps(request, context);
+  const auto text = next_steps(problem_case(request), context);
   const std::string flags =
       " gemm --m 64 --n 32 --k 16 --dtype f16 --db 'my results.db' --device emulated:h200 "
       "--template-path mine:theirs\n";
@@ -130,13 +131,13 @@ TEST(NextSteps, FindWhatTheRunFound) {
 }
 
 TEST(CppSnippet, SetsWhatTheShortFormDoesNot) {
-  EXPECT_EQ(cpp_snippet(parse("gemm --m 64 --n 32 --k 16 --dtype f16 --layout nt").gemm),
+  EXPECT_EQ(cpp_snippet(problem_case(parse("gemm --m 64 --n 32 --k 16 --dtype f16 --layout nt"))),
             "auto library = kiln::Library::open();\n"
             "auto problem = kiln::Gemm::of(kiln::DType::f16, 64, 32, 16, kiln::Storage::n, "
             "kiln::Storage::t);\n"
             "library.get(problem).launch(stream, {.a = a, .b = b, .d = d});\n");
-  const auto padded =
-      cpp_snippet(parse("gemm --m 64 --n 32 --k 16 --dtype bf16 --d f32 --lda 24 --beta 1").gemm);
+  const auto padded = cpp_snippet(
+      problem_case(parse("gemm --m 64 --n 32 --k 16 --dtype bf16 --d f32 --lda 24 --beta 1")));
   EXPECT_NE(padded.find("problem.d = kiln::DType::f32;\n"), std::string::npos);
   EXPECT_NE(padded.find("problem.lda = 24;\n"), std::string::npos);
   EXPECT_NE(padded.find("problem.reads_c = true;\n"), std::string::npos);

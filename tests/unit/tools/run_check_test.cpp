@@ -69,7 +69,7 @@ TEST(HostMatrix, ReadsPackedValues) {
 }
 
 /// A gemm with its result computed here, in the simplest way: float32 sums, rounded to D's type.
-HostOperands solved(const GemmRequest& request) {
+HostOperands solved(const GemmCase& request) {
   HostOperands operands(request);
   operands.a.fill_random(1);
   operands.b.fill_random(2);
@@ -90,7 +90,7 @@ HostOperands solved(const GemmRequest& request) {
   return operands;
 }
 
-GemmRequest small_request() {
+GemmCase small_request() {
   Gemm gemm = Gemm::of(DType::f32, 9, 7, 33, Storage::t, Storage::n);
   gemm.reads_c = true;
   gemm.lda = 12;
@@ -166,7 +166,7 @@ TEST(RunCheck, FindsWhatWasNeverWritten) {
   EXPECT_TRUE(std::isinf(check.worst_ratio));
 }
 
-GemmRequest f16_request(std::int64_t k, double alpha) {
+GemmCase f16_request(std::int64_t k, double alpha) {
   return {normalised(Gemm::of(DType::f16, 16, 12, k)), alpha, 0.0};
 }
 
@@ -196,7 +196,7 @@ TEST(RunCheck, AResultBelowTheTypesNormalRangeMayLoseDigits) {
 }
 
 TEST(RunCheck, IntegersAreComparedExactly) {
-  const GemmRequest request{normalised(Gemm::of(DType::s8, 5, 6, 30)), 1.0, 0.0};
+  const GemmCase request{normalised(Gemm::of(DType::s8, 5, 6, 30)), 1.0, 0.0};
   auto operands = solved(request);
   EXPECT_EQ(check_result(request, operands, 1000, 1).wrong, 0);
   operands.d.bytes()[0] ^= std::byte{1};

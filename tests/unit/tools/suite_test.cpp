@@ -8,7 +8,9 @@
 #include <sstream>
 
 #include "kiln/error.hpp"
+#include "tests/unit/tools/rows_operation.hpp"
 #include "tools/stop_signal.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -33,21 +35,59 @@ TEST(Suite, ReadsLinesBetweenComments) {
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].name, "square");
   EXPECT_EQ(lines[0].line, 3);
-  EXPECT_EQ(lines[0].gemm.m, 64);
-  EXPECT_EQ(lines[0].gemm.n, 32);
-  EXPECT_EQ(lines[0].gemm.k, 16);
-  EXPECT_EQ(lines[0].gemm.storage_a, Storage::n);
-  EXPECT_EQ(lines[0].gemm.storage_b, Storage::t);
-  EXPECT_EQ(lines[1].gemm.d, DType::f64);
-  EXPECT_EQ(lines[1].gemm.storage_a, Storage::t);
+  EXPECT_EQ(gemm_of(lines[0].tuned).m, 64);
+  EXPECT_EQ(gemm_of(lines[0].tuned).n, 32);
+  EXPECT_EQ(gemm_of(lines[0].tuned).k, 16);
+  EXPECT_EQ(gemm_of(lines[0].tuned).storage_a, Storage::n);
+  EXPECT_EQ(gemm_of(lines[0].tuned).storage_b, Storage::t);
+  EXPECT_EQ(gemm_of(lines[1].tuned).d, DType::f64);
+  EXPECT_EQ(gemm_of(lines[1].tuned).storage_a, Storage::t);
 }
 
 TEST(Suite, KeepsTypesThatNoTemplateHasYet) {
-  EXPECT_EQ(read("x e4m3 64 64 64 nt\n").front().gemm.d, DType::bf16);
+  EXPECT_EQ(gemm_of(read("x e4m3 64 64 64 nt\n").front().tuned).d, DType::bf16);
 }
 
 TEST(Suite, TakesSizesOfZero) {
-  EXPECT_EQ(read("x f16 64 64 0 nt\n").front().gemm.k, 0);
+  EXPECT_EQ(gemm_of(read("x f16 64 64 0 nt\n").front().tuned).k, 0);
+}
+
+TEST(Suite, AHeaderNamesTheOperationAndTheColumnsBelowIt) {
+  declare_rows_operation();
+  const auto lines = read(
+      "short f16 64 32 16 nt\n"
+      "rows_test: cols name rows x offset\n"
+      "100 wide 7 f16 2.5\n"
+      "3 tall 900 - -\n"
+      "gemm: name m n k dtype layout beta\n"
+      "added 8 9 10 bf16 tn 0.5\n");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].tuned.problem.operation, "gemm");
+  EXPECT_EQ(lines[1].name, "wide");
+  EXPECT_EQ(lines[1].tuned.problem.canonical(), "rows_test x=f16 y=f32 | rows=7 cols=100");
+  EXPECT_EQ(lines[1].tuned.scalars, std::vector<double>{2.5});
+  EXPECT_EQ(lines[2].tuned.problem.canonical(), "rows_test x=f32 y=f32 | rows=900 cols=3");
+  EXPECT_EQ(lines[2].tuned.scalars, std::vector<double>{1.0});
+  const GemmCase added = gemm_case_of(lines[3].tuned);
+  EXPECT_EQ(added.gemm.k, 10);
+  EXPECT_EQ(added.gemm.storage_a, Storage::t);
+  EXPECT_EQ(added.beta, 0.5);
+}
+
+TEST(Suite, HeadersThatAreNoneAreRefused) {
+  declare_rows_operation();
+  const auto found = [](const std::string& text, const std::string& part) {
+    const std::string error = error_of(text);
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+  };
+  found("rows_tset: name rows\n", "s.txt:1: there is no operation rows_tset; did you mean");
+  found("\nrows_test: rows cols\n", "s.txt:2: one column has to be \"name\"");
+  found("rows_test: name rows colls\n", "s.txt:1: \"colls\" is no column of rows_test");
+  found("rows_test: name rows rows\n", "s.txt:1: the column \"rows\" is there twice");
+  found("rows_test: name rows cols\na 1\n", "s.txt:2: 2 words where the header has 3");
+  found("rows_test: name rows cols\na 1 x\n", "s.txt:2: --cols: x is not a whole number");
+  found("rows_test: name rows cols\na 1 -\n", "s.txt:2: --cols is missing");
+  found("rows_test: name rows cols x\na 1 1 s8\n", "s.txt:2: --x s8: choose from f32, f16");
 }
 
 TEST(Suite, ErrorsNameThePlace) {
@@ -68,7 +108,7 @@ TEST(Suite, ReadsAFile) {
   const auto lines = read_suite(KILN_SOURCE_DIR "/tests/data/suite_small.txt");
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[2].name, "transposed_f32");
-  EXPECT_EQ(lines[2].gemm.storage_b, Storage::t);
+  EXPECT_EQ(gemm_of(lines[2].tuned).storage_b, Storage::t);
 }
 
 TEST(Suite, ALineThatFailsCostsTheOthersNothing) {

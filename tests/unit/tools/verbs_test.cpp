@@ -14,6 +14,7 @@
 #include <regex>
 #include <set>
 
+#include "tools/declared_flags.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/program.hpp"
 #include "tools/value_kinds.hpp"
@@ -99,6 +100,21 @@ TEST(Verbs, VariablesAreAllThatTheSourcesName) {
     if (variable.name.starts_with("KILN_")) known.insert(std::string(variable.name));
   }
   EXPECT_EQ(named, known);
+}
+
+// A size called `top` would otherwise be two flags of one name.
+TEST(Verbs, FlagsThatAreNoProblemsAreReserved) {
+  std::set<std::string> used{"help", "version", "dtype"};
+  const auto manual = Program().manual();
+  for (const auto& flag : manual.flags) used.insert(flag.name.substr(2));
+  for (const auto& verb : manual.verbs) {
+    for (const auto& group : verb.groups) {
+      if (group.title == kProblemGroup) continue;
+      for (const auto& flag : group.flags) used.insert(flag.name.substr(2));
+    }
+  }
+  for (const std::string_view flag : kReservedFlags) used.erase(std::string(flag));
+  EXPECT_THAT(used, ::testing::IsEmpty()) << "add them to kReservedFlags";
 }
 
 TEST(Verbs, ClosedValuesRefuseOtherWords) {

@@ -23,9 +23,9 @@ class BenchmarkTest : public ::testing::Test {
     options.time_ns = [time_ns](const testing::FakeLaunch&) { return time_ns; };
     device_ = testing::make_planted_device(std::move(options));
     ledger_ = std::make_unique<MemoryLedger>(*device_, 16 << 20);
-    const EvaluationSetup setup = testing::planted_setup({{gemm_, 1.0, 0.0}});
+    const EvaluationSetup setup = testing::planted_setup({gemm_});
     kernels_ = std::make_unique<SupportKernels>(*ledger_, setup.support);
-    first_ = OperandSet(*ledger_, gemm_, "the test");
+    first_ = OperandSet(*ledger_, tuned_, "the test");
     const EvaluationJob job = testing::planted_job(setup, "right");
     DeviceStatus status;
     module_ = device_->load(job.unit.cubin, job.unit.names, status);
@@ -36,13 +36,14 @@ class BenchmarkTest : public ::testing::Test {
   }
   [[nodiscard]] TimedRun run() {
     return [this](const OperandSet& operands, void* stream) {
-      const GemmArgs args = operands.arguments(1.0, 0.0, 0);
+      const GemmArgs args = gemm_argument(tuned_, operands.arguments(tuned_.scalars, 0));
       seen_.push_back(args.a);
       return device_->launch({module_->functions()[0], LaunchGeometry{}, &args}, stream);
     };
   }
 
-  Gemm gemm_ = normalised(Gemm::of(DType::f32, 32, 32, 32));
+  GemmCase gemm_{Gemm::of(DType::f32, 32, 32, 32)};
+  ProblemCase tuned_ = problem_case(gemm_);
   MeasurementPolicy policy_;
   std::unique_ptr<testing::FakeDevice> device_;
   std::unique_ptr<MemoryLedger> ledger_;
@@ -55,7 +56,7 @@ class BenchmarkTest : public ::testing::Test {
 TEST_F(BenchmarkTest, RotatesThroughMoreThanTheCacheHolds) {
   use_kernel(1000.0);
   const RotatingSets sets = rotate(3 * kL2);
-  const std::int64_t each = OperandSet::touched_bytes(gemm_);
+  const std::int64_t each = OperandSet::touched_bytes(tuned_);
   EXPECT_GT(sets.count() * each, 3 * kL2);
   EXPECT_LE((sets.count() - 1) * each, 3 * kL2);
   EXPECT_EQ(rotate(0).count(), 1) << "a warm policy uses one set";
@@ -71,7 +72,7 @@ TEST_F(BenchmarkTest, OperandsOfAllSetsAreRandomAndDiffer) {
   const RotatingSets sets = rotate(3 * kL2);
   std::set<float> first_elements;
   for (int i = 1; i < sets.count(); ++i) {
-    const auto* b = reinterpret_cast<const float*>(sets.set(i).b.data());
+    const auto* b = reinterpret_cast<const float*>(sets.set(i)[kOperandB].data());
     EXPECT_NE(b[0], 0.0F);
     first_elements.insert(b[0]);
   }

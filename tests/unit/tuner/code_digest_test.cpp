@@ -130,6 +130,11 @@ EvaluationJob job() {
   for (const char c : ptx) job.unit.cubin.push_back(static_cast<std::byte>(c));
   job.unit.names = {kKernel};
   job.geometry = {{{{4, 1, 1}, {256, 1, 1}, {1, 1, 1}, 1024}}, {}};
+  ArgumentPlan argument;
+  argument.image.assign(16, 0);
+  argument.parameters = {0, 8};
+  argument.patches = {{ArgumentPatch::Source::operand, NumberType::f64, 1, 0, 0}};
+  job.arguments = {{argument}, {}};
   job.workspace_bytes = {0, 0};
   return job;
 }
@@ -148,12 +153,19 @@ TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
         j.geometry[0][0].values.count = 1;
         j.geometry[0][0].values.items[0] = 8;
       },
-      [](EvaluationJob& j) { j.geometry[0].push_back(j.geometry[0][0]); },
-      [](EvaluationJob& j) { j.geometry[1].push_back(j.geometry[0][0]); },
+      [](EvaluationJob& j) {
+        j.geometry[0].push_back(j.geometry[0][0]);
+        j.arguments[0].push_back(j.arguments[0][0]);
+      },
+      [](EvaluationJob& j) {
+        j.geometry[1].push_back(j.geometry[0][0]);
+        j.arguments[1].push_back(j.arguments[0][0]);
+      },
       [](EvaluationJob& j) { j.workspace_bytes[0] = 8; },
       [](EvaluationJob& j) { j.workspace_bytes[1] = 8; },
       [](EvaluationJob& j) {
         j.geometry.emplace_back();
+        j.arguments.emplace_back();
         j.workspace_bytes.push_back(0);
       },
       [](EvaluationJob& j) { j.unit.cubin.push_back(std::byte{'x'}); },
@@ -166,6 +178,48 @@ TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
     EXPECT_TRUE(digests.insert(run_digest(CodeKind::ptx, changed)).second)
         << "change " << i << " goes unnoticed";
   }
+}
+
+// Numbers in them may come from the configuration.
+TEST(RunDigest, EveryArgumentCounts) {
+  using enum ArgumentPatch::Source;
+  const std::vector<std::function<void(ArgumentPlan&)>> changes{
+      [](ArgumentPlan& plan) { plan.image[15] = 1; },
+      [](ArgumentPlan& plan) { plan.image.resize(24); },
+      [](ArgumentPlan& plan) { plan.parameters = {0}; },
+      [](ArgumentPlan& plan) {
+        plan.parameters = {0, 12};
+      },
+      [](ArgumentPlan& plan) { plan.patches.clear(); },
+      [](ArgumentPlan& plan) { plan.patches.push_back(plan.patches[0]); },
+      [](ArgumentPlan& plan) { plan.patches[0].source = workspace; },
+      [](ArgumentPlan& plan) { plan.patches[0].source = scalar; },
+      [](ArgumentPlan& plan) {
+        plan.patches[0].source = scalar;
+        plan.patches[0].type = NumberType::f32;
+      },
+      [](ArgumentPlan& plan) { plan.patches[0].index = 0; },
+      [](ArgumentPlan& plan) { plan.patches[0].at = 8; },
+      [](ArgumentPlan& plan) { plan.patches[0].offset = 256; },
+  };
+  std::set<std::string> digests{run_digest(CodeKind::ptx, job())};
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    EvaluationJob changed = job();
+    changes[i](changed.arguments[0][0]);
+    EXPECT_TRUE(digests.insert(run_digest(CodeKind::ptx, changed)).second)
+        << "change " << i << " goes unnoticed";
+  }
+}
+
+// The case decides it, and so do results that are known from before there were others.
+TEST(RunDigest, TheOneArgumentOfGemmHasNoPartInIt) {
+  EvaluationJob gemm = job();
+  gemm.arguments[0][0].parameters.clear();
+  EvaluationJob other = gemm;
+  other.arguments[0][0].image[15] = 1;
+  other.arguments[0][0].patches.clear();
+  EXPECT_EQ(run_digest(CodeKind::ptx, other), run_digest(CodeKind::ptx, gemm));
+  EXPECT_NE(run_digest(CodeKind::ptx, gemm), run_digest(CodeKind::ptx, job()));
 }
 
 TEST(RunDigest, WhatASessionTellsTheEvaluatorHasNoPartInIt) {

@@ -27,7 +27,7 @@ struct FakeLibrary {
   Baselines operator()(MemoryLedger& ledger, const OperandSet& operands, const CompiledUnit&,
                        std::int64_t) const {
     Device& device = ledger.device();
-    const EvaluationSetup setup = testing::planted_setup({{operands.gemm(), 1.0, 0.0}});
+    const EvaluationSetup setup = testing::planted_setup({{gemm_of(operands.problem())}});
     auto modules = std::make_shared<std::vector<std::unique_ptr<LoadedModule>>>();
     Baselines baselines;
     for (const Entry& entry : entries) {
@@ -37,7 +37,9 @@ struct FakeLibrary {
       const DeviceFunction function = module->functions()[0];
       modules->push_back(std::move(module));
       baselines.algorithms.push_back(
-          {entry.kernel, [&device, function, modules](const GemmArgs& args, void* stream) {
+          {entry.kernel, [&device, function, modules, tuned = operands.problem()](
+                             const RunArguments& run, void* stream) {
+             const GemmArgs args = gemm_argument(tuned, run);
              return device.launch({function, LaunchGeometry{}, &args}, stream);
            }});
     }

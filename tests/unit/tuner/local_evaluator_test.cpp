@@ -88,8 +88,10 @@ TEST_F(LocalEvaluatorTest, AFaultIsACrashAndEndsTheDevice) {
 TEST_F(LocalEvaluatorTest, CasesWithoutALaunchAreLeftOut) {
   EvaluationJob partial = job("drops_k_tail");  // wrong only on the ragged case
   partial.geometry[1].clear();
+  partial.arguments[1].clear();
   EXPECT_EQ(evaluator_->evaluate(partial).outcome, Outcome::ok);
   partial.geometry[0].clear();
+  partial.arguments[0].clear();
   EXPECT_EQ(evaluator_->evaluate(partial).outcome, Outcome::launch_failed);
 }
 

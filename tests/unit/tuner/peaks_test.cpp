@@ -58,11 +58,11 @@ TEST(RecordedPeaks, ComplaintsNameThePlaceAndBothValues) {
   gemm.epilogue = Epilogue("amax(acc, rows[m]) + bias[n] + amax(acc, all[])");
   const auto device = testing::make_planted_device();
   MemoryLedger ledger(*device, 1 << 20);
-  OperandSet operands(ledger, normalised(gemm), "a test");
+  OperandSet operands(ledger, problem_case({gemm}), "a test");
   operands.reset_peaks();
   const RecordedPeaks nothing(*device, operands);
   const std::vector<float> rows{1.0F, 2.0F, 3.0F, 4.0F};
-  device->copy_to_device(operands.epilogue[0].data(), rows.data(), 16);
+  device->copy_to_device(operands[kFirstEpilogueOperand].data(), rows.data(), 16);
   const RecordedPeaks found(*device, operands);
 
   PeakRanges ranges(3);

@@ -189,7 +189,7 @@ std::string kernel_name(const std::string& name, const Gemm& gemm) {
                      device_type_name(gemm.acc));
 }
 
-EvaluationSetup planted_setup(std::vector<GemmCase> cases) {
+EvaluationSetup planted_setup(const std::vector<GemmCase>& cases) {
   EvaluationSetup setup;
   FakeCubin support;
   support.names = {"kiln_fill_random",     "kiln_absolute",       "kiln_convert",
@@ -202,7 +202,7 @@ EvaluationSetup planted_setup(std::vector<GemmCase> cases) {
   cubin.names = {kernel_name("gemm_naive", reference)};
   setup.reference = {cubin.bytes(), cubin.names};
   setup.reference_geometry.resize(cases.size());
-  setup.cases = std::move(cases);
+  setup.cases = problem_cases(cases);
   return setup;
 }
 
@@ -226,9 +226,10 @@ EvaluationJob planted_job(const EvaluationSetup& setup, const std::string& name,
   FakeCubin cubin;
   cubin.behaviour = behaviour;
   cubin.time_ns = time_ns;
-  cubin.names = {kernel_name(name, setup.cases[0].gemm)};
+  cubin.names = {kernel_name(name, gemm_of(setup.cases[0]))};
   job.unit = {cubin.bytes(), cubin.names};
   job.geometry.assign(setup.cases.size(), {LaunchGeometry{}});
+  for (const ProblemCase& one : setup.cases) job.arguments.push_back({plan_gemm_argument(one)});
   job.workspace_bytes.assign(setup.cases.size(), 0);
   return job;
 }

@@ -8,6 +8,7 @@
 
 #include "tests/support/fake_device.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {
 
@@ -25,7 +26,7 @@ void register_planted_kernels(FakeDevice& device);
 [[nodiscard]] std::string kernel_name(const std::string& name, const Gemm& gemm);
 
 /// A set-up for the fake device. The verification cases are given, [0] the tuned one.
-[[nodiscard]] EvaluationSetup planted_setup(std::vector<GemmCase> cases);
+[[nodiscard]] EvaluationSetup planted_setup(const std::vector<GemmCase>& cases);
 /// The usual one: a small f32 problem that reads C, and a ragged one with padded rows.
 [[nodiscard]] std::vector<GemmCase> planted_cases();
 

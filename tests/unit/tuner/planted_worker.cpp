@@ -13,6 +13,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
+#include "tests/unit/tuner/planted_operations.hpp"
 #include "tuner/evaluator.hpp"
 
 int main(int argc, char** argv) {
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
     if (how == "no-device") {
       throw kiln::Error(kiln::ErrorKind::device, "there is no device here; plug one in");
     }
-    return kiln::testing::make_planted_device();
+    auto device = kiln::testing::make_planted_device();
+    kiln::testing::register_planted_operations(*device);
+    return device;
   });
 }

@@ -24,7 +24,7 @@ using ::testing::Not;
 class ResumeTest : public SessionTest {
  protected:
   [[nodiscard]] CandidateKey key(std::int64_t x, std::int64_t y) const {
-    return {to_problem(request.gemm),
+    return {request.tuned.problem,
             fake_device_info().device_class,
             "toy",
             catalog.digest("toy"),

@@ -18,9 +18,10 @@ class PrepareTest : public ::testing::Test {
                             Admission admission = Admission::competitive,
                             const Config& config = {{"x", 1}}) {
     const Catalog catalog = catalog_with(folder, {toy});
-    return prepare_candidate({toy.name, config}, catalog, compiler, limits,
-                             verification_cases(Gemm::of(DType::f16, 512, 256, 128), 1.0, 0.0),
-                             admission);
+    return prepare_candidate(
+        {toy.name, config}, catalog, compiler, limits,
+        verification_cases(problem_case({Gemm::of(DType::f16, 512, 256, 128)}), Thoroughness::full),
+        admission);
   }
   static FakeCompiler::Decide giving(const KernelResources& resources,
                                      const std::vector<std::string>& warnings = {}) {

@@ -49,7 +49,7 @@ class RecordingObserver : public SessionObserver {
 class SessionTest : public ::testing::Test {
  protected:
   SessionTest() {
-    request.gemm = Gemm::of(DType::f16, 512, 512, 512);
+    request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 512)});
     request.templates = {"toy"};
     request.strategy = "exhaustive";
     request.budget.seconds = 0;

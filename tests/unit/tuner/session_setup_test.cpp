@@ -110,10 +110,10 @@ class SetupTest : public ::testing::Test {
  protected:
   EvaluationSetup make(const Gemm& gemm, FakeCompiler& compiler) {
     TuneRequest request;
-    request.gemm = gemm;
+    request.tuned = problem_case({gemm});
     request.seed = 17;
     request.policy.samples = 5;
-    return make_setup(request, Catalog::builtin(), compiler, fake_device_info());
+    return make_setup(request, compiler, fake_device_info());
   }
   /// What was compiled.
   std::vector<CompileRequest> requests;

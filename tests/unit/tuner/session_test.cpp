@@ -52,7 +52,7 @@ TEST_F(SessionTest, TrialsAreStoredAsTheyWereReported) {
     EXPECT_TRUE(trial.resources && trial.resources->registers == 64);
     EXPECT_NE(trial.rendered_digest, "");
   }
-  EXPECT_THAT(open().open_attempts(to_problem(request.gemm), evaluator.info().device_class),
+  EXPECT_THAT(open().open_attempts(request.tuned.problem, evaluator.info().device_class),
               IsEmpty());
   EXPECT_THAT(open().check(), IsEmpty());
 }
@@ -322,7 +322,7 @@ TEST_F(SessionTest, AnEvaluatorThatIsNotReadyAgainLeavesNoAttempt) {
   EXPECT_EQ(result.session.state, "interrupted");
   EXPECT_EQ(evaluator.evaluated().size(), 3U);
   EXPECT_EQ(stored().size(), 3U);
-  EXPECT_THAT(open().open_attempts(to_problem(request.gemm), evaluator.info().device_class),
+  EXPECT_THAT(open().open_attempts(request.tuned.problem, evaluator.info().device_class),
               IsEmpty());
 }
 
@@ -452,7 +452,7 @@ TEST_F(SessionTest, AnEvaluatorThatBreaksEndsTheSessionAsFailed) {
 }
 
 TEST_F(SessionTest, WithoutASupportingTemplateThereIsNothingToDo) {
-  request.gemm = Gemm::of(DType::f64, 64, 64, 64);
+  request.tuned = problem_case({Gemm::of(DType::f64, 64, 64, 64)});
   ScriptedEvaluator evaluator(by_config);
   const auto result = run(evaluator);
   EXPECT_FALSE(result.best);
@@ -465,8 +465,9 @@ TEST_F(SessionTest, WithoutASupportingTemplateThereIsNothingToDo) {
 TEST_F(SessionTest, WithoutAProductThereIsNothingToTune) {
   ScriptedEvaluator evaluator(by_config);
   for (std::int64_t Gemm::*const size : {&Gemm::m, &Gemm::n, &Gemm::k}) {
-    request.gemm = Gemm::of(DType::f16, 64, 64, 64);
-    request.gemm.*size = 0;
+    Gemm gemm = Gemm::of(DType::f16, 64, 64, 64);
+    gemm.*size = 0;
+    request.tuned = problem_case({gemm});
     try {
       static_cast<void>(run(evaluator));
       FAIL() << "tuned";

@@ -80,7 +80,7 @@ TEST_F(SharingTest, EachCodeRunsOnce) {
   EXPECT_EQ(result.session.evaluated, 12U);
   EXPECT_EQ(stored(), observer.trials);
   EXPECT_THAT(open().check(), IsEmpty());
-  EXPECT_THAT(open().open_attempts(to_problem(request.gemm), evaluator.info().device_class),
+  EXPECT_THAT(open().open_attempts(request.tuned.problem, evaluator.info().device_class),
               IsEmpty());
 }
 

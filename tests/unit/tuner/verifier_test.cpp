@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tuner/candidate.hpp"
+#include "tuner/reference.hpp"
 
 namespace kiln {
 namespace {
@@ -21,8 +22,8 @@ using ::testing::HasSubstr;
 
 class VerifierTest : public ::testing::Test {
  protected:
-  void prepare(std::vector<GemmCase> cases) {
-    setup_ = testing::planted_setup(std::move(cases));
+  void prepare(const std::vector<GemmCase>& cases) {
+    setup_ = testing::planted_setup(cases);
     verifier_ = std::make_unique<Verifier>(ledger_, kernels(), setup_);
   }
   SupportKernels& kernels() {

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <functional>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tuner/messages.hpp"
@@ -78,7 +80,7 @@ TEST(Messages, SurviveTheTrip) {
   const auto setup_back = decode_message<EvaluationSetup>(encode_message(setup));
   ASSERT_TRUE(setup_back);
   EXPECT_EQ(encode_message(*setup_back), encode_message(setup));
-  EXPECT_EQ(setup_back->cases[1].gemm, setup.cases[1].gemm);
+  EXPECT_EQ(gemm_of(setup_back->cases[1]), gemm_of(setup.cases[1]));
   EXPECT_EQ(setup_back->support.cubin, setup.support.cubin);
 
   const EvaluationReply reply = sample_reply();
@@ -103,12 +105,99 @@ TEST(Messages, SurviveTheTrip) {
 TEST(Messages, EveryElementTypeTravels) {
   for (std::size_t i = 0; i <= kDTypeNames.size(); ++i) {
     EvaluationSetup setup = sample_setup();
-    setup.cases[0].gemm.a = static_cast<DType>(i);
+    setup.cases[0].operands[kOperandA].shape.type = static_cast<DType>(i);
     const auto back = decode_message<EvaluationSetup>(encode_message(setup));
     ASSERT_EQ(back.has_value(), i < kDTypeNames.size());
     if (back) {
-      EXPECT_EQ(back->cases[0].gemm.a, setup.cases[0].gemm.a);
+      EXPECT_EQ(back->cases[0].operands[kOperandA].shape.type, static_cast<DType>(i));
     }
+  }
+}
+
+/// A setup of a declared operation, nothing of it as it is unless stated.
+EvaluationSetup declared_sample() {
+  EvaluationSetup setup = sample_setup();
+  ProblemCase& one = setup.cases[1];
+  one.operands = {{"y", OperandRole::inout, true, {2, 3, 4, DType::s4, 256, true}, {}}};
+  one.operands.push_back({"x", OperandRole::out, false, {}, {FillSpec::Kind::sorted, -5, 7}});
+  one.scalars = {0.5, -1e300};
+  one.products = 12.0;
+  ReferencePlan plan;
+  plan.argument.image = {1, 2, 255};
+  plan.argument.parameters = {0, 2};
+  plan.argument.patches = {
+      {ArgumentPatch::Source::magnitude, NumberType::u64, 3, 8, 0},
+      {ArgumentPatch::Source::workspace, NumberType::f32, 0, 16, -256},
+  };
+  plan.rules = {{RightSpec::Kind::within, 1, 1e-3, 2.5, 1e-6}};
+  plan.integer_range = 9;
+  plan.deterministic = false;
+  setup.reference_plans = {{}, plan};
+  return setup;
+}
+
+TEST(Messages, DeclaredOperationsSurviveTheTrip) {
+  const EvaluationSetup setup = declared_sample();
+  const auto back = decode_message<EvaluationSetup>(encode_message(setup));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(encode_message(*back), encode_message(setup));
+  const ProblemCase& one = back->cases[1];
+  ASSERT_EQ(one.operands.size(), 2U);
+  EXPECT_EQ(one.operands[0].name, "y");
+  EXPECT_EQ(one.operands[0].role, OperandRole::inout);
+  EXPECT_TRUE(one.operands[0].present);
+  EXPECT_EQ(one.operands[0].shape.elements(), 7);
+  EXPECT_EQ(one.operands[0].shape.type, DType::s4);
+  EXPECT_TRUE(one.operands[0].shape.recorded);
+  EXPECT_FALSE(one.operands[1].present);
+  EXPECT_EQ(one.operands[1].fill.kind, FillSpec::Kind::sorted);
+  EXPECT_EQ(one.operands[1].fill.low, -5);
+  EXPECT_EQ(one.operands[1].fill.high, 7);
+  EXPECT_EQ(one.scalars, setup.cases[1].scalars);
+  EXPECT_EQ(one.products, 12.0);
+  EXPECT_EQ(one.problem, setup.cases[1].problem);
+  ASSERT_EQ(back->reference_plans.size(), 2U);
+  const ReferencePlan& plan = back->reference_plans[1];
+  EXPECT_EQ(plan.argument, setup.reference_plans[1].argument);
+  ASSERT_EQ(plan.rules.size(), 1U);
+  EXPECT_EQ(plan.rules[0].kind, RightSpec::Kind::within);
+  EXPECT_EQ(plan.rules[0].operand, 1);
+  EXPECT_EQ(plan.rules[0].relative, 1e-3);
+  EXPECT_EQ(plan.rules[0].magnitude, 2.5);
+  EXPECT_EQ(plan.rules[0].absolute, 1e-6);
+  EXPECT_EQ(plan.integer_range, 9);
+  EXPECT_FALSE(plan.deterministic);
+  EXPECT_TRUE(back->reference_plans[0].deterministic);
+}
+
+TEST(Messages, ArgumentsOfJobsSurviveTheTrip) {
+  const EvaluationSetup setup = sample_setup();
+  EvaluationJob job = testing::planted_job(setup, "right");
+  job.arguments[1][0] = declared_sample().reference_plans[1].argument;
+  const auto back = decode_message<EvaluationJob>(encode_message(job));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->arguments, job.arguments);
+}
+
+TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
+  using Change = std::function<void(EvaluationSetup&)>;
+  const std::vector<Change> changes{
+      [](EvaluationSetup& s) { s.cases[1].operands[0].role = static_cast<OperandRole>(3); },
+      [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(5); },
+      [](EvaluationSetup& s) {
+        s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(3);
+      },
+      [](EvaluationSetup& s) {
+        s.reference_plans[1].argument.patches[0].type = static_cast<NumberType>(6);
+      },
+      [](EvaluationSetup& s) {
+        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(5);
+      },
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    EvaluationSetup setup = declared_sample();
+    changes[i](setup);
+    EXPECT_FALSE(decode_message<EvaluationSetup>(encode_message(setup))) << i;
   }
 }
 
@@ -129,7 +218,7 @@ TEST(Messages, TheLastMembersOfTimingAndDeviceInfoTravelToo) {
 }
 
 TEST(Messages, AnyTruncationIsNoticed) {
-  const std::string whole = encode_message(sample_setup());
+  const std::string whole = encode_message(declared_sample());
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_FALSE(decode_message<EvaluationSetup>(std::string_view(whole).substr(0, length)));
   }

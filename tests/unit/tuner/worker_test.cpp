@@ -16,6 +16,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
+#include "tests/unit/tuner/planted_operations.hpp"
 #include "tuner/worker_evaluator.hpp"
 
 namespace kiln {
@@ -64,6 +65,20 @@ TEST_F(WorkerTest, GivesTheDevicesInfoAndResults) {
   EXPECT_EQ(wrong.outcome, Outcome::wrong_result);
   EXPECT_THAT(wrong.verification.evidence, HasSubstr("row 1"));
   EXPECT_EQ(evaluator_.restarts(), 0);
+}
+
+// All that it needs to know of one travels with the set-up: the child has declared nothing.
+TEST_F(WorkerTest, JudgesDeclaredOperations) {
+  const Operation& operation = testing::planted_operation(testing::kScaleRows);
+  const EvaluationSetup setup = testing::declared_setup(declared_case(
+      operation, testing::problem_of(operation, {{"rows", 4}, {"cols", 8}}), {{"scale", 0.3}}));
+  evaluator_.set_up(setup);
+  const Evaluation right = evaluator_.evaluate(testing::declared_job(setup, "scale_right"));
+  EXPECT_EQ(right.outcome, Outcome::ok) << right.message;
+  EXPECT_TRUE(right.timing);
+  const Evaluation wrong = evaluator_.evaluate(testing::declared_job(setup, "scale_writes_behind"));
+  EXPECT_EQ(wrong.outcome, Outcome::wrong_result);
+  EXPECT_THAT(wrong.message, HasSubstr("after y"));
 }
 
 TEST_F(WorkerTest, AHangIsKilledAtTheTimeLimit) {
@@ -217,7 +232,7 @@ TEST_F(WorkerTest, AnErrorOfTheSetUpReachesTheCallerAndLeavesTheChildUsable) {
 
 TEST_F(WorkerTest, ASetUpThatHangsCanBeGivenUp) {
   testing::FakeCubin hanging;
-  hanging.names = {testing::kernel_name("sleeps_forever", setup_.cases[0].gemm)};
+  hanging.names = {testing::kernel_name("sleeps_forever", gemm_of(setup_.cases[0]))};
   EvaluationSetup endless = setup_;
   endless.reference = {hanging.bytes(), hanging.names};
   evaluator_.set_up(endless);

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Preparing many kernels at once, before they are used.
+#include "runtime/prepare_side_by_side.hpp"
+
 #include <signal.h>
 
 #include <algorithm>
@@ -10,10 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "kiln/library.hpp"
-#include "runtime/library_state.hpp"
-
-namespace kiln {
+namespace kiln::detail {
 namespace {
 
 /// Threads that are started while it lives take no signals: those are for the application's. But
@@ -50,15 +48,14 @@ std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {
 
 }  // namespace
 
-void Library::prepare(const std::vector<Gemm>& problems) const {
-  if (!state_->is_of_this_process()) detail::refuse_parents_object();
-  if (problems.empty()) return;
+void prepare_side_by_side(std::size_t count, const std::function<void(std::size_t)>& prepare) {
+  if (count == 0) return;
   std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> faults(problems.size());
+  std::vector<std::exception_ptr> faults(count);
   const auto work = [&] {
-    for (std::size_t i = next++; i < problems.size(); i = next++) {
+    for (std::size_t i = next++; i < count; i = next++) {
       try {
-        static_cast<void>(get(problems[i]));
+        prepare(i);
       } catch (...) {
         faults[i] = std::current_exception();
       }
@@ -66,7 +63,7 @@ void Library::prepare(const std::vector<Gemm>& problems) const {
   };
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
   {
-    const auto others = start_threads(std::min(cores, problems.size()) - 1, work);
+    const auto others = start_threads(std::min(cores, count) - 1, work);
     work();
   }
   const auto first = std::find_if(faults.begin(), faults.end(),
@@ -74,4 +71,4 @@ void Library::prepare(const std::vector<Gemm>& problems) const {
   if (first != faults.end()) std::rethrow_exception(*first);
 }
 
-}  // namespace kiln
+}  // namespace kiln::detail

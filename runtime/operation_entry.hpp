@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "runtime/kernel_entry.hpp"
+#include "runtime/operation_key.hpp"
+#include "templates/operation.hpp"
+
+namespace kiln::detail {
+
+/// What an operand of a launch must be for one problem.
+struct OperandRule {
+  bool takes_part = true;  ///< else kernels get null
+  std::int64_t bytes = 0;  ///< 0: its address is not looked at
+};
+
+/// What a scalar of a launch may be.
+struct ScalarRule {
+  double value = 0.0;              ///< unless another is given
+  double least = 0.0, most = 0.0;  ///< that its type has
+  bool whole = false;
+};
+
+[[nodiscard]] ScalarRule rule_of(const ScalarSpec& scalar);
+
+/// A kernel for one problem of a declared operation, and what a launch of it must keep.
+struct OperationEntry : KernelEntry {
+  OperationEntry(KernelEntry common, OperationKey of)
+      : KernelEntry(std::move(common)), key(std::move(of)) {}
+
+  OperationKey key;
+  const Operation* operation = nullptr;
+  std::vector<OperandRule> operands;  ///< in the operation's order
+  std::vector<ScalarRule> scalars;    ///< likewise
+};
+
+}  // namespace kiln::detail

@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/operation_kernels.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+#include "kiln/error.hpp"
+#include "templates/problem.hpp"
+#include "templates/problem_flag.hpp"
+
+namespace kiln::detail {
+namespace {
+
+/// Bytes of an operand of a checked problem: all its extents have values.
+std::int64_t bytes_of_operand(const OperandSpec& operand, const Problem& problem,
+                              const std::vector<std::int64_t>& values) {
+  std::int64_t bytes = size_bytes(problem.type(operand.name).value());
+  for (const Expression& extent : operand.extents) bytes *= extent.evaluate(values).value();
+  return bytes;
+}
+
+std::unique_ptr<const OperationEntry> make_operation_entry(const Problem& problem,
+                                                           KernelEntry common) {
+  const Operation& operation = *find_operation(problem.operation);
+  auto entry = std::make_unique<OperationEntry>(
+      std::move(common), OperationKey(OperationProblem{problem.operation, problem.sizes,
+                                                       problem.types, problem.traits}));
+  entry->operation = &operation;
+  const std::vector<std::int64_t> values = operation.whole_values(problem);
+  for (const OperandSpec& operand : operation.operands) {
+    OperandRule& rule = entry->operands.emplace_back();
+    rule.takes_part = !operand.when || operand.when->evaluate(values).value() != 0;
+    rule.bytes = rule.takes_part ? bytes_of_operand(operand, problem, values) : 0;
+  }
+  for (const ScalarSpec& scalar : operation.scalars) entry->scalars.push_back(rule_of(scalar));
+  return entry;
+}
+
+template <class Number>
+ScalarRule rule_of_type(double value) {
+  using Limits = std::numeric_limits<Number>;
+  ScalarRule rule;
+  rule.value = value;
+  rule.whole = Limits::is_integer;
+  rule.least = static_cast<double>(Limits::lowest());
+  rule.most = static_cast<double>(Limits::max());
+  // As a double the greatest number of 64 bits is rounded up to one that is too large.
+  if constexpr (Limits::is_integer && Limits::digits > std::numeric_limits<double>::digits) {
+    rule.most = std::nextafter(rule.most, 0.0);
+  }
+  return rule;
+}
+
+}  // namespace
+
+ScalarRule rule_of(const ScalarSpec& scalar) {
+  switch (scalar.type) {
+    case NumberType::s32:
+      return rule_of_type<std::int32_t>(scalar.value);
+    case NumberType::u32:
+      return rule_of_type<std::uint32_t>(scalar.value);
+    case NumberType::s64:
+      return rule_of_type<std::int64_t>(scalar.value);
+    case NumberType::u64:
+      return rule_of_type<std::uint64_t>(scalar.value);
+    case NumberType::f32:
+      return rule_of_type<float>(scalar.value);
+    case NumberType::f64:
+      break;
+  }
+  return rule_of_type<double>(scalar.value);
+}
+
+std::vector<std::string> operation_tuner_words(const Problem& problem) {
+  std::vector<std::string> words{problem.operation};
+  const auto add = [&](const std::string& name, std::string value) {
+    words.push_back(problem_flag(problem.operation, name));
+    words.push_back(std::move(value));
+  };
+  for (const NamedValue& size : problem.sizes) add(size.name, std::to_string(size.value));
+  for (const NamedType& type : problem.types) add(type.slot, std::string(to_string(type.type)));
+  for (const NamedValue& trait : problem.traits) add(trait.name, std::to_string(trait.value));
+  return words;
+}
+
+const OperationEntry* OperationKernels::load(const OperationProblem& asked) {
+  const Problem problem = checked_problem(asked, loader_.parts().template_path);
+  const OperationRequest request(asked);
+  const OperationEntry* entry = nullptr;
+  loader_.load({problem, operation_tuner_words(problem),
+                [&] { return (entry = table_.find(request)) != nullptr; },
+                [&](KernelEntry common) {
+                  entry = table_.publish(make_operation_entry(problem, std::move(common)));
+                }});
+  return entry;
+}
+
+}  // namespace kiln::detail

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Declared operations through the public interface alone, as an application uses them: compiled by
+// NVRTC and executed on the emulated GPU.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kiln/kiln.hpp"
+#include "runtime/emulated/device/make_device.hpp"
+#include "tests/unit/runtime/temporary_folder.hpp"
+
+namespace kiln::testing {
+namespace {
+
+class OperationEmulated : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { emulated::register_emulator(); }
+
+  Library open() const {
+    LibraryOptions options;
+    options.database = folder_.file("tuning.db");
+    options.cubin_store = folder_.file("cubins.db");
+    options.template_path = {std::string(KILN_SOURCE_DIR) + "/examples/operations"};
+    options.device = "emulated:h200";
+    options.mode = "use";
+    return Library::open(options);
+  }
+
+  static DeviceMemory upload(const Library& library, const std::vector<float>& values) {
+    DeviceMemory memory = library.allocate(values.size() * sizeof(float));
+    memory.copy_from_host(values.data(), memory.bytes());
+    return memory;
+  }
+  static std::vector<float> download(const DeviceMemory& memory) {
+    std::vector<float> values(memory.bytes() / sizeof(float));
+    memory.copy_to_host(values.data(), memory.bytes());
+    return values;
+  }
+  static std::vector<float> random_numbers(std::size_t count) {
+    std::mt19937 generator(7);
+    std::normal_distribution<float> normal;
+    std::vector<float> values(count);
+    for (float& value : values) value = normal(generator);
+    return values;
+  }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(OperationEmulated, Softmax) {
+  const Library library = open();
+  constexpr std::size_t kRows = 5, kCols = 300;
+  const OperationKernel softmax =
+      library.get(OperationProblem{.operation = "softmax",
+                                   .sizes = {{"cols", kCols}, {"rows", kRows}},
+                                   .types = {{"x", DType::f32}, {"y", DType::f32}}});
+  EXPECT_EQ(softmax.match(), Match::default_config);
+  const std::vector<float> numbers = random_numbers(kRows * kCols);
+  const DeviceMemory x = upload(library, numbers);
+  const DeviceMemory y = library.allocate(softmax.operand_bytes(softmax.operand_index("y")));
+  for (const double scale : {1.0, 0.25}) {
+    softmax.launch(nullptr, {.operands = {x.get(), y.get()}, .scalars = {scale}});
+    const std::vector<float> results = download(y);
+    ASSERT_EQ(results.size(), kRows * kCols);
+    for (std::size_t row = 0; row < kRows; ++row) {
+      double sum = 0.0;
+      for (std::size_t i = 0; i < kCols; ++i) sum += std::exp(scale * numbers[row * kCols + i]);
+      for (std::size_t i = 0; i < kCols; ++i) {
+        const double right = std::exp(scale * numbers[row * kCols + i]) / sum;
+        ASSERT_NEAR(results[row * kCols + i], right, 1e-5 * right) << row << ", " << i;
+      }
+    }
+  }
+}
+
+TEST_F(OperationEmulated, SumHasTwoLaunchesThatShareAWorkspace) {
+  const Library library = open();
+  constexpr std::size_t kCount = 5003;
+  const OperationKernel sum =
+      library.get(OperationProblem{.operation = "sum",
+                                   .sizes = {{"n", kCount}},
+                                   .types = {{"x", DType::f32}, {"y", DType::f32}}});
+  ASSERT_EQ(sum.template_name(), "sum_partials");
+  ASSERT_GT(sum.workspace_bytes(), 0U);
+  const std::vector<float> numbers = random_numbers(kCount);
+  double right = 0.0;
+  for (const float number : numbers) right += number;
+  const DeviceMemory x = upload(library, numbers);
+  const DeviceMemory y = library.allocate(sizeof(float));
+  sum.launch(nullptr, {.operands = {x.get(), y.get()}});
+  EXPECT_NEAR(download(y)[0], right, 1e-3);
+  const DeviceMemory nothing = upload(library, {0.0F});
+  const DeviceMemory own = library.allocate(sum.workspace_bytes());
+  sum.launch(nullptr, {.operands = {x.get(), nothing.get()}, .workspace = own.get()});
+  EXPECT_EQ(download(nothing)[0], download(y)[0]) << "the same additions in memory of the caller's";
+}
+
+}  // namespace
+}  // namespace kiln::testing

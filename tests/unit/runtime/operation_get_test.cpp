@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Which kernel a library hands out for a problem of a declared operation.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/unit/runtime/operation_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class OperationGet : public OperationFixture {
+ protected:
+  static std::string refusal(const Library& library, const OperationProblem& problem) {
+    return error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(problem)); });
+  }
+  Trial store_row_sums(const OperationProblem& problem, std::int64_t block_size, double ns) {
+    return store_trial_of(checked(problem), "row_sums_twice", {{"block_size", block_size}}, ns);
+  }
+};
+
+TEST_F(OperationGet, AnUntunedProblemGetsTheDefault) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(20, 30));
+  EXPECT_EQ(kernel.match(), Match::default_config);
+  EXPECT_EQ(kernel.config(), "block_size=128");
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(OperationGet, TheOrderOfFieldsMakesNoDifference) {
+  const Library library = open_with_kernels();
+  static_cast<void>(library.get(row_sums(20, 30)));
+  OperationProblem turned = row_sums(20, 30);
+  std::swap(turned.sizes[0], turned.sizes[1]);
+  std::swap(turned.types[0], turned.types[2]);
+  store_row_sums(turned, 64, 1000.0);
+  EXPECT_EQ(library.get(turned).match(), Match::default_config) << "the table is not asked again";
+  EXPECT_EQ(open_with_kernels().get(turned).match(), Match::exact);
+  const Library other = open_with_kernels();
+  EXPECT_EQ(other.get(turned).config(), other.get(row_sums(20, 30)).config());
+  EXPECT_EQ(other.counters().database_reads, 1U);
+  EXPECT_EQ(other.get(row_sums(30, 20)).match(), Match::nearest_problem);
+}
+
+TEST_F(OperationGet, SizesShareOneModule) {
+  const Library library = open_with_kernels();
+  library.prepare({row_sums(20, 30), row_sums(21, 30), row_sums(20, 31, 0, DType::f32)});
+  EXPECT_EQ(library.counters().compiles, 1U);
+  static_cast<void>(library.get(row_sums(20, 30, 1)));
+  EXPECT_EQ(device_->loads(), 2U) << "another kind";
+  EXPECT_THAT(error_of(ErrorKind::usage,
+                       [&] {
+                         library.prepare({row_sums(1, 1), row_sums(-1, 1)});
+                       }),
+              HasSubstr("rows is -1"));
+}
+
+TEST_F(OperationGet, WhatIsTunedIsExactAndItsNeighboursFollow) {
+  store_row_sums(row_sums(256, 256), 64, 1000.0);
+  const Library library = open_with_kernels();
+  EXPECT_EQ(library.get(row_sums(256, 256)).match(), Match::exact);
+  EXPECT_EQ(library.get(row_sums(256, 256)).config(), "block_size=64");
+  const OperationKernel near = library.get(row_sums(256, 512));
+  EXPECT_EQ(near.match(), Match::nearest_problem);
+  EXPECT_EQ(near.config(), "block_size=64");
+  const OperationKernel related = library.get(row_sums(256, 512, 1));
+  EXPECT_EQ(related.match(), Match::related_problem);
+  EXPECT_EQ(related.config(), "block_size=64");
+  EXPECT_THAT(std::string(related.match_reason()), HasSubstr("with other biased"));
+  EXPECT_EQ(library.get(row_sums(256, 0)).match(), Match::default_config) << "no size is near to 0";
+  EXPECT_THAT(warnings_, IsEmpty());
+}
+
+TEST_F(OperationGet, RequireSaysHowToTune) {
+  mode_ = Mode::require;
+  const Library library = open_with_kernels();
+  const std::string text =
+      error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30, 1))); });
+  EXPECT_THAT(text, HasSubstr("kiln tune row_sums --rows 20 --cols 30 --x f32 --bias f32 --y f32 "
+                              "--biased 1 "));
+  EXPECT_THAT(text, HasSubstr("--template-path " + template_path_.front()));
+  EXPECT_EQ(library.get(row_sums(0, 30)).match(), Match::exact) << "nothing to tune";
+  store_row_sums(row_sums(20, 30, 1), 256, 1000.0);
+  EXPECT_EQ(library.get(row_sums(20, 30, 1)).match(), Match::exact);
+}
+
+TEST_F(OperationGet, AMissStartsTheTunerWithTheProblem) {
+  mode_ = Mode::tune_on_miss;
+  tuner_program_ = folder_.file("tuner");
+  const std::string said = folder_.file("said");
+  std::ofstream(tuner_program_) << "#!/bin/sh\necho \"$*\" >> " << said << "\n";
+  std::filesystem::permissions(tuner_program_, std::filesystem::perms::owner_all);
+  const Library library = open_with_kernels();
+  EXPECT_EQ(library.get(row_sums(20, 30)).match(), Match::default_config);
+  std::string line;
+  std::getline(std::ifstream(said) >> std::ws, line);
+  EXPECT_THAT(line, ::testing::StartsWith("tune row_sums --rows 20 --cols 30 --x f32 "));
+  EXPECT_THAT(line, ::testing::EndsWith("--quiet --no-wait"));
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("tuning it now")));
+}
+
+TEST_F(OperationGet, DefaultOnlyIgnoresTheDatabase) {
+  store_row_sums(row_sums(256, 256), 64, 1000.0);
+  mode_ = Mode::default_only;
+  EXPECT_EQ(open_with_kernels().get(row_sums(256, 256)).match(), Match::default_config);
+}
+
+TEST_F(OperationGet, ABrokenKernelGivesWayToTheDefault) {
+  store_row_sums(row_sums(256, 256), 64, 1000.0);
+  decide_ = [](const CompileRequest& request) {
+    FakeCompilation result;
+    result.ok = request.source.find("#define block_size 64") == std::string::npos;
+    result.log = "planted error";
+    return result;
+  };
+  const Library library = open_with_kernels();
+  EXPECT_EQ(library.get(row_sums(256, 256)).match(), Match::default_config);
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("planted error")));
+}
+
+TEST_F(OperationGet, RefusesWhatIsNoProblem) {
+  const Library library = open_with_kernels();
+  OperationProblem problem = row_sums(2, 3);
+  problem.operation = "row_sum";
+  EXPECT_THAT(refusal(library, problem), HasSubstr("no file declares the operation \"row_sum\"; "
+                                                   "did you mean \"row_sums\"?"));
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the template path " + template_path_.front()));
+  problem.operation = "gemm";
+  EXPECT_THAT(refusal(library, problem), HasSubstr("kiln/gemm.hpp"));
+  problem = row_sums(2, 3);
+  problem.sizes[1].name = "clos";
+  EXPECT_THAT(refusal(library, problem),
+              HasSubstr("there is no size \"clos\"; did you mean \"cols\"?"));
+  problem.sizes.pop_back();
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"cols\" is missing"));
+  problem.sizes = {{"rows", 2}, {"rows", 2}};
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"rows\" is given twice"));
+  problem = row_sums(65537, 3);
+  EXPECT_THAT(refusal(library, problem), HasSubstr("rows is 65537, outside of 0 to 65536"));
+  problem = row_sums(2, 3, 2);
+  EXPECT_THAT(refusal(library, problem), HasSubstr("biased is 2"));
+  problem.traits.clear();
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the trait \"biased\" is missing"));
+  problem = row_sums(2, 3, 0, DType::f64);
+  EXPECT_THAT(refusal(library, problem), HasSubstr("x is f64, which is none of f32 f16"));
+  problem.types[0].type = static_cast<DType>(77);
+  EXPECT_THAT(refusal(library, problem), HasSubstr("DType(77)"));
+  problem.types.erase(problem.types.begin());
+  EXPECT_THAT(refusal(library, problem), HasSubstr("the type \"x\" is missing"));
+  EXPECT_EQ(library.counters().compiles, 0U);
+}
+
+TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
+  catalog_ = Catalog::builtin();
+  template_path_ = {};
+  const Library library = open_with_kernels();
+  const std::string text =
+      error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
+  EXPECT_THAT(text, HasSubstr("there is no template of row_sums in the template path, which is "
+                              "empty: name the folder"));
+}
+
+TEST_F(OperationGet, ANameThatAFlagHasIsPrecededByTheOperations) {
+  Problem problem = checked(row_sums(2, 3));
+  problem.sizes[0].name = "top";
+  const auto words = detail::operation_tuner_words(problem);
+  EXPECT_EQ(words[1], "--row_sums-top");
+  EXPECT_EQ(words[3], "--cols");
+}
+
+TEST_F(OperationGet, EqualProblemsHaveOneKey) {
+  const detail::OperationKey key(row_sums(2, 3));
+  OperationProblem asked = row_sums(2, 3);
+  std::swap(asked.types[0], asked.types[2]);
+  EXPECT_TRUE(key == detail::OperationRequest(asked));
+  asked.types[1] = asked.types[0];
+  EXPECT_FALSE(key == detail::OperationRequest(asked)) << "a name twice is another problem";
+  for (auto change : std::vector<void (*)(OperationProblem&)>{
+           [](OperationProblem& p) { p.operation += "s"; },
+           [](OperationProblem& p) { ++p.sizes[1].value; },
+           [](OperationProblem& p) { std::swap(p.sizes[0].value, p.sizes[1].value); },
+           [](OperationProblem& p) {
+             p.sizes.push_back({"depth", 1});
+           },
+           [](OperationProblem& p) { p.types[0].type = DType::f16; },
+           [](OperationProblem& p) { p.traits.clear(); }}) {
+    OperationProblem other = row_sums(2, 3);
+    change(other);
+    EXPECT_FALSE(key == detail::OperationRequest(other));
+    EXPECT_NE(key.hash(), detail::hash_of(other));
+  }
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,212 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a launch of a declared operation passes to the device, and what it refuses.
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "tests/unit/runtime/operation_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class OperationLaunch : public OperationFixture {
+ protected:
+  static std::string refusal(const OperationKernel& kernel, const Arguments& arguments) {
+    return error_of(ErrorKind::usage, [&] { kernel.launch(nullptr, arguments); });
+  }
+  std::vector<float> results(std::size_t count) const {
+    return {y_.data.begin(), y_.data.begin() + static_cast<std::ptrdiff_t>(count)};
+  }
+};
+
+TEST_F(OperationLaunch, GivesOperandsAndScalarsByPosition) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 3, 1));
+  x_.data = {1, 2, 3, 4, 5, 6};
+  bias_.data = {100, 200};
+  kernel.launch(nullptr, {.operands = {&x_, &bias_, &y_}});
+  EXPECT_THAT(results(3), ElementsAre(111, 224.5, 0)) << "declared: 1.5 and 2";
+  kernel.launch(nullptr, {.operands = {&x_, &bias_, &y_}, .scalars = {2.0}});
+  EXPECT_THAT(results(2), ElementsAre(114, 232));
+  kernel.launch(nullptr, {.operands = {&x_, &bias_, &y_}, .scalars = {2.0, -10.0}});
+  EXPECT_THAT(results(2), ElementsAre(102, 220));
+  EXPECT_EQ(device_->launches(), 6U);
+  EXPECT_EQ(kernel.template_name(), "row_sums_twice");
+  EXPECT_EQ(kernel.workspace_bytes(), 8U);
+}
+
+TEST_F(OperationLaunch, PositionsAreFoundByName) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 3, 1));
+  EXPECT_EQ(kernel.operand_count(), 3U);
+  EXPECT_EQ(kernel.scalar_count(), 2U);
+  EXPECT_EQ(kernel.operand_index("y"), 2U);
+  Arguments arguments = kernel.arguments();
+  EXPECT_THAT(arguments.scalars, ElementsAre(1.5, 2.0));
+  EXPECT_THAT(arguments.operands, ElementsAre(nullptr, nullptr, nullptr));
+  arguments.operands[kernel.operand_index("x")] = &x_;
+  arguments.operands[kernel.operand_index("bias")] = &bias_;
+  arguments.operands[kernel.operand_index("y")] = &y_;
+  arguments.scalars[kernel.scalar_index("steps")] = 7.0;
+  kernel.launch(nullptr, arguments);
+  EXPECT_THAT(results(2), ElementsAre(7, 7));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.operand_index("bais"); }),
+              HasSubstr("row_sums has no operand \"bais\"; did you mean \"bias\"?"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.scalar_index("x"); }),
+              HasSubstr("row_sums has no scalar \"x\""));
+}
+
+TEST_F(OperationLaunch, KnowsTheBytesOfOperands) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(7, 5, 0, DType::f16));
+  EXPECT_EQ(kernel.operand_bytes(0), 70U);
+  EXPECT_EQ(kernel.operand_bytes(1), 0U) << "it takes no part";
+  EXPECT_EQ(kernel.operand_bytes(2), 28U);
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.operand_bytes(3); }),
+              HasSubstr("3 operands"));
+}
+
+TEST_F(OperationLaunch, WhatTakesNoPartIsNullForKernels) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(1, 1));
+  x_.data = {4};
+  bias_.data = {1000};
+  kernel.launch(nullptr, {.operands = {&x_, nullptr, &y_}});
+  EXPECT_EQ(y_.data[0], 8.0F);
+  y_.data[0] = 0.0F;
+  kernel.launch(nullptr, {.operands = {&x_, bias_.data.data() + 1, &y_}});
+  EXPECT_EQ(y_.data[0], 8.0F) << "nor is it looked at";
+}
+
+TEST_F(OperationLaunch, RefusesOperandsThatKernelsCouldNotUse) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 3, 1));
+  EXPECT_THAT(refusal(kernel, {}), HasSubstr("launch of row_sums: 0 operands are given, and it has "
+                                             "3: x, bias, y"));
+  EXPECT_THAT(refusal(kernel, {.operands = {&x_, &bias_, &y_, &y_}}), HasSubstr("4 operands"));
+  EXPECT_THAT(refusal(kernel, {.operands = {&x_, nullptr, &y_}}),
+              HasSubstr("bias, operand 1, is null"));
+  EXPECT_THAT(refusal(kernel, {.operands = {x_.data.data() + 1, &bias_, &y_}}),
+              HasSubstr("is not a multiple of 16 bytes"));
+  EXPECT_EQ(device_->launches(), 0U);
+  EXPECT_EQ(refusal(kernel, {.operands = {x_.data.data() + 4, &bias_, &y_}}), "no error");
+  const std::vector<const void*> many(kMostOperands + 1);
+  EXPECT_THAT(error_of(ErrorKind::usage,
+                       [&] {
+                         (void)Arguments{{many.data(), many.size()}};
+                       }),
+              HasSubstr("33 values"));
+}
+
+TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 3));
+  const auto with = [&](ShortList<double, kMostScalars> scalars) {
+    return refusal(kernel, {.operands = {&x_, nullptr, &y_}, .scalars = scalars});
+  };
+  EXPECT_THAT(with({1e300}), HasSubstr("scale = 1e+300, which no f32 is"));
+  EXPECT_THAT(with({1.0, 0.5}), HasSubstr("steps = 0.5, which no s32 is"));
+  EXPECT_THAT(with({1.0, 2147483648.0}), HasSubstr("steps"));
+  EXPECT_THAT(with({1.0, std::numeric_limits<double>::quiet_NaN()}), HasSubstr("steps = nan"));
+  EXPECT_THAT(with({1.0, 2.0, 3.0}), HasSubstr("3 scalars are given, and it has 2"));
+  EXPECT_EQ(with({std::numeric_limits<double>::infinity(), -2147483648.0}), "no error");
+}
+
+TEST_F(OperationLaunch, RangesOfScalarsAreThoseOfTheirTypes) {
+  const auto rule = [](NumberType type) { return detail::rule_of({"s", type, 1.0, ""}); };
+  EXPECT_EQ(rule(NumberType::u32).most, 4294967295.0);
+  EXPECT_EQ(rule(NumberType::u32).least, 0.0);
+  EXPECT_EQ(rule(NumberType::s64).least, -0x1p63);
+  EXPECT_LT(rule(NumberType::s64).most, 0x1p63);
+  EXPECT_LT(rule(NumberType::u64).most, 0x1p64);
+  EXPECT_TRUE(rule(NumberType::u64).whole);
+  EXPECT_FALSE(rule(NumberType::f64).whole);
+  EXPECT_EQ(rule(NumberType::f64).most, std::numeric_limits<double>::max());
+}
+
+TEST_F(OperationLaunch, WithoutElementsOfResultsNothingHappens) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(0, 3, 1));
+  EXPECT_EQ(refusal(kernel, {.operands = {nullptr, nullptr, nullptr}}), "no error");
+  EXPECT_THAT(refusal(kernel, {}), HasSubstr("0 operands"));
+  EXPECT_THAT(refusal(kernel, {.operands = {nullptr, nullptr, nullptr}, .scalars = {1e300}}),
+              HasSubstr("scale"));
+  EXPECT_EQ(kernel.match(), Match::exact);
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("nothing to tune"));
+  EXPECT_EQ(kernel.template_name(), "");
+  EXPECT_EQ(device_->launches(), 0U);
+  EXPECT_EQ(library.counters().compiles, 0U);
+}
+
+TEST_F(OperationLaunch, AnInputWithoutElementsMayBeNull) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 0));
+  kernel.launch(nullptr, {.operands = {nullptr, nullptr, &y_}});
+  EXPECT_THAT(results(2), ElementsAre(2, 2)) << "the sum of nothing";
+}
+
+TEST_F(OperationLaunch, TheWorkspaceIsTheCallersOrTheStreams) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(1, 2));
+  x_.data = {1, 2};
+  Buffer own;
+  const std::size_t before = device_->live_allocations();
+  kernel.launch(nullptr, {.operands = {&x_, nullptr, &y_}, .workspace = &own});
+  EXPECT_EQ(own.data[0], 3.0F);
+  EXPECT_EQ(device_->live_allocations(), before);
+  own.data[0] = 0.0F;
+  int stream = 0;
+  for (int i = 0; i < 2; ++i) kernel.launch(&stream, {.operands = {&x_, nullptr, &y_}});
+  EXPECT_EQ(device_->last_stream(), &stream);
+  EXPECT_EQ(own.data[0], 0.0F);
+  EXPECT_EQ(device_->live_allocations(), before + 1) << "one for the stream";
+  EXPECT_THAT(refusal(kernel, {.operands = {&x_, nullptr, &y_}, .workspace = &own.data[4]}),
+              HasSubstr("workspace"));
+}
+
+TEST_F(OperationLaunch, DeviceRefusalIsADeviceError) {
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.cubin.behaviour = kBehaveLaunchFailed;
+    return result;
+  };
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(1, 2));
+  EXPECT_THAT(error_of(ErrorKind::device,
+                       [&] {
+                         kernel.launch(nullptr, {.operands = {&x_, nullptr, &y_}});
+                       }),
+              HasSubstr("launching row_sums_twice [block_size=128]"));
+}
+
+TEST_F(OperationLaunch, ThreadsShareALibrary) {
+  const Library library = open_with_kernels();
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        Buffer x, y;
+        x.data.fill(1.0F);
+        for (int i = 0; i < 40; ++i) {
+          const int cols = 1 + (i + t) % 8;
+          const OperationKernel kernel = library.get(row_sums(2, cols));
+          kernel.launch(&x, {.operands = {&x, nullptr, &y}, .scalars = {1.0, 0.0}});
+          if (y.data[1] != static_cast<float>(cols)) ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(library.counters().compiles, 1U);
+}
+
+}  // namespace
+}  // namespace kiln::testing

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/declared_flags.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "kiln/error.hpp"
+#include "tests/unit/tools/rows_operation.hpp"
+#include "tools/problem_flags.hpp"
+#include "tools/value_kinds.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+ProblemCase parse_declared(const Operation& operation, const std::string& line,
+                           std::int64_t default_size = 0) {
+  CLI::App app;
+  ProblemFlags flags;
+  flags.add_to(app, operation, ProblemFlags::Word::required);
+  check_closed_values(app);
+  app.parse(operation.name + " " + line);
+  return flags.request(default_size);
+}
+
+std::string error_of_declared(const Operation& operation, const std::string& line) {
+  try {
+    static_cast<void>(parse_declared(operation, line));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::usage);
+    return error.what();
+  } catch (const CLI::ParseError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(DeclaredFlags, FollowFromTheDeclaration) {
+  const Operation& rows = declare_rows_operation();
+  const auto one = parse_declared(rows, "--rows 7 --cols 33 --y f16 --offset -2.5");
+  EXPECT_EQ(one.problem.canonical(), "rows_test x=f32 y=f16 | rows=7 cols=33");
+  EXPECT_THAT(one.scalars, ElementsAre(-2.5));
+  EXPECT_EQ(one.operands.at(1).shape.type, DType::f16);
+  EXPECT_THAT(parse_declared(rows, "--rows 7 --cols 33").scalars, ElementsAre(1.0));
+}
+
+TEST(DeclaredFlags, DtypeIsTheTypeOfAllThatMayHaveIt) {
+  const Operation& rows = declare_rows_operation();
+  const auto one = parse_declared(rows, "--rows 1 --cols 1 --dtype f16 --y f32");
+  EXPECT_EQ(one.problem.canonical(), "rows_test x=f16 y=f32 | rows=1 cols=1");
+  EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --dtype s8"),
+              StartsWith("--dtype s8: nothing of rows_test may have that type"));
+}
+
+TEST(DeclaredFlags, ErrorsNameTheFlag) {
+  const Operation& rows = declare_rows_operation();
+  EXPECT_EQ(error_of_declared(rows, "--rows 7"), "--cols is missing");
+  EXPECT_EQ(error_of_declared(rows, "--rows 1001 --cols 1"),
+            "--rows: 1001 is not a whole number from 1 to 1000");
+  EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --x f64"), "--x f64: choose from f32, f16");
+  EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --x f61"), HasSubstr("f61"));
+  EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --offset 1x"),
+            "--offset: 1x is not a number");
+  EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --offset 1e300"),
+              HasSubstr("the scalar offset is 1e+300, which no f32 has"));
+  const Operation& causal = declare_causal_operation();
+  EXPECT_EQ(error_of_declared(causal, "--causal_test-top 1 --causal 2"),
+            "--causal: 2 is not one of 0, 1");
+  EXPECT_THAT(error_of_declared(causal, "--causal_test-top 1 --turns 2.5"),
+              HasSubstr("the scalar turns is 2.5, which no u32 has"));
+}
+
+TEST(DeclaredFlags, SizesMayHaveADefaultWithinTheirRange) {
+  const auto one = parse_declared(declare_rows_operation(), "--cols 5", 4096);
+  EXPECT_EQ(one.problem.canonical(), "rows_test x=f32 y=f32 | rows=1000 cols=5");
+}
+
+TEST(DeclaredFlags, NamesThatVerbsHaveFlagsOfArePreceded) {
+  const auto one =
+      parse_declared(declare_causal_operation(), "--causal_test-top 9 --causal_test-output f16");
+  EXPECT_EQ(one.problem.canonical(), "causal_test x=f32 output=f16 causal=0 | top=9");
+}
+
+TEST(DeclaredFlags, TheirTextGivesTheProblemBack) {
+  const Operation& rows = declare_rows_operation();
+  const Operation& causal = declare_causal_operation();
+  const auto check = [](const Operation& operation, const std::string& line) {
+    const ProblemCase one = parse_declared(operation, line);
+    EXPECT_EQ(problem_words(one), operation.name + " " + line);
+    const ProblemCase again = parse_declared(operation, declared_flags_text(operation, one));
+    EXPECT_EQ(again.problem, one.problem) << line;
+    EXPECT_EQ(again.scalars, one.scalars) << line;
+  };
+  check(rows, "--rows 7 --cols 0");
+  check(rows, "--rows 7 --cols 33 --dtype f16");
+  check(rows, "--rows 7 --cols 33 --y f16 --offset 0.125");
+  check(causal, "--causal_test-top 9 --causal_test-output f16 --causal 1");
+  check(causal, "--causal_test-top 9 --dtype s8 --turns 4");
+}
+
+TEST(HeadingText, NamesSizesTypesAndTraits) {
+  EXPECT_EQ(heading_text(parse_declared(declare_rows_operation(), "--rows 7 --cols 33").problem),
+            "rows_test rows=7 cols=33 f32");
+  EXPECT_EQ(heading_text(Problem::parse("unknown_here x=f16 y=f32 causal=1 | n=5")),
+            "unknown_here n=5 x=f16 y=f32 causal=1");
+}
+
+}  // namespace
+}  // namespace kiln::tools
