@@ -10,7 +10,7 @@
 #include <set>
 #include <sstream>
 
-#include "kiln/error.hpp"
+#include "tests/support/toy_templates.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/problem_case.hpp"
 
@@ -24,6 +24,15 @@ std::unique_ptr<EmulatedDevice> checked_device() {
   options.memory_bytes = std::int64_t{1} << 30;
   return std::make_unique<EmulatedDevice>("h200", options);
 }
+
+/// NVRTC with a store, which all tests of the process share: the kernels that judge are the same
+/// for all.
+struct SharedCompiler {
+  TempFolder folder;
+  std::shared_ptr<Compiler> compiler = std::make_shared<CachingCompiler>(
+      make_nvrtc_compiler("", SystemHeaders::precompile),
+      std::make_shared<CubinStore>((folder.path() / "cubins.db").string(), 1 << 28, nullptr));
+};
 
 /// What a worker process makes of it.
 template <class Message>
@@ -64,8 +73,13 @@ std::string Judged::complaint() const {
   return text;
 }
 
+std::shared_ptr<Compiler> shared_nvrtc() {
+  static const SharedCompiler shared;
+  return shared.compiler;
+}
+
 OperationBench::OperationBench()
-    : compiler_(make_nvrtc_compiler("", SystemHeaders::precompile)),
+    : compiler_(shared_nvrtc()),
       evaluator_(
           [this] {
             auto device = checked_device();
@@ -81,13 +95,9 @@ void OperationBench::set_up(const Problem& problem, const std::vector<NamedScala
   evaluator_.set_up(setup_);
 }
 
-PreparedCandidate OperationBench::prepare(const Catalog& catalog, const Candidate& candidate) {
-  return prepare_candidate(candidate, catalog, *compiler_, info().limits, setup_.cases,
-                           Admission::runnable, info().code);
-}
-
 Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate) {
-  PreparedCandidate prepared = prepare(catalog, candidate);
+  PreparedCandidate prepared = prepare_candidate(candidate, catalog, *compiler_, info().limits,
+                                                 setup_.cases, Admission::runnable, info().code);
   if (prepared.outcome != Outcome::ok) return {prepared.outcome, prepared.message, false, {}};
   prepared.job.time_it = false;
   const Evaluation result = evaluator_.evaluate(sent(prepared.job));

@@ -37,24 +37,24 @@ struct Judged {
   [[nodiscard]] std::string complaint() const;
 };
 
+/// NVRTC with a store of what it compiled, made once. Throws Error(compiler) where there is none.
+[[nodiscard]] std::shared_ptr<Compiler> shared_nvrtc();
+
 /// An emulated H200 with all checks on, its compiler, and the setup of one problem.
 class OperationBench {
  public:
-  /// Throws Error(compiler) where there is no NVRTC.
+  /// Throws what shared_nvrtc() throws.
   OperationBench();
 
   /// Sets up what verifies candidates for that problem and its operation's ragged sizes.
   void set_up(const Problem& problem, const std::vector<NamedScalar>& scalars = {});
-  [[nodiscard]] PreparedCandidate prepare(const Catalog& catalog, const Candidate& candidate);
   /// Compiles and judges, without timing.
   [[nodiscard]] Judged judge(const Catalog& catalog, const Candidate& candidate);
 
   [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
-  [[nodiscard]] const EvaluationSetup& setup() const { return setup_; }
-  [[nodiscard]] Compiler& compiler() { return *compiler_; }
 
  private:
-  std::unique_ptr<Compiler> compiler_;
+  std::shared_ptr<Compiler> compiler_;
   EmulatedDevice* device_ = nullptr;
   LocalEvaluator evaluator_;
   EvaluationSetup setup_;

@@ -115,5 +115,29 @@ TEST_F(OperationFeatures, RunsMayDifferWhereTheOperationSaysSo) {
   EXPECT_EQ(judge("loose_softmax", "//@ deterministic 0\n").complaint(), "");
 }
 
+/// The code of a document between a line of "```cuda" and one of "```", of which `first` is part of
+/// the first line.
+std::string documented_code(const std::string& document, const std::string& first) {
+  const auto at = document.find("```cuda\n" + first);
+  if (at == std::string::npos) return {};
+  const auto begin = document.find('\n', at) + 1;
+  return document.substr(begin, document.find("\n```", begin) + 1 - begin);
+}
+
+TEST_F(OperationFeatures, DocumentedExampleIsRight) {
+  const std::string document = read_text(KILN_SOURCE_DIR "/docs/writing-templates.md");
+  const std::string operation = documented_code(document, "//@ operation  softmax");
+  const std::string kernel = documented_code(document, "//@ template   softmax_rows");
+  ASSERT_FALSE(operation.empty() || kernel.empty());
+  const TempFolder folder;
+  std::ofstream(folder.path() / "softmax.cu") << operation;
+  std::ofstream(folder.path() / "softmax_rows.cu") << kernel;
+  // The example that is not in a document has that name, too.
+  const Judged judged =
+      judge_changed(folder.path(), "softmax_rows", {{"rows", 9}, {"cols", 300}},
+                    {{"//@ operation  softmax", "//@ operation  documented_softmax"}});
+  EXPECT_EQ(judged.complaint(), "");
+}
+
 }  // namespace
 }  // namespace kiln::testing

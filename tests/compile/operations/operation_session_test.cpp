@@ -25,7 +25,7 @@ class OperationSession : public ::testing::Test {
 
   void SetUp() override {
     try {
-      compiler_ = make_nvrtc_compiler("", SystemHeaders::precompile);
+      compiler_ = shared_nvrtc();
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
