@@ -1,0 +1,252 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Which names a piece of C++ declares, by the shape of its statements.
+#include <algorithm>
+#include <array>
+
+#include "tools/adopt_source.hpp"
+
+namespace kiln::tools {
+namespace {
+
+constexpr std::array<std::string_view, 68> kCppKeywords{
+    "alignas",   "alignof",   "asm",          "auto",     "bool",      "break",
+    "case",      "catch",     "char",         "class",    "const",     "const_cast",
+    "constexpr", "continue",  "decltype",     "default",  "delete",    "do",
+    "double",    "else",      "enum",         "explicit", "extern",    "false",
+    "float",     "for",       "friend",       "goto",     "if",        "inline",
+    "int",       "long",      "mutable",      "namespace", "new",      "noexcept",
+    "nullptr",   "operator",  "private",      "protected", "public",   "register",
+    "return",    "short",     "signed",       "sizeof",   "static",    "static_assert",
+    "static_cast", "struct",  "switch",       "template", "this",      "throw",
+    "true",      "try",       "typedef",      "typeid",   "typename",  "union",
+    "unsigned",  "using",     "virtual",      "void",     "volatile",  "while",
+    "reinterpret_cast", "dynamic_cast"};
+
+/// After these a word is used, not declared.
+constexpr std::array<std::string_view, 10> kBeforeUse{
+    "return", "else", "case", "goto", "new", "delete", "throw", "sizeof", "do", "operator"};
+
+constexpr std::array<std::string_view, 16> kSpecifiers{
+    "const",    "static",  "constexpr", "volatile", "typedef",    "typename",     "extern",
+    "register", "inline",  "mutable",   "unsigned", "signed",     "__shared__",   "__device__",
+    "__constant__", "__restrict__"};
+
+template <std::size_t N>
+bool is_among(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_qualifier(const CodeToken& token) {
+  return token.is("const") || token.is("volatile") || token.is("__restrict__") ||
+         token.is("__restrict") || token.is("restrict") || token.is("struct") ||
+         token.is("typename") || token.is("__grid_constant__") || token.is("register");
+}
+
+bool is_type_word(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords{"int",  "char",     "short",  "long", "float",
+                                                   "bool", "unsigned", "signed", "double"};
+  return is_among(kWords, word);
+}
+
+class NameCollector {
+ public:
+  NameCollector(const std::vector<CodeToken>& tokens, std::size_t begin, std::size_t end,
+                std::set<std::string, std::less<>>& names)
+      : tokens_(tokens), begin_(begin), end_(end), names_(names) {}
+
+  void run() {
+    for (std::size_t i = begin_; i < end_; ++i) {
+      if (begins_statement(i)) read_statement(i);
+      read_neighbours(i);
+    }
+  }
+
+ private:
+  [[nodiscard]] bool is_sign(std::size_t i, std::string_view sign) const {
+    return i >= begin_ && i < end_ && tokens_[i].is(sign);
+  }
+  [[nodiscard]] bool is_plain_word(std::size_t i) const {
+    return i >= begin_ && i < end_ && tokens_[i].is_word() && !is_cpp_keyword(tokens_[i].text);
+  }
+  void declare(std::size_t i) { names_.emplace(tokens_[i].text); }
+
+  [[nodiscard]] bool begins_statement(std::size_t i) const {
+    if (i == begin_) return true;
+    const CodeToken& before = tokens_[i - 1];
+    if (before.is(";") || before.is("{") || before.is("}")) return true;
+    return before.is("(") && i >= begin_ + 2 &&
+           (tokens_[i - 2].is("for") || tokens_[i - 2].is("if") || tokens_[i - 2].is("while"));
+  }
+
+  /// Two words in a row are a type and what it declares; parts of a type are no variables either.
+  void read_neighbours(std::size_t i) {
+    if (is_sign(i, "enum")) return read_enumerators(i);
+    if (is_sign(i, "(") && i > begin_ && (is_sign(i - 1, "]") || is_plain_word(i - 1))) {
+      read_parameter_list(i);
+    }
+    if (!is_plain_word(i)) return;
+    const bool has_before = i > begin_;
+    if (has_before && tokens_[i - 1].is_word() && !is_among(kBeforeUse, tokens_[i - 1].text)) {
+      declare(i);
+    }
+    if (i + 1 < end_ && tokens_[i + 1].is_word()) declare(i);
+    if (has_before && is_sign(i - 1, "}") && (is_sign(i + 1, ";") || is_sign(i + 1, ","))) {
+      declare(i);
+    }
+  }
+
+  void read_enumerators(std::size_t i) {
+    while (i < end_ && !tokens_[i].is("{") && !tokens_[i].is(";")) ++i;
+    if (!is_sign(i, "{")) return;
+    const auto close = closing_bracket(tokens_, i, end_);
+    for (++i; i < close; ++i) {
+      if (is_plain_word(i)) declare(i);
+    }
+  }
+
+  /// Of a function or a lambda; of a call nothing looks like a parameter.
+  void read_parameter_list(std::size_t open) {
+    const auto close = closing_bracket(tokens_, open, end_);
+    const bool defines = is_sign(close + 1, "{") || is_sign(close + 1, "->") ||
+                         is_sign(close + 1, "const") || is_sign(close + 1, "noexcept");
+    if (close == end_ || !defines) return;
+    for (const auto& parameter : read_parameters(tokens_, open + 1, close)) {
+      const bool is_typed = !parameter.type.empty() && !parameter.name.empty();
+      if (is_typed) names_.insert(parameter.name);
+    }
+  }
+
+  /// `const cub::BlockReduce<float, 128>* a = ..., b[4];`
+  void read_statement(std::size_t i) {
+    while (i < end_ && tokens_[i].is_word() && is_among(kSpecifiers, tokens_[i].text)) ++i;
+    if (i >= end_ || !tokens_[i].is_word()) return;
+    std::size_t at = i + 1;
+    while (is_sign(at, "::") && at + 1 < end_ && tokens_[at + 1].is_word()) at += 2;
+    if (is_sign(at, "<")) {
+      const auto close = closing_angle_bracket(tokens_, at, end_);
+      if (close == end_) return;
+      at = close + 1;
+      while (is_sign(at, "::") && at + 1 < end_ && tokens_[at + 1].is_word()) at += 2;
+    }
+    while (at < end_ && (tokens_[at].is("*") || tokens_[at].is("&") || tokens_[at].is("&&") ||
+                         tokens_[at].is("const") || tokens_[at].is("__restrict__"))) {
+      ++at;
+    }
+    if (at == i + 1 && !is_type_word(tokens_[i].text) && !is_sign(at, "[") &&
+        !(at < end_ && tokens_[at].is_word())) {
+      return;
+    }
+    if (is_sign(at, "[") && tokens_[i].is("auto")) return read_binding(at);
+    if (!is_plain_word(at) || !ends_declarator(at + 1)) return;
+    declare(at);
+    read_further_declarators(at + 1);
+  }
+
+  [[nodiscard]] bool ends_declarator(std::size_t at) const {
+    constexpr std::array<std::string_view, 8> kEnds{"=", ";", ",", "[", "(", "{", ":", ")"};
+    return at < end_ && is_among(kEnds, tokens_[at].text);
+  }
+
+  void read_binding(std::size_t open) {
+    const auto close = closing_bracket(tokens_, open, end_);
+    for (std::size_t i = open + 1; i < close; ++i) {
+      if (is_plain_word(i)) declare(i);
+    }
+  }
+
+  void read_further_declarators(std::size_t at) {
+    while (at < end_ && !tokens_[at].is(";") && !tokens_[at].is(")") && !tokens_[at].is("}")) {
+      if (tokens_[at].is("(") || tokens_[at].is("[") || tokens_[at].is("{")) {
+        at = closing_bracket(tokens_, at, end_);
+      } else if (tokens_[at].is(",")) {
+        std::size_t name = at + 1;
+        while (is_sign(name, "*") || is_sign(name, "&") || is_sign(name, "const")) ++name;
+        if (is_plain_word(name)) declare(name);
+      }
+      if (at < end_) ++at;
+    }
+  }
+
+  const std::vector<CodeToken>& tokens_;
+  std::size_t begin_;
+  std::size_t end_;
+  std::set<std::string, std::less<>>& names_;
+};
+
+/// One parameter, without its default.
+SourceParameter read_parameter(const std::vector<CodeToken>& tokens, std::size_t begin,
+                               std::size_t end) {
+  SourceParameter parameter;
+  std::vector<CodeToken> of_type;
+  for (std::size_t i = begin; i < end; ++i) {
+    const CodeToken& token = tokens[i];
+    if (token.is("=")) break;
+    if (token.is("[")) {
+      const auto close = closing_bracket(tokens, i, end);
+      // An attribute is no array.
+      if (close < end && !(i + 1 < end && tokens[i + 1].is("["))) ++parameter.pointers;
+      i = close;
+    } else if (token.is("const")) {
+      parameter.is_const = parameter.is_const || parameter.pointers == 0;
+    } else if (token.is("*")) {
+      ++parameter.pointers;
+    } else if (token.is("&") || token.is("&&")) {
+      parameter.is_reference = true;
+    } else if (is_qualifier(token)) {
+      continue;
+    } else if (token.is_word() && (parameter.pointers > 0 || parameter.is_reference)) {
+      parameter.name = token.text;  // of several, the last: the others are macros
+    } else if (token.is("<")) {
+      const auto close = std::min(closing_angle_bracket(tokens, i, end), end - 1);
+      of_type.insert(of_type.end(), tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                     tokens.begin() + static_cast<std::ptrdiff_t>(close + 1));
+      i = close;
+    } else {
+      of_type.push_back(token);
+    }
+  }
+  // Without a pointer in between, the name is the last word, if others come before it.
+  if (parameter.name.empty() && of_type.size() > 1 && of_type.back().is_word() &&
+      !is_type_word(of_type.back().text) && !of_type[of_type.size() - 2].is("::")) {
+    parameter.name = of_type.back().text;
+    of_type.pop_back();
+  }
+  parameter.type = joined_text(of_type, 0, of_type.size());
+  return parameter;
+}
+
+}  // namespace
+
+bool is_cpp_keyword(std::string_view word) {
+  return is_among(kCppKeywords, word);
+}
+
+std::vector<SourceParameter> read_parameters(const std::vector<CodeToken>& tokens,
+                                             std::size_t begin, std::size_t end) {
+  std::vector<SourceParameter> parameters;
+  const bool is_void = end == begin + 1 && tokens[begin].is("void");
+  if (begin >= end || is_void) return parameters;
+  std::size_t first = begin;
+  for (std::size_t i = begin; i <= end; ++i) {
+    if (i < end && (tokens[i].is("(") || tokens[i].is("[") || tokens[i].is("{"))) {
+      i = closing_bracket(tokens, i, end);
+      if (i < end) continue;
+    } else if (i < end && tokens[i].is("<")) {
+      const auto close = closing_angle_bracket(tokens, i, end);
+      if (close < end) i = close;
+      continue;
+    }
+    if (i < end && !tokens[i].is(",")) continue;
+    parameters.push_back(read_parameter(tokens, first, i));
+    first = i + 1;
+  }
+  return parameters;
+}
+
+void collect_declared_names(const std::vector<CodeToken>& tokens, std::size_t begin,
+                            std::size_t end, std::set<std::string, std::less<>>& names) {
+  NameCollector(tokens, begin, end, names).run();
+}
+
+}  // namespace kiln::tools

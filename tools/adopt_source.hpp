@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tools/adopt_lexer.hpp"
+
+namespace kiln::tools {
+
+/// A parameter of a function, or what is declared like one.
+struct SourceParameter {
+  std::string name;      ///< "" if it has none
+  std::string type;      ///< without const, pointers and restrict: "unsigned char", "float2"
+  int pointers = 0;      ///< an array counts as one
+  bool is_const = false; ///< what a pointer points to
+  bool is_reference = false;
+};
+
+/// A parameter of a kernel's template.
+struct SourceTemplateParameter {
+  enum class Kind : std::uint8_t { type, integer, flag, other };
+  Kind kind = Kind::other;
+  std::string name;
+  std::string default_text;  ///< "" if it has none
+};
+
+/// The definition of a `__global__` function. Indices are of SourceModel::code.tokens.
+struct SourceKernel {
+  std::string name;  ///< with its namespaces
+  std::string plain_name;
+  int line = 0;
+  std::vector<SourceTemplateParameter> template_parameters;
+  std::vector<SourceParameter> parameters;
+  std::size_t begin = 0;       ///< first token of the definition: "template", "extern"
+  std::size_t body_begin = 0;  ///< the token after '{'
+  std::size_t body_end = 0;    ///< the '}'
+};
+
+/// A `__constant__` variable.
+struct SourceConstant {
+  std::string name;
+  std::string type;
+  std::string extents;  ///< "[17 * 17]", "" for a single value
+  int line = 0;
+};
+
+/// An object-like macro that the file defines.
+struct SourceMacro {
+  std::vector<CodeToken> body;
+  /// `#ifndef X` directly above: it gives way to a macro that is defined before.
+  bool is_default = false;
+  int line = 0;
+};
+
+/// What adopting a file needs to know of its text, which must outlive it.
+struct SourceModel {
+  CodeText code;
+  std::vector<SourceKernel> kernels;  ///< in the order of the file, the first of each name
+  std::vector<SourceConstant> constants;
+  std::map<std::string, SourceMacro, std::less<>> macros;
+  std::map<std::string, std::string, std::less<>> type_aliases;  ///< typedefs, using, macros
+  /// What device code declares: variables, parameters, types, functions.
+  std::set<std::string, std::less<>> declared;
+  /// Token ranges of the bodies of functions that only the host calls, which tell nothing.
+  std::vector<std::pair<std::size_t, std::size_t>> host_bodies;
+  std::vector<std::string> host_headers;  ///< included ones that device code cannot have
+  std::optional<int> host_launch_line;    ///< of the first `kernel<<<...>>>`
+
+  [[nodiscard]] bool is_host_token(std::size_t index) const;
+  /// The same for a place in the text.
+  [[nodiscard]] bool is_host_offset(std::size_t offset) const;
+};
+
+/// Reads a file's structure. Throws Error(template_) at a bracket that is not closed, or closes
+/// nothing.
+[[nodiscard]] SourceModel read_source(const std::string& file, std::string_view source);
+
+/// The parameters between the parentheses [begin, end).
+[[nodiscard]] std::vector<SourceParameter> read_parameters(const std::vector<CodeToken>& tokens,
+                                                           std::size_t begin, std::size_t end);
+/// Adds every name that the tokens [begin, end) declare.
+void collect_declared_names(const std::vector<CodeToken>& tokens, std::size_t begin,
+                            std::size_t end, std::set<std::string, std::less<>>& names);
+/// Whether C++ has the word for itself.
+[[nodiscard]] bool is_cpp_keyword(std::string_view word);
+
+}  // namespace kiln::tools
