@@ -29,7 +29,7 @@
 #include "softmax_row.cuh"
 
 /// Of all threads of the block: each gets the same.
-__device__ void add_threads(ExpSum& total) {
+__device__ void add_threads(PowerSum& total) {
   constexpr int kWarps = row_threads / 32;
   __shared__ float greatest[kWarps];
   __shared__ float sums[kWarps];
@@ -40,7 +40,7 @@ __device__ void add_threads(ExpSum& total) {
     sums[threadIdx.x / 32] = total.sum;
   }
   __syncthreads();
-  total = ExpSum();
+  total = PowerSum();
   if (lane < kWarps) {
     total.greatest = greatest[lane];
     total.sum = sums[lane];
@@ -54,14 +54,17 @@ __device__ void softmax_of_row(const X* x, Y* y, int cols, float scale) {
   const int vectors = cols / kCount;
   constexpr int kPiece = row_threads * held_vectors;
   Share<held_vectors, kCount> share;
-  ExpSum total;
+  PowerSum total;
   for (int at = 0; at < vectors; at += kPiece) {
     share.load(x, at + thread, row_threads, vectors, scale);
     share.add_to(total);
   }
   add_threads(total);
   for (int at = 0; at < vectors; at += kPiece) {
-    if (vectors > kPiece) share.load(x, at + thread, row_threads, vectors, scale);
+    if (vectors > kPiece) {
+      share.load(x, at + thread, row_threads, vectors, scale);
+      share.raise_two(total.greatest);
+    }
     share.store(y, at + thread, row_threads, vectors, total);
   }
 }
@@ -73,8 +76,8 @@ __global__ void __launch_bounds__(row_threads)
   const X* from = x + blockIdx.x * static_cast<long long>(cols);
   Y* to = y + blockIdx.x * static_cast<long long>(cols);
   if (rows_hold_vectors<kCount>(x, cols) && rows_hold_vectors<kCount>(y, cols)) {
-    softmax_of_row<kCount>(from, to, cols, scale);
+    softmax_of_row<kCount>(from, to, cols, scale * kLog2E);
   } else {
-    softmax_of_row<1>(from, to, cols, scale);
+    softmax_of_row<1>(from, to, cols, scale * kLog2E);
   }
 }

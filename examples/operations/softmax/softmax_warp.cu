@@ -36,14 +36,17 @@ __device__ void softmax_of_row(const X* x, Y* y, int cols, float scale) {
   const int vectors = cols / kCount;
   constexpr int kPiece = 32 * held_vectors;
   Share<held_vectors, kCount> share;
-  ExpSum total;
+  PowerSum total;
   for (int at = 0; at < vectors; at += kPiece) {
     share.load(x, at + lane, 32, vectors, scale);
     share.add_to(total);
   }
   total.add_lanes();
   for (int at = 0; at < vectors; at += kPiece) {
-    if (vectors > kPiece) share.load(x, at + lane, 32, vectors, scale);
+    if (vectors > kPiece) {
+      share.load(x, at + lane, 32, vectors, scale);
+      share.raise_two(total.greatest);
+    }
     share.store(y, at + lane, 32, vectors, total);
   }
 }
@@ -57,8 +60,8 @@ __global__ void __launch_bounds__(row_threads)
   const X* from = x + row * cols;
   Y* to = y + row * cols;
   if (rows_hold_vectors<kCount>(x, cols) && rows_hold_vectors<kCount>(y, cols)) {
-    softmax_of_row<kCount>(from, to, cols, scale);
+    softmax_of_row<kCount>(from, to, cols, scale * kLog2E);
   } else {
-    softmax_of_row<1>(from, to, cols, scale);
+    softmax_of_row<1>(from, to, cols, scale * kLog2E);
   }
 }
