@@ -103,6 +103,26 @@ TEST_F(OperationSession, TunesSumInTwoLaunchesWithWorkspace) {
   expect_tuned("operations/sum", {{"n", 60000}}, {{"x", DType::f32}, {"y", DType::f32}}, "random");
 }
 
+TEST_F(OperationSession, CompilesForOtherDevicesThanItHas) {
+  const Catalog catalog = Catalog::with_directories({example_folder("operations/histogram")});
+  TuneRequest request;
+  const Operation& operation = *find_operation("histogram");
+  const Problem problem = problem_of(operation, {{"n", 1000000}, {"bins", 100}},
+                                     {{"values", DType::u8}, {"counts", DType::s32}});
+  request.tuned = declared_case(operation, problem, {});
+  request.budget = {0.0, 2};
+  TuningStore store = open(OpenMode::read_write);
+  SessionObserver quiet;
+  const std::atomic<bool> stop{false};
+  const TuneResult result =
+      tune_compile_only(request, "sm_90a", catalog, compiler_, store, quiet, stop);
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->provenance, Provenance::compiled);
+  EXPECT_EQ(result.progress.by_outcome.at(Outcome::ok), 2U);
+  ASSERT_TRUE(result.best->resources);
+  EXPECT_GT(result.best->resources->registers, 0);
+}
+
 TEST_F(OperationSession, RefusesWhatIsWrong) {
   // A template that forgets what is left past the last vector, of two numbers at least.
   const TempFolder copy;
