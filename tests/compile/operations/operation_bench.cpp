@@ -83,10 +83,13 @@ OperationBench::OperationBench()
       evaluator_(
           [this] {
             auto device = checked_device();
-            device_ = device.get();
+            checked_ = device.get();
             return device;
           }(),
           BaselineSource{}) {}
+
+OperationBench::OperationBench(std::unique_ptr<Device> device)
+    : compiler_(shared_nvrtc()), evaluator_(std::move(device), BaselineSource{}) {}
 
 void OperationBench::set_up(const Problem& problem, const std::vector<NamedScalar>& scalars) {
   TuneRequest request;
@@ -101,7 +104,8 @@ Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate)
   if (prepared.outcome != Outcome::ok) return {prepared.outcome, prepared.message, false, {}};
   prepared.job.time_it = false;
   const Evaluation result = evaluator_.evaluate(sent(prepared.job));
-  return {result.outcome, result.message, result.verification.passed, device_->take_reports()};
+  return {result.outcome, result.message, result.verification.passed,
+          checked_ == nullptr ? std::vector<emulated::Report>() : checked_->take_reports()};
 }
 
 std::string example_folder(const std::string& below) {

@@ -40,22 +40,24 @@ struct Judged {
 /// NVRTC with a store of what it compiled, made once. Throws Error(compiler) where there is none.
 [[nodiscard]] std::shared_ptr<Compiler> shared_nvrtc();
 
-/// An emulated H200 with all checks on, its compiler, and the setup of one problem.
+/// A device, its compiler, and the setup of one problem.
 class OperationBench {
  public:
-  /// Throws what shared_nvrtc() throws.
+  /// On an emulated H200 with all checks on. Throws what shared_nvrtc() throws.
   OperationBench();
+  /// On a device that checks nothing itself.
+  explicit OperationBench(std::unique_ptr<Device> device);
 
   /// Sets up what verifies candidates for that problem and its operation's ragged sizes.
   void set_up(const Problem& problem, const std::vector<NamedScalar>& scalars = {});
   /// Compiles and judges, without timing.
   [[nodiscard]] Judged judge(const Catalog& catalog, const Candidate& candidate);
 
-  [[nodiscard]] const DeviceInfo& info() const { return device_->info(); }
+  [[nodiscard]] const DeviceInfo& info() const { return evaluator_.info(); }
 
  private:
   std::shared_ptr<Compiler> compiler_;
-  EmulatedDevice* device_ = nullptr;
+  EmulatedDevice* checked_ = nullptr;  ///< null: there are no reports
   LocalEvaluator evaluator_;
   EvaluationSetup setup_;
 };

@@ -136,36 +136,35 @@ OperationMutant reported(std::string name, std::string file, std::string from, s
 TEST_F(OperationMutants, Softmax) {
   const std::string kernel = "softmax_block.cu";
   const std::string share = "softmax_row.cuh";
-  examine(
-      {"operations/softmax",
-       "softmax_block",
-       {{"rows", 5}, {"cols", 96}},
-       {{"row_threads", 64}, {"vector_bytes", 8}, {"held_vectors", 2}}},
-      {
-          refused("tail_of_zeros", share, "(loaded[i].of[j]) : kLowest", "(loaded[i].of[j]) : 0.0f",
-                  "elements wrong"),
-          refused("sum_of_a_warp", kernel, "if (lane < kWarps) {", "if (lane < 1) {",
-                  "elements wrong"),
-          refused("scale_forgotten", share, "scale * kiln::", "kiln::", "scale=0.75"),
-          refused("changes_its_input", kernel, "    softmax_of_row<1>(from, to, cols, scale);\n  }",
-                  "    softmax_of_row<1>(from, to, cols, scale);\n  }\n"
-                  "  if (threadIdx.x == 0) const_cast<X*>(from)[0] = static_cast<X>(7.0f);",
-                  "changed input x"),
-          refused("never_the_same", share, "results[j] = __expf(numbers[i][j] - total.greatest)",
-                  "results[j] = (1.0f + clock() % 8 * 1.2e-7f) * "
-                  "__expf(numbers[i][j] - total.greatest)",
-                  "two runs differ"),
-          reported("past_the_row", share, "if (at >= vectors) break;",
-                   "if (at >= vectors + (blockIdx.x == gridDim.x - 1)) break;",
-                   Finding::out_of_bounds, "Vector<Y, kCount>*>(row)[at] = stored"),
-          reported("into_the_next_row", share, "if (at >= vectors) break;",
-                   "if (at >= vectors + (blockIdx.x + 1 < gridDim.x)) break;", Finding::race,
-                   "Vector<Y, kCount>*>(row)[at] = stored"),
-          reported("no_barrier", kernel, "  __syncthreads();\n", "", Finding::race,
-                   "total.greatest = greatest[lane]"),
-          reported("unaligned", share, "cols % kCount == 0 &&", "cols >= kCount &&",
-                   Finding::misaligned, "loaded[i] = reinterpret_cast"),
-      });
+  examine({"operations/softmax",
+           "softmax_block",
+           {{"rows", 5}, {"cols", 96}},
+           {{"row_threads", 64}, {"vector_bytes", 8}, {"held_vectors", 2}}},
+          {
+              refused("tail_of_zeros", share, "(loaded[i].of[j]) : kLowest",
+                      "(loaded[i].of[j]) : 0.0f", "elements wrong"),
+              refused("sum_of_a_warp", kernel, "if (lane < kWarps) {", "if (lane < 1) {",
+                      "elements wrong"),
+              refused("scale_forgotten", share, "scale * kiln::", "kiln::", "scale=0.75"),
+              refused("changes_its_input", kernel,
+                      "    softmax_of_row<1>(from, to, cols, scale * kLog2E);\n  }",
+                      "    softmax_of_row<1>(from, to, cols, scale * kLog2E);\n  }\n"
+                      "  if (threadIdx.x == 0) const_cast<X*>(from)[0] = static_cast<X>(7.0f);",
+                      "changed input x"),
+              refused("never_the_same", share, "results[j] = numbers[i][j] * factor",
+                      "results[j] = (1.0f + clock() % 8 * 1.2e-7f) * numbers[i][j] * factor",
+                      "two runs differ"),
+              reported("past_the_row", share, "if (at >= vectors) break;",
+                       "if (at >= vectors + (blockIdx.x == gridDim.x - 1)) break;",
+                       Finding::out_of_bounds, "Vector<Y, kCount>*>(row)[at] = stored"),
+              reported("into_the_next_row", share, "if (at >= vectors) break;",
+                       "if (at >= vectors + (blockIdx.x + 1 < gridDim.x)) break;", Finding::race,
+                       "Vector<Y, kCount>*>(row)[at] = stored"),
+              reported("no_barrier", kernel, "  __syncthreads();\n", "", Finding::race,
+                       "total.greatest = greatest[lane]"),
+              reported("unaligned", share, "cols % kCount == 0 &&", "cols >= kCount &&",
+                       Finding::misaligned, "loaded[i] = reinterpret_cast"),
+          });
 }
 
 TEST_F(OperationMutants, Sum) {
