@@ -106,7 +106,7 @@ TEST_F(GpuOperations, PlantedFaultsAreFound) {
   plant({
       {share, "(loaded[i].of[j]) : kLowest", "(loaded[i].of[j]) : 0.0f", "elements wrong"},
       {share, "if (at >= vectors) break;",
-       "if (at >= vectors + (blockIdx.x == gridDim.x - 1)) break;", "red zone"},
+       "if (at >= vectors + (blockIdx.x == gridDim.x - 1)) break;", "after y"},
       {share, "scale * kiln::", "kiln::", "scale=0.75"},
       {kernel, "    softmax_of_row<1>(from, to, cols, scale * kLog2E);\n  }",
        "    softmax_of_row<1>(from, to, cols, scale * kLog2E);\n  }\n"
