@@ -105,7 +105,7 @@ TEST_F(SameCode, TheCodeOfEveryTemplateIsUnderstoodAndItsOwn) {
       ASSERT_TRUE(config) << kernel.name();
       const auto prepared =
           prepare_candidate({kernel.name(), *config}, Catalog::builtin(), *testing::nvrtc(),
-                            *limits, {problem_case({gemm})}, Admission::runnable, kind);
+                            *limits, problem_cases({{gemm}}), Admission::runnable, kind);
       ASSERT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
       EXPECT_EQ(prepared.code_digest.size(), 32U) << kernel.name();
       EXPECT_TRUE(digests.insert(prepared.code_digest).second) << kernel.name();

@@ -67,7 +67,7 @@ TEST_F(ForkTest, AChildMayNotUseTheParentsLibraryButOneOfItsOwn) {
     char byte = 0;
     expect_refusal("get() of a known problem", [&] { (void)library->get(problem); });
     expect_refusal("get()", [&] { (void)library->get(Gemm::of(DType::f32, 32, 32, 32)); });
-    expect_refusal("prepare()", [&] { library->prepare({}); });
+    expect_refusal("prepare()", [&] { library->prepare(std::vector<Gemm>()); });
     expect_refusal("launch()", [&] { kernel.launch(nullptr, {}); });
     expect_refusal("allocate()", [&] { (void)library->allocate(16); });
     expect_refusal("synchronize()", [&] { library->synchronize(); });

@@ -8,7 +8,7 @@
 
 #include "templates/catalog.hpp"
 #include "templates/device_limits.hpp"
-#include "tuner/evaluator.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/search_space.hpp"
 
 namespace kiln::testing {

@@ -118,7 +118,7 @@ TEST(TuneReport, ACompleteSearchSaysWhatItLeftOut) {
 
 TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
   TuneReport report;
-  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
   Progress& progress = report.result.emplace().progress;
   const auto text = [&] { return report_text(report, context_on("cuda:0")); };
   EXPECT_THAT(text(), Not(HasSubstr("distinct")));
@@ -140,7 +140,7 @@ TEST(TuneReport, SaysHowManyCandidatesShareAnOutcome) {
 
 TEST(TuneReport, SaysWhoseOutcomeTheBestShares) {
   TuneReport report;
-  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
   Trial& best = report.result.emplace().best.emplace();
   EXPECT_THAT(report_text(report, context_on("cuda:0")), Not(HasSubstr("the same")));
   best.shared_from = std::string(32, 'a');
@@ -165,11 +165,11 @@ TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
 
 TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   TuneReport report;
-  report.request.gemm = Gemm::of(DType::f16, 64, 64, 64);
+  report.request = problem_case({Gemm::of(DType::f16, 64, 64, 64)});
   Trial& best = report.result.emplace().best.emplace();
   best.provenance = Provenance::modelled;
   report.provenance = Provenance::modelled;
-  best.key.problem = to_problem(report.request.gemm);
+  best.key.problem = report.request.problem;
   best.timing.emplace().median_ns = 2500.0;
   const std::string text = report_text(report, context_on("emulated:h200"));
   EXPECT_THAT(text, HasSubstr(" on emulated "));
