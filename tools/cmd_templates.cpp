@@ -259,7 +259,7 @@ int describe_template(Context& context, const TemplatesOptions& options) {
   std::string text = template_text(kernel_template);
   text += fmt::format("\n{} combinations", count_text(raw_size(kernel_template)));
   if (!offer) {
-    text += fmt::format("; with a problem ({}) also how many are valid\n",
+    text += fmt::format("; with a problem ({} ...) also how many are valid\n",
                         fmt::join(options.problem.missing_sizes(), " "));
   } else if (!offer->why_not.empty()) {
     text += fmt::format("\nfor {} on {}: unsupported: {}\n", heading, offer->limits.arch,

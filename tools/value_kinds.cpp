@@ -21,6 +21,8 @@
 namespace kiln::tools {
 namespace {
 
+constexpr const char* kOperationKind = "OPERATION";
+
 using Words = std::vector<std::string>;
 
 template <class Names>
@@ -65,7 +67,7 @@ std::vector<ValueKind> make_kinds() {
       {"N", free, "whole number", {}},
       {"NAME", words, "operation, built in or declared below the template path", operation_names()},
       {"NAME=V,...", free, "values of tunables", {}},
-      {"OPERATION", words, "what to compute", operation_names(), true},
+      {kOperationKind, words, "what to compute", operation_names(), true},
       {"SIZE", free, "bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},
       {"STRATEGY", words, "order of the search", strategy_names(), true},
       {"TEMPLATE", templates, "name of a template", {}},
@@ -106,7 +108,9 @@ const ValueKind* find_value_kind(std::string_view name) {
 void check_closed_values(CLI::App& app) {
   for (CLI::Option* option : app.get_options()) {
     const ValueKind* kind = find_value_kind(option->get_type_name());
-    if (kind != nullptr && kind->closed) option->check(one_of(kind->words));
+    if (kind == nullptr || !kind->closed) continue;
+    // More of them may have been declared since the kinds were made.
+    option->check(one_of(kind->name == kOperationKind ? operation_names() : kind->words));
   }
 }
 

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/gemm_case.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -72,6 +74,23 @@ std::vector<OperandPlan> operand_plans(const Gemm& gemm) {
   return plans;
 }
 
+/// The expression of a problem, whose operands all say their type, without those that they have
+/// anyway.
+Epilogue as_written(const std::string& canonical, DType d) {
+  std::string text = canonical;
+  const std::string usual = fmt::format(":{}[", to_string(d));
+  for (auto at = text.find(usual); at != std::string::npos; at = text.find(usual, at)) {
+    text.erase(at, usual.size() - 1);
+  }
+  // The colon of a choice can stand before an operand that has a type's name.
+  try {
+    const Epilogue shorter(text);
+    if (shorter.entry()->expression.canonical(d) == canonical) return shorter;
+  } catch (const Error&) {
+  }
+  return Epilogue(canonical);
+}
+
 }  // namespace
 
 ProblemCase problem_case(const GemmCase& one) {
@@ -110,14 +129,14 @@ Gemm gemm_of(const ProblemCase& one) {
   const auto place = [&](std::size_t operand, std::int64_t& ld, int& alignment) {
     const MatrixShape& shape = one.operands[operand].shape;
     ld = shape.ld * packed_values(shape.type);
-    alignment = shape.alignment;
+    alignment = shape.alignment == kAllocatorsAlignment ? kPromisedAlignment : shape.alignment;
   };
   place(kOperandA, gemm.lda, gemm.alignment_a);
   place(kOperandB, gemm.ldb, gemm.alignment_b);
   place(kOperandC, gemm.ldc, gemm.alignment_c);
   place(kOperandD, gemm.ldd, gemm.alignment_d);
   gemm.reads_c = problem.trait("reads_c") == 1;
-  if (!problem.epilogue.empty()) gemm.epilogue = Epilogue(problem.epilogue);
+  if (!problem.epilogue.empty()) gemm.epilogue = as_written(problem.epilogue, gemm.d);
   return gemm;
 }
 

@@ -92,7 +92,7 @@ void check_scalar(const Operation& operation, const ScalarSpec& spec, double val
 
 int real_alignment(int promised, DType type) {
   const int least = std::max(promised, size_bytes(type));
-  return least >= 16 ? std::max(least, 256) : least;
+  return least >= kPromisedAlignment ? std::max(least, kAllocatorsAlignment) : least;
 }
 
 ProblemCase declared_case(const Operation& operation, const Problem& problem,

@@ -29,6 +29,9 @@ struct MatrixShape {
   [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
 };
 
+/// What allocators give, and the least promise that it is given for.
+inline constexpr int kAllocatorsAlignment = 256;
+inline constexpr int kPromisedAlignment = 16;
 /// An address that promises 16 bytes or more gets what allocators give; anything less is met
 /// exactly, so that a kernel that relies on more is caught, and is timed as it will run.
 [[nodiscard]] int real_alignment(int promised, DType type);

@@ -75,7 +75,7 @@ bool is_skipped(const std::string& command) {
 
 /// The command with large sizes made small, and with a budget of one candidate.
 std::string made_quick(std::string command) {
-  command = std::regex_replace(command, std::regex(R"(--([mnk]) [1-9][0-9]{2,3}\b)"), "--$1 64");
+  command = std::regex_replace(command, std::regex(R"(--([mnk]|rows|cols) [1-9][0-9]{2,4}\b)"), "--$1 64");
   if (command.find("kiln tune ") != std::string::npos) command += " --max-candidates 1";
   return command;
 }
@@ -93,6 +93,8 @@ TEST_P(Documents, CommandsWorkAsWritten) {
     std::filesystem::create_directory(sandbox.folder() / "kernels");
     sandbox.write("kernels/gemm_dot.cu", text.substr(start, text.find("```", start) - start));
   }
+  std::filesystem::create_directory_symlink(std::string(KILN_SOURCE_DIR) + "/examples",
+                                            sandbox.folder() / "examples");
   int ran = 0;
   std::string settings;
   for (const auto& command : commands_of(GetParam())) {

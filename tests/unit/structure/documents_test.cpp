@@ -95,6 +95,12 @@ TEST(Documents, ManualAndPagesNameNoFlagThatIsNotThere) {
   for (const char* script : {"bench-plot", "quickstart", "road", "road-plot", "run-tests"}) {
     known.merge(flags_in(text_of(kRoot / "tools" / script)));
   }
+  // Operations of the examples.
+  for (const auto& file : fs::recursive_directory_iterator(kRoot / "examples/operations")) {
+    if (file.path().extension() != ".cu") continue;
+    const std::regex name(R"(//@ (?:size|type|scalar) +([a-z_]+))");
+    for (const auto& word : matches(text_of(file.path()), name)) known.insert("--" + word);
+  }
   // Of cmake, pkg-config and docker, which the pages mention.
   known.insert({"--build", "--cflags", "--gpus", "--install", "--libs", "--prefix", "--target"});
   EXPECT_THAT(without(flags_in(manual()), known), testing::IsEmpty());
