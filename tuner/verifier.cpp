@@ -247,7 +247,9 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   const std::int64_t workspace_bytes = workspace ? subject.workspace_bytes[index] : 0;
   RunArguments arguments = operands.arguments(problem.oracle->scalars(kind),
                                               workspace_bytes > 0 ? workspace->data() : 0);
-  verdict.place = fmt::format("{} ({})", describe(operands.problem()), describe(kind));
+  const std::string conditions = problem.oracle->conditions(kind);
+  verdict.place = fmt::format("{} ({}{}{})", describe(operands.problem()), describe(kind),
+                              conditions.empty() ? "" : ", ", conditions);
   const auto refuse = [&](const std::string& complaint) {
     verdict.verification.evidence = fmt::format("{}: {}", verdict.place, complaint);
     return false;
