@@ -75,7 +75,8 @@ bool is_skipped(const std::string& command) {
 
 /// The command with large sizes made small, and with a budget of one candidate.
 std::string made_quick(std::string command) {
-  command = std::regex_replace(command, std::regex(R"(--([mnk]|rows|cols) [1-9][0-9]{2,4}\b)"), "--$1 64");
+  const std::regex large(R"(--([mnk]|rows|cols) [1-9][0-9]{2,4}\b)");
+  command = std::regex_replace(command, large, "--$1 64");
   if (command.find("kiln tune ") != std::string::npos) command += " --max-candidates 1";
   return command;
 }
@@ -85,13 +86,17 @@ class Documents : public testing::TestWithParam<const char*> {};
 TEST_P(Documents, CommandsWorkAsWritten) {
   Sandbox sandbox;
   sandbox.set("KILN_DEVICE", "emulated:h200");
-  // The page's own template, where the page puts it.
+  // The page's own files, where the page puts them.
   const std::string text = page_text(GetParam());
   constexpr std::string_view kCuda = "```cuda\n";
-  if (const auto begin = text.find(kCuda); begin != std::string::npos) {
-    const auto start = begin + kCuda.size();
-    std::filesystem::create_directory(sandbox.folder() / "kernels");
-    sandbox.write("kernels/gemm_dot.cu", text.substr(start, text.find("```", start) - start));
+  std::filesystem::create_directory(sandbox.folder() / "kernels");
+  auto at = text.find(kCuda);
+  for (const char* file : {"gemm_dot.cu", "softmax.cu", "softmax_rows.cu"}) {
+    if (at == std::string::npos) break;
+    const auto start = at + kCuda.size();
+    const auto end = text.find("```", start);
+    sandbox.write(std::string("kernels/") + file, text.substr(start, end - start));
+    at = text.find(kCuda, end);
   }
   std::filesystem::create_directory_symlink(std::string(KILN_SOURCE_DIR) + "/examples",
                                             sandbox.folder() / "examples");

@@ -102,7 +102,7 @@ TEST(Includes, VocabularyHeadersUseOnlyEachOther) {
       }
     }
   }
-  EXPECT_EQ(checked, 6);
+  EXPECT_EQ(checked, 7);
 }
 
 TEST(Includes, PublicHeadersUseOnlyPublicHeaders) {
