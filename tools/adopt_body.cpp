@@ -13,9 +13,8 @@ namespace kiln::tools {
 namespace {
 
 bool is_assignment(const CodeToken& token) {
-  return token.is("=") || (token.text.size() >= 2 && token.text.ends_with('=') &&
-                           !token.is("==") && !token.is("!=") && !token.is("<=") &&
-                           !token.is(">="));
+  return token.is("=") || (token.text.size() >= 2 && token.text.ends_with('=') && !token.is("==") &&
+                           !token.is("!=") && !token.is("<=") && !token.is(">="));
 }
 
 class BodyReader {
@@ -53,8 +52,8 @@ class BodyReader {
   }
 
   [[nodiscard]] bool is_member(std::size_t i) const {
-    return i > begin_ && (tokens_[i - 1].is(".") || tokens_[i - 1].is("->") ||
-                          tokens_[i - 1].is("::"));
+    return i > begin_ &&
+           (tokens_[i - 1].is(".") || tokens_[i - 1].is("->") || tokens_[i - 1].is("::"));
   }
 
   /// `const numbers* vectors = reinterpret_cast<const numbers*>(input);` is another name of input.
@@ -88,7 +87,8 @@ class BodyReader {
     }
     // Moving a pointer says nothing; what is declared here under its name is something else.
     if (i + 1 < end_ && is_assignment(tokens_[i + 1])) return;
-    const bool is_operand_of_move = sees(i + 1, "+") && sees(i - 1, "=") && sees(i - 2, tokens_[i].text);
+    const bool is_operand_of_move =
+        sees(i + 1, "+") && sees(i - 1, "=") && sees(i - 2, tokens_[i].text);
     if (is_operand_of_move || sees(i + 1, "==") || sees(i + 1, "!=")) return;
     use.is_given_away = true;
   }

@@ -16,8 +16,8 @@ namespace kiln::tools {
 struct PointerUse {
   bool is_read = false;
   bool is_written = false;
-  bool is_atomic = false;  ///< read and written, by an atomic operation
-  bool is_given_away = false;  ///< its address goes to a function or a variable
+  bool is_atomic = false;            ///< read and written, by an atomic operation
+  bool is_given_away = false;        ///< its address goes to a function or a variable
   std::set<std::string> written_at;  ///< indices: "0", "blockIdx.x", "i"
 };
 
@@ -36,7 +36,8 @@ struct DimensionUse {
 struct BodyFacts {
   std::array<DimensionUse, 3> dimensions;
   std::map<std::string, PointerUse, std::less<>> pointers;  ///< by parameter
-  std::set<std::string, std::less<>> compared;  ///< integer parameters that indices are held against
+  std::set<std::string, std::less<>>
+      compared;  ///< integer parameters that indices are held against
   std::set<std::string, std::less<>> indexing;  ///< those that take part in an index
 };
 

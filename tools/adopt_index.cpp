@@ -19,8 +19,8 @@ int dimension_of(std::string_view member) {
 /// What ends the side of a comparison, beside brackets.
 bool ends_side(const CodeToken& token) {
   return token.is(";") || token.is(",") || token.is("&&") || token.is("||") || token.is("?") ||
-         token.is(":") || token.is("=") || token.is("return") || token.is("==") ||
-         token.is("!=") || token.is("!") || token.is("{") || token.is("}");
+         token.is(":") || token.is("=") || token.is("return") || token.is("==") || token.is("!=") ||
+         token.is("!") || token.is("{") || token.is("}");
 }
 
 bool compares(const CodeToken& token) {
@@ -140,9 +140,9 @@ void IndexReader::read_comparisons() {
     if (tokens_[i].is("<") && i > begin_ && tokens_[i - 1].is_word()) {
       // Template arguments of what is called or named.
       const auto close = closing_angle_bracket(tokens_, i, end_);
-      const bool names = close + 1 < end_ && (tokens_[close + 1].is("(") ||
-                                              tokens_[close + 1].is("::") ||
-                                              tokens_[close + 1].is_word());
+      const bool names =
+          close + 1 < end_ && (tokens_[close + 1].is("(") || tokens_[close + 1].is("::") ||
+                               tokens_[close + 1].is_word());
       if (close < end_ && names) {
         i = close;
         continue;
@@ -167,9 +167,8 @@ void IndexReader::read_comparisons() {
 
 bool IndexReader::has_integer(const std::string& text) const {
   const CodeText code = read_code(text);
-  return std::any_of(code.tokens.begin(), code.tokens.end(), [&](const CodeToken& token) {
-    return integers_.contains(token.text);
-  });
+  return std::any_of(code.tokens.begin(), code.tokens.end(),
+                     [&](const CodeToken& token) { return integers_.contains(token.text); });
 }
 
 void IndexReader::add_index(Range range) {
@@ -225,12 +224,10 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
       append(std::string(token.text), token.is(")"));
     } else if (token.is("static_cast") && sees(i + 1, "<")) {
       i = closing_angle_bracket(tokens_, i + 1, range.second);
-    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("/") ||
-               token.is("%")) {
+    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("%")) {
       append(std::string(token.text), false);
-    } else if (token.is_word() &&
-               (constants_.contains(token.text) ||
-                (with_parameters && integers_.contains(token.text)))) {
+    } else if (token.is_word() && (constants_.contains(token.text) ||
+                                   (with_parameters && integers_.contains(token.text)))) {
       append(std::string(token.text), false);
     } else if (const auto macro = model_.macros.find(token.text); macro != model_.macros.end()) {
       const auto body = constant_text(macro->second.body, model_, constants_);
@@ -342,8 +339,8 @@ void IndexReader::read_factors() {
 void IndexReader::read_indices() {
   for (std::size_t i = begin_; i < end_; ++i) {
     // A size by which something is multiplied is the length of a row.
-    const bool is_factor = sees(i - 1, "*") || sees(i + 1, "*") || sees(i - 1, "%") ||
-                           sees(i - 1, "/");
+    const bool is_factor =
+        sees(i - 1, "*") || sees(i + 1, "*") || sees(i - 1, "%") || sees(i - 1, "/");
     if (is_factor && integers_.contains(tokens_[i].text)) indexing_.emplace(tokens_[i].text);
     if (!tokens_[i].is("[")) continue;
     const auto close = closing_bracket(tokens_, i, end_);

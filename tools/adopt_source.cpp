@@ -20,8 +20,8 @@ constexpr std::array<std::string_view, 11> kNoFunctions{
     "noexcept",          "requires",         "decltype"};
 
 constexpr std::array<std::string_view, 22> kHostHeaders{
-    "iostream", "vector",     "string", "cstdio",    "stdio.h", "cstdlib",    "stdlib.h", "chrono",
-    "random",   "algorithm",  "memory", "fstream",   "map",     "cassert",    "assert.h", "numeric",
+    "iostream", "vector",     "string", "cstdio",    "stdio.h", "cstdlib",   "stdlib.h", "chrono",
+    "random",   "algorithm",  "memory", "fstream",   "map",     "cassert",   "assert.h", "numeric",
     "cstring",  "functional", "thread", "stdexcept", "sstream", "filesystem"};
 
 template <std::size_t N>
@@ -113,8 +113,8 @@ class SourceReader {
     bool is_namespace = sees(item_, "namespace") || sees(item_ + 1, "namespace");
     std::string name;
     for (std::size_t i = item_; is_namespace && i < at_; ++i) {
-      const bool is_part = tokens()[i].is("::") ||
-                           (tokens()[i].is_word() && !is_cpp_keyword(tokens()[i].text));
+      const bool is_part =
+          tokens()[i].is("::") || (tokens()[i].is_word() && !is_cpp_keyword(tokens()[i].text));
       if (is_part) name += tokens()[i].text;
     }
     const bool is_linkage = at_ == item_ + 2 && sees(item_, "extern");
@@ -159,10 +159,14 @@ class SourceReader {
     kernel.body_begin = at_ + 1;
     kernel.body_end = close;
     kernel.parameters = read_parameters(tokens(), parameters_ + 1, close_of(parameters_));
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      auto& parameter = kernel.parameters[i];
+      if (parameter.name.empty()) parameter.name = fmt::format("parameter{}", i + 1);
+    }
     if (template_open_ > 0) read_template_parameters(kernel);
-    const bool is_known = std::any_of(
-        model_.kernels.begin(), model_.kernels.end(),
-        [&](const SourceKernel& other) { return other.name == kernel.name; });
+    const bool is_known =
+        std::any_of(model_.kernels.begin(), model_.kernels.end(),
+                    [&](const SourceKernel& other) { return other.name == kernel.name; });
     if (!is_known) model_.kernels.push_back(std::move(kernel));
   }
 
@@ -184,9 +188,9 @@ class SourceReader {
   [[nodiscard]] SourceTemplateParameter template_parameter(std::size_t begin,
                                                            std::size_t end) const {
     using Kind = SourceTemplateParameter::Kind;
-    constexpr std::array<std::string_view, 9> kIntegers{
-        "int", "unsigned", "long", "short", "size_t", "unsigned int", "std::size_t", "auto",
-        "unsigned long"};
+    constexpr std::array<std::string_view, 9> kIntegers{"int",         "unsigned", "long",
+                                                        "short",       "size_t",   "unsigned int",
+                                                        "std::size_t", "auto",     "unsigned long"};
     SourceTemplateParameter parameter;
     std::size_t value = begin;
     while (value < end && !tokens()[value].is("=")) ++value;
@@ -250,10 +254,16 @@ class SourceReader {
         if (directive.has_parameters) {
           model_.declared.emplace(name.text);
         } else {
-          SourceMacro macro{{directive.tokens.begin() + 1, directive.tokens.end()}, false,
-                            directive.line};
+          SourceMacro macro{
+              {directive.tokens.begin() + 1, directive.tokens.end()}, false, directive.line};
           macro.is_default = before != nullptr && before->name == "ifndef" &&
                              !before->tokens.empty() && before->tokens.front().text == name.text;
+          const bool is_type = !macro.body.empty() &&
+                               std::all_of(macro.body.begin(), macro.body.end(),
+                                           [](const CodeToken& token) { return token.is_word(); });
+          if (is_type) {
+            model_.type_aliases.emplace(name.text, joined_text(macro.body, 0, macro.body.size()));
+          }
           model_.macros.try_emplace(std::string(name.text), std::move(macro));
         }
       } else if (directive.name == "include") {
@@ -303,9 +313,8 @@ class SourceReader {
 }  // namespace
 
 bool SourceModel::is_host_token(std::size_t index) const {
-  return std::any_of(host_bodies.begin(), host_bodies.end(), [&](const auto& body) {
-    return index > body.first && index < body.second;
-  });
+  return std::any_of(host_bodies.begin(), host_bodies.end(),
+                     [&](const auto& body) { return index > body.first && index < body.second; });
 }
 
 bool SourceModel::is_host_offset(std::size_t offset) const {

@@ -18,10 +18,10 @@ namespace kiln::tools {
 
 /// A parameter of a function, or what is declared like one.
 struct SourceParameter {
-  std::string name;      ///< "" if it has none
-  std::string type;      ///< without const, pointers and restrict: "unsigned char", "float2"
-  int pointers = 0;      ///< an array counts as one
-  bool is_const = false; ///< what a pointer points to
+  std::string name;       ///< "" if it has none
+  std::string type;       ///< without const, pointers and restrict: "unsigned char", "float2"
+  int pointers = 0;       ///< an array counts as one
+  bool is_const = false;  ///< what a pointer points to
   bool is_reference = false;
 };
 

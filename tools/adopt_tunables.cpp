@@ -36,11 +36,18 @@ bool begins_with(std::string_view name, std::initializer_list<std::string_view> 
 /// Names that CUDA and its headers have.
 bool is_of_cuda(std::string_view name) {
   constexpr std::array<std::string_view, 34> kNames{
-      "threadIdx", "blockIdx",  "blockDim",  "gridDim",    "warpSize",    "std",      "cuda",
-      "cub",       "thrust",    "cg",        "wmma",       "nvcuda",      "half",     "half2",
-      "dim3",      "INFINITY",  "NAN",       "NULL",       "INT_MAX",     "INT_MIN",  "UINT_MAX",
-      "FLT_MAX",   "FLT_MIN",   "FLT_EPSILON", "DBL_MAX",  "DBL_MIN",     "SIZE_MAX", "M_PI",
-      "M_PI_F",    "HUGE_VALF", "CHAR_BIT",  "DBL_EPSILON", "cooperative_groups", "final"};
+      "threadIdx", "blockIdx",    "blockDim",
+      "gridDim",   "warpSize",    "std",
+      "cuda",      "cub",         "thrust",
+      "cg",        "wmma",        "nvcuda",
+      "half",      "half2",       "dim3",
+      "INFINITY",  "NAN",         "NULL",
+      "INT_MAX",   "INT_MIN",     "UINT_MAX",
+      "FLT_MAX",   "FLT_MIN",     "FLT_EPSILON",
+      "DBL_MAX",   "DBL_MIN",     "SIZE_MAX",
+      "M_PI",      "M_PI_F",      "HUGE_VALF",
+      "CHAR_BIT",  "DBL_EPSILON", "cooperative_groups",
+      "final"};
   if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
   if (begins_with(name, {"__", "CUDA", "cuda", "KILN", "CUB_", "nv"}) || name.ends_with("_t")) {
     return true;
@@ -168,7 +175,8 @@ std::string snake_case(std::string_view name) {
   std::string text;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool is_upper = is_upper_letter(name[i]);
-    const bool begins_word = is_upper && i > 0 && name[i - 1] != '_' && !is_upper_letter(name[i - 1]);
+    const bool begins_word =
+        is_upper && i > 0 && name[i - 1] != '_' && !is_upper_letter(name[i - 1]);
     if (begins_word) text += '_';
     text += is_upper ? static_cast<char>(name[i] - 'A' + 'a') : name[i];
   }
@@ -178,7 +186,7 @@ std::string snake_case(std::string_view name) {
 bool is_size_name(std::string_view name) {
   const std::string lower = snake_case(name);
   constexpr std::array<std::string_view, 24> kNames{
-      "n",  "m",  "k",  "h",  "w",   "d",    "c",    "b",   "nx",    "ny",    "nz",     "len",
+      "n",  "m",  "k",  "h",  "w",   "d",   "c",    "b",    "nx",   "ny",    "nz",     "len",
       "ni", "nj", "nk", "np", "num", "dim", "size", "rows", "cols", "count", "length", "batch"};
   if (std::find(kNames.begin(), kNames.end(), lower) != kNames.end()) return true;
   return has_part(lower, {"width", "height", "depth", "rows", "cols", "columns", "length"}) ||
@@ -213,9 +221,8 @@ TunableGuess guess_tunable(const std::string& name, std::optional<std::int64_t> 
       const auto dimension = static_cast<std::size_t>(guess.dimension);
       const bool is_wide = dimensions > 1 && dimension == 0;
       guess.usual = usual.value_or(dimensions == 1 ? 128 : kUsual[dimension]);
-      guess.values = starred(is_wide ? std::set<std::int64_t>{16, 32, 64, 128, 256}
-                                     : kFlat[dimension],
-                             guess.usual);
+      guess.values = starred(
+          is_wide ? std::set<std::int64_t>{16, 32, 64, 128, 256} : kFlat[dimension], guess.usual);
       break;
     }
     case Kind::grid:

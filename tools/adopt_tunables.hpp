@@ -19,7 +19,7 @@ struct TunableGuess {
     grid,   ///< blocks of the grid in one dimension
     tile,   ///< work of a thread, unrolling
     flag,
-    size,   ///< named like a size of the problem: no tunable
+    size,  ///< named like a size of the problem: no tunable
     other,
   };
   Kind kind = Kind::other;
@@ -35,8 +35,8 @@ struct TunableGuess {
 [[nodiscard]] std::vector<TunableGuess> find_tunables(const SourceModel& model);
 /// What one of that name may be; `usual` if the file has a default. `dimensions` is how many a
 /// block has.
-[[nodiscard]] TunableGuess guess_tunable(const std::string& name,
-                                         std::optional<std::int64_t> usual, int dimensions);
+[[nodiscard]] TunableGuess guess_tunable(const std::string& name, std::optional<std::int64_t> usual,
+                                         int dimensions);
 /// How many dimensions blocks have, by what the kernels mention.
 [[nodiscard]] int block_dimensions(const SourceModel& model);
 /// Whether a parameter of that name is likely to be a size of the problem: "n", "width".

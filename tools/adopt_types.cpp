@@ -68,8 +68,9 @@ std::string resolved_type(std::string_view type, const TypeAliases& aliases) {
 }
 
 const NamedElement* find_element(std::string_view name) {
-  const auto* const found = std::find_if(
-      kElements.begin(), kElements.end(), [&](const NamedElement& each) { return each.name == name; });
+  const auto* const found =
+      std::find_if(kElements.begin(), kElements.end(),
+                   [&](const NamedElement& each) { return each.name == name; });
   return found == kElements.end() ? nullptr : found;
 }
 
@@ -78,8 +79,8 @@ const NamedElement* find_element(std::string_view name) {
 std::optional<ElementType> element_type(std::string_view type, const TypeAliases& aliases) {
   const std::string name = resolved_type(type, aliases);
   if (const auto* const found = find_element(name)) {
-    const bool is_pair = name.find("omplex") != std::string::npos || name.ends_with("2") ||
-                         name == "__nv_bfloat162";
+    const bool is_pair =
+        name.find("omplex") != std::string::npos || name.ends_with("2") || name == "__nv_bfloat162";
     const bool is_number = name == "__nv_fp8_e5m2";
     return ElementType{found->type, is_pair && !is_number ? 2 : 1, found->is_exact};
   }
