@@ -189,7 +189,7 @@ void IndexReader::add_bound(int dimension, Range index, Range bound) {
   auto& bounds = dimensions_[static_cast<std::size_t>(dimension)].bounds;
   if (std::find(bounds.begin(), bounds.end(), *text) != bounds.end()) return;
   // A parameter by itself is a better guess than an expression, which has to do with a border.
-  const auto is_expression = [&](const std::string& bound) { return !integers_.contains(bound); };
+  const auto is_expression = [&](const std::string& known) { return !integers_.contains(known); };
   bounds.insert(integers_.contains(*text)
                     ? std::find_if(bounds.begin(), bounds.end(), is_expression)
                     : bounds.end(),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/front_matter_lines.hpp"
 #include "tools/adopt_body.hpp"
 #include "tools/adopt_source.hpp"
 #include "tools/adopt_types.hpp"
@@ -16,7 +17,7 @@
 namespace kiln::tools {
 
 /// What stands where the source does not tell; reading front matter refuses it.
-inline constexpr const char* kFillIn = "FILL_IN";
+inline constexpr const char* kFillIn = kFillInWord.data();
 
 /// A kernel that is adopted, and what its body tells.
 struct AdoptedKernel {
