@@ -186,12 +186,16 @@ class Adopter {
   AdoptionGuess guess_;
 };
 
-void append_marks(std::string& text, const AdoptedFile& file, bool checks) {
-  for (const auto& mark : file.marks) {
-    if (mark.is_check == checks) {
-      text += fmt::format("  {}:{}: {}\n", file.name, mark.line, mark.what);
+/// Marks of one kind below their title, if there are any.
+std::string marks_text(const Adoption& adoption, bool checks, std::string_view title) {
+  std::string text;
+  for (const auto* file : {&adoption.operation, &adoption.adopted}) {
+    for (const auto& mark : file->marks) {
+      if (mark.is_check != checks) continue;
+      text += fmt::format("  {}:{}: {}\n", file->name, mark.line, mark.what);
     }
   }
+  return text.empty() ? text : fmt::format("{}\n{}", title, text);
 }
 
 }  // namespace
@@ -206,17 +210,14 @@ Adoption adopt(const std::string& file, std::string_view source, const AdoptOpti
 }
 
 std::string adoption_summary(const Adoption& adoption, const std::string& folder) {
-  std::string text = "to fill in, where FILL_IN stands\n";
-  append_marks(text, adoption.operation, false);
-  append_marks(text, adoption.adopted, false);
-  text += "to check, and to delete the word CHECK\n";
-  append_marks(text, adoption.operation, true);
-  append_marks(text, adoption.adopted, true);
-  if (!adoption.notes.empty()) text += "about the file\n";
+  std::string text = marks_text(adoption, false, "fill in, where FILL_IN stands:") +
+                     marks_text(adoption, true, "check what says CHECK:");
+  if (!adoption.notes.empty()) text += "change in the file:\n";
   for (const auto& note : adoption.notes) text += "  " + note + "\n";
   const std::string path = folder.empty() ? "FOLDER" : shell_word(folder);
   text += fmt::format(
-      "then\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path {2}\n",
+      "then:\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path "
+      "{2}\n",
       adoption.operation_name, adoption.template_name, path);
   return text;
 }

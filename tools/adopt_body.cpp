@@ -78,8 +78,10 @@ class BodyReader {
     if (aliased_.contains(i)) return;
     if (sees(i + 1, "[")) return read_element(i, use);
     if (sees(i + 1, "->")) return read_access(i, i + 3, "0", use);
+    // In "if (first) *y = 0" the star multiplies nothing.
+    const bool is_set = i + 1 < end_ && is_assignment(tokens_[i + 1]);
     const bool is_dereferenced =
-        sees(i - 1, "*") && (i < begin_ + 2 || !ends_operand(tokens_[i - 2]));
+        sees(i - 1, "*") && (is_set || i < begin_ + 2 || !ends_operand(tokens_[i - 2]));
     if (is_dereferenced) return read_access(i - 1, i + 1, "0", use);
     if (sees(i - 1, "(") && sees(i - 2, "*") && sees(i + 1, "+")) {
       const auto close = closing_bracket(tokens_, i - 1, end_);

@@ -57,6 +57,10 @@ bool IndexReader::sees(std::size_t i, std::string_view text) const {
   return i >= begin_ && i < end_ && tokens_[i].is(text);
 }
 
+bool IndexReader::is_variable(std::size_t i) const {
+  return tokens_[i].is_word() && !sees(i - 1, ".") && !sees(i - 1, "->") && !sees(i - 1, "::");
+}
+
 void IndexReader::read_builtins() {
   for (std::size_t i = begin_; i + 2 < end_; ++i) {
     if (!tokens_[i + 1].is(".")) continue;
@@ -84,7 +88,7 @@ void IndexReader::follow_assignments() {
   assignments_.clear();
   std::set<std::string, std::less<>> seen;
   for (std::size_t i = begin_; i + 2 < end_; ++i) {
-    if (!tokens_[i].is_word() || !sets_variable(tokens_[i + 1])) continue;
+    if (!is_variable(i) || !sets_variable(tokens_[i + 1])) continue;
     const std::string name(tokens_[i].text);
     const Range value{i + 2, expression_end(i + 2)};
     variables_[name] |= dimensions_of(value);
@@ -97,7 +101,7 @@ void IndexReader::follow_assignments() {
 unsigned IndexReader::dimensions_of(Range range) const {
   unsigned mask = 0;
   for (std::size_t i = range.first; i < range.second && i < end_; ++i) {
-    if (!tokens_[i].is_word()) continue;
+    if (!is_variable(i)) continue;
     if (tokens_[i].is("blockIdx") && i + 2 < end_) {
       const int dimension = dimension_of(tokens_[i + 2].text);
       if (dimension >= 0) mask |= 1U << static_cast<unsigned>(dimension);
@@ -174,6 +178,7 @@ bool IndexReader::has_integer(const std::string& text) const {
 void IndexReader::add_index(Range range) {
   if (!indices_.insert(range).second) return;
   for (std::size_t i = range.first; i < range.second; ++i) {
+    if (!is_variable(i)) continue;
     const auto [first, last] = assignments_.equal_range(tokens_[i].text);
     for (auto each = first; each != last; ++each) add_index(each->second);
   }
@@ -244,6 +249,7 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
       return std::nullopt;
     }
   }
+  if (text.empty()) return std::nullopt;
   return text;
 }
 
@@ -252,7 +258,12 @@ std::size_t IndexReader::operand_end(std::size_t begin) const {
   if (sees(begin, "static_cast")) {
     begin = closing_angle_bracket(tokens_, begin + 1, end_) + 1;
   }
-  if (sees(begin, "(")) return std::min(closing_bracket(tokens_, begin, end_) + 1, end_);
+  if (sees(begin, "(")) {
+    const auto close = closing_bracket(tokens_, begin, end_);
+    const bool is_cast =
+        close < end_ && integer_type(joined_text(tokens_, begin + 1, close), model_.type_aliases);
+    return is_cast ? operand_end(close + 1) : std::min(close + 1, end_);
+  }
   return sees(begin + 1, ".") ? std::min(begin + 3, end_) : begin + 1;
 }
 
@@ -326,7 +337,7 @@ void IndexReader::read_factors() {
   for (const auto& [first, last] : indices_) {
     for (std::size_t i = first; i < last; ++i) {
       const auto variable = variables_.find(tokens_[i].text);
-      if (variable == variables_.end()) continue;
+      if (variable == variables_.end() || !is_variable(i)) continue;
       for (int dimension = 0; dimension < 3; ++dimension) {
         if (variable->second == 1U << static_cast<unsigned>(dimension)) {
           add_factors(dimension, i, i + 1);

@@ -31,6 +31,8 @@ class IndexReader {
   using Range = std::pair<std::size_t, std::size_t>;
 
   [[nodiscard]] bool sees(std::size_t i, std::string_view text) const;
+  /// A word that is no member of something else.
+  [[nodiscard]] bool is_variable(std::size_t i) const;
   void read_builtins();
   void follow_assignments();
   void read_comparisons();

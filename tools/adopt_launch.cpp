@@ -97,7 +97,8 @@ class LaunchReader {
       while (std::any_of(tokens.begin(), tokens.end(), is_in_file) || is_tunable(name)) {
         name = "tuned_" + name;
       }
-      const auto usual = integer_literal(parameter.default_text);
+      auto usual = integer_literal(parameter.default_text);
+      if (is_flag && parameter.default_text == "true") usual = 1;
       TunableGuess guess =
           guess_tunable(is_flag ? "use_it" : name, usual, block_dimensions(model_));
       guess.name = name;

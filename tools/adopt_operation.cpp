@@ -124,11 +124,29 @@ class OperationWriter {
     lines_.add_part("grid", launch.grid, "CHECK: blocks");
     lines_.add_part("block", launch.block);
     lines_.add_part("args", launch.args);
-    std::string code;
+    const std::string code = code_without_tuned();
+    // Tunables that are left have to be something.
+    std::string defines;
     for (const auto& macro : guess_.macros) {
-      if (!macro.is_of_file) code += fmt::format("#define {} {}\n", macro.name, macro.usual);
+      if (!macro.is_of_file && mentions(code, macro.name)) {
+        defines += fmt::format("#define {} {}\n", macro.name, macro.usual);
+      }
     }
-    if (!code.empty()) code += '\n';
+    return defines.empty() ? code : defines + "\n" + code;
+  }
+
+  static bool mentions(const std::string& code, const std::string& name) {
+    const CodeText text = read_code(code);
+    const auto has_name = [&](const std::vector<CodeToken>& tokens) {
+      return std::any_of(tokens.begin(), tokens.end(),
+                         [&](const CodeToken& token) { return token.is(name); });
+    };
+    return has_name(text.tokens) ||
+           std::any_of(text.directives.begin(), text.directives.end(),
+                       [&](const CodeDirective& each) { return has_name(each.tokens); });
+  }
+
+  [[nodiscard]] std::string code_without_tuned() const {
     const auto& tokens = guess_.model->code.tokens;
     std::vector<std::pair<std::size_t, std::size_t>> removed;
     for (const auto& kernel : guess_.kernels) {
@@ -136,10 +154,11 @@ class OperationWriter {
       removed.emplace_back(tokens[kernel.source->begin].offset, last.offset + last.text.size());
     }
     std::sort(removed.begin(), removed.end());
-    std::size_t at = 0;
+    std::string code;
+    std::size_t at = std::min(guess_.source.find_first_not_of("\r\n"), guess_.source.size());
     for (const auto& [begin, end] : removed) {
       code += guess_.source.substr(at, begin - at);
-      at = end;
+      at = std::min(guess_.source.find_first_not_of("\r\n", end), guess_.source.size());
     }
     return code + std::string(guess_.source.substr(at));
   }
@@ -163,7 +182,7 @@ class OperationWriter {
   std::string write_skeleton() {
     const std::string name = guess_.operation + "_reference";
     const auto extents = result_extents();
-    lines_.add("reference", kFillIn, name + ", once its body is written below");
+    lines_.add("reference", kFillIn, name + ", once its body is written");
     lines_.add_part("grid",
                     {extents.empty() ? std::string(kFillIn)
                                      : fmt::format("min(ceil_div({}, {}), 65536)",

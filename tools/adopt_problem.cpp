@@ -240,7 +240,7 @@ class ProblemReader {
         places.begin(), places.end(),
         [](const std::string& place) { return place.find("blockIdx") != std::string::npos; });
     operand.extents = kFillIn;
-    operand.extents_comment = "extents, the outermost first";
+    operand.extents_comment = "extents";
     if (!sizes.empty()) {
       const auto& example = of_grid.empty() ? sizes : of_grid;
       operand.extents_comment += fmt::format(", such as: {}", fmt::join(example, ", "));

@@ -173,6 +173,8 @@ std::string starred(std::set<std::int64_t> values, std::int64_t usual) {
 
 std::string snake_case(std::string_view name) {
   std::string text;
+  // "kTile" is a tile.
+  if (name.size() > 2 && name[0] == 'k' && is_upper_letter(name[1])) name.remove_prefix(1);
   for (std::size_t i = 0; i < name.size(); ++i) {
     const bool is_upper = is_upper_letter(name[i]);
     const bool begins_word =
