@@ -160,6 +160,12 @@ class Adopter {
                       "it under \"#if !defined(KILN_RENDERED)\"",
                       model_.host_headers.front()));
     }
+    if (!model_.own_headers.empty()) {
+      notes.push_back(
+          fmt::format("\"{}\" was not looked into: a name of it may be taken for a "
+                      "tunable",
+                      model_.own_headers.front()));
+    }
     if (model_.host_launch_line) {
       notes.push_back(
           fmt::format("line {} launches a kernel: host code goes under \"#if "
@@ -219,7 +225,7 @@ std::string adoption_summary(const Adoption& adoption, const std::string& folder
       "then:\n  kiln operations {0} --template-path {2}\n  kiln templates {1} --template-path "
       "{2}\n",
       adoption.operation_name, adoption.template_name, path);
-  return text;
+  return printable(text);
 }
 
 }  // namespace kiln::tools

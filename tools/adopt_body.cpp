@@ -78,10 +78,8 @@ class BodyReader {
     if (aliased_.contains(i)) return;
     if (sees(i + 1, "[")) return read_element(i, use);
     if (sees(i + 1, "->")) return read_access(i, i + 3, "0", use);
-    // In "if (first) *y = 0" the star multiplies nothing.
     const bool is_set = i + 1 < end_ && is_assignment(tokens_[i + 1]);
-    const bool is_dereferenced =
-        sees(i - 1, "*") && (is_set || i < begin_ + 2 || !ends_operand(tokens_[i - 2]));
+    const bool is_dereferenced = sees(i - 1, "*") && dereferences(i - 1, is_set);
     if (is_dereferenced) return read_access(i - 1, i + 1, "0", use);
     if (sees(i - 1, "(") && sees(i - 2, "*") && sees(i + 1, "+")) {
       const auto close = closing_bracket(tokens_, i - 1, end_);
@@ -92,12 +90,27 @@ class BodyReader {
     const bool is_operand_of_move =
         sees(i + 1, "+") && sees(i - 1, "=") && sees(i - 2, tokens_[i].text);
     if (is_operand_of_move || sees(i + 1, "==") || sees(i + 1, "!=")) return;
-    use.is_given_away = true;
+    const bool is_atomic = sees(i - 1, "(") && i >= begin_ + 2 && is_atomic_name(tokens_[i - 2]);
+    use.is_atomic = use.is_atomic || is_atomic;
+    use.is_given_away = use.is_given_away || !is_atomic;
+  }
+
+  [[nodiscard]] static bool is_atomic_name(const CodeToken& token) {
+    return token.is_word() && token.text.find("atomic") != std::string_view::npos;
   }
 
   [[nodiscard]] static bool ends_operand(const CodeToken& token) {
     return (token.is_word() && !is_cpp_keyword(token.text)) ||
            token.kind == CodeToken::Kind::number || token.is(")") || token.is("]");
+  }
+
+  /// Whether a star is neither a product nor a part of a type. In "if (first) *y = 0" it multiplies
+  /// nothing.
+  [[nodiscard]] bool dereferences(std::size_t star, bool is_set) const {
+    if (star <= begin_) return true;
+    const CodeToken& before = tokens_[star - 1];
+    if (before.is_word()) return before.is("else") || before.is("return") || before.is("do");
+    return before.is(")") ? is_set : !ends_operand(before) && !before.is(">");
   }
 
   /// `y[i]`, `y[i][j]`, `y[i].x`.
@@ -111,8 +124,7 @@ class BodyReader {
     }
     if (sees(at, ".")) at += 2;
     if (sees(i - 1, "&") && !(i >= begin_ + 2 && ends_operand(tokens_[i - 2]))) {
-      const bool is_atomic = i >= begin_ + 3 && sees(i - 2, "(") &&
-                             tokens_[i - 3].text.find("atomic") != std::string_view::npos;
+      const bool is_atomic = i >= begin_ + 3 && sees(i - 2, "(") && is_atomic_name(tokens_[i - 3]);
       use.is_atomic = use.is_atomic || is_atomic;
       use.is_given_away = use.is_given_away || !is_atomic;
       return;

@@ -137,6 +137,7 @@ class NameCollector {
   /// Two words in a row are a type and what it declares; parts of a type are no variables either.
   void read_neighbours(std::size_t i) {
     if (is_sign(i, "enum")) return read_enumerators(i);
+    if (is_sign(i, "struct") || is_sign(i, "class") || is_sign(i, "union")) read_class_name(i + 1);
     if (is_sign(i, "(") && i > begin_ && (is_sign(i - 1, "]") || is_plain_word(i - 1))) {
       read_parameter_list(i);
     }
@@ -149,6 +150,14 @@ class NameCollector {
     if (has_before && is_sign(i - 1, "}") && (is_sign(i + 1, ";") || is_sign(i + 1, ","))) {
       declare(i);
     }
+  }
+
+  /// `struct alignas(16) Vector {`.
+  void read_class_name(std::size_t i) {
+    while (i < end_ && (tokens_[i].is("alignas") || tokens_[i].text.starts_with("__"))) {
+      i = is_sign(i + 1, "(") ? closing_bracket(tokens_, i + 1, end_) + 1 : i + 1;
+    }
+    if (is_plain_word(i)) declare(i);
   }
 
   void read_enumerators(std::size_t i) {

@@ -219,8 +219,11 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
       append("blockDim." + std::string(tokens_[i + 2].text), false);
       i += 2;
     } else if (token.is("(") || token.is(")")) {
-      // A cast does not change the value.
+      // A cast does not change the value, nor do parentheses around a name.
       const auto close = closing_bracket(tokens_, i, range.second);
+      const bool is_around_name = token.is("(") ? close == i + 2 && close < range.second
+                                                : i >= range.first + 2 && sees(i - 2, "(");
+      if (is_around_name) continue;
       if (token.is("(") && close < range.second &&
           integer_type(joined_text(tokens_, i + 1, close), model_.type_aliases)) {
         i = close;

@@ -51,7 +51,11 @@ std::string as_factor(const std::string& text) {
 }
 
 std::string product_of(const std::vector<std::string>& factors) {
-  if (factors.size() == 1) return factors.front();
+  if (factors.size() == 1) {
+    const std::string& only = factors.front();
+    const bool is_group = only.starts_with('(') && only.find(')') == only.size() - 1;
+    return is_group ? only.substr(1, only.size() - 2) : only;
+  }
   std::string text;
   for (const auto& factor : factors) text += (text.empty() ? "" : " * ") + as_factor(factor);
   return text;
@@ -149,8 +153,10 @@ class LaunchReader {
   /// The number that the code multiplies blockIdx by, where it has one.
   [[nodiscard]] static std::string fixed_extent(const AdoptedKernel& kernel,
                                                 std::size_t dimension) {
+    constexpr std::int64_t kWarp = 32;  // a smaller number is what a block computes
     const auto& factors = kernel.facts.dimensions[dimension].factors;
-    return factors.size() == 1 && integer_literal(factors.front()) ? factors.front() : "";
+    if (factors.size() != 1 || integer_literal(factors.front()).value_or(0) < kWarp) return "";
+    return factors.front();
   }
 
   /// Blocks whose extent the kernel asks for may have any.

@@ -183,11 +183,14 @@ class OperationWriter {
     const std::string name = guess_.operation + "_reference";
     const auto extents = result_extents();
     lines_.add("reference", kFillIn, name + ", once its body is written");
-    lines_.add_part("grid",
-                    {extents.empty() ? std::string(kFillIn)
-                                     : fmt::format("min(ceil_div({}, {}), 65536)",
-                                                   fmt::join(extents, " * "), kReferenceBlock)},
-                    extents.empty() ? "blocks of the reference" : "");
+    std::string grid = kFillIn;
+    if (extents == std::vector<std::string>{"1"}) {
+      grid = "1";
+    } else if (!extents.empty()) {
+      grid =
+          fmt::format("min(ceil_div({}, {}), 65536)", fmt::join(extents, " * "), kReferenceBlock);
+    }
+    lines_.add_part("grid", {grid}, extents.empty() ? "blocks of the reference" : "");
     lines_.add_part("block", {std::to_string(kReferenceBlock)});
     std::vector<std::string> args, parameters, inputs;
     for (const auto& operand : problem_.operands) {

@@ -185,10 +185,11 @@ class ProblemReader {
     const std::string lower = snake_case(parameter.name);
     const bool is_pitch = lower.starts_with("ld") || lower.find("stride") != std::string::npos ||
                           lower.find("pitch") != std::string::npos;
-    if (is_bound || facts.indexing.contains(parameter.name) || is_size_name(parameter.name)) {
-      const char* const comment = is_pitch    ? "CHECK: a size, or what others give"
-                                  : !is_bound ? "CHECK: a size, or a scalar"
-                                              : "";
+    const bool is_used = is_bound || facts.indexing.contains(parameter.name);
+    if (is_used || is_size_name(parameter.name)) {
+      const char* const comment = is_pitch   ? "CHECK: a size, or what others give"
+                                  : !is_used ? "CHECK: a size, or a scalar"
+                                             : "";
       result_.sizes.push_back({parameter.name, "", *type, comment});
       return;
     }
@@ -245,7 +246,7 @@ class ProblemReader {
       const auto& example = of_grid.empty() ? sizes : of_grid;
       operand.extents_comment += fmt::format(", such as: {}", fmt::join(example, ", "));
     }
-    if (is_number) {
+    if (is_number && operand.role != "in") {
       operand.extents = "1";
     } else if (is_by_block) {
       operand.extents_comment = "extents: blocks write it, one number each or more";

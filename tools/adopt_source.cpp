@@ -274,6 +274,11 @@ class SourceReader {
   }
 
   void read_include(const CodeDirective& directive) {
+    if (directive.tokens.size() == 1 && directive.tokens.front().text.size() > 2 &&
+        directive.tokens.front().kind == CodeToken::Kind::text) {
+      const auto quoted = directive.tokens.front().text;
+      model_.own_headers.emplace_back(quoted.substr(1, quoted.size() - 2));
+    }
     if (directive.tokens.size() < 3 || !directive.tokens.front().is("<")) return;
     std::string name;
     for (std::size_t i = 1; i + 1 < directive.tokens.size(); ++i) name += directive.tokens[i].text;

@@ -72,6 +72,7 @@ struct SourceModel {
   std::set<std::string, std::less<>> declared;
   /// Token ranges of the bodies of functions that only the host calls, which tell nothing.
   std::vector<std::pair<std::size_t, std::size_t>> host_bodies;
+  std::vector<std::string> own_headers;   ///< included with quotes
   std::vector<std::string> host_headers;  ///< included ones that device code cannot have
   std::optional<int> host_launch_line;    ///< of the first `kernel<<<...>>>`
 

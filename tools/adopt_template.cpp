@@ -60,13 +60,13 @@ class TemplateWriter {
   void write_tunable(const TunableGuess& tunable) {
     if (tunable.kind == TunableKind::size) {
       lines_.add("let", fmt::format("{} = {}", tunable.name, kFillIn),
-                 "a number: kernels are compiled with it, sizes are arguments");
+                 "a number: sizes are not compiled in");
     } else if (tunable.values.empty()) {
       lines_.add("tune", fmt::format("{} = {}", tunable.name, kFillIn),
                  fmt::format("values, * behind the default: {}",
                              tunable.is_of_file ? fmt::format("{}*", tunable.usual) : "1* 2 4"));
     } else {
-      lines_.add("tune", fmt::format("{} = {}", tunable.name, tunable.values));
+      lines_.add("tune", fmt::format("{} = {}", tunable.name, tunable.values), tunable.comment);
     }
   }
 

@@ -95,8 +95,7 @@ class UseFinder {
     }
     if (next_is(i + 1, "::") || next_is(i + 1, "(")) return;
     if (next_is(i + 1, "<")) {
-      const auto close = closing_angle_bracket(tokens, i + 1, tokens.size());
-      if (next_is(close + 1, "(") || next_is(close + 1, "::") || next_is(close + 1, "{")) return;
+      if (closing_angle_bracket(tokens, i + 1, tokens.size()) < tokens.size()) return;
     }
     // The type of a cast, or of a template argument.
     std::size_t star = i + 1;
@@ -268,6 +267,7 @@ std::vector<TunableGuess> find_tunables(const SourceModel& model) {
       guess.kind = Kind::flag;
       guess.usual = usual.value_or(*values.begin());
       guess.values = starred(values, guess.usual);
+      if (!is_flag) guess.comment = "CHECK: and the values for which #else is there";
     }
     // The file's own number is as good as any for what is no tunable.
     if (guess.kind == Kind::size && guess.is_of_file) continue;

@@ -26,6 +26,7 @@ struct TunableGuess {
   std::string name;
   int dimension = 0;        ///< of block and grid
   std::string values;       ///< "32 64 128* 256"; "" if nothing tells them
+  std::string comment;      ///< "", or what is to be checked
   std::int64_t usual = 1;   ///< the default among the values
   bool is_of_file = false;  ///< the file defines it unless something else does
 };

@@ -107,8 +107,7 @@ int adopt_file(Context& context, const AdoptFlags& flags) {
   }
   const std::filesystem::path folder(flags.folder);
   if (!flags.folder.empty()) {
-    context.note(fmt::format("{} and {} are written",
-                             (folder / adoption.operation.name).string(),
+    context.note(fmt::format("{} and {} are written", (folder / adoption.operation.name).string(),
                              (folder / adoption.adopted.name).string()));
   }
   context.note(adoption_summary(adoption, flags.folder));
@@ -127,7 +126,8 @@ Action add_adopt(CLI::App& verb) {
       ->type_name("DIR");
   verb.add_option("--kernel", f.adopt.kernels,
                   "Kernel to adopt; several are launched in this order")
-      ->type_name("TEXT");
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   verb.add_option("--operation", f.adopt.operation,
                   "Name of the operation (default: that of the kernel)")
       ->type_name("TEXT");
