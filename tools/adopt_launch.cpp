@@ -290,11 +290,12 @@ class LaunchReader {
     }
   }
 
-  [[nodiscard]] std::string workspace_item(const BetweenGuess& between) const {
+  [[nodiscard]] std::string workspace_item(const BetweenGuess& between, LaunchGuess& launch) const {
     const std::string& offset = offsets_.at({between.writer, between.written});
     if (offset.empty()) return "workspace";
-    return result_.workspace == kFillIn ? fmt::format("workspace + {}", kFillIn)
-                                        : fmt::format("workspace + round_up({}, 256)", offset);
+    if (result_.workspace != kFillIn) return fmt::format("workspace + round_up({}, 256)", offset);
+    launch.args_comment = fmt::format("{}: bytes that lie before it", between.written);
+    return fmt::format("workspace + {}", kFillIn);
   }
 
   void guess_args(std::size_t k, LaunchGuess& launch) const {
@@ -308,10 +309,10 @@ class LaunchReader {
   [[nodiscard]] std::string argument(std::size_t k, const SourceParameter& parameter,
                                      LaunchGuess& launch) const {
     if (const auto* const written = problem_.written_between(k, parameter.name)) {
-      return workspace_item(*written);
+      return workspace_item(*written, launch);
     }
     if (const auto* const read = problem_.read_between(k, parameter.name)) {
-      return workspace_item(*read);
+      return workspace_item(*read, launch);
     }
     if (const auto* const operand = problem_.operand(parameter.name)) {
       if (parameter.pointers == 1) return operand->name;

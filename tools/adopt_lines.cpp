@@ -111,7 +111,10 @@ std::vector<AdoptionMark> FrontLines::marks() const {
       std::string what =
           is_check ? line.comment.substr(std::string_view("CHECK: ").size()) : line.comment;
       // A purpose has no comment: it says by itself what goes there.
-      if (what.empty()) what = line.parts.front().substr(std::string_view(kFillIn).size() + 2);
+      const std::string& text = line.parts.empty() ? line.comment : line.parts.front();
+      if (const auto colon = text.find(": "); what.empty() && colon != text.npos) {
+        what = text.substr(colon + 2);
+      }
       marks.push_back({number, std::move(what), !is_open});
     }
     number += static_cast<int>(printed(line).size());

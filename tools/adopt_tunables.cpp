@@ -62,6 +62,10 @@ class UseFinder {
 
   std::vector<std::string> run() {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      const bool is_attribute =
+          tokens_[i].is("[") && i + 1 < tokens_.size() && tokens_[i + 1].is("[");
+      if (is_attribute)
+        i = std::min(closing_bracket(tokens_, i, tokens_.size()), tokens_.size() - 1);
       if (!model_.is_host_token(i)) visit(tokens_, i);
     }
     for (const auto& directive : model_.code.directives) {
