@@ -56,6 +56,18 @@ bool is_incomplete(const FrontMatterLine& line) {
   return open > 0 || kOpenEnd.find(line.text.back()) != std::string_view::npos;
 }
 
+/// `kiln adopt` writes FILL_IN for what it cannot know, and what that is into the comment.
+void check_filled_in(const FrontMatterLine& line) {
+  const std::string_view text = line.text;
+  const auto is_part = [](char c) { return is_identifier(std::string_view(&c, 1)); };
+  for (auto at = text.find(kFillInWord); at != std::string_view::npos; at = text.find(kFillInWord, at + 1)) {
+    const auto end = at + kFillInWord.size();
+    if ((at > 0 && is_part(text[at - 1])) || (end < text.size() && is_part(text[end]))) continue;
+    line.fail(at, fmt::format("{} is yet to be filled in{}{}", kFillInWord,
+                              line.comment.empty() ? "" : ": ", line.comment));
+  }
+}
+
 /// What no statement begins with.
 bool continues(std::string_view body) {
   const char first = body.front();
@@ -156,11 +168,14 @@ class Reader {
   void append(std::string_view line, std::string_view body, int number) {
     FrontMatterLine& statement = lines_.back();
     const auto [text, comment] = split_comment(body);
-    if (!statement.text.empty()) statement.text += ' ';
-    statement.text_place.continuations.push_back({statement.text.size(), number,
-                                                  static_cast<int>(offset_in(line, text)) + 1,
-                                                  std::string(line)});
-    statement.text += text;
+    // A line that only goes on with the comment adds nothing to the text.
+    if (!text.empty()) {
+      if (!statement.text.empty()) statement.text += ' ';
+      statement.text_place.continuations.push_back({statement.text.size(), number,
+                                                    static_cast<int>(offset_in(line, text)) + 1,
+                                                    std::string(line)});
+      statement.text += text;
+    }
     if (!statement.comment.empty() && !comment.empty()) statement.comment += ' ';
     statement.comment += comment;
   }
@@ -233,7 +248,9 @@ bool has_front_matter(std::string_view source) {
 
 std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source,
                                                const std::vector<std::string>& keys) {
-  return Reader(file, source, keys).take();
+  auto lines = Reader(file, source, keys).take();
+  for (const auto& line : lines) check_filled_in(line);
+  return lines;
 }
 
 bool is_identifier(std::string_view text) {

@@ -15,6 +15,9 @@ namespace kiln {
 /// and counting its space take milliseconds.
 inline constexpr std::size_t kMostFrontMatterLines = 1024;
 
+/// What `kiln adopt` writes in place of what it cannot know.
+inline constexpr std::string_view kFillInWord = "FILL_IN";
+
 /// What precedes the mark on the line of a declaration:
 /// `struct TinyConfig {  //@ config` or `int tile_m;  //@ tune 32 64*`.
 struct Declaration {
@@ -49,8 +52,9 @@ struct FrontMatterLine {
 /// on the line below
 ///   - if it is incomplete: a parenthesis is open, or it ends with an operator or a comma;
 ///   - if that line begins with what cannot begin a statement: an operator, a number, `slot=`.
-/// Throws Error(template_) at the first line that is too many, and at a mark of a declaration that
-/// comes after something else.
+/// Throws Error(template_) at the first line that is too many, at a mark of a declaration that
+/// comes after something else, and where the word FILL_IN stands, with the line's comment: what
+/// `kiln adopt` could not know.
 [[nodiscard]] std::vector<FrontMatterLine> read_front_matter(
     const std::string& file, std::string_view source,
     const std::vector<std::string>& keys = template_keys());

@@ -9,28 +9,83 @@
 namespace kiln::tools {
 namespace {
 
-constexpr std::array<std::string_view, 68> kCppKeywords{
-    "alignas",   "alignof",   "asm",          "auto",     "bool",      "break",
-    "case",      "catch",     "char",         "class",    "const",     "const_cast",
-    "constexpr", "continue",  "decltype",     "default",  "delete",    "do",
-    "double",    "else",      "enum",         "explicit", "extern",    "false",
-    "float",     "for",       "friend",       "goto",     "if",        "inline",
-    "int",       "long",      "mutable",      "namespace", "new",      "noexcept",
-    "nullptr",   "operator",  "private",      "protected", "public",   "register",
-    "return",    "short",     "signed",       "sizeof",   "static",    "static_assert",
-    "static_cast", "struct",  "switch",       "template", "this",      "throw",
-    "true",      "try",       "typedef",      "typeid",   "typename",  "union",
-    "unsigned",  "using",     "virtual",      "void",     "volatile",  "while",
-    "reinterpret_cast", "dynamic_cast"};
+constexpr std::array<std::string_view, 68> kCppKeywords{"alignas",
+                                                        "alignof",
+                                                        "asm",
+                                                        "auto",
+                                                        "bool",
+                                                        "break",
+                                                        "case",
+                                                        "catch",
+                                                        "char",
+                                                        "class",
+                                                        "const",
+                                                        "const_cast",
+                                                        "constexpr",
+                                                        "continue",
+                                                        "decltype",
+                                                        "default",
+                                                        "delete",
+                                                        "do",
+                                                        "double",
+                                                        "else",
+                                                        "enum",
+                                                        "explicit",
+                                                        "extern",
+                                                        "false",
+                                                        "float",
+                                                        "for",
+                                                        "friend",
+                                                        "goto",
+                                                        "if",
+                                                        "inline",
+                                                        "int",
+                                                        "long",
+                                                        "mutable",
+                                                        "namespace",
+                                                        "new",
+                                                        "noexcept",
+                                                        "nullptr",
+                                                        "operator",
+                                                        "private",
+                                                        "protected",
+                                                        "public",
+                                                        "register",
+                                                        "return",
+                                                        "short",
+                                                        "signed",
+                                                        "sizeof",
+                                                        "static",
+                                                        "static_assert",
+                                                        "static_cast",
+                                                        "struct",
+                                                        "switch",
+                                                        "template",
+                                                        "this",
+                                                        "throw",
+                                                        "true",
+                                                        "try",
+                                                        "typedef",
+                                                        "typeid",
+                                                        "typename",
+                                                        "union",
+                                                        "unsigned",
+                                                        "using",
+                                                        "virtual",
+                                                        "void",
+                                                        "volatile",
+                                                        "while",
+                                                        "reinterpret_cast",
+                                                        "dynamic_cast"};
 
 /// After these a word is used, not declared.
 constexpr std::array<std::string_view, 10> kBeforeUse{
     "return", "else", "case", "goto", "new", "delete", "throw", "sizeof", "do", "operator"};
 
 constexpr std::array<std::string_view, 16> kSpecifiers{
-    "const",    "static",  "constexpr", "volatile", "typedef",    "typename",     "extern",
-    "register", "inline",  "mutable",   "unsigned", "signed",     "__shared__",   "__device__",
-    "__constant__", "__restrict__"};
+    "const",      "static",     "constexpr",    "volatile",    "typedef",  "typename",
+    "extern",     "register",   "inline",       "mutable",     "unsigned", "signed",
+    "__shared__", "__device__", "__constant__", "__restrict__"};
 
 template <std::size_t N>
 bool is_among(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -44,7 +99,7 @@ bool is_qualifier(const CodeToken& token) {
 }
 
 bool is_type_word(std::string_view word) {
-  constexpr std::array<std::string_view, 9> kWords{"int",  "char",     "short",  "long", "float",
+  constexpr std::array<std::string_view, 9> kWords{"int",  "char",     "short",  "long",  "float",
                                                    "bool", "unsigned", "signed", "double"};
   return is_among(kWords, word);
 }
@@ -82,6 +137,7 @@ class NameCollector {
   /// Two words in a row are a type and what it declares; parts of a type are no variables either.
   void read_neighbours(std::size_t i) {
     if (is_sign(i, "enum")) return read_enumerators(i);
+    if (is_sign(i, "struct") || is_sign(i, "class") || is_sign(i, "union")) read_class_name(i + 1);
     if (is_sign(i, "(") && i > begin_ && (is_sign(i - 1, "]") || is_plain_word(i - 1))) {
       read_parameter_list(i);
     }
@@ -94,6 +150,14 @@ class NameCollector {
     if (has_before && is_sign(i - 1, "}") && (is_sign(i + 1, ";") || is_sign(i + 1, ","))) {
       declare(i);
     }
+  }
+
+  /// `struct alignas(16) Vector {`.
+  void read_class_name(std::size_t i) {
+    while (i < end_ && (tokens_[i].is("alignas") || tokens_[i].text.starts_with("__"))) {
+      i = is_sign(i + 1, "(") ? closing_bracket(tokens_, i + 1, end_) + 1 : i + 1;
+    }
+    if (is_plain_word(i)) declare(i);
   }
 
   void read_enumerators(std::size_t i) {

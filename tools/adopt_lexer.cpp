@@ -275,9 +275,8 @@ std::string joined_text(const std::vector<CodeToken>& tokens, std::size_t begin,
     const bool is_tight = token.is(")") || token.is(",") || token.is("(") || token.is("::") ||
                           token.is("[") || token.is("]") || token.is(">") || token.is("<") ||
                           token.is(".");
-    const bool after_tight =
-        text.empty() || text.back() == '(' || text.back() == ':' || text.back() == '[' ||
-        text.back() == '<' || text.back() == '.';
+    const bool after_tight = text.empty() || text.back() == '(' || text.back() == ':' ||
+                             text.back() == '[' || text.back() == '<' || text.back() == '.';
     const bool opens_group = token.is("(") && i > begin && !tokens[i - 1].is_word();
     if (!after_tight && (!is_tight || opens_group)) text += ' ';
     text += token.text;

@@ -18,10 +18,10 @@ namespace kiln::tools {
 
 /// A parameter of a function, or what is declared like one.
 struct SourceParameter {
-  std::string name;      ///< "" if it has none
-  std::string type;      ///< without const, pointers and restrict: "unsigned char", "float2"
-  int pointers = 0;      ///< an array counts as one
-  bool is_const = false; ///< what a pointer points to
+  std::string name;       ///< "" if it has none
+  std::string type;       ///< without const, pointers and restrict: "unsigned char", "float2"
+  int pointers = 0;       ///< an array counts as one
+  bool is_const = false;  ///< what a pointer points to
   bool is_reference = false;
 };
 
@@ -72,6 +72,7 @@ struct SourceModel {
   std::set<std::string, std::less<>> declared;
   /// Token ranges of the bodies of functions that only the host calls, which tell nothing.
   std::vector<std::pair<std::size_t, std::size_t>> host_bodies;
+  std::vector<std::string> own_headers;   ///< included with quotes
   std::vector<std::string> host_headers;  ///< included ones that device code cannot have
   std::optional<int> host_launch_line;    ///< of the first `kernel<<<...>>>`
 

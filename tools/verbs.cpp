@@ -5,6 +5,7 @@
 namespace kiln::tools {
 
 // Each is defined in the verb's own cmd_*.cpp.
+Action add_adopt(CLI::App& verb, const Operation& operation);
 Action add_bench(CLI::App& verb, const Operation& operation);
 Action add_devices(CLI::App& verb, const Operation& operation);
 Action add_doctor(CLI::App& verb, const Operation& operation);
@@ -87,6 +88,16 @@ const std::vector<Verb>& verbs() {
        "",
        {"kiln operations", "kiln operations gemm", "kiln operations --json"},
        add_operations},
+      {"adopt",
+       kKernels,
+       kNoDevice,
+       "Write the front matter that a kernel of your own needs, as far as its source tells it",
+       "It is two files: the operation that the kernel computes, and the kernel as a template, "
+       "unchanged. FILL_IN stands for what the source does not tell, CHECK before a guess. No "
+       "file that is there is overwritten.",
+       {"kiln adopt vector_add.cu", "kiln adopt vector_add.cu -o kernels --operation sum",
+        "kiln adopt reduction.cu --kernel sum_blocks --kernel sum_partials -o kernels"},
+       add_adopt},
       {"render",
        kKernels,
        kNoDevice,

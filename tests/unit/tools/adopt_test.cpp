@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// From a user's kernel to front matter that Kiln takes, once a person has filled in what is
+// missing.
+#include "tools/adopt.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "templates/catalog.hpp"
+#include "templates/operation.hpp"
+#include "templates/renderer.hpp"
+#include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/tiny_template.hpp"
+#include "tests/unit/tools/adopt_samples.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using test::error_text;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Replacements = std::vector<std::pair<std::string, std::string>>;
+
+Adoption adopted(const char* source, const AdoptOptions& options = {}) {
+  return adopt("kernels/file.cu", source, options);
+}
+
+/// What a person does: every part that is named has to be there.
+std::string filled(std::string text, const Replacements& replacements) {
+  for (const auto& [from, to] : replacements) {
+    const auto at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from << "\nin\n" << text;
+    if (at != std::string::npos) text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+/// A problem with the first types that a template takes.
+Problem problem_of(const Operation& operation, std::vector<NamedValue> sizes) {
+  Problem problem;
+  problem.operation = operation.name;
+  problem.sizes = std::move(sizes);
+  for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
+    problem.types.push_back({operation.type_slots[i], operation.slot_types[i].front()});
+  }
+  return problem;
+}
+
+struct Loaded {
+  std::string rendered;
+  std::vector<LaunchGeometry> launches;
+  std::vector<ArgumentPlan> plans;
+  std::int64_t workspace = 0;
+};
+
+/// Both files as Kiln takes them, with the default configuration.
+Loaded loaded(const Adoption& adoption, const Replacements& operation_marks,
+              const Replacements& template_marks, const std::vector<NamedValue>& sizes) {
+  const test::TemporaryFolder folder;
+  folder.write(adoption.operation.name, filled(adoption.operation.text, operation_marks));
+  folder.write(adoption.adopted.name, filled(adoption.adopted.text, template_marks));
+  const auto catalog = Catalog::with_directories({folder.path()});
+  const KernelTemplate& made = catalog.at(adoption.template_name);
+  const Operation& operation = *find_operation(adoption.operation_name);
+  const auto limits = limits_of_arch("90a").value();
+  const Problem problem = problem_of(operation, sizes);
+  EXPECT_EQ(made.why_unsupported(problem, limits), std::nullopt);
+  const auto config = made.space(problem, limits).default_config().value();
+  return {render(catalog, made, config, problem, limits).text,
+          made.geometry(config, problem, limits), made.argument_plans(config, problem, limits),
+          made.workspace_bytes(config, problem, limits)};
+}
+
+TEST(Adopt, APlainKernelNeedsLittle) {
+  const Adoption adoption = adopted(test::kVectorAddSource);
+  EXPECT_EQ(adoption.operation_name, "vector_add");
+  EXPECT_EQ(adoption.template_name, "vector_add_kernel");
+  EXPECT_EQ(adoption.adopted.text,
+            R"(//@ template   vector_add_kernel
+//@ purpose    The kernel of file.cu, adopted as it is.
+//@ operation  vector_add
+//@ tune       block_size_x = 32 64 128* 256 512 1024
+//@ require    block_size_x <= device.max_threads
+//@ launch     vector_add
+//@   grid     ceil_div(n, block_size_x)      // CHECK: blocks
+//@   block    block_size_x
+//@   args     c, a, b, n
+
+)" + std::string(test::kVectorAddSource));
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("//@ size       n 1..2147483647\n"), HasSubstr("//@ operand    c out: n "),
+            HasSubstr("//@ operand    a in: n "), HasSubstr("//@ ragged     n=4097\n"),
+            HasSubstr("vector_add_reference(double* c, const double* a, const double* b, "
+                      "int n) {\n")));
+  const auto result = loaded(adoption,
+                             {{"FILL_IN: one line that says what is computed", "A sum"},
+                              {"c FILL_IN", "c bound 1 of f32"},
+                              {"flops      FILL_IN", "flops      n"},
+                              {"reference  FILL_IN", "reference  vector_add_reference"},
+                              {"// FILL_IN: c[at] from a, b", "c[at] = a[at] + b[at];"}},
+                             {}, {{"n", 1000}});
+  EXPECT_EQ(result.launches[0].grid[0], 8U);
+  EXPECT_EQ(result.launches[0].block[0], 128U);
+  EXPECT_THAT(result.plans[0].parameters, ElementsAre(0, 8, 16, 24));
+  EXPECT_THAT(result.rendered, HasSubstr("#define block_size_x 128"));
+}
+
+TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
+  const Adoption adoption = adopted(test::kVectorAddSource);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)Operation::parse("vector_add.cu", adoption.operation.text); }),
+              StartsWith("vector_add.cu:2:16: FILL_IN is yet to be filled in\n"));
+  const std::string named =
+      filled(adoption.operation.text, {{"FILL_IN: one line that says what is computed", "A sum"}});
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
+      StartsWith("vector_add.cu:10:18: FILL_IN is yet to be filled in: exact, or \"bound "
+                 "16 of f32\", or \"within 1e-5 1e-6\"\n"));
+  std::vector<int> lines;
+  for (const auto& mark : adoption.operation.marks) {
+    if (!mark.is_check) lines.push_back(mark.line);
+  }
+  EXPECT_THAT(lines, ElementsAre(2, 10, 14, 15));
+  EXPECT_THAT(adoption_summary(adoption, "my kernels"),
+              AllOf(HasSubstr("  vector_add.cu:14: operations of one run"),
+                    HasSubstr("  vector_add_kernel.cu:7: blocks\n"),
+                    HasSubstr("kiln operations vector_add --template-path 'my kernels'\n")));
+}
+
+TEST(Adopt, AConvolutionWithConstantMemory) {
+  const Adoption adoption = adopted(test::kConvolutionSource);
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       block_size_x = 16 32* 64 128 256\n"
+                              "//@ tune       block_size_y = 1 2 4* 8 16\n"),
+                    HasSubstr("//@ tune       tile_size_x = 1* 2 4 8\n"),
+                    HasSubstr("//@ tune       filter_unroll = 1* 2 4 8\n"),
+                    HasSubstr("//@ tune       use_padding = 0* 1\n"),
+                    HasSubstr("//@ require    block_size_x * block_size_y <= device.max_threads\n"),
+                    HasSubstr("//@   grid     ceil_div(width, block_size_x * tile_size_x),\n"
+                              "//@            ceil_div(height, block_size_y * tile_size_y)"),
+                    HasSubstr("//@   block    block_size_x, block_size_y\n"),
+                    HasSubstr("// CHECK: d_filter is a __constant__ variable")));
+  EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("filter_width ="))) << "the file defines it";
+  EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("clamped ="))) << "a function";
+  EXPECT_EQ(adoption.operation_name, "convolution");
+  EXPECT_EQ(adoption.template_name, "convolution_kernel");
+  const auto result =
+      loaded(adoption,
+             {{"FILL_IN: one line that says what is computed", "A filter slides over an image"},
+              {"input in: FILL_IN", "input in: height + 6, width + 6"},
+              {"filter in: FILL_IN", "filter in: 7, 7"},
+              {"output FILL_IN", "output bound 64 of f32"},
+              {"flops      FILL_IN", "flops      98 * height * width"},
+              {"reference  FILL_IN", "reference  convolution_reference"}},
+             {{"tile_size_y = 1* 2", "tile_size_y = 1 2*"}}, {{"height", 100}, {"width", 200}});
+  EXPECT_EQ(result.launches[0].grid[0], 7U);
+  EXPECT_EQ(result.launches[0].grid[1], 13U);
+}
+
+TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
+  const Adoption adoption = adopted(test::kStencilSource);
+  EXPECT_THAT(adoption.kernels, ElementsAre("heat::stencil"));
+  EXPECT_EQ(adoption.reference, "heat::stencil_naive");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       loop_order = 0* 1\n"),
+                    HasSubstr("//@   block    block_size_x, block_size_y, block_size_z\n"),
+                    HasSubstr("ceil_div(nz, block_size_z * tile_size_z)"),
+                    HasSubstr("//@   args     next, now, nx, ny, nz, rate\n")));
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("//@ operand    next out: nz, ny, nx "),
+                    HasSubstr("//@ scalar     rate f32 = 1 "),
+                    HasSubstr("//@ reference  heat::stencil_naive "),
+                    HasSubstr("//@   grid     ceil_div(nx, 32), ceil_div(ny, 4), ceil_div(nz, 1)"),
+                    HasSubstr("//@   block    32, 4, 1\n"), HasSubstr("/* The plain one. */"),
+                    Not(HasSubstr("tile_size_z"))));
+  const auto result = loaded(adoption,
+                             {{"FILL_IN: one line that says what is computed", "A step"},
+                              {"now in: FILL_IN", "now in: nz, ny, nx"},
+                              {"next FILL_IN", "next bound 4 of f32"},
+                              {"flops      FILL_IN", "flops      2 * nx * ny * nz"}},
+                             {}, {{"nx", 65}, {"ny", 9}, {"nz", 3}});
+  EXPECT_EQ(result.launches[0].grid, (std::array<std::uint32_t, 3>{3, 3, 3}));
+  EXPECT_THAT(result.plans[0].parameters, ElementsAre(0, 8, 16, 20, 24, 28));
+}
+
+TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
+  const Adoption adoption = adopted(test::kComplexSource);
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("//@ type       signal f32\n"), HasSubstr("//@ type       factors f32 f64 "),
+            HasSubstr("//@ operand    signal inout: n, 2 "),
+            HasSubstr("inout: the body reads it, too"),
+            HasSubstr("const long long elements = static_cast<long long>(n) * 2;")));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       block_size_x = 32 64 128 192* 256 512 1024\n"),
+                    HasSubstr("//@ tune       per_thread = 1 2* 4 8\n"),
+                    HasSubstr("//@ tune       check = 0 1*\n"),
+                    HasSubstr("//@ launch     complex_scale<factors, per_thread, check>\n"),
+                    HasSubstr("//@   grid     ceil_div(n, block_size_x * per_thread) "),
+                    HasSubstr("//@   args     signal, factors, (unsigned) n, gain\n"),
+                    Not(HasSubstr("tune       block_count"))));
+  EXPECT_THAT(adoption.notes, ElementsAre(HasSubstr("<cstdio>"), HasSubstr("line 24")));
+  const auto result =
+      loaded(adoption,
+             {{"FILL_IN: one line that says what is computed", "Numbers times factors"},
+              {"factors in: n", "factors in: 2 * n"},
+              {"signal FILL_IN", "signal within 1e-5 1e-6"},
+              {"flops      FILL_IN", "flops      2 * n"},
+              {"reference  FILL_IN", "reference  complex_scale_reference"}},
+             {{"#include <cstdio>\n", ""}}, {{"n", 1000}});
+  EXPECT_EQ(result.launches[0].grid[0], 3U);
+  EXPECT_THAT(result.rendered, HasSubstr("#define per_thread 2"));
+}
+
+TEST(Adopt, PartialSumsGoThroughTheWorkspace) {
+  const Adoption adoption = adopted(test::kSumSource, {{}, "block_sum"});
+  EXPECT_EQ(adoption.template_name, "sum_blocks");
+  EXPECT_THAT(adoption.kernels, ElementsAre("sum_blocks", "sum_partials"));
+  EXPECT_THAT(adoption.operation.text, AllOf(HasSubstr("//@ operand    sum out: 1 "),
+                                             HasSubstr("//@ operand    input in: n "),
+                                             Not(HasSubstr("partials")), Not(HasSubstr("count"))));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       grid_blocks = 64 128 256* 512 1024 2048\n"),
+                    HasSubstr("//@ workspace  4 * grid_blocks "),
+                    HasSubstr("//@   args     workspace, input, n\n"),
+                    HasSubstr("//@   args     sum, workspace, grid_blocks "),
+                    Not(HasSubstr("BlockReduce ="))));
+  const auto result = loaded(adoption,
+                             {{"FILL_IN: one line that says what is computed", "The sum"},
+                              {"sum FILL_IN", "sum bound 64 of f32"},
+                              {"flops      FILL_IN", "flops      n"},
+                              {"reference  FILL_IN", "reference  block_sum_reference"}},
+                             {}, {{"n", 1000000}});
+  ASSERT_EQ(result.launches.size(), 2U);
+  EXPECT_EQ(result.launches[0].grid[0], 256U);
+  EXPECT_EQ(result.launches[1].grid[0], 1U);
+  EXPECT_EQ(result.workspace, 1024);
+}
+
+TEST(Adopt, OneOfSeveralKernelsIsNamed) {
+  const std::string two = std::string(test::kVectorAddSource) +
+                          "__global__ void scale(float* x, int n) { x[threadIdx.x] *= 2.0f; }\n";
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)adopted(two.c_str()); }),
+              StartsWith("kernels/file.cu: 2 kernels are in this file (vector_add, scale); name "
+                         "the one to adopt: --kernel vector_add"));
+  EXPECT_EQ(adopted(two.c_str(), {{"scale"}, ""}).operation_name, "scale");
+  EXPECT_THAT(
+      error_text(ErrorKind::usage,
+                 [&] {
+                   (void)adopted(two.c_str(), {{"vector_ad"}, ""});
+                 }),
+      HasSubstr("no kernel \"vector_ad\" is defined in this file; did you mean \"vector_add\"?"));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [&] {
+                           (void)adopted(two.c_str(), {{"scale", "scale"}, ""});
+                         }),
+              HasSubstr("--kernel scale is given twice"));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [&] {
+                           (void)adopted(two.c_str(), {{"scale"}, "a b"});
+                         }),
+              HasSubstr("--operation a b: a name consists of"));
+}
+
+TEST(Adopt, WhatCannotBeAdoptedIsExplained) {
+  EXPECT_THAT(error_text(ErrorKind::usage, [] { (void)adopted("__global__ void f(int n);\n"); }),
+              StartsWith("kernels/file.cu: no __global__ function with a body"));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [] { (void)adopted("//@ template x\n__global__ void f() {}\n"); }),
+              HasSubstr("has front matter already"));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [] { (void)adopted("\n__global__ void f() {\n  if (1) {\n}\n"); }),
+              StartsWith("kernels/file.cu:2: this \"{\" is not closed"));
+  EXPECT_THAT(error_text(ErrorKind::template_, [] { (void)adopted("int x;\n}\n"); }),
+              StartsWith("kernels/file.cu:2: this \"}\" closes nothing"));
+}
+
+TEST(Adopt, WhatHasNoPlaceInFrontMatterIsMarked) {
+  const Adoption adoption = adopted(R"(struct Shape { int rows, cols; };
+__global__ void odd(long long* out, const float* device, float** rows, Shape shape, int& left,
+                    const bool on, int type, int n) {
+  extern __shared__ float buffer[];
+  out[blockIdx.x] = device[on ? type : n] + buffer[magic];
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("//@ type       out FILL_IN "),
+                    HasSubstr("an element type that is stored like long long"),
+                    HasSubstr("//@ operand    out out: FILL_IN "),
+                    HasSubstr("operand    device_ in"), HasSubstr("type_ ")));
+  EXPECT_THAT(
+      adoption.adopted.text,
+      AllOf(HasSubstr("//@ tune       magic = FILL_IN "), HasSubstr("//@   grid     FILL_IN "),
+            HasSubstr("//@   block    FILL_IN "),
+            HasSubstr("//@   smem     FILL_IN                        // bytes of the dynamic "
+                      "shared memory, buffer[]\n"),
+            HasSubstr("args     out, device_, FILL_IN, {FILL_IN}, FILL_IN, {FILL_IN}")));
+}
+
+TEST(Adopt, TextsAndCommentsAreNoCode) {
+  const Adoption adoption = adopted(R"CU(// __global__ void no(int n) {
+/* __global__ void no(int n) { */
+static const char* kText = "__global__ void no() {";
+static const char* kRaw = R"x(__global__ void no() { ")x";
+#define LONG_MACRO(x) \
+  { x {
+namespace a { namespace {
+template <class T> __device__ T twice(T x) { return x + x; }
+}  // namespace
+namespace b::c {
+[[maybe_unused]] __global__ __launch_bounds__(128, 2) void yes(float y[], const float* x, int n) {
+  const char brace = '{';
+  for (auto i = blockIdx.x * 128u + threadIdx.x; i < n; i += gridDim.x * 128u) y[i] = twice(x[i]);
+}
+}
+}
+)CU");
+  EXPECT_THAT(adoption.kernels, ElementsAre("a::b::c::yes"));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@   grid     ceil_div(n, 128) "), HasSubstr("//@   block    128 "),
+                    Not(HasSubstr("tune"))));
+}
+
+}  // namespace
+}  // namespace kiln::tools

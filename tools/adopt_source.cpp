@@ -1,0 +1,335 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// The outer structure of a file: namespaces, functions, variables, macros.
+#include "tools/adopt_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "kiln/error.hpp"
+
+namespace kiln::tools {
+namespace {
+
+/// Words before a parenthesis that does not hold a function's parameters.
+constexpr std::array<std::string_view, 11> kNoFunctions{
+    "__launch_bounds__", "__cluster_dims__", "__maxnreg__", "__block_size__",
+    "__attribute__",     "__declspec",       "alignas",     "__align__",
+    "noexcept",          "requires",         "decltype"};
+
+constexpr std::array<std::string_view, 22> kHostHeaders{
+    "iostream", "vector",     "string", "cstdio",    "stdio.h", "cstdlib",   "stdlib.h", "chrono",
+    "random",   "algorithm",  "memory", "fstream",   "map",     "cassert",   "assert.h", "numeric",
+    "cstring",  "functional", "thread", "stdexcept", "sstream", "filesystem"};
+
+template <std::size_t N>
+bool lists_word(const std::array<std::string_view, N>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+class SourceReader {
+ public:
+  SourceReader(const std::string& file, std::string_view source) : file_(file) {
+    model_.code = read_code(source);
+  }
+
+  SourceModel run() {
+    read_directives();
+    while (at_ < count()) step();
+    if (!scopes_.empty()) fail(scopes_.back().open, "is not closed");
+    collect_names();
+    return std::move(model_);
+  }
+
+ private:
+  struct Scope {
+    std::string name;  ///< of a namespace
+    std::size_t open = 0;
+  };
+
+  [[nodiscard]] const std::vector<CodeToken>& tokens() const { return model_.code.tokens; }
+  [[nodiscard]] std::size_t count() const { return tokens().size(); }
+  [[nodiscard]] bool sees(std::size_t i, std::string_view text) const {
+    return i < count() && tokens()[i].is(text);
+  }
+
+  [[noreturn]] void fail(std::size_t token, std::string_view what) const {
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:{}: this \"{}\" {}; the file can be adopted once its brackets "
+                            "match (of several #if branches, in the first one)",
+                            file_, tokens()[token].line, tokens()[token].text, what));
+  }
+
+  std::size_t close_of(std::size_t open) const {
+    const auto close = closing_bracket(tokens(), open, count());
+    if (close == count()) fail(open, "is not closed");
+    return close;
+  }
+
+  /// One step through the tokens outside of all functions and classes.
+  void step() {
+    const CodeToken& token = tokens()[at_];
+    if (token.is_alternative) {
+      ++at_;
+    } else if (token.is(";")) {
+      read_declaration(item_, at_);
+      begin_item(at_ + 1);
+    } else if (token.is("}")) {
+      if (scopes_.empty()) fail(at_, "closes nothing");
+      scopes_.pop_back();
+      begin_item(at_ + 1);
+    } else if (token.is("template") && sees(at_ + 1, "<")) {
+      const auto close = closing_angle_bracket(tokens(), at_ + 1, count());
+      template_open_ = at_ + 1;
+      template_close_ = close;
+      at_ = close < count() ? close + 1 : at_ + 2;
+    } else if (token.is("(") || token.is("[")) {
+      const auto close = close_of(at_);
+      const bool is_first_word = at_ == item_ || !tokens()[at_ - 1].is_word();
+      if (token.is("(") && !is_first_word && !lists_word(kNoFunctions, tokens()[at_ - 1].text)) {
+        parameters_ = at_;
+      }
+      at_ = close + 1;
+    } else if (token.is("=")) {
+      has_value_ = true;
+      ++at_;
+    } else if (token.is("{")) {
+      read_brace();
+    } else {
+      ++at_;
+    }
+  }
+
+  void begin_item(std::size_t at) {
+    at_ = item_ = at;
+    parameters_ = template_open_ = template_close_ = 0;
+    has_value_ = false;
+  }
+
+  /// A namespace, a function's body, or something within a declaration.
+  void read_brace() {
+    bool is_namespace = sees(item_, "namespace") || sees(item_ + 1, "namespace");
+    std::string name;
+    for (std::size_t i = item_; is_namespace && i < at_; ++i) {
+      const bool is_part =
+          tokens()[i].is("::") || (tokens()[i].is_word() && !is_cpp_keyword(tokens()[i].text));
+      if (is_part) name += tokens()[i].text;
+    }
+    const bool is_linkage = at_ == item_ + 2 && sees(item_, "extern");
+    if (is_namespace || is_linkage) {
+      scopes_.push_back({name, at_});
+      begin_item(at_ + 1);
+      return;
+    }
+    const auto close = close_of(at_);
+    if (parameters_ == 0 || has_value_) {
+      at_ = close + 1;
+      return;
+    }
+    read_function(close);
+    begin_item(close + 1);
+  }
+
+  [[nodiscard]] bool item_has(std::string_view word, std::size_t end) const {
+    for (std::size_t i = item_; i < end; ++i) {
+      if (tokens()[i].is(word)) return true;
+    }
+    return false;
+  }
+
+  void read_function(std::size_t close) {
+    const bool is_kernel = item_has("__global__", at_);
+    const bool is_device = item_has("__device__", at_);
+    if (!is_kernel && !is_device) {
+      model_.host_bodies.emplace_back(at_, close);
+      return;
+    }
+    const CodeToken& name = tokens()[parameters_ - 1];
+    if (!is_kernel || is_cpp_keyword(name.text)) return;
+    SourceKernel kernel;
+    for (const Scope& scope : scopes_) {
+      if (!scope.name.empty()) kernel.name += scope.name + "::";
+    }
+    kernel.plain_name = name.text;
+    kernel.name += name.text;
+    kernel.line = name.line;
+    kernel.begin = item_;
+    kernel.body_begin = at_ + 1;
+    kernel.body_end = close;
+    kernel.parameters = read_parameters(tokens(), parameters_ + 1, close_of(parameters_));
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+      auto& parameter = kernel.parameters[i];
+      if (parameter.name.empty()) parameter.name = fmt::format("parameter{}", i + 1);
+    }
+    if (template_open_ > 0) read_template_parameters(kernel);
+    const bool is_known =
+        std::any_of(model_.kernels.begin(), model_.kernels.end(),
+                    [&](const SourceKernel& other) { return other.name == kernel.name; });
+    if (!is_known) model_.kernels.push_back(std::move(kernel));
+  }
+
+  void read_template_parameters(SourceKernel& kernel) const {
+    std::size_t first = template_open_ + 1;
+    for (std::size_t i = first; i <= template_close_ && i < count(); ++i) {
+      const CodeToken& token = tokens()[i];
+      if (token.is("(") || token.is("{")) i = close_of(i);
+      if (token.is("<")) {
+        const auto close = closing_angle_bracket(tokens(), i, template_close_);
+        if (close < template_close_) i = close;
+      }
+      if (!token.is(",") && i != template_close_) continue;
+      if (i > first) kernel.template_parameters.push_back(template_parameter(first, i));
+      first = i + 1;
+    }
+  }
+
+  [[nodiscard]] SourceTemplateParameter template_parameter(std::size_t begin,
+                                                           std::size_t end) const {
+    using Kind = SourceTemplateParameter::Kind;
+    constexpr std::array<std::string_view, 9> kIntegers{"int",         "unsigned", "long",
+                                                        "short",       "size_t",   "unsigned int",
+                                                        "std::size_t", "auto",     "unsigned long"};
+    SourceTemplateParameter parameter;
+    std::size_t value = begin;
+    while (value < end && !tokens()[value].is("=")) ++value;
+    if (value < end) parameter.default_text = joined_text(tokens(), value + 1, end);
+    std::size_t type_end = value;
+    if (value > begin + 1 && tokens()[value - 1].is_word()) {
+      parameter.name = tokens()[value - 1].text;
+      type_end = value - 1;
+    }
+    if (sees(begin, "const")) ++begin;
+    const std::string type = joined_text(tokens(), begin, type_end);
+    if (type == "typename" || type == "class") {
+      parameter.kind = Kind::type;
+    } else if (type == "bool") {
+      parameter.kind = Kind::flag;
+    } else if (lists_word(kIntegers, type)) {
+      parameter.kind = Kind::integer;
+    }
+    return parameter;
+  }
+
+  /// A variable or an alias of a type.
+  void read_declaration(std::size_t begin, std::size_t end) {
+    if (sees(begin, "using") && sees(begin + 2, "=")) {
+      model_.type_aliases.emplace(tokens()[begin + 1].text, joined_text(tokens(), begin + 3, end));
+    } else if (sees(begin, "typedef") && end > begin + 2) {
+      model_.type_aliases.emplace(tokens()[end - 1].text,
+                                  joined_text(tokens(), begin + 1, end - 1));
+    } else if (item_has("__constant__", end)) {
+      read_constant(begin, end);
+    }
+  }
+
+  void read_constant(std::size_t begin, std::size_t end) {
+    std::vector<CodeToken> declarator;
+    SourceConstant constant;
+    for (std::size_t i = begin; i < end && !tokens()[i].is("=") && !tokens()[i].is("{"); ++i) {
+      const CodeToken& token = tokens()[i];
+      if (token.is("[")) {
+        const auto close = close_of(i);
+        constant.extents += joined_text(tokens(), i, close + 1);
+        i = close;
+      } else if (!token.text.starts_with("__") && !token.is("static") && !token.is("const") &&
+                 token.kind != CodeToken::Kind::text && !token.is("extern")) {
+        declarator.push_back(token);
+      }
+    }
+    if (declarator.size() < 2) return;
+    constant.name = declarator.back().text;
+    constant.line = declarator.back().line;
+    constant.type = joined_text(declarator, 0, declarator.size() - 1);
+    // With its value there is nothing to fill in.
+    if (!has_value_) model_.constants.push_back(std::move(constant));
+  }
+
+  void read_directives() {
+    const CodeDirective* before = nullptr;
+    for (const CodeDirective& directive : model_.code.directives) {
+      if (directive.name == "define" && !directive.tokens.empty()) {
+        const CodeToken& name = directive.tokens.front();
+        if (directive.has_parameters) {
+          model_.declared.emplace(name.text);
+        } else {
+          SourceMacro macro{
+              {directive.tokens.begin() + 1, directive.tokens.end()}, false, directive.line};
+          macro.is_default = before != nullptr && before->name == "ifndef" &&
+                             !before->tokens.empty() && before->tokens.front().text == name.text;
+          const bool is_type = !macro.body.empty() &&
+                               std::all_of(macro.body.begin(), macro.body.end(),
+                                           [](const CodeToken& token) { return token.is_word(); });
+          if (is_type) {
+            model_.type_aliases.emplace(name.text, joined_text(macro.body, 0, macro.body.size()));
+          }
+          model_.macros.try_emplace(std::string(name.text), std::move(macro));
+        }
+      } else if (directive.name == "include") {
+        read_include(directive);
+      }
+      before = &directive;
+    }
+  }
+
+  void read_include(const CodeDirective& directive) {
+    if (directive.tokens.size() == 1 && directive.tokens.front().text.size() > 2 &&
+        directive.tokens.front().kind == CodeToken::Kind::text) {
+      const auto quoted = directive.tokens.front().text;
+      model_.own_headers.emplace_back(quoted.substr(1, quoted.size() - 2));
+    }
+    if (directive.tokens.size() < 3 || !directive.tokens.front().is("<")) return;
+    std::string name;
+    for (std::size_t i = 1; i + 1 < directive.tokens.size(); ++i) name += directive.tokens[i].text;
+    if (lists_word(kHostHeaders, name)) model_.host_headers.push_back(name);
+  }
+
+  /// Names of the file but those that only host functions declare.
+  void collect_names() {
+    std::size_t begin = 0;
+    for (const auto& [open, close] : model_.host_bodies) {
+      collect_declared_names(tokens(), begin, open, model_.declared);
+      for (std::size_t i = open; i < close && !model_.host_launch_line; ++i) {
+        if (tokens()[i].is("<<<")) model_.host_launch_line = tokens()[i].line;
+      }
+      begin = close;
+    }
+    collect_declared_names(tokens(), begin, count(), model_.declared);
+    for (const auto& kernel : model_.kernels) {
+      for (const auto& parameter : kernel.parameters) model_.declared.insert(parameter.name);
+      for (const auto& parameter : kernel.template_parameters) {
+        model_.declared.insert(parameter.name);
+      }
+    }
+  }
+
+  const std::string& file_;
+  SourceModel model_;
+  std::size_t at_ = 0;
+  std::size_t item_ = 0;            ///< where the current declaration begins
+  std::size_t parameters_ = 0;      ///< its last parenthesis after a name, 0: none
+  std::size_t template_open_ = 0;   ///< '<' of its template parameters, 0: none
+  std::size_t template_close_ = 0;  ///< and '>'
+  bool has_value_ = false;
+  std::vector<Scope> scopes_;
+};
+
+}  // namespace
+
+bool SourceModel::is_host_token(std::size_t index) const {
+  return std::any_of(host_bodies.begin(), host_bodies.end(),
+                     [&](const auto& body) { return index > body.first && index < body.second; });
+}
+
+bool SourceModel::is_host_offset(std::size_t offset) const {
+  return std::any_of(host_bodies.begin(), host_bodies.end(), [&](const auto& body) {
+    return offset > code.tokens[body.first].offset && offset < code.tokens[body.second].offset;
+  });
+}
+
+SourceModel read_source(const std::string& file, std::string_view source) {
+  return SourceReader(file, source).run();
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/adopt_types.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace kiln::tools {
+namespace {
+
+constexpr int kMostAliases = 8;  // of an alias
+constexpr int kMostMacros = 8;   // within a macro
+
+struct NamedElement {
+  std::string_view name;
+  DType type;
+  bool is_exact = true;
+};
+/// What arrays are made of, and its short vectors with 1 to 4 behind the name.
+constexpr std::array<NamedElement, 34> kElements{{
+    {"float", DType::f32},
+    {"double", DType::f64},
+    {"__half", DType::f16},
+    {"half", DType::f16},
+    {"__nv_bfloat16", DType::bf16},
+    {"nv_bfloat16", DType::bf16},
+    {"__nv_fp8_e4m3", DType::e4m3},
+    {"__nv_fp8_e5m2", DType::e5m2},
+    {"int", DType::s32},
+    {"signed", DType::s32},
+    {"signed int", DType::s32},
+    {"int32_t", DType::s32},
+    {"std::int32_t", DType::s32},
+    {"unsigned", DType::s32, false},
+    {"unsigned int", DType::s32, false},
+    {"uint", DType::s32, false},
+    {"uint32_t", DType::s32, false},
+    {"std::uint32_t", DType::s32, false},
+    {"char", DType::s8},
+    {"signed char", DType::s8},
+    {"int8_t", DType::s8},
+    {"std::int8_t", DType::s8},
+    {"unsigned char", DType::u8},
+    {"uchar", DType::u8},
+    {"uint8_t", DType::u8},
+    {"std::uint8_t", DType::u8},
+    {"bool", DType::u8, false},
+    {"cuComplex", DType::f32},
+    {"cuFloatComplex", DType::f32},
+    {"cuda::std::complex<float>", DType::f32},
+    {"cuDoubleComplex", DType::f64},
+    {"cuda::std::complex<double>", DType::f64},
+    {"__half2", DType::f16},
+    {"__nv_bfloat162", DType::bf16},
+}};
+constexpr std::array<std::string_view, 8> kVectorNames{"float", "double", "int",  "uint",
+                                                       "char",  "uchar",  "half", "nv_bfloat16"};
+
+std::string resolved_type(std::string_view type, const TypeAliases& aliases) {
+  std::string name(type);
+  for (int i = 0; i < kMostAliases; ++i) {
+    const auto alias = aliases.find(name);
+    if (alias == aliases.end()) break;
+    name = alias->second;
+  }
+  return name;
+}
+
+const NamedElement* find_element(std::string_view name) {
+  const auto* const found =
+      std::find_if(kElements.begin(), kElements.end(),
+                   [&](const NamedElement& each) { return each.name == name; });
+  return found == kElements.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::optional<ElementType> element_type(std::string_view type, const TypeAliases& aliases) {
+  const std::string name = resolved_type(type, aliases);
+  if (const auto* const found = find_element(name)) {
+    const bool is_pair =
+        name.find("omplex") != std::string::npos || name.ends_with("2") || name == "__nv_bfloat162";
+    const bool is_number = name == "__nv_fp8_e5m2";
+    return ElementType{found->type, is_pair && !is_number ? 2 : 1, found->is_exact};
+  }
+  if (name.size() < 2 || name.back() < '1' || name.back() > '4') return std::nullopt;
+  const auto base = std::string_view(name).substr(0, name.size() - 1);
+  if (std::find(kVectorNames.begin(), kVectorNames.end(), base) == kVectorNames.end()) {
+    return std::nullopt;
+  }
+  const auto* const element = find_element(base);
+  return ElementType{element->type, name.back() - '0', element->is_exact};
+}
+
+std::optional<std::string> integer_type(std::string_view type, const TypeAliases& aliases) {
+  const std::string name = resolved_type(type, aliases);
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  if (is_one_of({"int", "signed", "signed int", "int32_t", "std::int32_t"})) return "int";
+  if (is_one_of({"unsigned", "unsigned int", "uint", "uint32_t", "std::uint32_t"})) {
+    return "unsigned";
+  }
+  if (is_one_of({"long", "long int", "long long", "long long int", "int64_t", "std::int64_t",
+                 "ptrdiff_t", "std::ptrdiff_t", "ssize_t"})) {
+    return "long long";
+  }
+  if (is_one_of({"unsigned long", "unsigned long long", "unsigned long int", "size_t",
+                 "std::size_t", "uint64_t", "std::uint64_t"})) {
+    return "unsigned long long";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> floating_type(std::string_view type, const TypeAliases& aliases) {
+  const std::string name = resolved_type(type, aliases);
+  if (name == "float") return "f32";
+  if (name == "double") return "f64";
+  return std::nullopt;
+}
+
+std::string scalar_cpp_type(std::string_view scalar_type) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTypes{
+      {{"f32", "float"},
+       {"f64", "double"},
+       {"s32", "int"},
+       {"u32", "unsigned"},
+       {"s64", "long long"},
+       {"u64", "unsigned long long"}}};
+  for (const auto& [name, cpp] : kTypes) {
+    if (name == scalar_type) return std::string(cpp);
+  }
+  return "double";
+}
+
+std::optional<std::int64_t> integer_literal(std::string_view text) {
+  std::string digits;
+  for (const char c : text) {
+    if (c != '\'') digits += c;
+  }
+  const bool is_hex = digits.starts_with("0x") || digits.starts_with("0X");
+  if (is_hex) digits.erase(0, 2);
+  while (!digits.empty() && std::string_view("uUlLzZ").find(digits.back()) != std::string::npos) {
+    digits.pop_back();
+  }
+  std::int64_t value = 0;
+  const char* const last = digits.data() + digits.size();
+  const auto [end, status] = std::from_chars(digits.data(), last, value, is_hex ? 16 : 10);
+  if (digits.empty() || status != std::errc{} || end != last) return std::nullopt;
+  return value;
+}
+
+std::optional<std::string> constant_text(const std::vector<CodeToken>& body,
+                                         const SourceModel& model,
+                                         const std::set<std::string, std::less<>>& constants,
+                                         int depth) {
+  if (depth > kMostMacros || body.empty()) return std::nullopt;
+  std::string text;
+  for (const CodeToken& token : body) {
+    const bool is_tight = token.is(")") || text.empty() || text.back() == '(';
+    std::string part(token.text);
+    if (token.kind == CodeToken::Kind::number) {
+      const auto value = integer_literal(token.text);
+      if (!value) return std::nullopt;
+      part = std::to_string(*value);
+    } else if (token.is_word() && !constants.contains(token.text)) {
+      const auto macro = model.macros.find(token.text);
+      if (macro == model.macros.end()) return std::nullopt;
+      const auto inner = constant_text(macro->second.body, model, constants, depth + 1);
+      if (!inner) return std::nullopt;
+      part = inner->find(' ') == std::string::npos || inner->starts_with('(') ? *inner
+                                                                              : "(" + *inner + ")";
+    } else if (!token.is_word() &&
+               std::string_view("+-*/%()").find(token.text) == std::string_view::npos) {
+      return std::nullopt;
+    }
+    text += is_tight ? part : " " + part;
+  }
+  return text;
+}
+
+}  // namespace kiln::tools

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kiln/types.hpp"
+#include "tools/adopt_lexer.hpp"
+#include "tools/adopt_source.hpp"
+
+namespace kiln::tools {
+
+using TypeAliases = std::map<std::string, std::string, std::less<>>;
+
+/// What an array of a C++ type is to Kiln.
+struct ElementType {
+  DType type = DType::f32;
+  int parts = 1;         ///< numbers of one element: 2 of a float2
+  bool is_exact = true;  ///< false: another type of the same bits stands for it
+};
+
+/// Nothing for a type that no element type stands for.
+[[nodiscard]] std::optional<ElementType> element_type(std::string_view type,
+                                                      const TypeAliases& aliases);
+
+/// The type as an `args` line has it, for an integer that a kernel takes by value: "int",
+/// "unsigned", "long long", "unsigned long long"; nothing for anything else.
+[[nodiscard]] std::optional<std::string> integer_type(std::string_view type,
+                                                      const TypeAliases& aliases);
+/// "f32" or "f64" for a number that a kernel takes by value; nothing for anything else.
+[[nodiscard]] std::optional<std::string> floating_type(std::string_view type,
+                                                       const TypeAliases& aliases);
+/// C++ for an element type with parts in a kernel in double precision: "double".
+[[nodiscard]] std::string scalar_cpp_type(std::string_view scalar_type);
+
+/// `128`, `0x80`, `128LL`, `1'024`; nothing for anything else.
+[[nodiscard]] std::optional<std::int64_t> integer_literal(std::string_view text);
+
+/// The text of a macro's body if it consists of constants, numbers and operators, other such macros
+/// replaced.
+[[nodiscard]] std::optional<std::string> constant_text(
+    const std::vector<CodeToken>& body, const SourceModel& model,
+    const std::set<std::string, std::less<>>& constants, int depth = 0);
+
+}  // namespace kiln::tools
