@@ -10,6 +10,7 @@
 namespace kiln {
 
 /// Flags of the program that some verb has for other things than a problem.
+// clang-format off: a name in each line says less
 inline constexpr std::array<std::string_view, 53> kReservedFlags{"again",
                                                                  "against",
                                                                  "all",
@@ -63,6 +64,7 @@ inline constexpr std::array<std::string_view, 53> kReservedFlags{"again",
                                                                  "verbose",
                                                                  "version",
                                                                  "warm"};
+// clang-format on
 
 /// The flag that says what a problem of a declared operation has of that name: "--rows". A name of
 /// kReservedFlags, such as `top`, is preceded by the operation's: "--softmax-top".

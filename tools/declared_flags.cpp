@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/problem_flag.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
@@ -47,11 +48,6 @@ std::string described(const std::string& comment, const std::string& otherwise) 
   return comment.empty() ? otherwise : comment;
 }
 
-std::string flag_of(const Operation& operation, const std::string& name) {
-  const bool reserved = std::ranges::find(kReservedFlags, name) != kReservedFlags.end();
-  return reserved ? fmt::format("--{}-{}", operation.name, name) : "--" + name;
-}
-
 CLI::Validator one_of_values(const std::vector<std::int64_t>& values) {
   const auto check = [values](const std::string& text) -> std::string {
     std::int64_t value = 0;
@@ -81,7 +77,7 @@ std::optional<DType> common_type(const Operation& operation, const Problem& prob
 DeclaredFlags::Flag& DeclaredFlags::add(CLI::App& verb, const std::string& name, const char* kind,
                                         const std::string& text) {
   Flag& flag = flags_.emplace_back();
-  flag.name = flag_of(operation_, name);
+  flag.name = problem_flag(operation_.name, name);
   verb.add_option(flag.name, flag.text, text)->type_name(kind)->group(std::string(kProblemGroup));
   return flag;
 }
@@ -186,7 +182,7 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
 std::string declared_flags_text(const Operation& operation, const ProblemCase& one) {
   std::vector<std::string> words;
   const auto add = [&](const std::string& name, const auto& value) {
-    words.push_back(fmt::format("{} {}", flag_of(operation, name), value));
+    words.push_back(fmt::format("{} {}", problem_flag(operation.name, name), value));
   };
   for (const auto& [name, value] : one.problem.sizes) add(name, value);
   if (const auto common = common_type(operation, one.problem)) {

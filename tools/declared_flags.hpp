@@ -2,11 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "templates/operation.hpp"
@@ -14,64 +12,8 @@
 
 namespace kiln::tools {
 
-/// Flags that some verb has for other things.
-inline constexpr std::array<std::string_view, 53> kReservedFlags{"again",
-                                                                 "against",
-                                                                 "all",
-                                                                 "arch",
-                                                                 "budget",
-                                                                 "candidate-timeout",
-                                                                 "clusters",
-                                                                 "color",
-                                                                 "compile-only",
-                                                                 "compile-threads",
-                                                                 "cubin-store",
-                                                                 "cubins",
-                                                                 "cuda-include",
-                                                                 "database",
-                                                                 "db",
-                                                                 "device",
-                                                                 "dry-run",
-                                                                 "dtype",
-                                                                 "help",
-                                                                 "in-process",
-                                                                 "json",
-                                                                 "keep-best",
-                                                                 "kernel",
-                                                                 "log",
-                                                                 "max-candidates",
-                                                                 "mode",
-                                                                 "names",
-                                                                 "no-baseline",
-                                                                 "no-wait",
-                                                                 "older",
-                                                                 "on",
-                                                                 "operation",
-                                                                 "output",
-                                                                 "quiet",
-                                                                 "repeat",
-                                                                 "rounds",
-                                                                 "samples",
-                                                                 "save-profile",
-                                                                 "seed",
-                                                                 "set",
-                                                                 "source",
-                                                                 "stale",
-                                                                 "strategy",
-                                                                 "suite",
-                                                                 "template",
-                                                                 "template-path",
-                                                                 "templates",
-                                                                 "timeout",
-                                                                 "top",
-                                                                 "tune",
-                                                                 "verbose",
-                                                                 "version",
-                                                                 "warm"};
-
 /// The flags that follow from a declaration: one for each size, type slot, trait and scalar, of
-/// that name, and `--dtype` for all slots that may have the type. A name of kReservedFlags, such as
-/// `top`, is preceded by the operation's: `--softmax-top`.
+/// that name, and `--dtype` for all slots that may have the type. problem_flag() spells them.
 class DeclaredFlags : public OperationFlags {
  public:
   explicit DeclaredFlags(const Operation& operation) : operation_(operation) {}

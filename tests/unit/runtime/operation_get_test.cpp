@@ -136,9 +136,9 @@ TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   problem.operation = "gemm";
   EXPECT_THAT(refusal(library, problem), HasSubstr("kiln/gemm.hpp"));
   problem = row_sums(2, 3);
-  problem.sizes[1].name = "colz";
+  problem.sizes[1].name = "colls";
   EXPECT_THAT(refusal(library, problem),
-              HasSubstr("there is no size \"colz\"; did you mean \"cols\"?"));
+              HasSubstr("there is no size \"colls\"; did you mean \"cols\"?"));
   problem.sizes.pop_back();
   EXPECT_THAT(refusal(library, problem), HasSubstr("the size \"cols\" is missing"));
   problem.sizes = {{"rows", 2}, {"rows", 2}};

@@ -57,8 +57,8 @@ TEST_F(OperationLaunch, PositionsAreFoundByName) {
   arguments.scalars[kernel.scalar_index("steps")] = 7.0;
   kernel.launch(nullptr, arguments);
   EXPECT_THAT(results(2), ElementsAre(7, 7));
-  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.operand_index("biaz"); }),
-              HasSubstr("row_sums has no operand \"biaz\"; did you mean \"bias\"?"));
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.operand_index("biass"); }),
+              HasSubstr("row_sums has no operand \"biass\"; did you mean \"bias\"?"));
   EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)kernel.scalar_index("x"); }),
               HasSubstr("row_sums has no scalar \"x\""));
 }

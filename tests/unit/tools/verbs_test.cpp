@@ -14,8 +14,9 @@
 #include <regex>
 #include <set>
 
-#include "tools/declared_flags.hpp"
+#include "templates/problem_flag.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/operation_flags.hpp"
 #include "tools/program.hpp"
 #include "tools/value_kinds.hpp"
 #include "tools/variables.hpp"
