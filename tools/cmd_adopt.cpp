@@ -122,7 +122,7 @@ Action add_adopt(CLI::App& verb, const Operation& /*operation*/) {
   verb.add_option("file", f.file, "CUDA C++ that defines the kernel (- is standard input)")
       ->type_name("FILE")
       ->required();
-  verb.add_option("-o,--output", f.folder, "Folder to write both files to (default: stdout)")
+  verb.add_option("--into", f.folder, "Folder to write both files to (default: stdout)")
       ->type_name("DIR");
   verb.add_option("--kernel", f.adopt.kernels,
                   "Kernel to adopt; several are launched in this order")

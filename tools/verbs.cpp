@@ -95,8 +95,8 @@ const std::vector<Verb>& verbs() {
        "It is two files: the operation that the kernel computes, and the kernel as a template, "
        "unchanged. FILL_IN stands for what the source does not tell, CHECK before a guess. No "
        "file that is there is overwritten.",
-       {"kiln adopt vector_add.cu", "kiln adopt vector_add.cu -o kernels --operation sum",
-        "kiln adopt reduction.cu --kernel sum_blocks --kernel sum_partials -o kernels"},
+       {"kiln adopt vector_add.cu", "kiln adopt vector_add.cu --into kernels --operation sum",
+        "kiln adopt reduction.cu --kernel sum_blocks --kernel sum_partials --into kernels"},
        add_adopt},
       {"render",
        kKernels,

@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -113,6 +115,36 @@ TEST(Adopt, APlainKernelNeedsLittle) {
   EXPECT_EQ(result.launches[0].block[0], 128U);
   EXPECT_THAT(result.plans[0].parameters, ElementsAre(0, 8, 16, 24));
   EXPECT_THAT(result.rendered, HasSubstr("#define block_size_x 128"));
+}
+
+TEST(Adopt, TheDocumentationShowsWhatComesOut) {
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
+  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  const std::string source = test::kVectorAddSource;
+  const Adoption adoption = adopt("vector_add.cu", source, {});
+  const auto& made = adoption.adopted.text;
+  const std::string front = made.substr(0, made.size() - source.size() - 1);
+  for (const auto& text : {source, adoption.operation.text, front}) {
+    EXPECT_NE(page.find("```c++\n" + text + "```\n"), std::string::npos) << text;
+  }
+}
+
+TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
+  FrontLines lines;
+  lines.add("operation", "wide");
+  lines.add("purpose", "A test");
+  lines.add("size", "n");
+  lines.add("type", "x f32");
+  lines.add("operand", "x in: n", std::string(40, 'a') + " " + std::string(40, 'b'));
+  lines.add("flops", "n", "CHECK: " + std::string(45, 'c') + " " + std::string(45, 'd'));
+  const std::string text = lines.text();
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8) << text;
+  const Operation operation = Operation::parse("wide.cu", text);
+  EXPECT_EQ(operation.operands[0].comment, std::string(40, 'a') + " " + std::string(40, 'b'));
+  EXPECT_EQ(operation.flops_text, "n") << "a comment adds nothing to the text";
+  ASSERT_EQ(lines.marks().size(), 1U);
+  EXPECT_EQ(lines.marks()[0].line, 7);
+  EXPECT_TRUE(lines.marks()[0].is_check);
 }
 
 TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
