@@ -85,10 +85,11 @@ void write_adoption(const Adoption& adoption, const std::filesystem::path& folde
   std::filesystem::create_directories(folder, fault);
   for (const auto* const file : {&adoption.operation, &adoption.adopted}) {
     if (!std::filesystem::exists(folder / file->name, fault)) continue;
-    throw Error(ErrorKind::usage,
-                fmt::format("{} exists, and is left as it is; choose another folder with -o, or "
-                            "other names with --operation",
-                            (folder / file->name).string()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} exists, and is left as it is; choose another folder with --into, or "
+                    "other names with --operation",
+                    (folder / file->name).string()));
   }
   write_new_file(folder / adoption.operation.name, adoption.operation.text);
   write_new_file(folder / adoption.adopted.name, adoption.adopted.text);

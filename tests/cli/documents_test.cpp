@@ -98,6 +98,11 @@ TEST_P(Documents, CommandsWorkAsWritten) {
     sandbox.write(std::string("kernels/") + file, text.substr(start, end - start));
     at = text.find(kCuda, end);
   }
+  constexpr std::string_view kAdopted = "```c++\nextern";  // the kernel that is adopted
+  if (const auto begin = text.find(kAdopted); begin != std::string::npos) {
+    const auto start = text.find("extern", begin);
+    sandbox.write("vector_add.cu", text.substr(start, text.find("```", start) - start));
+  }
   std::filesystem::create_directory_symlink(std::string(KILN_SOURCE_DIR) + "/examples",
                                             sandbox.folder() / "examples");
   int ran = 0;
