@@ -4,8 +4,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include <filesystem>
 
 #include <nlohmann/json.hpp>
 
@@ -65,6 +68,7 @@ __global__ void add_plainly(X* x, long long n) {
 
 TEST(Templates, OfAnOperationOfTheUser) {
   const Sandbox sandbox;
+  std::filesystem::create_directory(sandbox.folder() / "own");
   sandbox.write("own/add_one.cu", kUserOperation);
   sandbox.write("own/add_plainly.cu", kUserKernel);
   const auto list = sandbox.run({"templates", "--template-path", "own"});
@@ -80,11 +84,14 @@ TEST(Templates, OfAnOperationOfTheUser) {
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("// kernel   add_plainly<float>\n"), std::string::npos) << text.out;
   EXPECT_NE(text.out.find("#define threads 128\n"), std::string::npos) << text.out;
+  // The flags are those of the template's operation.
+  const auto typed = sandbox.run({"render", "add_plainly", "--template-path", "own", "--arch",
+                                  "sm_90a", "--n", "100", "--x", "f64"});
+  EXPECT_NE(typed.out.find("// kernel   add_plainly<double>\n"), std::string::npos) << typed.err;
   const auto refused = sandbox.run(
       {"render", "add_plainly", "--template-path", "own", "--arch", "sm_90a", "--m", "64"});
-  EXPECT_NE(refused.exit_code, 0);
-  EXPECT_NE(refused.err.find("the flags of a problem are those of gemm"), std::string::npos)
-      << refused.err;
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--m: not expected here"), std::string::npos) << refused.err;
 }
 
 TEST(Templates, ListNamesAllBuiltIns) {
