@@ -136,7 +136,7 @@ TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
   lines.add("size", "n");
   lines.add("type", "x f32");
   lines.add("operand", "x in: n", std::string(40, 'a') + " " + std::string(40, 'b'));
-  lines.add("flops", "n", "CHECK: " + std::string(45, 'c') + " " + std::string(45, 'd'));
+  lines.add("flops", "n", "CHECK: " + std::string(40, 'c') + " " + std::string(40, 'd'));
   const std::string text = lines.text();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8) << text;
   const Operation operation = Operation::parse("wide.cu", text);
