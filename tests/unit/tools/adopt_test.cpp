@@ -225,6 +225,16 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
   EXPECT_THAT(result.plans[0].parameters, ElementsAre(0, 8, 16, 20, 24, 28));
 }
 
+TEST(Adopt, ATwinThatTakesSomethingElseIsMarked) {
+  const std::string source = std::string(test::kVectorAddSource) +
+                             "__global__ void add_reference(double* wide, int n) { *wide = n; }\n";
+  const Adoption adoption = adopted(source.c_str());
+  EXPECT_EQ(adoption.reference, "add_reference");
+  EXPECT_THAT(
+      adoption.operation.text,
+      HasSubstr("//@   args     FILL_IN, n                     // what the reference takes"));
+}
+
 TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
   const Adoption adoption = adopted(test::kComplexSource);
   EXPECT_THAT(
