@@ -60,7 +60,8 @@ bool is_incomplete(const FrontMatterLine& line) {
 void check_filled_in(const FrontMatterLine& line) {
   const std::string_view text = line.text;
   const auto is_part = [](char c) { return is_identifier(std::string_view(&c, 1)); };
-  for (auto at = text.find(kFillInWord); at != std::string_view::npos; at = text.find(kFillInWord, at + 1)) {
+  for (auto at = text.find(kFillInWord); at != std::string_view::npos;
+       at = text.find(kFillInWord, at + 1)) {
     const auto end = at + kFillInWord.size();
     if ((at > 0 && is_part(text[at - 1])) || (end < text.size() && is_part(text[end]))) continue;
     line.fail(at, fmt::format("{} is yet to be filled in{}{}", kFillInWord,

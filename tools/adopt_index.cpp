@@ -27,6 +27,10 @@ bool compares(const CodeToken& token) {
   return token.is("<") || token.is("<=") || token.is(">") || token.is(">=");
 }
 
+bool is_operator(const CodeToken& token) {
+  return token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("%");
+}
+
 bool sets_variable(const CodeToken& token) {
   return token.is("=") || token.is("+=") || token.is("-=") || token.is("*=");
 }
@@ -232,10 +236,8 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
       append(std::string(token.text), token.is(")"));
     } else if (token.is("static_cast") && sees(i + 1, "<")) {
       i = closing_angle_bracket(tokens_, i + 1, range.second);
-    } else if (token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("%")) {
-      append(std::string(token.text), false);
-    } else if (token.is_word() && (constants_.contains(token.text) ||
-                                   (with_parameters && integers_.contains(token.text)))) {
+    } else if (is_operator(token) || constants_.contains(token.text) ||
+               (with_parameters && integers_.contains(token.text))) {
       append(std::string(token.text), false);
     } else if (const auto macro = model_.macros.find(token.text); macro != model_.macros.end()) {
       const auto body = constant_text(macro->second.body, model_, constants_);

@@ -74,11 +74,11 @@ class LaunchReader {
     for (const auto& kernel : kernels_) {
       for (std::size_t i = 0; i < dimensions_of_block(kernel); ++i) need_block(kernel, i);
     }
-    for (std::size_t k = 0; k < kernels_.size(); ++k) {
+    for (const auto& kernel : kernels_) {
       LaunchGuess launch;
-      guess_name(kernels_[k], launch);
-      guess_block(kernels_[k], launch);
-      guess_grid(kernels_[k], launch);
+      guess_name(kernel, launch);
+      guess_block(kernel, launch);
+      guess_grid(kernel, launch);
       result_.launches.push_back(std::move(launch));
     }
     guess_workspace();
@@ -99,7 +99,7 @@ class LaunchReader {
       const auto is_in_file = [&](const CodeToken& token) { return token.is(name); };
       const auto& tokens = model_.code.tokens;
       while (std::any_of(tokens.begin(), tokens.end(), is_in_file) || is_tunable(name)) {
-        name = "tuned_" + name;
+        name.insert(0, "tuned_");
       }
       auto usual = integer_literal(parameter.default_text);
       if (is_flag && parameter.default_text == "true") usual = 1;
@@ -132,12 +132,12 @@ class LaunchReader {
     for (const auto& each : result_.tunables) {
       if (each.kind != kind || each.dimension != static_cast<int>(dimension)) continue;
       if (mentions_word(model_, *kernel.source, each.name)) return &each;
-      for (const auto& [parameter, name] : tuned_) {
+      for (const auto& tuned : tuned_) {
         const auto& own = kernel.source->template_parameters;
         const bool is_own = std::any_of(own.begin(), own.end(), [&](const auto& declared) {
-          return declared.name == parameter;
+          return declared.name == tuned.first;
         });
-        if (name == each.name && is_own) return &each;
+        if (tuned.second == each.name && is_own) return &each;
       }
     }
     return nullptr;

@@ -69,7 +69,8 @@ std::vector<std::string> FrontLines::printed(const Line& line) const {
       result.push_back(current);
       current = indent + part;
     } else {
-      current += (is_first ? "" : " ") + part;
+      if (!is_first) current += ' ';
+      current += part;
     }
   }
   if (line.comment.empty()) {
@@ -86,7 +87,7 @@ std::vector<std::string> FrontLines::printed(const Line& line) const {
       result.push_back(current);
       before = padded_to("//@", kCommentColumn);
     }
-    result.push_back(before + "// " + each);
+    result.push_back(fmt::format("{}// {}", before, each));
     before = padded_to("//@", kCommentColumn);
   }
   return result;
@@ -105,14 +106,15 @@ std::vector<AdoptionMark> FrontLines::marks() const {
   int number = 1;
   for (const Line& line : lines_) {
     bool is_open = false;
-    for (const auto& part : line.parts) is_open = is_open || part.find(kFillIn) != part.npos;
+    for (const auto& part : line.parts)
+      is_open = is_open || part.find(kFillIn) != std::string::npos;
     const bool is_check = line.comment.starts_with("CHECK: ");
     if (is_open || is_check) {
       std::string what =
           is_check ? line.comment.substr(std::string_view("CHECK: ").size()) : line.comment;
       // A purpose has no comment: it says by itself what goes there.
       const std::string& text = line.parts.empty() ? line.comment : line.parts.front();
-      if (const auto colon = text.find(": "); what.empty() && colon != text.npos) {
+      if (const auto colon = text.find(": "); what.empty() && colon != std::string::npos) {
         what = text.substr(colon + 2);
       }
       marks.push_back({number, std::move(what), !is_open});

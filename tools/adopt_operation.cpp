@@ -123,7 +123,10 @@ class OperationWriter {
     lines_.add("reference", launch.kernel, "CHECK: as plain as it looks?");
     lines_.add_part("grid", launch.grid, "CHECK: blocks");
     lines_.add_part("block", launch.block);
-    lines_.add_part("args", launch.args);
+    const bool is_known = std::all_of(
+        launch.args.begin(), launch.args.end(),
+        [](const std::string& item) { return item.find(kFillIn) == std::string::npos; });
+    lines_.add_part("args", launch.args, is_known ? "" : "what the reference takes there");
     const std::string code = code_without_tuned();
     // Tunables that are left have to be something.
     std::string defines;

@@ -73,7 +73,9 @@ class SourceReader {
     const CodeToken& token = tokens()[at_];
     if (token.is_alternative) {
       ++at_;
-    } else if (token.is(";")) {
+      return;
+    }
+    if (token.is(";")) {
       read_declaration(item_, at_);
       begin_item(at_ + 1);
     } else if (token.is("}")) {
@@ -92,12 +94,10 @@ class SourceReader {
         parameters_ = at_;
       }
       at_ = close + 1;
-    } else if (token.is("=")) {
-      has_value_ = true;
-      ++at_;
     } else if (token.is("{")) {
       read_brace();
     } else {
+      has_value_ = has_value_ || token.is("=");
       ++at_;
     }
   }

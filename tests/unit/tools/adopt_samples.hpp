@@ -48,7 +48,8 @@ convolution_kernel(float *output, const float *__restrict__ input, const float *
       for (int ty = 0; ty < tile_size_y; ty++) {
         for (int tx = 0; tx < tile_size_x; tx++) {
           sum[ty][tx] += d_filter[i * filter_width + j] * filter[0] *
-                         image[threadIdx.y + ty * block_size_y + i][threadIdx.x + tx * block_size_x + j];
+                         image[threadIdx.y + ty * block_size_y + i]
+                              [threadIdx.x + tx * block_size_x + j];
         }
       }
     }

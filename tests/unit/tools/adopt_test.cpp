@@ -136,7 +136,7 @@ TEST(Adopt, AGuessThatNeedsMoreRoomGoesOnBelow) {
   lines.add("size", "n");
   lines.add("type", "x f32");
   lines.add("operand", "x in: n", std::string(40, 'a') + " " + std::string(40, 'b'));
-  lines.add("flops", "n", "CHECK: " + std::string(45, 'c') + " " + std::string(45, 'd'));
+  lines.add("flops", "n", "CHECK: " + std::string(40, 'c') + " " + std::string(40, 'd'));
   const std::string text = lines.text();
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 8) << text;
   const Operation operation = Operation::parse("wide.cu", text);
@@ -223,6 +223,16 @@ TEST(Adopt, AStencilHasItsPlainTwinAsReference) {
                              {}, {{"nx", 65}, {"ny", 9}, {"nz", 3}});
   EXPECT_EQ(result.launches[0].grid, (std::array<std::uint32_t, 3>{3, 3, 3}));
   EXPECT_THAT(result.plans[0].parameters, ElementsAre(0, 8, 16, 20, 24, 28));
+}
+
+TEST(Adopt, ATwinThatTakesSomethingElseIsMarked) {
+  const std::string source = std::string(test::kVectorAddSource) +
+                             "__global__ void add_reference(double* wide, int n) { *wide = n; }\n";
+  const Adoption adoption = adopted(source.c_str());
+  EXPECT_EQ(adoption.reference, "add_reference");
+  EXPECT_THAT(
+      adoption.operation.text,
+      HasSubstr("//@   args     FILL_IN, n                     // what the reference takes"));
 }
 
 TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
