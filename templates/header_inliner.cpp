@@ -30,7 +30,7 @@ Directive directive_of(std::string_view line) {
   return {line.substr(0, end), trimmed(line.substr(end))};
 }
 
-bool contains(const std::vector<std::string>& list, std::string_view text) {
+bool is_listed(const std::vector<std::string>& list, std::string_view text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
@@ -196,7 +196,7 @@ void HeaderInliner::include(std::string_view from, std::string_view name, int li
                     "written <...>",
                     name));
   }
-  if (contains(open_, path)) fail(fmt::format("\"{}\" includes itself", path));
+  if (is_listed(open_, path)) fail(fmt::format("\"{}\" includes itself", path));
   if (open_.size() == kMostNested) {
     fail(fmt::format("includes nest more than {} deep here", kMostNested));
   }
