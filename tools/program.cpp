@@ -117,6 +117,9 @@ std::string Program::explain(const CLI::ParseError& error) const {
   } else if (error.get_name() == "RequiredError" && text == "operation is required") {
     text = fmt::format("name the operation, e.g. {}", operations().front()->name);
   }
+  if (text.starts_with("operation: ") && context_.template_path().value.empty()) {
+    text += "; --template-path names folders with operations of your own";
+  }
   return fmt::format("{}\nkiln: see {}", text, help);
 }
 

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 const Sections kSections{{"one", "1"}, {"two-lines", "a\nb"}};
 
 template <class Act>
-std::string error_of(const Act& act) {
+std::string error_of_call(const Act& act) {
   try {
     (void)act();
   } catch (const Error& error) {
@@ -36,7 +36,7 @@ TEST(Filled, ReplacesSectionsAndNothingElse) {
 }
 
 TEST(Filled, NamesThePlaceOfAnUnknownSection) {
-  EXPECT_EQ(error_of([] { return filled("a\nb @none@", kSections, "kiln.in"); }),
+  EXPECT_EQ(error_of_call([] { return filled("a\nb @none@", kSections, "kiln.in"); }),
             "kiln.in:2: no section is called \"none\"; there are one, two-lines");
 }
 
@@ -49,7 +49,7 @@ TEST(Refreshed, ReplacesWhatIsMarkedAndIsStable) {
 
 TEST(Refreshed, RefusesPagesWhoseMarkersAreWrong) {
   const auto why = [](const std::string& page) {
-    return error_of([&] { return refreshed(page, kSections, "p.md"); });
+    return error_of_call([&] { return refreshed(page, kSections, "p.md"); });
   };
   EXPECT_THAT(why("prose"), HasSubstr("p.md:1: no <!-- generated: "));
   EXPECT_THAT(why("\n<!-- generated: one -->\n"), HasSubstr("p.md:2: this part is not closed"));
@@ -86,7 +86,7 @@ TEST(ShellWords, AFlagTakesOneKindOfValueWhateverTheVerb) {
   manual.verbs.push_back({&verb, {}, {{"Flags", {{"", "--x", "N", "", false, false}}}}});
   EXPECT_EQ(flags_by_value(manual).at("N"), std::set<std::string>{"--x"});
   manual.verbs.push_back({&verb, {}, {{"Flags", {{"", "--x", "FILE", "", false, false}}}}});
-  EXPECT_THAT(error_of([&] { return flags_by_value(manual); }),
+  EXPECT_THAT(error_of_call([&] { return flags_by_value(manual); }),
               HasSubstr("--x takes N after one verb and FILE after another"));
 }
 

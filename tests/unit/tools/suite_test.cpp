@@ -20,7 +20,7 @@ std::vector<SuiteLine> read(const std::string& text) {
   return read_suite(in, "s.txt");
 }
 
-std::string error_of(const std::string& text) {
+std::string error_of_suite(const std::string& text) {
   try {
     (void)read(text);
   } catch (const Error& error) {
@@ -77,7 +77,7 @@ TEST(Suite, AHeaderNamesTheOperationAndTheColumnsBelowIt) {
 TEST(Suite, HeadersThatAreNoneAreRefused) {
   declare_rows_operation();
   const auto found = [](const std::string& text, const std::string& part) {
-    const std::string error = error_of(text);
+    const std::string error = error_of_suite(text);
     EXPECT_NE(error.find(part), std::string::npos) << error;
   };
   found("rows_tset: name rows\n", "s.txt:1: there is no operation rows_tset; did you mean");
@@ -91,13 +91,13 @@ TEST(Suite, HeadersThatAreNoneAreRefused) {
 }
 
 TEST(Suite, ErrorsNameThePlace) {
-  EXPECT_EQ(error_of("a f16 64 64 nt\n").find("s.txt:1: 5 words"), 0u);
-  EXPECT_EQ(error_of("# x\na f17 64 64 64 nt\n").find("s.txt:2: \"f17\""), 0u);
-  EXPECT_EQ(error_of("a f16 64 64 64 nx\n").find("s.txt:1: \"nx\" is not a layout"), 0u);
-  EXPECT_EQ(error_of("a f16 6x 64 64 nn\n").find("s.txt:1: \"6x\" is not a size"), 0u);
-  EXPECT_EQ(error_of("a f16 -1 64 64 nn\n").find("s.txt:1: gemm: m = -1"), 0u);
-  EXPECT_EQ(error_of("a f16 8 8 8 nn\na f16 9 9 9 nn\n").find("s.txt:2: the name a"), 0u);
-  EXPECT_EQ(error_of("# nothing\n").find("s.txt: no lines"), 0u);
+  EXPECT_EQ(error_of_suite("a f16 64 64 nt\n").find("s.txt:1: 5 words"), 0u);
+  EXPECT_EQ(error_of_suite("# x\na f17 64 64 64 nt\n").find("s.txt:2: \"f17\""), 0u);
+  EXPECT_EQ(error_of_suite("a f16 64 64 64 nx\n").find("s.txt:1: \"nx\" is not a layout"), 0u);
+  EXPECT_EQ(error_of_suite("a f16 6x 64 64 nn\n").find("s.txt:1: \"6x\" is not a size"), 0u);
+  EXPECT_EQ(error_of_suite("a f16 -1 64 64 nn\n").find("s.txt:1: gemm: m = -1"), 0u);
+  EXPECT_EQ(error_of_suite("a f16 8 8 8 nn\na f16 9 9 9 nn\n").find("s.txt:2: the name a"), 0u);
+  EXPECT_EQ(error_of_suite("# nothing\n").find("s.txt: no lines"), 0u);
 }
 
 TEST(Suite, ReadsTheOneThatIsInstalled) {
