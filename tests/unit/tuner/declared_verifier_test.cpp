@@ -92,14 +92,17 @@ TEST_F(DeclaredVerifierTest, ScalarsMustBeApplied) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}}, {}, {{"scale", 3.0}});
   expect_found("scale_forgets_scalar", HasSubstr("rows=3 cols=5 (integers): row 0 column"),
                "scale_right");
+  // By itself 1 would hide it.
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}}, {}, {{"scale", 1.0}});
-  expect_right("scale_forgets_scalar");
+  expect_found("scale_forgets_scalar", HasSubstr("rows=3 cols=5 (normal data, scale=0.75): row 0"),
+               "scale_right");
 }
 
 TEST_F(DeclaredVerifierTest, TheBoundIsOfRoundingErrors) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
   expect_found("scale_is_inaccurate",
-               AllOf(HasSubstr("rows=3 cols=5 (normal data): row 0 column"), HasSubstr("bound")),
+               AllOf(HasSubstr("rows=3 cols=5 (normal data, scale=1.125): row 0 column"),
+                     HasSubstr("bound")),
                "scale_right");
 }
 
@@ -118,9 +121,11 @@ TEST_F(DeclaredVerifierTest, ChangedInputsAreFound) {
 
 TEST_F(DeclaredVerifierTest, RacesShowAsRunsThatDiffer) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
-  expect_found("scale_is_unstable",
-               HasSubstr("(normal data): two runs differ in 1 elements, first at row 0 column 0"),
-               "scale_right");
+  expect_found(
+      "scale_is_unstable",
+      HasSubstr(
+          "(normal data, scale=1.125): two runs differ in 1 elements, first at row 0 column 0"),
+      "scale_right");
 }
 
 TEST_F(DeclaredVerifierTest, AnArgumentListThatTheKernelHasNotIsALaunchThatFails) {
@@ -138,7 +143,8 @@ TEST_F(DeclaredVerifierTest, WhatIsUpdatedStartsAfreshInEveryRun) {
   expect_right("add_right");
   expect_found("add_twice", HasSubstr("n=7 (integers): row 0 column"), "add_right");
   expect_found("add_overwrites", HasSubstr("n=7 (integers): row 0 column"), "add_right");
-  expect_found("add_unstable", HasSubstr("n=7 (normal data): two runs differ in 1 elements"),
+  expect_found("add_unstable",
+               HasSubstr("n=7 (normal data, alpha=0.375): two runs differ in 1 elements"),
                "add_right");
 }
 
@@ -148,8 +154,8 @@ TEST_F(DeclaredVerifierTest, ADistanceIsTheSameEverywhere) {
   EXPECT_TRUE(almost.passed) << almost.evidence;
   EXPECT_NEAR(almost.worst_ratio, 0.9, 0.01);
   expect_found("add_off",
-               AllOf(HasSubstr("n=7 (normal data): row 0 column 0"), HasSubstr("bound 0.001"),
-                     HasSubstr("7 elements wrong")),
+               AllOf(HasSubstr("n=7 (normal data, alpha=0.375): row 0 column 0"),
+                     HasSubstr("bound 0.001"), HasSubstr("7 elements wrong")),
                "add_right");
 }
 
