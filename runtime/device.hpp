@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -42,11 +43,19 @@ struct DeviceFunction {
   int max_threads = 1024;
 };
 
+/// A variable of a module: `__constant__` or `__device__`.
+struct DeviceVariable {
+  DevicePtr address = 0;
+  std::int64_t bytes = 0;
+};
+
 /// A loaded cubin with its functions, in the order of the names given to load().
 class LoadedModule {
  public:
   virtual ~LoadedModule() = default;
   [[nodiscard]] virtual std::span<const DeviceFunction> functions() const = 0;
+  /// A variable at global scope; nothing if the code has none of that name. Thread-safe.
+  [[nodiscard]] virtual std::optional<DeviceVariable> variable(const std::string& name) const = 0;
 };
 
 /// A launch that did not happen or did not finish well, as a value: the verdict belongs to the
@@ -145,6 +154,11 @@ class Device {
   /// thread-safe.
   [[nodiscard]] virtual DeviceStatus launch(const LaunchRequest& request,
                                             void* stream) noexcept = 0;
+
+  /// Enqueues a copy within the device's memory on exactly `stream`, as launch() does a launch.
+  /// Either side may be a module's variable. Thread-safe.
+  [[nodiscard]] virtual DeviceStatus copy_on_device(DevicePtr to, DevicePtr from,
+                                                    std::int64_t bytes, void* stream) noexcept = 0;
 
   /// Waits for everything enqueued on own_stream(); faults of its kernels appear here.
   [[nodiscard]] virtual DeviceStatus synchronize() = 0;

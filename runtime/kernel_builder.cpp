@@ -149,6 +149,13 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
       launch.argument_bytes = plan.image.size();
       launch.parameters = plan.parameters;
     }
+    const DeviceStatus found = find_constant_arrays(
+        device_, *loaded->module, choice.kernel_template->constant_fills(problem), built.constants);
+    if (!found.ok()) {
+      require_living_device(found);
+      built.failure = found.message;
+      return built;
+    }
     built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
     built.module = loaded->module;
     built.toolkit = loaded->toolkit;

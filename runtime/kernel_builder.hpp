@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "runtime/compiler.hpp"
+#include "runtime/constant_arrays.hpp"
 #include "runtime/device.hpp"
 #include "runtime/kernel_chooser.hpp"
 #include "templates/catalog.hpp"
@@ -22,6 +23,7 @@ struct BuiltKernel {
   /// What each launch gives its kernel, whose offsets the launches have; none where the operation's
   /// argument is one struct.
   std::vector<ArgumentPlan> arguments;
+  std::vector<ConstantArray> constants;
   std::int64_t workspace_bytes = 0;
   std::string toolkit;  ///< identity of the compiler that produced the code
   std::string failure;  ///< why there is none; "" on success

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kiln/types.hpp"
+#include "runtime/constant_arrays.hpp"
 #include "runtime/device.hpp"
 #include "templates/argument_plan.hpp"
 
@@ -26,6 +27,7 @@ struct KernelEntry {
   std::vector<LaunchRequest> launches;
   /// What each launch gives its kernel; none where the operation's argument is one struct.
   std::vector<ArgumentPlan> arguments;
+  std::vector<ConstantArray> constants;  ///< filled by each launch
   std::int64_t workspace_bytes = 0;
 
   std::shared_ptr<const LoadedModule> module;

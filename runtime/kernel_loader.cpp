@@ -230,6 +230,7 @@ KernelEntry KernelLoader::make_entry(const Problem& problem, const Choice& choic
   entry.workspaces = &workspaces_;
   entry.launches = std::move(built.launches);
   entry.arguments = std::move(built.arguments);
+  entry.constants = std::move(built.constants);
   entry.workspace_bytes = built.workspace_bytes;
   entry.module = std::move(built.module);
   entry.match = choice.match;

@@ -16,14 +16,6 @@
 namespace kiln::detail {
 namespace {
 
-/// Bytes of an operand of a checked problem: all its extents have values.
-std::int64_t bytes_of_operand(const OperandSpec& operand, const Problem& problem,
-                              const std::vector<std::int64_t>& values) {
-  std::int64_t bytes = size_bytes(problem.type(operand.name).value());
-  for (const Expression& extent : operand.extents) bytes *= extent.evaluate(values).value();
-  return bytes;
-}
-
 std::unique_ptr<const OperationEntry> make_operation_entry(const Problem& problem,
                                                            KernelEntry common) {
   const Operation& operation = *find_operation(problem.operation);
@@ -31,11 +23,8 @@ std::unique_ptr<const OperationEntry> make_operation_entry(const Problem& proble
       std::move(common), OperationKey(OperationProblem{problem.operation, problem.sizes,
                                                        problem.types, problem.traits}));
   entry->operation = &operation;
-  const std::vector<std::int64_t> values = operation.whole_values(problem);
-  for (const OperandSpec& operand : operation.operands) {
-    OperandRule& rule = entry->operands.emplace_back();
-    rule.takes_part = !operand.when || operand.when->evaluate(values).value() != 0;
-    rule.bytes = rule.takes_part ? bytes_of_operand(operand, problem, values) : 0;
+  for (const std::optional<std::int64_t>& bytes : operation.operand_bytes(problem)) {
+    entry->operands.push_back({bytes.has_value(), bytes.value_or(0)});
   }
   for (const ScalarSpec& scalar : operation.scalars) entry->scalars.push_back(rule_of(scalar));
   return entry;

@@ -152,6 +152,13 @@ void OperationKernel::launch(Stream stream, const Arguments& arguments) const {
                                       ? arguments.workspace
                                       : entry.workspaces->get(stream, entry.workspace_bytes));
   }
+  if (!entry.constants.empty()) {
+    const DeviceStatus status =
+        fill_constant_arrays(*entry.device, entry.constants, values.operands, stream);
+    if (!status.ok()) [[unlikely]] {
+      detail::fail_launch(entry, status);
+    }
+  }
   alignas(std::max_align_t) std::array<std::byte, kMostArgumentBytes> argument;
   for (std::size_t i = 0; i < entry.launches.size(); ++i) {
     fill_argument(entry.arguments[i], values, argument.data());

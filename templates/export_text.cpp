@@ -106,6 +106,10 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
     text += fmt::format("//     arguments {}\n",
                         arguments_comment(kernel_template.launches()[i].args, operation, values));
   }
+  for (const ConstantFill& fill : kernel_template.constant_fills(problem)) {
+    text += fmt::format("// First copy {} to {}, {} bytes\n", operation.operands[fill.operand].name,
+                        fill.array, fill.bytes);
+  }
   text += scalars_comment(operation);
   const auto workspace = kernel_template.workspace_bytes(rendered.config, problem, limits);
   if (workspace > 0) text += fmt::format("// Workspace: {} bytes of device memory\n", workspace);

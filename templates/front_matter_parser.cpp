@@ -294,6 +294,8 @@ class FrontMatterParser {
       }
       if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
       result_.takes_epilogue_ = true;
+    } else if (line.key == "constant") {
+      read_constant(line);
     } else if (line.key == "cost") {
       read_cost(line);
     } else if (line.key == "launch") {
@@ -332,6 +334,22 @@ class FrontMatterParser {
     }
     result_.costs_.push_back(
         {std::string(name), expression(line, part), line.comment, line.text_place.line});
+  }
+
+  void read_constant(const FrontMatterLine& line) {
+    if (!operation_->reference) {
+      line.fail_at_key(
+          fmt::format("kernels of {} get all operands in one struct; \"constant\" is "
+                      "for operations that are declared with a reference",
+                      operation_->name));
+    }
+    ConstantSpec constant = parse_constant(line, *operation_, result_.source_);
+    for (const ConstantSpec& other : result_.constants_) {
+      if (other.array == constant.array) {
+        line.fail(0, fmt::format("a second \"constant\" for {}", other.array));
+      }
+    }
+    result_.constants_.push_back(std::move(constant));
   }
 
   void read_tunable(const FrontMatterLine& line) {
@@ -502,13 +520,24 @@ class FrontMatterParser {
       if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
       check_macros(line, launch);
       if (!operation_->reference) return;
-      if (args == nullptr) launch.args = default_argument_list(*operation_, result_.names_);
+      if (args == nullptr) launch.args = default_arguments();
       if (passes_workspace(launch.args) && !result_.workspace_) {
         args->fail(args->text.find("workspace"),
                    "the template has no workspace; add a line \"workspace BYTES\"");
       }
       if (!result_.launch_fields_.empty()) launch.args.push_back(struct_at_launch());
     });
+  }
+
+  /// Without what the kernels read from constant memory.
+  [[nodiscard]] std::vector<ArgumentSpec> default_arguments() const {
+    auto list = default_argument_list(*operation_, result_.names_);
+    for (const ConstantSpec& constant : result_.constants_) {
+      std::erase_if(list, [&](const ArgumentSpec& argument) {
+        return argument.kind == ArgumentSpec::Kind::operand && argument.index == constant.operand;
+      });
+    }
+    return list;
   }
 
   /// A macro would replace the kernel's name where it is defined.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "templates/argument_list.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/expression.hpp"
 #include "templates/param_space.hpp"
@@ -177,6 +178,7 @@ struct LaunchPlan {
 ///     //@   grid     rows
 ///     //@   block    block_size
 ///     //@   args     x, y, rows, cols         (optional: see default_argument_list())
+///     //@ constant   d_filter = filter        (a __constant__ array and the operand in it)
 class KernelTemplate {
  public:
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
@@ -203,6 +205,10 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<Requirement>& preferences() const { return preferences_; }
   [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
+  /// Arrays in constant memory that are filled before the launches of every run.
+  [[nodiscard]] const std::vector<ConstantSpec>& constants() const { return constants_; }
+  /// What a problem's operands put there; without those that have no elements.
+  [[nodiscard]] std::vector<ConstantFill> constant_fills(const Problem& problem) const;
   [[nodiscard]] const std::vector<CostLine>& cost_lines() const { return costs_; }
   [[nodiscard]] const std::string& arch_text() const;
   /// Whether its kernels finish D as a problem's expression says.
@@ -274,6 +280,7 @@ class KernelTemplate {
   std::shared_ptr<const SpaceLayout> layout_;  ///< of the five above
   std::optional<Expression> priority_;
   std::vector<LaunchSpec> launches_;
+  std::vector<ConstantSpec> constants_;
   std::optional<Expression> workspace_;
   std::vector<CostLine> costs_;
   bool takes_epilogue_ = false;

@@ -153,6 +153,17 @@ std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
   return plans;
 }
 
+std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {
+  if (constants_.empty()) return {};
+  const auto bytes = find_operation(operation_)->operand_bytes(problem);
+  std::vector<ConstantFill> fills;
+  for (const ConstantSpec& constant : constants_) {
+    const std::int64_t filled = bytes[constant.operand].value_or(0);
+    if (filled > 0) fills.push_back({constant.array, constant.operand, filled});
+  }
+  return fills;
+}
+
 std::string KernelTemplate::launch_text(const LaunchSpec& launch, const Bound& bound) const {
   return fmt::format("{}:{}: launch of {} with \"{}\" for {}", file_, launch.line, launch.kernel,
                      bound.config.canonical(), bound.problem.sizes_text());

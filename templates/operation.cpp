@@ -137,6 +137,18 @@ double Operation::bytes(const Problem& problem) const {
   return sum;
 }
 
+std::vector<std::optional<std::int64_t>> Operation::operand_bytes(const Problem& problem) const {
+  const std::vector<std::int64_t> known = whole_values(problem);
+  std::vector<std::optional<std::int64_t>> result;
+  for (const OperandSpec& operand : operands) {
+    std::optional<std::int64_t>& bytes = result.emplace_back();
+    if (operand.when && operand.when->evaluate(known).value() == 0) continue;
+    bytes = size_bytes(problem.type(operand.name).value());
+    for (const Expression& extent : operand.extents) *bytes *= extent.evaluate(known).value();
+  }
+  return result;
+}
+
 bool Operation::has_no_results(const Problem& problem) const {
   const auto known = values(problem);
   if (!known) return false;

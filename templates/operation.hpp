@@ -147,6 +147,10 @@ class Operation {
   [[nodiscard]] double bytes(const Problem& problem) const;
   /// Whether no operand that is written has elements: there is nothing to run.
   [[nodiscard]] bool has_no_results(const Problem& problem) const;
+  /// Of every operand, in the order of their declaration; nothing for one that takes no part.
+  /// Precondition: check() finds no fault with the problem.
+  [[nodiscard]] std::vector<std::optional<std::int64_t>> operand_bytes(
+      const Problem& problem) const;
   /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for
   /// one that lacks a name, or whose sizes give a derived one no value.
   [[nodiscard]] std::vector<std::int64_t> whole_values(const Problem& problem) const;

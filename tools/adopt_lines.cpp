@@ -40,26 +40,16 @@ std::string padded_to(const std::string& text, std::size_t column) {
 }  // namespace
 
 void FrontLines::add(std::string_view key, std::string text, std::string comment) {
-  lines_.push_back({fmt::format("//@ {:<10} ", key), {std::move(text)}, std::move(comment), false});
+  lines_.push_back({fmt::format("//@ {:<10} ", key), {std::move(text)}, std::move(comment)});
 }
 
 void FrontLines::add_part(std::string_view key, const std::vector<std::string>& parts,
                           std::string comment) {
-  lines_.push_back({fmt::format("//@   {:<8} ", key), parts, std::move(comment), false});
-}
-
-void FrontLines::add_remark(std::string text) {
-  lines_.push_back({"// ", {}, "CHECK: " + std::move(text), true});
+  lines_.push_back({fmt::format("//@   {:<8} ", key), parts, std::move(comment)});
 }
 
 std::vector<std::string> FrontLines::printed(const Line& line) const {
   std::vector<std::string> result;
-  if (line.is_remark) {
-    for (const auto& each : broken_words(line.comment, kMostFrontColumns - 3)) {
-      result.push_back(line.head + each);
-    }
-    return result;
-  }
   const std::string indent = "//@" + std::string(line.head.size() - 3, ' ');
   std::string current = line.head;
   for (std::size_t i = 0; i < line.parts.size(); ++i) {
@@ -113,7 +103,7 @@ std::vector<AdoptionMark> FrontLines::marks() const {
       std::string what =
           is_check ? line.comment.substr(std::string_view("CHECK: ").size()) : line.comment;
       // A purpose has no comment: it says by itself what goes there.
-      const std::string& text = line.parts.empty() ? line.comment : line.parts.front();
+      const std::string& text = line.parts.front();
       if (const auto colon = text.find(": "); what.empty() && colon != std::string::npos) {
         what = text.substr(colon + 2);
       }

@@ -24,8 +24,6 @@ class FrontLines {
   /// The same below a launch or reference, with the parts of a list, which may take several lines.
   void add_part(std::string_view key, const std::vector<std::string>& parts,
                 std::string comment = "");
-  /// `// CHECK: text`, which is no front matter.
-  void add_remark(std::string text);
 
   /// All lines, none longer than 100 characters unless a word is.
   [[nodiscard]] std::string text() const;
@@ -37,7 +35,6 @@ class FrontLines {
     std::string head;  ///< mark and key, padded
     std::vector<std::string> parts;
     std::string comment;
-    bool is_remark = false;
   };
   /// A line as it is printed, perhaps several.
   [[nodiscard]] std::vector<std::string> printed(const Line& line) const;

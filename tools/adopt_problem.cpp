@@ -32,12 +32,15 @@ class ProblemReader {
         }
       }
     }
+    for (const auto& constant : model_.constants) add_constant(constant);
     // An operand's types give it further names, so sizes and scalars choose theirs afterwards.
     for (auto& operand : result_.operands) operand.name = unique_name(operand.parameter, true);
     for (auto* numbers : {&result_.sizes, &result_.scalars}) {
       for (auto& number : *numbers) number.name = unique_name(number.parameter, false);
     }
-    for (auto& operand : result_.operands) guess_extents(operand);
+    for (auto& operand : result_.operands) {
+      if (!operand.is_constant) guess_extents(operand);
+    }
     return std::move(result_);
   }
 
@@ -161,6 +164,26 @@ class ProblemReader {
     }
     if (operand.template_type.empty()) {
       operand.element = element_type(parameter.type, model_.type_aliases);
+    }
+    result_.operands.push_back(std::move(operand));
+  }
+
+  /// An array that the host fills: its extents are numbers, or else nothing that sizes say.
+  void add_constant(const SourceConstant& constant) {
+    OperandGuess operand;
+    operand.parameter = constant.name;
+    operand.role = "in";
+    operand.cpp_type = constant.type;
+    operand.element = element_type(constant.type, model_.type_aliases);
+    operand.is_constant = true;
+    for (const auto& extent : constant.extents) {
+      const auto text = constant_text(extent, model_, {});
+      operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
+      if (!text) operand.extents_comment = "extents, those of the array or fewer";
+    }
+    if (constant.extents.empty()) operand.extents = "1";
+    if (operand.element && operand.element->parts > 1) {
+      operand.extents += fmt::format(", {}", operand.element->parts);
     }
     result_.operands.push_back(std::move(operand));
   }

@@ -27,7 +27,7 @@ struct AdoptedKernel {
 
 /// An array of the operation.
 struct OperandGuess {
-  std::string parameter;      ///< in the kernels
+  std::string parameter;      ///< in the kernels, or the array in constant memory
   std::string name;           ///< in the operation
   std::string role;           ///< "in", "out", "inout"
   std::string role_comment;   ///< why it may be wrong, or ""
@@ -36,6 +36,7 @@ struct OperandGuess {
   std::optional<ElementType> element;
   std::string extents;  ///< or kFillIn
   std::string extents_comment;
+  bool is_constant = false;  ///< a __constant__ array holds it
 };
 
 /// A number that kernels are given.

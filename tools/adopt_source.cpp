@@ -231,7 +231,8 @@ class SourceReader {
       const CodeToken& token = tokens()[i];
       if (token.is("[")) {
         const auto close = close_of(i);
-        constant.extents += joined_text(tokens(), i, close + 1);
+        const auto first = tokens().begin() + static_cast<std::ptrdiff_t>(i);
+        constant.extents.emplace_back(first + 1, first + static_cast<std::ptrdiff_t>(close - i));
         i = close;
       } else if (!token.text.starts_with("__") && !token.is("static") && !token.is("const") &&
                  token.kind != CodeToken::Kind::text && !token.is("extern")) {

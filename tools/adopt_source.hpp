@@ -49,7 +49,7 @@ struct SourceKernel {
 struct SourceConstant {
   std::string name;
   std::string type;
-  std::string extents;  ///< "[17 * 17]", "" for a single value
+  std::vector<std::vector<CodeToken>> extents;  ///< what is between each pair of brackets
   int line = 0;
 };
 

@@ -29,11 +29,9 @@ class TemplateWriter {
       lines_.add("workspace", guess_.made.workspace, guess_.made.workspace_comment);
     }
     for (const auto& launch : guess_.made.launches) write_launch(launch);
-    for (const auto& constant : guess_.model->constants) {
-      lines_.add_remark(fmt::format(
-          "{0} is a __constant__ variable, and front matter has no line that fills it. Make it a "
-          "parameter of the kernel, \"const {1}* {0}\", and adopt the file again.",
-          constant.name, constant.type));
+    for (const auto& operand : guess_.problem.operands) {
+      if (!operand.is_constant) continue;
+      lines_.add("constant", fmt::format("{} = {}", operand.parameter, operand.name));
     }
     return {guess_.template_name + ".cu", lines_.text() + "\n" + std::string(guess_.source),
             lines_.marks()};

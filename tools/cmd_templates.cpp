@@ -65,6 +65,10 @@ std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec&
   return text + fmt::format("({})", argument_text(launch.args, operation));
 }
 
+std::string operand_in(const KernelTemplate& kernel_template, const ConstantSpec& constant) {
+  return find_operation(kernel_template.operation())->operands[constant.operand].name;
+}
+
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
   Json json;
   json["name"] = kernel_template.name();
@@ -85,6 +89,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   json["launches"] = Json::array();
   for (const auto& launch : kernel_template.launches()) {
     json["launches"].push_back(launch_text(kernel_template, launch));
+  }
+  json["constants"] = Json::object();
+  for (const ConstantSpec& constant : kernel_template.constants()) {
+    json["constants"][constant.array] = operand_in(kernel_template, constant);
   }
   json["priority"] = kernel_template.priority_text();
   json["epilogue"] = kernel_template.takes_epilogue();
@@ -223,6 +231,10 @@ std::string template_text(const KernelTemplate& kernel_template) {
   for (const auto& launch : kernel_template.launches()) {
     // Kernels of gemm are called in one way.
     if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
+  }
+  for (const ConstantSpec& constant : kernel_template.constants()) {
+    facts.add("constant",
+              fmt::format("{} = {}", constant.array, operand_in(kernel_template, constant)));
   }
   text += facts.text();
 

@@ -73,6 +73,7 @@ void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t 
     if (!setup.reference_plans.empty()) setup.reference_plans[kept] = setup.reference_plans[i];
     job.geometry[kept] = job.geometry[i];
     job.arguments[kept] = job.arguments[i];
+    if (!job.constants.empty()) job.constants[kept] = job.constants[i];
     job.workspace_bytes[kept] = job.workspace_bytes[i];
     ++kept;
   }
@@ -81,6 +82,7 @@ void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t 
   if (!setup.reference_plans.empty()) setup.reference_plans.resize(kept);
   job.geometry.resize(kept);
   job.arguments.resize(kept);
+  if (!job.constants.empty()) job.constants.resize(kept);
   job.workspace_bytes.resize(kept);
 }
 

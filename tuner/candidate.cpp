@@ -14,6 +14,7 @@ namespace {
 constexpr int kWorkspaceAlignment = 256;
 
 bool has_arguments(const EvaluationJob& job) {
+  if (!job.constants.empty() && job.constants.size() != job.geometry.size()) return false;
   return std::ranges::equal(job.arguments, job.geometry, {}, &std::vector<ArgumentPlan>::size,
                             &std::vector<LaunchGeometry>::size);
 }
@@ -68,6 +69,10 @@ DeviceStatus LoadedCandidate::load() {
     status = device_.prepare(functions[i], smem_bytes);
     if (!status.ok()) return status;
   }
+  for (const std::vector<ConstantFill>& fills : job_.constants) {
+    status = find_constant_arrays(device_, *module_, fills, constants_.emplace_back());
+    if (!status.ok()) return status;
+  }
   return status;
 }
 
@@ -118,6 +123,10 @@ DeviceStatus LoadedCandidate::run(std::size_t index, const RunArguments& run, vo
   const auto functions = module_->functions();
   const auto& launches = job_.geometry[index];
   const ArgumentValues values{run.operands, {}, {}, run.scalars, run.workspace};
+  if (!constants_.empty()) {
+    DeviceStatus status = fill_constant_arrays(device_, constants_[index], run.operands, stream);
+    if (!status.ok()) return status;
+  }
   std::vector<std::byte> argument;
   for (std::size_t i = 0; i < launches.size(); ++i) {
     if (launches[i].left_out()) continue;

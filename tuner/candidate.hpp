@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/constant_arrays.hpp"
 #include "runtime/device.hpp"
 #include "tuner/device_buffer.hpp"
 #include "tuner/evaluator.hpp"
@@ -43,6 +44,7 @@ class LoadedCandidate {
   Device& device_;
   const EvaluationJob& job_;
   std::unique_ptr<LoadedModule> module_;
+  std::vector<std::vector<ConstantArray>> constants_;  ///< by case; empty: there are none
   /// One for all cases, or, on a device with exact memory, one for each (null: it needs none),
   /// which ends where that case's workspace ends.
   std::vector<std::unique_ptr<GuardedBuffer>> workspaces_;

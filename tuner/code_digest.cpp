@@ -39,6 +39,11 @@ std::string launch_signature(const EvaluationJob& job) {
   std::string text;
   for (std::size_t i = 0; i < job.geometry.size(); ++i) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
+    if (!job.constants.empty()) {
+      for (const ConstantFill& fill : job.constants[i]) {
+        text += fmt::format("constant {} {} {}\n", fill.array, fill.operand, fill.bytes);
+      }
+    }
     for (std::size_t j = 0; j < job.geometry[i].size(); ++j) {
       const LaunchGeometry& launch = job.geometry[i][j];
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);

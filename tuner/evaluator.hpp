@@ -12,6 +12,7 @@
 
 #include "cache/records.hpp"
 #include "runtime/device.hpp"
+#include "templates/constant_line.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/problem_case.hpp"
 
@@ -67,10 +68,11 @@ struct EvaluationJob {
   std::vector<std::vector<LaunchGeometry>> geometry;
   /// arguments[case][launch], as geometry.
   std::vector<std::vector<ArgumentPlan>> arguments;
-  std::vector<std::int64_t> workspace_bytes;  ///< per case
-  double best_ns = 0.0;                       ///< of the session so far, for racing; 0: none
-  double timeout_s = 10.0;                    ///< a candidate that takes longer is killed
-  bool time_it = true;                        ///< false: verify only
+  std::vector<std::vector<ConstantFill>> constants;  ///< per case; empty: there are none
+  std::vector<std::int64_t> workspace_bytes;         ///< per case
+  double best_ns = 0.0;                              ///< of the session so far, for racing; 0: none
+  double timeout_s = 10.0;                           ///< a candidate that takes longer is killed
+  bool time_it = true;                               ///< false: verify only
 };
 
 struct Evaluation {

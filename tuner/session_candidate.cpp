@@ -96,16 +96,18 @@ double least_occupancy(const std::vector<LaunchGeometry>& launches,
   return least;
 }
 
-/// Fills the job's launches and workspace for every case that the configuration is valid for.
-/// Throws Error(template_) for launches that the device cannot do.
+/// Fills the job's launches, constants and workspace for every case that the configuration is valid
+/// for. Throws Error(template_) for launches that the device cannot do.
 void plan_cases(const KernelTemplate& kernel_template, const Config& config,
                 const DeviceLimits& limits, const std::vector<ProblemCase>& cases,
                 EvaluationJob& job) {
+  const bool has_constants = !kernel_template.constants().empty();
   for (const auto& one : cases) {
     const Problem& problem = one.problem;
     if (!kernel_template.space(problem, limits).contains(config)) {
       job.geometry.emplace_back();
       job.arguments.emplace_back();
+      if (has_constants) job.constants.emplace_back();
       job.workspace_bytes.push_back(0);
       continue;
     }
@@ -114,6 +116,7 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
     if (job.arguments.back().empty()) {
       job.arguments.back().assign(job.geometry.back().size(), plan_gemm_argument(one));
     }
+    if (has_constants) job.constants.push_back(kernel_template.constant_fills(problem));
     job.workspace_bytes.push_back(kernel_template.workspace_bytes(config, problem, limits));
   }
 }

@@ -149,6 +149,18 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
   return to_status(error);
 }
 
+DeviceStatus CudaDevice::copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
+                                        void* stream) noexcept {
+  const CurrentDevice current(context_);
+  const cudaError_t error = cudaMemcpyAsync(
+      reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from),
+      static_cast<std::size_t>(bytes), cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream));
+  if (error == cudaSuccess) [[likely]] {
+    return {};
+  }
+  return to_status(error);
+}
+
 DeviceStatus CudaDevice::synchronize() {
   const CurrentDevice current(context_);
   return to_status(cudaStreamSynchronize(stream_));

@@ -39,6 +39,8 @@ class CudaDevice : public Device {
   [[nodiscard]] DeviceStatus prepare(const DeviceFunction& function,
                                      std::uint32_t smem_bytes) override;
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
+  [[nodiscard]] DeviceStatus copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
+                                            void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override;
   [[nodiscard]] DeviceStatus synchronize_all() override;
   void with_current(const std::function<void()>& work) override;

@@ -27,6 +27,16 @@ CudaModule::~CudaModule() {
   static_cast<void>(cudaLibraryUnload(library_));
 }
 
+std::optional<DeviceVariable> CudaModule::variable(const std::string& name) const {
+  void* address = nullptr;
+  std::size_t bytes = 0;
+  if (cudaLibraryGetGlobal(&address, &bytes, library_, name.c_str()) != cudaSuccess) {
+    static_cast<void>(cudaGetLastError());  // else the thread's next CUDA call picks it up
+    return std::nullopt;
+  }
+  return DeviceVariable{reinterpret_cast<DevicePtr>(address), static_cast<std::int64_t>(bytes)};
+}
+
 DeviceStatus CudaModule::add(const std::string& name, const DeviceLimits& limits) {
   cudaKernel_t kernel = nullptr;
   cudaError_t error = cudaLibraryGetKernel(&kernel, library_, name.c_str());

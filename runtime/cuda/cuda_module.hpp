@@ -21,6 +21,7 @@ class CudaModule : public LoadedModule {
   CudaModule& operator=(const CudaModule&) = delete;
 
   [[nodiscard]] std::span<const DeviceFunction> functions() const override { return functions_; }
+  [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name) const override;
 
  private:
   [[nodiscard]] DeviceStatus add(const std::string& name, const DeviceLimits& limits);

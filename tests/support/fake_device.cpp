@@ -54,6 +54,9 @@ class FakeDevice::Module : public LoadedModule {
     functions_.push_back({owned_.back().get(), 1024});
   }
   [[nodiscard]] std::span<const DeviceFunction> functions() const override { return functions_; }
+  [[nodiscard]] std::optional<DeviceVariable> variable(const std::string&) const override {
+    return std::nullopt;
+  }
 
  private:
   std::vector<std::unique_ptr<Function>> owned_;
@@ -161,6 +164,10 @@ void FakeDevice::copy_to_device(DevicePtr to, const void* from, std::int64_t byt
     throw Error(ErrorKind::device, status.message);
   require_inside(to, bytes, "copy_to_device");
   std::memcpy(reinterpret_cast<void*>(to), from, static_cast<std::size_t>(bytes));
+}
+
+DeviceStatus FakeDevice::copy_on_device(DevicePtr, DevicePtr, std::int64_t, void*) noexcept {
+  return {DeviceStatus::Code::launch_failed, "copies are not enqueued here", false};
 }
 
 void FakeDevice::copy_to_host(void* to, DevicePtr from, std::int64_t bytes) {

@@ -117,6 +117,9 @@ class FakeDevice : public Device {
   [[nodiscard]] DeviceStatus prepare(const DeviceFunction& function,
                                      std::uint32_t smem_bytes) override;
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
+  /// Refused: the kernels of this device are functions of the host, and have no arrays.
+  [[nodiscard]] DeviceStatus copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
+                                            void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override;
   [[nodiscard]] std::unique_ptr<TimedBatch> record(
       const std::function<DeviceStatus(int run, void* stream)>& enqueue, int runs,

@@ -20,25 +20,27 @@
 //@   grid     ceil_div(width, block_size_x * tile_size_x),
 //@            ceil_div(height, block_size_y * tile_size_y)
 //@   block    block_size_x, block_size_y
-//@   args     output, input, filter, width, height
+//@   args     output, input, width, height
+//@ constant   d_filter = filter
 
 #define filter_width 7
 #define filter_height 7
 
+__constant__ float d_filter[filter_height * filter_width];
+
 #define tile_width (block_size_x * tile_size_x)
 #define tile_height (block_size_y * tile_size_y)
 
-extern "C" __global__ void convolution_tiled(float* output, const float* input, const float* filter,
-                                             int width, int height) {
+extern "C" __global__ void convolution_tiled(float* output, const float* input, int width,
+                                             int height) {
   __shared__ float image[shared_height][shared_width];
-  __shared__ float weights[filter_height][filter_width];
 
   const int input_width = width + filter_width - 1;
   const int input_height = height + filter_height - 1;
   const int first_x = blockIdx.x * tile_width;
   const int first_y = blockIdx.y * tile_height;
 
-  // The block's part of the image, and the filter.
+  // The block's part of the image.
   for (int y = threadIdx.y; y < tile_height + filter_height - 1; y += block_size_y) {
     for (int x = threadIdx.x; x < tile_width + filter_width - 1; x += block_size_x) {
       if (first_y + y < input_height && first_x + x < input_width) {
@@ -48,10 +50,6 @@ extern "C" __global__ void convolution_tiled(float* output, const float* input, 
       }
     }
   }
-  for (int i = threadIdx.y * block_size_x + threadIdx.x; i < filter_height * filter_width;
-       i += block_size_x * block_size_y) {
-    weights[i / filter_width][i % filter_width] = filter[i];
-  }
   __syncthreads();
 
   // Neighbouring threads take neighbouring numbers; a thread's own are a block apart.
@@ -60,7 +58,7 @@ extern "C" __global__ void convolution_tiled(float* output, const float* input, 
   for (int i = 0; i < filter_height; i++) {
 #pragma unroll
     for (int j = 0; j < filter_width; j++) {
-      float weight = weights[i][j];
+      float weight = d_filter[i * filter_width + j];
 #pragma unroll
       for (int ty = 0; ty < tile_size_y; ty++) {
 #pragma unroll

@@ -233,6 +233,16 @@ DeviceStatus EmulatedDevice::launch(const LaunchRequest& request, void* stream) 
   }
 }
 
+DeviceStatus EmulatedDevice::copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
+                                            void* /*stream*/) noexcept {
+  try {
+    if (bytes > 0) copy_to_device(to, piece(from, bytes, "copying from").host(from), bytes);
+    return {};
+  } catch (const std::exception& error) {
+    return {DeviceStatus::Code::launch_failed, error.what(), false};
+  }
+}
+
 emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   const auto& program = program_of(request.function);
   const auto& geometry = request.geometry;

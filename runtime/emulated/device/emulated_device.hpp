@@ -69,6 +69,9 @@ class EmulatedDevice : public Device {
                                      std::uint32_t smem_bytes) override;
   /// A finding of any kind makes the status `faulted`; its message is the first one's text.
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
+  /// At once, while launches are being recorded as well: what they read is in place then.
+  [[nodiscard]] DeviceStatus copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
+                                            void* stream) noexcept override;
   [[nodiscard]] DeviceStatus synchronize() override { return {}; }
   /// Of each launch of the first run some clusters are run, as predict() does; the batch replays
   /// its predicted times, and all runs are taken to be alike.

@@ -98,7 +98,7 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
       wish.read_only = variable.space == ptx::Space::constant;
       wish.name = variable.name;
       const Allocation& at = memory_.allocate(wish);
-      variables_.push_back(at.address);
+      variables_.push_back({variable.name, {at.address, variable.bytes}});
       places.emplace(variable.name, &at);
       const auto bytes = static_cast<std::size_t>(at.bytes);
       at.fill(at.address, 0, at.bytes);
@@ -136,13 +136,24 @@ EmulatedModule::EmulatedModule(std::string_view ptx, const std::vector<std::stri
       programs_.push_back(std::move(program));
     }
   } catch (...) {
-    for (const std::uint64_t address : variables_) memory_.free(address);
+    free_variables();
     throw;
   }
 }
 
 EmulatedModule::~EmulatedModule() {
-  for (const std::uint64_t address : variables_) memory_.free(address);
+  free_variables();
+}
+
+void EmulatedModule::free_variables() {
+  for (const auto& [name, variable] : variables_) memory_.free(variable.address);
+}
+
+std::optional<DeviceVariable> EmulatedModule::variable(const std::string& name) const {
+  for (const auto& [known, variable] : variables_) {
+    if (known == name) return variable;
+  }
+  return std::nullopt;
 }
 
 }  // namespace kiln::emulated

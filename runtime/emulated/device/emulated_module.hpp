@@ -3,9 +3,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "runtime/device.hpp"
@@ -24,10 +26,14 @@ class EmulatedModule : public LoadedModule {
   ~EmulatedModule() override;
 
   [[nodiscard]] std::span<const DeviceFunction> functions() const override { return functions_; }
+  [[nodiscard]] std::optional<DeviceVariable> variable(const std::string& name) const override;
 
  private:
+  void free_variables();
+
   GlobalMemory& memory_;
-  std::vector<std::uint64_t> variables_;  ///< allocations that are freed with the module
+  /// By name: allocations that are freed with the module.
+  std::vector<std::pair<std::string, DeviceVariable>> variables_;
   std::vector<std::unique_ptr<std::shared_ptr<const Program>>> programs_;
   std::vector<DeviceFunction> functions_;
 };

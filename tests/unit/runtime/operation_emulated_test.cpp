@@ -25,7 +25,8 @@ class OperationEmulated : public ::testing::Test {
     LibraryOptions options;
     options.database = folder_.file("tuning.db");
     options.cubin_store = folder_.file("cubins.db");
-    options.template_path = {std::string(KILN_SOURCE_DIR) + "/examples/operations"};
+    options.template_path = {std::string(KILN_SOURCE_DIR) + "/examples/operations",
+                             std::string(KILN_SOURCE_DIR) + "/examples/adopted"};
     options.device = "emulated:h200";
     options.mode = "use";
     return Library::open(options);
@@ -98,6 +99,33 @@ TEST_F(OperationEmulated, SumHasTwoLaunchesThatShareAWorkspace) {
   const DeviceMemory own = library.allocate(sum.workspace_bytes());
   sum.launch(nullptr, {.operands = {x.get(), nothing.get()}, .workspace = own.get()});
   EXPECT_EQ(download(nothing)[0], download(y)[0]) << "the same additions in memory of the caller's";
+}
+
+TEST_F(OperationEmulated, EveryLaunchFillsConstantMemory) {
+  const Library library = open();
+  constexpr std::size_t kHeight = 9, kWidth = 21, kInputWidth = kWidth + 6;
+  const auto convolution_of = [&](std::int64_t height) {
+    return library.get(OperationProblem{
+        .operation = "convolution",
+        .sizes = {{"height", height}, {"width", kWidth}},
+        .types = {{"output", DType::f32}, {"input", DType::f32}, {"filter", DType::f32}}});
+  };
+  const OperationKernel convolution = convolution_of(kHeight);
+  const std::vector<float> image = random_numbers((kHeight + 6) * kInputWidth);
+  const DeviceMemory input = upload(library, image);
+  const DeviceMemory output = library.allocate(kHeight * kWidth * sizeof(float));
+  // A filter of one 1 moves the image.
+  for (const std::size_t one : {std::size_t{0}, std::size_t{3 * 7 + 5}, std::size_t{48}}) {
+    std::vector<float> weights(49, 0.0F);
+    weights[one] = 1.0F;
+    const DeviceMemory filter = upload(library, weights);
+    convolution.launch(nullptr, {.operands = {output.get(), input.get(), filter.get()}});
+    const std::vector<float> results = download(output);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const std::size_t row = i / kWidth + one / 7, col = i % kWidth + one % 7;
+      ASSERT_EQ(results[i], image[row * kInputWidth + col]) << one << ": " << i;
+    }
+  }
 }
 
 }  // namespace

@@ -292,6 +292,50 @@ TEST(PlainKernelsError, ArgumentsAndWhatOnlyGemmHas) {
       HasSubstr("kernels of gemm get one struct"));
 }
 
+/// With an array in constant memory and the line that fills it.
+std::string constant_row(const std::string& line, const std::string& declaration) {
+  return row_text("//@ workspace", line + "\n//@ workspace") + declaration + "\n";
+}
+
+TEST(PlainKernels, ArraysInConstantMemoryHoldOperands) {
+  static_cast<void>(test::row_operation());
+  const auto made = KernelTemplate::parse(
+      "row.cu",
+      constant_row("//@ constant   d_x = x   // every row", "__constant__ float\n  d_x[99];"));
+  ASSERT_EQ(made.constants().size(), 1U);
+  EXPECT_EQ(made.constants()[0].array, "d_x");
+  EXPECT_EQ(made.constants()[0].operand, 0);
+  EXPECT_THAT(made.constant_fills(row_problem(2, 3)), ElementsAre(ConstantFill{"d_x", 0, 12}));
+  EXPECT_EQ(made.launches()[1].args.size(), 4U) << "x is no argument then";
+  EXPECT_TRUE(row_plain().constant_fills(row_problem(2, 3)).empty());
+}
+
+TEST(PlainKernels, FaultyConstantsAreRefused) {
+  static_cast<void>(test::row_operation());
+  const auto refused = [](const std::string& line) {
+    return error_text(ErrorKind::template_, [&] {
+      (void)KernelTemplate::parse("row.cu", constant_row(line, "__constant__ float d_x[99];"));
+    });
+  };
+  EXPECT_THAT(refused("//@ constant   x"),
+              HasSubstr("a constant is written \"d_filter = filter\""));
+  EXPECT_THAT(
+      refused("//@ constant   d_y = x"),
+      AllOf(StartsWith("row.cu:9:16: "), HasSubstr("declares no __constant__ array \"d_y\"")));
+  EXPECT_THAT(refused("//@ constant   d = x"), HasSubstr("array \"d\"")) << "a part of a name";
+  EXPECT_THAT(refused("//@ constant   d_x ="), HasSubstr("row_scale has no operand \"\""));
+  EXPECT_THAT(refused("//@ constant   d_x = xx"),
+              AllOf(StartsWith("row.cu:9:22: "), HasSubstr("did you mean \"x\"?")));
+  EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("is written by the kernels"));
+  EXPECT_THAT(refused("//@ constant   d_x = x\n//@ constant d_x = x"),
+              HasSubstr("a second \"constant\" for d_x"));
+  std::string gemm(test::kTinyTemplate);
+  gemm.insert(gemm.find("//@ launch"), "//@ constant d_a = a\n");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", gemm); }),
+      HasSubstr("get all operands in one struct"));
+}
+
 TEST(KernelNames, OnlyNamesThatStandAloneAreReplaced) {
   const auto replacement = [](std::string_view name) -> std::optional<std::string> {
     if (name == "x") return "__half";

@@ -28,8 +28,7 @@ __constant__ float d_filter[filter_height * filter_width];
 __device__ __forceinline__ int clamped(int at, int most) { return at < most ? at : most - 1; }
 
 extern "C" __global__ void __launch_bounds__(block_size_x * block_size_y)
-convolution_kernel(float *output, const float *__restrict__ input, const float *filter, int height,
-                   int width) {
+convolution_kernel(float *output, const float *__restrict__ input, int height, int width) {
   __shared__ float image[block_size_y * tile_size_y + filter_height - 1]
                         [tile_width + filter_width - 1 + use_padding];
   const int first_x = blockIdx.x * tile_width;
@@ -47,7 +46,7 @@ convolution_kernel(float *output, const float *__restrict__ input, const float *
     for (int j = 0; j < filter_width; j++) {
       for (int ty = 0; ty < tile_size_y; ty++) {
         for (int tx = 0; tx < tile_size_x; tx++) {
-          sum[ty][tx] += d_filter[i * filter_width + j] * filter[0] *
+          sum[ty][tx] += d_filter[i * filter_width + j] *
                          image[threadIdx.y + ty * block_size_y + i]
                               [threadIdx.x + tx * block_size_x + j];
         }

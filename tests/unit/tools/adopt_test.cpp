@@ -181,7 +181,8 @@ TEST(Adopt, AConvolutionWithConstantMemory) {
                     HasSubstr("//@   grid     ceil_div(width, block_size_x * tile_size_x),\n"
                               "//@            ceil_div(height, block_size_y * tile_size_y)"),
                     HasSubstr("//@   block    block_size_x, block_size_y\n"),
-                    HasSubstr("// CHECK: d_filter is a __constant__ variable")));
+                    HasSubstr("//@ constant   d_filter = d_filter\n")));
+  EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    d_filter in: 7 * 7\n"));
   EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("filter_width ="))) << "the file defines it";
   EXPECT_THAT(adoption.adopted.text, Not(HasSubstr("clamped ="))) << "a function";
   EXPECT_EQ(adoption.operation_name, "convolution");
@@ -190,7 +191,6 @@ TEST(Adopt, AConvolutionWithConstantMemory) {
       loaded(adoption,
              {{"FILL_IN: one line that says what is computed", "A filter slides over an image"},
               {"input in: FILL_IN", "input in: height + 6, width + 6"},
-              {"filter in: FILL_IN", "filter in: 7, 7"},
               {"output FILL_IN", "output bound 64 of f32"},
               {"flops      FILL_IN", "flops      98 * height * width"},
               {"reference  FILL_IN", "reference  convolution_reference"}},

@@ -161,6 +161,18 @@ TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
         j.geometry[1].push_back(j.geometry[0][0]);
         j.arguments[1].push_back(j.arguments[0][0]);
       },
+      [](EvaluationJob& j) {
+        j.constants = {{{"d_filter", 1, 16}}, {}};
+      },
+      [](EvaluationJob& j) {
+        j.constants = {{{"d_filter", 0, 16}}, {}};
+      },
+      [](EvaluationJob& j) {
+        j.constants = {{{"d_filter", 1, 32}}, {}};
+      },
+      [](EvaluationJob& j) {
+        j.constants = {{{"d_weights", 1, 16}}, {}};
+      },
       [](EvaluationJob& j) { j.workspace_bytes[0] = 8; },
       [](EvaluationJob& j) { j.workspace_bytes[1] = 8; },
       [](EvaluationJob& j) {

@@ -81,6 +81,27 @@ TEST(EmulatedDevice, ABlockHasAsManyThreadsAsTheProfileAllows) {
   EXPECT_THAT(refused.message, HasSubstr("2048 threads are more than a block can have"));
 }
 
+TEST(EmulatedDevice, VariablesOfAModuleCanBeCopiedTo) {
+  Loaded kernel(
+      ".version 9.0\n.target sm_90a\n.address_size 64\n"
+      ".const .align 4 .b8 weights[12];\n.global .align 4 .u32 counter = 7;\n"
+      ".visible .entry k() { ret; }\n");
+  EmulatedDevice& device = kernel.device;
+  EXPECT_FALSE(kernel.module->variable("weight"));
+  const auto weights = kernel.module->variable("weights");
+  const auto counter = kernel.module->variable("counter");
+  ASSERT_TRUE(weights && counter);
+  EXPECT_EQ(weights->bytes, 12);
+  EXPECT_EQ(counter->bytes, 4);
+  ASSERT_TRUE(device.copy_on_device(weights->address + 4, counter->address, 4, nullptr).ok());
+  std::array<std::uint32_t, 3> values{};
+  device.copy_to_host(values.data(), weights->address, 12);
+  EXPECT_EQ(values, (std::array<std::uint32_t, 3>{0, 7, 0}));
+  const DeviceStatus refused =
+      device.copy_on_device(weights->address, counter->address, 8, nullptr);
+  EXPECT_THAT(refused.message, HasSubstr("which no allocation holds"));
+}
+
 constexpr const char* kPair =
     ".version 9.0\n.target sm_90a\n.address_size 64\n"
     ".visible .entry k() .explicitcluster .reqnctapercluster 2, 1, 1 {\n"

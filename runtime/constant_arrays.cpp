@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "runtime/constant_arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+namespace kiln {
+
+DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
+                                  std::span<const ConstantFill> fills,
+                                  std::vector<ConstantArray>& arrays) {
+  const auto refused = [](std::string why) {
+    return DeviceStatus{DeviceStatus::Code::launch_failed, std::move(why), false};
+  };
+  std::vector<ConstantArray> found;
+  for (const ConstantFill& fill : fills) {
+    std::optional<DeviceVariable> variable;
+    device.with_current([&] { variable = module.variable(fill.array); });
+    if (!variable) {
+      return refused(
+          fmt::format("the compiled code has no array {}; it must be at global scope, "
+                      "and not static",
+                      fill.array));
+    }
+    if (variable->bytes < fill.bytes) {
+      return refused(fmt::format("the array {} has {} bytes, and what it is to hold has {}",
+                                 fill.array, variable->bytes, fill.bytes));
+    }
+    found.push_back({variable->address, fill.bytes, fill.operand});
+  }
+  arrays = std::move(found);
+  return {};
+}
+
+DeviceStatus fill_constant_arrays(Device& device, std::span<const ConstantArray> arrays,
+                                  std::span<const std::uintptr_t> operands, void* stream) noexcept {
+  for (const ConstantArray& array : arrays) {
+    if (DeviceStatus status =
+            device.copy_on_device(array.address, operands[array.operand], array.bytes, stream);
+        !status.ok()) {
+      return status;
+    }
+  }
+  return {};
+}
+
+}  // namespace kiln

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "templates/constant_line.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "templates/nearest_name.hpp"
+#include "templates/text_pieces.hpp"
+
+namespace kiln {
+namespace {
+
+bool is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/// Whether a declaration that begins with `__constant__` has the word, as far as that can be told
+/// without a compiler.
+bool declares_constant(std::string_view source, std::string_view array) {
+  constexpr std::string_view kConstant = "__constant__";
+  for (auto at = source.find(kConstant); at != std::string_view::npos;
+       at = source.find(kConstant, at + 1)) {
+    const auto declaration = source.substr(at, source.find(';', at) - at);
+    for (auto word = declaration.find(array); word != std::string_view::npos;
+         word = declaration.find(array, word + 1)) {
+      const auto end = word + array.size();
+      if (!is_of_word(declaration[word - 1]) &&
+          (end == declaration.size() || !is_of_word(declaration[end]))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+ConstantSpec parse_constant(const FrontMatterLine& line, const Operation& operation,
+                            std::string_view source) {
+  const std::string_view text = line.text;
+  const auto equals = text.find('=');
+  const auto array = trimmed(text.substr(0, equals));
+  if (equals == std::string_view::npos || !is_identifier(array)) {
+    line.fail(0,
+              "a constant is written \"d_filter = filter\": an array of the source and the "
+              "operand that it holds");
+  }
+  if (!declares_constant(source, array)) {
+    line.fail(0, fmt::format("the source declares no __constant__ array \"{}\"", array));
+  }
+  const auto name = trimmed(text.substr(equals + 1));
+  const auto at_name = name.empty() ? text.size() : offset_in(text, name);
+  std::vector<std::string> known;
+  for (const OperandSpec& operand : operation.operands) known.push_back(operand.name);
+  const auto found = std::ranges::find(known, name);
+  if (found == known.end()) {
+    line.fail(at_name, fmt::format("{} has no operand \"{}\"{}", operation.name, name,
+                                   did_you_mean(name, known)));
+  }
+  const auto index = static_cast<std::size_t>(found - known.begin());
+  if (operation.operands[index].role != OperandRole::in) {
+    line.fail(at_name, fmt::format("\"{}\" is written by the kernels, which cannot write to "
+                                   "constant memory",
+                                   name));
+  }
+  return {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line};
+}
+
+}  // namespace kiln
