@@ -23,6 +23,7 @@
 #include "tools/value_kinds.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -82,6 +83,7 @@ class Benchmark {
     request.tuned = problem;
     request.policy.cold = !options_.warm;
     request.strategy = default_strategy(device);
+    request.fill_waits = request.strategy == kGuided;
     request.candidate_timeout_s = default_candidate_timeout_s(device);
     request.templates = options_.selection.templates();
     const Work work = work_of(problem.problem);

@@ -20,6 +20,7 @@
 #include "tools/tune_report.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -83,6 +84,7 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   request.templates = split_list(options.templates);
   request.choices = parse_choices("--set", options.set);
   request.strategy = options.strategy.empty() ? default_strategy(device) : options.strategy;
+  request.fill_waits = request.strategy == kGuided;
   request.seed = options.seed;
   request.budget = budget_of(options);
   request.policy.cold = !options.warm;

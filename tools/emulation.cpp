@@ -4,6 +4,7 @@
 
 #include "runtime/device.hpp"
 #include "tools/output/trial_text.hpp"
+#include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
 
@@ -17,7 +18,7 @@ double default_candidate_timeout_s(const std::string& device) {
 }
 
 std::string default_strategy(const std::string& device) {
-  return names_emulated_device(device) ? "model" : "guided";
+  return names_emulated_device(device) ? "model" : std::string(kGuided);
 }
 
 std::unique_ptr<EmulatedDevice> open_emulated(const std::string& spec,

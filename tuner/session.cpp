@@ -15,6 +15,7 @@
 #include "tuner/session_resume.hpp"
 #include "tuner/session_search.hpp"
 #include "tuner/session_sharing.hpp"
+#include "tuner/session_variants.hpp"
 #include "tuner/stop_grace.hpp"
 #include "tuner/strategies/strategy.hpp"
 
@@ -45,6 +46,7 @@ class DeviceSession {
         cases_(verification_cases(request_.tuned, request_.thoroughness)),
         ledger_(context, space_, strategy_->canonical(), clock_),
         finalists_(context, ledger_),
+        variants_(context, space_, cases_),
         search_(context, clock_, ledger_, proposals_,
                 [this](const Proposal& proposal) { return prepare(proposal); }) {}
 
@@ -55,6 +57,8 @@ class DeviceSession {
   [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
   [[nodiscard]] bool make_ready();
   [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
+  [[nodiscard]] bool fills_waits() const;
+  [[nodiscard]] bool decide_variant();
   [[nodiscard]] bool claim(const CandidateKey& key);
   [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
   void give_up_hopeless();
@@ -70,6 +74,7 @@ class DeviceSession {
   std::vector<ProblemCase> cases_;
   SessionLedger ledger_;
   Finalists finalists_;
+  LaunchVariants variants_;
   std::set<std::string> given_up_;
   std::uint64_t elsewhere_ = 0;  ///< candidates measured by another session
   CandidateSearch search_;       ///< last: its threads use what is above
@@ -84,9 +89,13 @@ TuneResult DeviceSession::run() {
   if (search_.has_work()) {
     evaluator_.set_up(make_setup(request_, compiler_, evaluator_.info()));
     if (make_ready()) ledger_.enter("searching");
-    state = search_.run([this](const Proposal& proposal, const PreparedCandidate& prepared) {
-      return decide(proposal, prepared);
-    });
+    CandidateSearch::Meanwhile meanwhile;
+    if (fills_waits()) meanwhile = [this] { return decide_variant(); };
+    state = search_.run(
+        [this](const Proposal& proposal, const PreparedCandidate& prepared) {
+          return decide(proposal, prepared);
+        },
+        meanwhile);
   }
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
@@ -161,9 +170,25 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   const Trial& recorded = ledger_.record(std::move(trial));
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
-  if (eligible(recorded)) finalists_.keep(prepared);
+  if (eligible(recorded)) {
+    finalists_.keep(prepared);
+    variants_.keep(prepared, ledger_);
+  }
   give_up_hopeless();
   return true;
+}
+
+/// What is tried in spare time depends on how long compilers take, so a session that is to try the
+/// same in every run, or just so much, has none.
+bool DeviceSession::fills_waits() const {
+  return request_.fill_waits && request_.budget.candidates == 0 &&
+         context_.provenance == Provenance::measured;
+}
+
+/// False if there was none, or the session's end came first.
+bool DeviceSession::decide_variant() {
+  const auto prepared = variants_.next(ledger_, proposals_);
+  return prepared && decide({prepared->candidate, Proposal::Origin::variant}, *prepared);
 }
 
 /// Notes the attempt; false if another session that shares the database has the candidate.

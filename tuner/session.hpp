@@ -41,6 +41,9 @@ struct TuneRequest {
   int compile_threads = 0;  ///< 0: one per core
   double candidate_timeout_s = 10.0;
   bool again = false;  ///< measure candidates that already have an outcome
+  /// Try other launches of the best codes while compilers are busy, if a time is all that limits
+  /// the session and the device measures.
+  bool fill_waits = false;
   Thoroughness thoroughness = Thoroughness::full;
 };
 
@@ -165,5 +168,13 @@ struct PreparedCandidate {
                                                   const std::vector<ProblemCase>& cases,
                                                   Admission admission = Admission::runnable,
                                                   CodeKind code = CodeKind::cubin);
+
+/// The same for a configuration that differs from a prepared one only in what is known at launch:
+/// nothing is compiled. Precondition: the configuration is valid for the problem.
+[[nodiscard]] PreparedCandidate prepare_variant(const PreparedCandidate& prepared,
+                                                const Config& config, const Catalog& catalog,
+                                                const DeviceLimits& limits,
+                                                const std::vector<ProblemCase>& cases,
+                                                CodeKind code);
 
 }  // namespace kiln

@@ -164,6 +164,17 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
   }
 }
 
+/// Gives a candidate that was compiled and admitted its job.
+void complete(PreparedCandidate& prepared, CodeKind code) {
+  if (prepared.outcome != Outcome::ok) {
+    prepared.job = {};
+    return;
+  }
+  prepared.job.label = candidate_text(prepared.candidate);
+  prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
+  prepared.code_digest = run_digest(code, prepared.job);
+}
+
 }  // namespace
 
 PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& catalog,
@@ -187,14 +198,30 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
     prepared.outcome = at_fault;
     prepared.message = error.what();
   }
-  if (prepared.outcome == Outcome::ok) {
-    prepared.job.label = candidate_text(candidate);
-    prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
-    prepared.code_digest = run_digest(code, prepared.job);
-  } else {
-    prepared.job = {};
-  }
+  complete(prepared, code);
   return prepared;
+}
+
+PreparedCandidate prepare_variant(const PreparedCandidate& prepared, const Config& config,
+                                  const Catalog& catalog, const DeviceLimits& limits,
+                                  const std::vector<ProblemCase>& cases, CodeKind code) {
+  PreparedCandidate variant;
+  variant.candidate = {prepared.candidate.template_name, config};
+  variant.rendered = prepared.rendered;
+  variant.rendered.config = config;
+  variant.compiled = prepared.compiled;
+  const KernelTemplate& kernel_template = catalog.at(variant.candidate.template_name);
+  try {
+    plan_cases(kernel_template, config, limits, cases, variant.job);
+    // The code was admitted before.
+    inspect(variant, kernel_template, limits, Admission::runnable);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::template_) throw;
+    variant.outcome = Outcome::out_of_resources;
+    variant.message = error.what();
+  }
+  complete(variant, code);
+  return variant;
 }
 
 }  // namespace kiln

@@ -88,9 +88,13 @@ std::optional<Proposal> ProposalQueue::next() {
     if (out_.insert(proposal.candidate).second) return proposal;
   }
   while (auto candidate = strategy_.propose()) {
-    if (!out_.contains(*candidate)) return Proposal{std::move(*candidate)};
+    if (out_.insert(*candidate).second) return Proposal{std::move(*candidate)};
   }
   return std::nullopt;
+}
+
+bool ProposalQueue::take(const Candidate& candidate) {
+  return out_.insert(candidate).second;
 }
 
 CandidateSearch::CandidateSearch(const SessionContext& context, const BudgetClock& clock,
@@ -117,18 +121,18 @@ void CandidateSearch::fill() {
   }
 }
 
-std::string CandidateSearch::run(const Consume& consume) {
-  const std::string state = consume_all(consume);
+std::string CandidateSearch::run(const Consume& consume, const Meanwhile& meanwhile) {
+  const std::string state = consume_all(consume, meanwhile);
   // What is still in the pool would only take CPU time from the phases to come.
   pool_.close();
   return state;
 }
 
-std::string CandidateSearch::consume_all(const Consume& consume) {
+std::string CandidateSearch::consume_all(const Consume& consume, const Meanwhile& meanwhile) {
   while (true) {
     fill();
     if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";
-    while (!wait_for_result()) {
+    while (!wait_for_result(meanwhile)) {
       if (must_end()) return end_state();
     }
     if (must_end()) return end_state();
@@ -145,8 +149,10 @@ void CandidateSearch::abandon(const std::string& template_name) {
   proposals_.abandon(template_name);
 }
 
-/// Waits a moment for the pool; keeps the observer informed meanwhile.
-bool CandidateSearch::wait_for_result() {
+/// Waits a moment for the pool, or does something else; keeps the observer informed.
+bool CandidateSearch::wait_for_result(const Meanwhile& meanwhile) {
+  if (pool_.wait_for_next(std::chrono::milliseconds{0})) return true;
+  if (meanwhile && meanwhile()) return false;
   if (pool_.wait_for_next(kWaitSlice)) return true;
   const double silent_s = clock_.elapsed_s() - ledger_.progress().elapsed_s;
   if (silent_s >= kReportEverySeconds) ledger_.report();

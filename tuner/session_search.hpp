@@ -21,6 +21,7 @@ struct Proposal {
     unfinished,  ///< on the device when an earlier run was killed
     standard,    ///< default configuration of its template
     strategy,
+    variant,  ///< of a good one, tried while code is being compiled
   };
   Candidate candidate;
   Origin origin = Origin::strategy;
@@ -38,13 +39,15 @@ class ProposalQueue {
   /// No more candidates of that template.
   void abandon(const std::string& template_name);
   [[nodiscard]] std::optional<Proposal> next();
+  /// Takes a candidate out of turn; false if it was proposed or excluded before.
+  [[nodiscard]] bool take(const Candidate& candidate);
 
  private:
   void leave_out_slow(const StrategyInput& input);
 
   Strategy& strategy_;
   std::deque<Proposal> first_;
-  std::set<Candidate> out_;  ///< proposed here or excluded, which the strategy may not know
+  std::set<Candidate> out_;  ///< proposed, taken or excluded
   std::set<std::string> abandoned_;
 };
 
@@ -55,6 +58,8 @@ class CandidateSearch {
   using Prepare = std::function<PreparedCandidate(const Proposal&)>;
   /// Decides the candidate and records its outcome; false if the session's end came first.
   using Consume = std::function<bool(const Proposal&, const PreparedCandidate&)>;
+  /// Decides a candidate that needs no compiler; false if there is none. Empty: there never is.
+  using Meanwhile = std::function<bool()>;
 
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
                   ProposalQueue& proposals, Prepare prepare);
@@ -64,13 +69,14 @@ class CandidateSearch {
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
   /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
-  [[nodiscard]] std::string run(const Consume& consume);
+  /// `meanwhile` is called as long as the compilers have nothing ready.
+  [[nodiscard]] std::string run(const Consume& consume, const Meanwhile& meanwhile = {});
   /// Candidates of that template are dropped from now on, in the pool as well.
   void abandon(const std::string& template_name);
 
  private:
-  [[nodiscard]] std::string consume_all(const Consume& consume);
-  [[nodiscard]] bool wait_for_result();
+  [[nodiscard]] std::string consume_all(const Consume& consume, const Meanwhile& meanwhile);
+  [[nodiscard]] bool wait_for_result(const Meanwhile& meanwhile);
   [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
   [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
 

@@ -42,6 +42,8 @@ struct ToyTemplate {
   std::vector<std::string> costs = {};        ///< "fp32 = x * k"
   std::vector<std::string> preferences = {};  ///< "x >= 2"
   std::string priority = "";                  ///< "" for no such line
+  /// Tunables that are known only at launch.
+  std::vector<std::pair<std::string, std::vector<std::int64_t>>> at_launch = {};
 
   [[nodiscard]] std::string source() const {
     std::string text = fmt::format(
@@ -57,13 +59,20 @@ struct ToyTemplate {
         "{3}\n\n"
         "struct {0}_config {{  //@ config\n",
         name, requirement, block, smem);
-    for (const auto& [tunable, values] : tunables) {
-      text += fmt::format("  int {};  //@ tune {}*", tunable, values.front());
-      for (std::size_t i = 1; i < values.size(); ++i) text += fmt::format(" {}", values[i]);
-      text += "\n";
+    const auto add_fields = [&](const auto& fields) {
+      for (const auto& [tunable, values] : fields) {
+        text += fmt::format("  int {};  //@ tune {}*", tunable, values.front());
+        for (std::size_t i = 1; i < values.size(); ++i) text += fmt::format(" {}", values[i]);
+        text += "\n";
+      }
+      text += "};\n";
+    };
+    add_fields(tunables);
+    if (!at_launch.empty()) {
+      text += fmt::format("struct {}_launch {{  //@ at launch\n", name);
+      add_fields(at_launch);
     }
     text += fmt::format(
-        "}};\n"
         "template <{0}_config C, class A, class B, class CIn, class D, class Acc>\n"
         "__global__ void {0}(const kiln::GemmArgs args) {{}}\n",
         name);

@@ -29,7 +29,7 @@ struct StrategyRow {
 // By name. Each is defined in the file of its name, which the build finds without a list; guided
 // is local search, too.
 constexpr StrategyRow kStrategies[] = {
-    {"exhaustive", make_exhaustive}, {"guided", make_guided}, {"local", make_local},
+    {"exhaustive", make_exhaustive}, {kGuided, make_guided},  {"local", make_local},
     {"model", make_model},           {"random", make_random},
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cache/records.hpp"
@@ -51,6 +52,9 @@ struct Stretch {
 
 /// The search space as its templates prefer it: first what they prefer of each part, then the rest.
 [[nodiscard]] std::vector<std::vector<Stretch>> stretches(const SearchSpace& space);
+
+/// The strategy that suits devices which measure.
+inline constexpr std::string_view kGuided = "guided";
 
 /// Makes the strategy of that name. Throws Error(usage) that lists the names for an unknown one.
 [[nodiscard]] std::unique_ptr<Strategy> make_strategy(const std::string& name,

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What a session tries while it would wait for a compiler.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "tests/unit/tuner/session_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::Lt;
+using ::testing::Pair;
+using ::testing::SizeIs;
+using ::testing::UnorderedElementsAre;
+
+/// The toy has codes x = 0 to 2, launched with g and h = 0 or 1. Those of x = 1 and 2 take their
+/// time to compile.
+class LaunchVariantsTest : public SessionTest {
+ protected:
+  LaunchVariantsTest() {
+    ToyTemplate toy{"variant_toy", {{"x", {0, 1, 2}}}};
+    toy.at_launch = {{"g", {0, 1}}, {"h", {0, 1}}};
+    catalog = catalog_with(folder, {toy});
+    request.templates = {"variant_toy"};
+    request.strategy = "random";
+    request.compile_threads = 1;
+    request.seed = 4;  // what is proposed first has a code to wait for, and few other launches
+    request.budget.seconds = 60.0;
+    request.fill_waits = true;
+    compiler = std::make_shared<FakeCompiler>([](const CompileRequest& compile) {
+      const auto& names = compile.name_expressions;
+      if (!names.empty() && names[0].starts_with("variant_toy") &&
+          config_value(names[0], "x") > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+      }
+      return FakeCompilation{};
+    });
+  }
+
+  /// Runs a session in which a candidate takes what `time_ns` says of g and h. Returns g and h of
+  /// what was run before there was any other code than that of x = 0.
+  std::vector<std::pair<int, int>> first_launches(const std::function<double(int, int)>& time_ns) {
+    ScriptedEvaluator evaluator([&](const EvaluationJob& job) {
+      const auto value = [&](const char* name) {
+        return static_cast<int>(label_value(job.label, name));
+      };
+      return passed_in(time_ns(value("g"), value("h")) + 10.0 * value("x"));
+    });
+    const TuneResult result = run(evaluator);
+    EXPECT_EQ(result.session.state, "complete");
+    std::vector<std::string> labels = evaluator.evaluated();
+    EXPECT_THAT(labels, SizeIs(12));
+    EXPECT_THAT(std::set<std::string>(labels.begin(), labels.end()), SizeIs(12)) << "none twice";
+    std::vector<std::pair<int, int>> launches;
+    for (const std::string& label : labels) {
+      if (label_value(label, "x") != 0) break;
+      launches.emplace_back(label_value(label, "g"), label_value(label, "h"));
+    }
+    return launches;
+  }
+};
+
+TEST_F(LaunchVariantsTest, AreRunMeanwhile) {
+  EXPECT_THAT(first_launches([](int g, int h) { return 1000.0 - 10.0 * g - h; }),
+              UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(0, 1), Pair(1, 1)));
+}
+
+TEST_F(LaunchVariantsTest, OnesOfCandidatesFarBehindAreNot) {
+  EXPECT_THAT(first_launches([](int g, int h) { return g + h == 0 ? 1000.0 : 2000.0; }),
+              UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(0, 1)));
+}
+
+TEST_F(LaunchVariantsTest, NothingIsWhereSessionsAreNotToDependOnCompilers) {
+  const auto time_ns = [](int g, int h) { return 1000.0 - 10.0 * g - h; };
+  request.fill_waits = false;
+  EXPECT_THAT(first_launches(time_ns), SizeIs(Lt(4U)));
+}
+
+TEST_F(LaunchVariantsTest, NothingIsWhereCandidatesAreCounted) {
+  request.budget.candidates = 12;
+  ScriptedEvaluator evaluator([](const EvaluationJob&) { return passed_in(1000.0); });
+  EXPECT_EQ(run(evaluator).progress.done, 12U);
+}
+
+}  // namespace
+}  // namespace kiln::testing

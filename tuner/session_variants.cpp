@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/session_variants.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "runtime/model/static_model.hpp"
+#include "tuner/strategies/strategy.hpp"
+
+namespace kiln {
+namespace {
+
+/// So many of the best are varied, if they are not further behind than a launch can make up for.
+constexpr std::size_t kVaried = 8;
+constexpr double kMostBehind = 1.15;
+/// By the static model, which is wrong by that much at times.
+constexpr double kMostSlower = 1.25;
+
+Candidate candidate_of_trial(const Trial& trial) {
+  return {trial.key.template_name, trial.key.config};
+}
+
+}  // namespace
+
+LaunchVariants::LaunchVariants(const SessionContext& context, const SearchSpace& space,
+                               const std::vector<ProblemCase>& cases)
+    : context_(context),
+      space_(space),
+      cases_(cases),
+      profile_(profile_for(context.limits, context.device)) {}
+
+/// The same for candidates that differ only in how they are launched.
+std::string LaunchVariants::code_of(const Candidate& candidate) const {
+  const KernelTemplate& kernel_template = context_.catalog.at(candidate.template_name);
+  return candidate_text({candidate.template_name, kernel_template.compiled_part(candidate.config)});
+}
+
+void LaunchVariants::keep(const PreparedCandidate& prepared, const SessionLedger& ledger) {
+  known_.insert_or_assign(code_of(prepared.candidate), prepared);
+  std::set<std::string> of_best;
+  for (const Trial& leader : ledger.leaders(kVaried)) {
+    of_best.insert(code_of(candidate_of_trial(leader)));
+  }
+  std::erase_if(known_, [&](const auto& known) { return !of_best.contains(known.first); });
+}
+
+/// One step from the candidate, the most promising first.
+std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
+                                                const std::string& code) const {
+  const SearchSpace::Part* const part = space_.find(candidate.template_name);
+  if (part == nullptr) return {};
+  const auto expected_ns = [&](const Config& config) {
+    return static_time_ns(*part->kernel_template, config, context_.problem, profile_).value_or(0.0);
+  };
+  const double most_ns = kMostSlower * expected_ns(candidate.config);
+  std::vector<std::pair<double, Config>> found;
+  for (Config& config : part->space.neighbours(candidate.config)) {
+    if (code_of({candidate.template_name, config}) != code) continue;
+    const double time_ns = expected_ns(config);
+    if (time_ns <= most_ns) found.emplace_back(time_ns, std::move(config));
+  }
+  std::ranges::stable_sort(found, {}, &std::pair<double, Config>::first);
+  std::vector<Config> configs;
+  for (auto& [time_ns, config] : found) configs.push_back(std::move(config));
+  return configs;
+}
+
+std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledger,
+                                                      ProposalQueue& proposals) const {
+  for (const Trial& leader : ledger.leaders(kVaried)) {
+    if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
+    const Candidate candidate = candidate_of_trial(leader);
+    const std::string code = code_of(candidate);
+    const auto known = known_.find(code);
+    // What an earlier session measured would have to be compiled.
+    if (known == known_.end()) continue;
+    for (const Config& config : launches_of(candidate, code)) {
+      if (!proposals.take({candidate.template_name, config})) continue;
+      return prepare_variant(known->second, config, context_.catalog, context_.limits, cases_,
+                             context_.code);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace kiln
