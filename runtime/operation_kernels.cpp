@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -16,26 +17,22 @@
 namespace kiln::detail {
 namespace {
 
-/// Bytes of an operand of a checked problem: all its extents have values.
-std::int64_t bytes_of_operand(const OperandSpec& operand, const Problem& problem,
-                              const std::vector<std::int64_t>& values) {
-  std::int64_t bytes = size_bytes(problem.type(operand.name).value());
-  for (const Expression& extent : operand.extents) bytes *= extent.evaluate(values).value();
-  return bytes;
-}
-
-std::unique_ptr<const OperationEntry> make_operation_entry(const Problem& problem,
+/// `asked` is the problem as an application describes it, without sizes that have a default.
+std::unique_ptr<const OperationEntry> make_operation_entry(const OperationProblem& asked,
+                                                           const Problem& problem,
                                                            KernelEntry common) {
   const Operation& operation = *find_operation(problem.operation);
-  auto entry = std::make_unique<OperationEntry>(
-      std::move(common), OperationKey(OperationProblem{problem.operation, problem.sizes,
-                                                       problem.types, problem.traits}));
+  auto entry = std::make_unique<OperationEntry>(std::move(common), OperationKey(asked));
   entry->operation = &operation;
   const std::vector<std::int64_t> values = operation.whole_values(problem);
   for (const OperandSpec& operand : operation.operands) {
     OperandRule& rule = entry->operands.emplace_back();
     rule.takes_part = !operand.when || operand.when->evaluate(values).value() != 0;
-    rule.bytes = rule.takes_part ? bytes_of_operand(operand, problem, values) : 0;
+    if (!rule.takes_part) continue;
+    const OperandLayout layout = layout_of(operand, values);
+    const int element = size_bytes(problem.type(operand.name).value());
+    rule.bytes = layout.elements() * element;
+    rule.alignment = static_cast<std::size_t>(std::max(layout.alignment, element));
   }
   for (const ScalarSpec& scalar : operation.scalars) entry->scalars.push_back(rule_of(scalar));
   return entry;
@@ -95,7 +92,7 @@ const OperationEntry* OperationKernels::load(const OperationProblem& asked) {
   loader_.load({problem, operation_tuner_words(problem),
                 [&] { return (entry = table_.find(request)) != nullptr; },
                 [&](KernelEntry common) {
-                  entry = table_.publish(make_operation_entry(problem, std::move(common)));
+                  entry = table_.publish(make_operation_entry(asked, problem, std::move(common)));
                 }});
   return entry;
 }

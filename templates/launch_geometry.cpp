@@ -73,7 +73,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
   const auto& values = bound.values;
   const Operation& operation = *find_operation(operation_);
   LaunchValues at_launch;
-  if (!operation.reference) {
+  if (!operation.is_declared()) {
     for (const auto& field : launch_fields_) {
       at_launch.items[at_launch.count++] = field_value(field, config, values);
     }
@@ -136,7 +136,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
 std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
                                                          const Problem& problem,
                                                          const DeviceLimits& limits) const {
-  if (!find_operation(operation_)->reference) return {};
+  if (!find_operation(operation_)->is_declared()) return {};
   const Bound bound{config, problem, bind(config, problem, limits)};
   std::vector<ArgumentPlan> plans;
   for (const LaunchSpec& launch : launches_) {

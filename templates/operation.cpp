@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "kiln/error.hpp"
 
@@ -80,6 +81,38 @@ std::string_view to_string(FillSpec::Kind kind) {
       return "sorted";
   }
   return "";
+}
+
+OperandLayout layout_of(const OperandSpec& operand, const std::vector<std::int64_t>& values) {
+  OperandLayout layout;
+  for (const Expression& extent : operand.extents) {
+    const bool is_innermost = &extent == &operand.extents.back();
+    (is_innermost ? layout.cols : layout.rows) *= extent.evaluate(values).value();
+  }
+  layout.ld = operand.ld ? operand.ld->evaluate(values).value() : layout.cols;
+  if (operand.align) layout.alignment = static_cast<int>(operand.align->evaluate(values).value());
+  return layout;
+}
+
+std::vector<NamedValue> Operation::with_defaults(std::vector<NamedValue> given) const {
+  std::vector<NamedValue> all;
+  // What a default may mention: the names that come before it in names().
+  std::vector<std::int64_t> known(kDTypeNames.size());
+  std::iota(known.begin(), known.end(), 0);
+  for (const SizeSpec& size : sizes) {
+    const auto found = std::ranges::find(given, size.name, &NamedValue::name);
+    if (found != given.end()) {
+      all.push_back(*found);
+      given.erase(found);
+    } else {
+      const auto value = size.value ? size.value->evaluate(known) : std::nullopt;
+      if (!value) break;  // check() names what is missing
+      all.push_back({size.name, *value});
+    }
+    known.push_back(all.back().value);
+  }
+  all.insert(all.end(), given.begin(), given.end());
+  return all;
 }
 
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {

@@ -22,7 +22,7 @@ struct LastEnumerator<FillSpec::Kind> {
 };
 template <>
 struct LastEnumerator<RightSpec::Kind> {
-  static constexpr RightSpec::Kind value = RightSpec::Kind::within;
+  static constexpr RightSpec::Kind value = RightSpec::Kind::checker;
 };
 template <>
 struct LastEnumerator<NumberType> {
@@ -73,8 +73,9 @@ KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
-KILN_WIRE_FIELDS(ReferencePlan, argument, rules, scalars, scalars_text, integer_range,
-                 deterministic)
+KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
+KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, checker, parts, rules,
+                 scalars, scalars_text, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,

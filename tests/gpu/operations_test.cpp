@@ -35,7 +35,7 @@ class GpuOperations : public GpuTest {
     const Catalog catalog = Catalog::with_directories({example_folder(folder)});
     for (const KernelTemplate& kernel : catalog.templates()) {
       const Operation& operation = *find_operation(kernel.operation());
-      if (!operation.reference) continue;  // built in
+      if (!operation.is_declared()) continue;  // built in
       const Problem problem = problem_of(operation, sizes, type_choices_of(kernel, false).front());
       bench_->set_up(problem);
       const ParamSpace space = kernel.space(problem, bench_->info().limits);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What declarations can say and no example says: see mix_rows/mix_rows.cu.
+// What declarations can say and no example says (see mix_rows/mix_rows.cu and
+// greatest/greatest.cu), and what few say.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,8 +22,10 @@
 namespace kiln::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+const char* const kGreatest = KILN_SOURCE_DIR "/tests/compile/operations/greatest";
 const char* const kMixRows = KILN_SOURCE_DIR "/tests/compile/operations/mix_rows";
 
 class OperationFeatures : public ::testing::Test {
@@ -38,7 +41,8 @@ class OperationFeatures : public ::testing::Test {
   /// Judges the default configuration of a template, after changes of its folder's files: every
   /// `from` in them becomes `to`.
   Judged judge_changed(const std::string& folder, const std::string& kernel, const Sizes& sizes,
-                       const std::vector<std::pair<std::string, std::string>>& changes) {
+                       const std::vector<std::pair<std::string, std::string>>& changes,
+                       const std::vector<NamedValue>& traits = {}) {
     const TempFolder copy;
     std::filesystem::copy(folder, copy.path());
     std::set<std::string> found;
@@ -57,8 +61,6 @@ class OperationFeatures : public ::testing::Test {
     const Catalog catalog = Catalog::with_directories({copy.path().string()});
     const KernelTemplate& changed = catalog.at(kernel);
     const Operation& operation = *find_operation(changed.operation());
-    std::vector<NamedValue> traits;
-    for (const std::string& name : operation.trait_names) traits.push_back({name, 0});
     const Problem problem =
         problem_of(operation, sizes, type_choices_of(changed, false).front(), traits);
     bench_->set_up(problem);
@@ -117,6 +119,91 @@ TEST_F(OperationFeatures, RunsMayDifferWhereTheOperationSaysSo) {
   };
   EXPECT_THAT(judge("strict_softmax", "").message, HasSubstr("two runs differ"));
   EXPECT_EQ(judge("loose_softmax", "//@ deterministic 0\n").complaint(), "");
+}
+
+TEST_F(OperationFeatures, OperandsLieApartAndStartAnywhere) {
+  const Catalog catalog = Catalog::with_directories({example_folder("operations/transpose")});
+  const KernelTemplate& kernel = catalog.at("transpose_tile");
+  for (const DType type : {DType::f32, DType::f16}) {
+    const Problem problem = problem_of(
+        *find_operation("transpose"), {{"rows", 40}, {"cols", 24}, {"ldx", 28}, {"ldy", 48}},
+        {{"x", type}, {"y", type}}, {{"align_x", 4}, {"align_y", 8}});
+    bench_->set_up(problem);
+    for (const Config& config : covering_configs(kernel.space(problem, bench_->info().limits), 3)) {
+      const Judged judged = bench_->judge(catalog, {"transpose_tile", config});
+      EXPECT_EQ(judged.complaint(), "") << problem.canonical() << " " << config.canonical();
+    }
+  }
+}
+
+TEST_F(OperationFeatures, FaultsOfLayoutsAreFound) {
+  const auto judge = [&](const std::string& from, const std::string& to) {
+    return judge_changed(example_folder("operations/transpose"), "transpose_tile",
+                         {{"rows", 40}, {"cols", 24}}, {{from, to}}, {{"align_x", 4}});
+  };
+  EXPECT_THAT(judge("x + from_row * ld + from_col", "x + from_row * cols + from_col").complaint(),
+              AllOf(HasSubstr("rows=33 cols=65 ldx=70 ldy=40"), HasSubstr("elements wrong")));
+  EXPECT_THAT(judge("load_elements = max(min(vector_bytes, align_x) / x_bytes, 1)",
+                    "load_elements = vector_bytes / x_bytes")
+                  .complaint(),
+              HasSubstr("misaligned"));
+  EXPECT_THAT(judge("  __syncthreads();\n", "  __syncthreads();\n  if (ldy > rows) to[rows] = 0;\n")
+                  .complaint(),
+              HasSubstr("into the padding of y"));
+}
+
+TEST_F(OperationFeatures, AnyOfManyRightResultsPasses) {
+  const Catalog catalog = Catalog::with_directories({kGreatest});
+  const KernelTemplate& kernel = catalog.at("greatest_rows");
+  for (const Types& types : type_choices_of(kernel, true)) {
+    const Problem problem =
+        problem_of(*find_operation("greatest"), {{"rows", 50}, {"cols", 70}}, types);
+    bench_->set_up(problem);
+    for (const Config& config : covering_configs(kernel.space(problem, bench_->info().limits), 2)) {
+      EXPECT_EQ(bench_->judge(catalog, {"greatest_rows", config}).complaint(), "")
+          << problem.canonical() << " " << config.canonical();
+    }
+  }
+}
+
+TEST_F(OperationFeatures, CheckersFindFaults) {
+  const auto judge = [&](const std::string& from, const std::string& to) {
+    return judge_changed(kGreatest, "greatest_rows", {{"rows", 50}, {"cols", 70}}, {{from, to}});
+  };
+  EXPECT_THAT(judge("place[row] = mine;", "place[row] = row == 5 ? cols : mine;").complaint(),
+              HasSubstr("rows=7 cols=33 ldx=40 (normal data): row 0 column 5: 33, which "
+                        "greatest_checker refuses; 1 elements wrong"));
+  EXPECT_THAT(judge("static_cast<float>(from[mine])) mine = i;",
+                    "static_cast<float>(from[mine]) && i != 32) mine = i;")
+                  .complaint(),
+              HasSubstr("which greatest_checker refuses"));
+}
+
+TEST_F(OperationFeatures, WhatIsTooLargeIsCheckedInPart) {
+  const auto judge_greatest = [&](const std::string& name, const std::string& value) {
+    return judge_changed(kGreatest, "greatest_rows", {{"rows", 512}, {"cols", 16}},
+                         {{"//@ operation  greatest", "//@ operation  " + name},
+                          {"//@ flops      rows * cols", "//@ flops      rows * cols * 4096"},
+                          {"place[row] = mine;", "place[row] = " + value + ";"}});
+  };
+  const Judged right = judge_greatest("greatest_of_many", "mine");
+  EXPECT_EQ(right.complaint(), "");
+  EXPECT_EQ(right.evidence, "compared in 32 of 512 rows");
+  EXPECT_THAT(judge_greatest("greatest_of_many", "row == 511 ? -1 : mine").complaint(),
+              HasSubstr("row 0 column 511: -1, which greatest_checker refuses; 1 elements wrong"));
+
+  const auto judge_softmax = [&](const std::string& name, const std::string& factor) {
+    return judge_changed(
+        example_folder("operations/softmax"), "softmax_warp", {{"rows", 600}, {"cols", 32}},
+        {{"//@ operation  softmax", "//@ operation  " + name},
+         {"//@ flops      5 * rows", "//@ independent rows\n//@ flops      1000 * rows"},
+         {"const X* from = x + row * cols;", "const X* from = x + row * cols;\n" + factor}});
+  };
+  const Judged rows = judge_softmax("softmax_of_many", "");
+  EXPECT_EQ(rows.complaint(), "");
+  EXPECT_EQ(rows.evidence, "compared in 64 of 600 rows");
+  EXPECT_THAT(judge_softmax("softmax_of_many", "  if (row == 599) scale *= 2.0f;").complaint(),
+              AllOf(HasSubstr("rows=600 cols=32"), HasSubstr("row 599 column")));
 }
 
 /// The code of a document between a line of "```cuda" and one of "```", of which `first` is part of
