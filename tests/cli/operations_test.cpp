@@ -64,6 +64,35 @@ TEST(Operations, OneOfAUserIsExplained) {
   EXPECT_EQ(json["reference"]["args"], "x.f64, y.f64, rows, cols, scale");
 }
 
+TEST(Operations, RowsThatLieApartAreExplained) {
+  const Sandbox sandbox;
+  const Words path{"--template-path", KILN_SOURCE_DIR "/examples/operations/transpose"};
+  expect_golden("operations_transpose", sandbox,
+                sandbox.run(with({"operations", "transpose"}, path)));
+  const auto json =
+      nlohmann::json::parse(sandbox.run(with({"operations", "transpose", "--json"}, path)).out);
+  EXPECT_FALSE(json["sizes"][0].contains("default"));
+  EXPECT_EQ(json["sizes"][2]["default"], "cols");
+  EXPECT_EQ(json["operands"][0]["ld"], "ldx");
+  EXPECT_EQ(json["operands"][0]["align"], "align_x");
+  EXPECT_FALSE(json["reference"].contains("checker"));
+}
+
+TEST(Operations, CheckersAndPartsAreExplained) {
+  const Sandbox sandbox;
+  const Words path{"--template-path", KILN_SOURCE_DIR "/tests/compile/operations/greatest"};
+  expect_golden("operations_greatest", sandbox,
+                sandbox.run(with({"operations", "greatest"}, path)));
+  const auto json =
+      nlohmann::json::parse(sandbox.run(with({"operations", "greatest", "--json"}, path)).out);
+  const auto& reference = json["reference"];
+  EXPECT_FALSE(reference.contains("kernel")) << "a checker judges all results";
+  EXPECT_EQ(reference["checker"]["kernel"], "greatest_checker<x>");
+  EXPECT_EQ(reference["checker"]["args"], "x, place, rows, cols, ldx, wrong, first_wrong");
+  EXPECT_EQ(reference["independent"], "rows");
+  EXPECT_EQ(reference["right"]["place"], "checker");
+}
+
 TEST(Operations, AFaultyDeclarationIsExplained) {
   const Sandbox sandbox;
   sandbox.write("bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");

@@ -143,6 +143,7 @@ __global__ void row_sums_first(const X* x, float* sums, int rows, int cols) {}
 TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
   std::ofstream(template_path_.front() + "/row_pitch.cu") << kRowPitch;
   std::ofstream(template_path_.front() + "/row_pitch_one.cu") << kRowPitchTemplate;
+  catalog_ = Catalog::with_directories(template_path_);
   const Library library = open_with_kernels();
   OperationProblem problem{
       "row_pitch", {{"rows", 2}, {"cols", 3}}, {{"x", DType::f32}, {"y", DType::f32}}};
