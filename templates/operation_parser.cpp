@@ -150,7 +150,8 @@ class OperationParser {
   void read_names() {
     for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
     for_each("size", [this](const FrontMatterLine& line) {
-      declare(line);
+      const std::string_view text = line.text;
+      declare(line, std::string(trimmed(text.substr(0, text.find_first_of(" \t\r=")))));
       result_.sizes.push_back(parse_size(line, result_.names_));
       result_.size_names.push_back(result_.sizes.back().name);
       result_.names_.intern(result_.sizes.back().name);

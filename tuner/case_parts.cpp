@@ -24,14 +24,16 @@ double most_work(std::int64_t most_products) {
 
 CaseParts plan_parts(const Operation& operation, const ProblemCase& one,
                      std::int64_t most_products) {
-  if (operation.independent.empty()) return {};
+  const double most = most_work(most_products);
+  if (operation.independent.empty() || one.products <= most) return {};
   CaseParts parts;
   parts.size = operation.independent;
   parts.extent = one.problem.size(parts.size).value();
-  const double affordable =
-      static_cast<double>(parts.extent) * most_work(most_products) / one.products;
-  if (affordable >= static_cast<double>(parts.extent)) return {};
-  parts.length = std::max<std::int64_t>(static_cast<std::int64_t>(affordable) / kParts, 1);
+  const double affordable = static_cast<double>(parts.extent) * most / one.products;
+  // The kernels may rely on what the declaration says of the size.
+  const auto spec = std::ranges::find(operation.sizes, parts.size, &SizeSpec::name);
+  parts.length =
+      std::max({static_cast<std::int64_t>(affordable) / kParts, spec->least, std::int64_t{1}});
   if (parts.length * kParts >= parts.extent) return {};
   for (std::size_t i = 0; i < one.operands.size(); ++i) {
     const OperandSpec& spec = operation.operands[i];

@@ -152,6 +152,7 @@ WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Run
     }
     total.compared += elements;
     total.found.failures += found.failures;
+    total.found.unbounded += found.unbounded;
     total.found.worst_ratio = std::max(total.found.worst_ratio, found.worst_ratio);
   }
   return total;

@@ -71,6 +71,11 @@ const JudgeKernel& first_judge(const Operation& operation) {
   return operation.reference ? *operation.reference : *operation.checker;
 }
 
+std::string_view judges_text(const Operation& operation) {
+  if (!operation.checker) return "reference";
+  return operation.reference ? "reference and checker" : "checker";
+}
+
 /// Words that errors about a kernel and a problem begin with.
 std::string place_of(const Operation& operation, std::string_view what, int line,
                      const Problem& problem) {
@@ -140,7 +145,10 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
     constexpr std::int64_t kMostRange = 1 << 24;
     const auto values = operation.whole_values(one.problem);
     const LaunchEvaluator evaluator(
-        [&] { return place_of(operation, "reference", first_judge(operation).line, one.problem); },
+        [&] {
+          return place_of(operation, judges_text(operation), first_judge(operation).line,
+                          one.problem);
+        },
         values);
     plan.integer_range =
         static_cast<int>(evaluator.value("integers", *operation.integers, 0, kMostRange));
@@ -189,10 +197,10 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   const CompileResult compiled = compiler.compile(request);
   if (!compiled.ok) {
     throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
+                fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
                             "of {} can be verified:\n{}",
-                            operation.file, first_judge(operation).line, names, request.arch,
-                            operation.name, compiled.log));
+                            operation.file, first_judge(operation).line, judges_text(operation),
+                            names, request.arch, operation.name, compiled.log));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -38,10 +38,15 @@ TEST(Operations, TheDocumentHasTheSame) {
   EXPECT_GT(gemm["templates"].size(), 5U);
 }
 
+/// The text of a file of the source tree.
+std::string source_text(const std::string& file) {
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/" + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 /// What docs/writing-templates.md has as its example.
 std::string softmax_of_the_documentation() {
-  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
-  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  const std::string page = source_text("docs/writing-templates.md");
   const auto begin = page.find("//@ operation  softmax");
   return page.substr(begin, page.find("```", begin) - begin);
 }
@@ -66,7 +71,8 @@ TEST(Operations, OneOfAUserIsExplained) {
 
 TEST(Operations, RowsThatLieApartAreExplained) {
   const Sandbox sandbox;
-  const Words path{"--template-path", KILN_SOURCE_DIR "/examples/operations/transpose"};
+  sandbox.write("transpose.cu", source_text("examples/operations/transpose/transpose.cu"));
+  const Words path{"--template-path", "."};
   expect_golden("operations_transpose", sandbox,
                 sandbox.run(with({"operations", "transpose"}, path)));
   const auto json =
@@ -80,7 +86,8 @@ TEST(Operations, RowsThatLieApartAreExplained) {
 
 TEST(Operations, CheckersAndPartsAreExplained) {
   const Sandbox sandbox;
-  const Words path{"--template-path", KILN_SOURCE_DIR "/tests/compile/operations/greatest"};
+  sandbox.write("greatest.cu", source_text("tests/compile/operations/greatest/greatest.cu"));
+  const Words path{"--template-path", "."};
   expect_golden("operations_greatest", sandbox,
                 sandbox.run(with({"operations", "greatest"}, path)));
   const auto json =

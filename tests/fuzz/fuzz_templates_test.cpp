@@ -120,16 +120,17 @@ TEST(FuzzFrontMatter, PlacesLieInTheText) {
 }
 
 TEST(FuzzOperation, AnswersOrPointsAtTheFault) {
-  Mutator mutator({std::string(test::kSoftmaxOperation)},
-                  {"//@ ",       "\n//@ ",   "\n",         "let ",      "scalar ",   "right ",
-                   "ragged ",    "operand ", "reference ", "fill ",     "sorted ",   "integers ",
-                   "when ",      "args ",    "grid ",      "bound ",    " of ",      "within ",
-                   "exact",      "rows",     "cols=",      "halves",    "x",         "y",
-                   ".f64",       "m.",       "{",          "}",         "(",         ")",
-                   "(float) ",   ",",        ";",          ":",         " = ",       "<",
-                   ">",          "f32",      "s4",         "1e-5",      "1e999",     "-1",
-                   "2147483648", "//",       "\r",         "workspace", "magnitude", "? 1 : 0"},
-                  5);
+  Mutator mutator(
+      {std::string(test::kSoftmaxOperation)},
+      {"//@ ",       "\n//@ ",     "\n",       "let ",      "scalar ",     "right ",  "ragged ",
+       "operand ",   "reference ", "fill ",    "sorted ",   "integers ",   "when ",   "args ",
+       "grid ",      "bound ",     " of ",     "within ",   "exact",       "rows",    "cols=",
+       "halves",     "x",          "y",        ".f64",      "m.",          "{",       "}",
+       "(",          ")",          "(float) ", ",",         ";",           ":",       " = ",
+       "<",          ">",          "f32",      "s4",        "1e-5",        "1e999",   "-1",
+       "2147483648", "//",         "\r",       "workspace", "magnitude",   "? 1 : 0", "checker ",
+       "ld ",        "align ",     "wrong",    ".before",   "independent "},
+      5);
   const auto problem = test::softmax_problem(7, 33);
   int parsed = 0;
   constexpr int kRounds = 10000;

@@ -83,6 +83,7 @@ class GpuOperations : public GpuTest {
 TEST_F(GpuOperations, AreRight) {
   check("operations/softmax", {{"rows", 301}, {"cols", 1000}});
   check("operations/transpose", {{"rows", 257}, {"cols", 1032}});
+  check("operations/transpose", {{"rows", 256}, {"cols", 1032}, {"ldx", 1040}, {"ldy", 264}});
   check("operations/sum", {{"n", 1'000'003}});
   check("operations/stencil2d", {{"rows", 130}, {"cols", 1028}});
   check("operations/histogram", {{"n", 1'000'003}, {"bins", 100}});

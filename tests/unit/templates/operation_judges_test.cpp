@@ -89,6 +89,7 @@ TEST(DefaultSizes, FollowFromTheSizesAbove) {
   EXPECT_EQ(operation.sizes[2].value->text(), "cols");
   EXPECT_EQ(operation.sizes[2].most, 100000);
   EXPECT_EQ(operation.sizes[3].most, 2147483647);
+  EXPECT_EQ(judged("ldy = ldx", "ldy=ldx").sizes[3].name, "ldy");
   EXPECT_THAT(operation.with_defaults({{"cols", 5}, {"rows", 3}}),
               ElementsAre(NamedValue{"rows", 3}, NamedValue{"cols", 5}, NamedValue{"ldx", 5},
                           NamedValue{"ldy", 15}));

@@ -159,7 +159,7 @@ TEST_F(DeclaredCheckerTest, ACheckerThatDoesNotRunIsAnError) {
 }
 
 /// Too much for a reference to compute all of it.
-std::string costly(std::string_view source, const std::string& name) {
+std::string of_much_work(std::string_view source, const std::string& name) {
   const std::string text(source);
   const auto begin = text.find("//@ operation  ") + 15;
   return variant_of(variant_of(text, text.substr(begin, text.find('\n') - begin), name),
@@ -167,7 +167,7 @@ std::string costly(std::string_view source, const std::string& name) {
 }
 
 TEST_F(DeclaredCheckerTest, HugeProblemsAreCheckedInPart) {
-  prepare(costly(kGreatest, "greatest_of_many"), {{"rows", 4096}, {"cols", 4}});
+  prepare(of_much_work(kGreatest, "greatest_of_many"), {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("greatest_first");
   EXPECT_TRUE(found.passed) << found.evidence;
   EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
@@ -182,8 +182,8 @@ TEST_F(DeclaredCheckerTest, HugeProblemsAreCheckedInPart) {
 }
 
 TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
-  const std::string text =
-      variant_of(costly(kScaleRows, "scale_many"), "//@ flops", "//@ independent rows\n//@ flops");
+  const std::string text = variant_of(of_much_work(kScaleRows, "scale_many"), "//@ flops",
+                                      "//@ independent rows\n//@ flops");
   prepare(text, {{"rows", 4096}, {"cols", 4}});
   const Verification found = judge("scale_right");
   EXPECT_TRUE(found.passed) << found.evidence;
@@ -216,6 +216,14 @@ TEST(CaseParts, AreOfProblemsThatCostTooMuch) {
   EXPECT_EQ(parts.extent, 65536);
   EXPECT_EQ(parts_of("rows * cols * 4294967296", 8, 0).length, 0) << "as many as there are parts";
   EXPECT_EQ(parts_of("rows * cols * 4294967296", 9, 0).length, 1);
+  const Operation& wide = planted_operation(variant_of(
+      variant_of(of_much_work(kGreatest, "greatest_wide"), "rows 1..65536", "rows 64..65536"),
+      "ragged     rows=1 cols=1\n//@ ragged     rows=7", "ragged     rows=64"));
+  EXPECT_EQ(
+      plan_parts(wide, declared_case(wide, problem_of(wide, {{"rows", 4096}, {"cols", 4}}), {}), 0)
+          .length,
+      64)
+      << "no less than the size may be";
   EXPECT_EQ(plan_parts(planted_operation(kScaleRows), {}, 1).length, 0) << "nothing is independent";
 }
 
