@@ -186,7 +186,7 @@ TEST(FuzzArgumentList, AnswersOrPointsAtTheFault) {
     }
     if (HasFatalFailure()) FAIL() << "input: " << text;
   }
-  EXPECT_GT(parsed, kRounds / 100);
+  EXPECT_GT(parsed, kRounds / 200);
   EXPECT_LT(parsed, kRounds * 9 / 10);
 }
 

@@ -199,6 +199,81 @@ TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
               AllOf(HasSubstr("(integers): row 4095 column 2"), HasSubstr("1 elements wrong")));
 }
 
+/// Doubles in place, by a reference in its own type, and says where the greatest number was.
+constexpr std::string_view kDoubled = R"(//@ operation  doubled
+//@ purpose    Twice the numbers, and a place of the greatest of each row
+//@ size       rows 1..65536
+//@ size       cols 1..4096
+//@ size       ldy = cols
+//@ type       y f32
+//@ type       place s32
+//@ operand    y inout: rows, cols; ld ldy; fill integers 0 2
+//@ operand    place out: rows
+//@ right      y exact
+//@ right      place checker
+//@ independent rows
+//@ ragged     rows=3 cols=5 ldy=7
+//@ flops      rows * cols * 4294967296
+//@ reference  doubled_reference
+//@   grid     1
+//@   block    1
+//@   args     y, rows, cols, ldy
+//@ checker    doubled_checker
+//@   grid     1
+//@   block    1
+//@   args     y.before, y, place, rows, cols, ldy, wrong, first_wrong
+
+void doubled_reference();
+void doubled_checker();
+)";
+
+TEST_F(DeclaredCheckerTest, ReferenceAndCheckerShareAnOperation) {
+  register_typed<float*, int, int, int>(
+      device_, "doubled_reference", [](const FakeLaunch&, float* y, int rows, int cols, int ldy) {
+        for (int row = 0; row < rows; ++row) {
+          for (int col = 0; col < cols; ++col) y[row * ldy + col] *= 2.0F;
+        }
+      });
+  register_typed<const float*, const float*, const int*, int, int, int, Count*, Count*>(
+      device_, "doubled_checker",
+      [](const FakeLaunch&, const float* before, const float* y, const int* place, int rows,
+         int cols, int ldy, Count* wrong, Count* first_wrong) {
+        for (int row = 0; row < rows; ++row) {
+          const float* const from = before + row * ldy;
+          const bool is_inside = place[row] >= 0 && place[row] < cols;
+          if (is_inside && from[place[row]] == *std::max_element(from, from + cols) &&
+              y[row * ldy + place[row]] == 2.0F * from[place[row]]) {
+            continue;
+          }
+          ++*wrong;
+          *first_wrong = std::min(*first_wrong, static_cast<Count>(row));
+        }
+      });
+  const auto plant = [&](const std::string& name, int row_of_y, int row_of_place) {
+    register_typed<float*, int*, int, int, int>(
+        device_, name, [=](const FakeLaunch&, float* y, int* place, int rows, int cols, int ldy) {
+          for (int row = 0; row < rows; ++row) {
+            float* const from = y + row * ldy;
+            place[row] = static_cast<int>(std::max_element(from, from + cols) - from);
+            if (row == row_of_place) place[row] = -7;
+            for (int col = 0; col < cols; ++col) from[col] *= 2.0F;
+            if (row == row_of_y) from[cols - 1] += 1.0F;
+          }
+        });
+  };
+  plant("doubled_right", -1, -1);
+  plant("doubled_but_last", 4095, -1);
+  plant("doubled_without_a_place", -1, 4095);
+  const Operation& operation = planted_operation(kDoubled);
+  prepare(kDoubled, operation.with_defaults({{"rows", 4096}, {"cols", 4}, {"ldy", 6}}));
+  const Verification found = judge("doubled_right");
+  EXPECT_TRUE(found.passed) << found.evidence;
+  EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
+  EXPECT_THAT(judge("doubled_but_last").evidence, HasSubstr("y, row 4095 column 3"));
+  EXPECT_THAT(judge("doubled_without_a_place").evidence,
+              HasSubstr("place, row 0 column 4095: -7, which doubled_checker refuses"));
+}
+
 CaseParts parts_of(const std::string& flops, std::int64_t rows, std::int64_t most_products) {
   const Operation& operation = planted_operation(variant_of(
       variant_of(kGreatest, "greatest\n", "greatest_" + std::to_string(flops.size()) + "\n"),
