@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/device.hpp"
-#include "templates/constant_line.hpp"
+#include "templates/constant_spec.hpp"
 
 namespace kiln {
 

@@ -14,8 +14,9 @@ namespace kiln::detail {
 
 /// What an operand of a launch must be for one problem.
 struct OperandRule {
-  bool takes_part = true;  ///< else kernels get null
-  std::int64_t bytes = 0;  ///< 0: its address is not looked at
+  bool takes_part = true;                     ///< else kernels get null
+  std::int64_t bytes = 0;                     ///< 0: its address is not looked at
+  std::size_t alignment = kOperandAlignment;  ///< bytes that its address is a multiple of
 };
 
 /// What a scalar of a launch may be.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -16,15 +17,22 @@
 namespace kiln::detail {
 namespace {
 
-std::unique_ptr<const OperationEntry> make_operation_entry(const Problem& problem,
+/// `asked` is the problem as an application describes it, without sizes that have a default.
+std::unique_ptr<const OperationEntry> make_operation_entry(const OperationProblem& asked,
+                                                           const Problem& problem,
                                                            KernelEntry common) {
   const Operation& operation = *find_operation(problem.operation);
-  auto entry = std::make_unique<OperationEntry>(
-      std::move(common), OperationKey(OperationProblem{problem.operation, problem.sizes,
-                                                       problem.types, problem.traits}));
+  auto entry = std::make_unique<OperationEntry>(std::move(common), OperationKey(asked));
   entry->operation = &operation;
-  for (const std::optional<std::int64_t>& bytes : operation.operand_bytes(problem)) {
-    entry->operands.push_back({bytes.has_value(), bytes.value_or(0)});
+  const std::vector<std::int64_t> values = operation.whole_values(problem);
+  for (const OperandSpec& operand : operation.operands) {
+    OperandRule& rule = entry->operands.emplace_back();
+    rule.takes_part = !operand.when || operand.when->evaluate(values).value() != 0;
+    if (!rule.takes_part) continue;
+    const OperandLayout layout = layout_of(operand, values);
+    const int element = size_bytes(problem.type(operand.name).value());
+    rule.bytes = layout.elements() * element;
+    rule.alignment = static_cast<std::size_t>(std::max(layout.alignment, element));
   }
   for (const ScalarSpec& scalar : operation.scalars) entry->scalars.push_back(rule_of(scalar));
   return entry;
@@ -84,7 +92,7 @@ const OperationEntry* OperationKernels::load(const OperationProblem& asked) {
   loader_.load({problem, operation_tuner_words(problem),
                 [&] { return (entry = table_.find(request)) != nullptr; },
                 [&](KernelEntry common) {
-                  entry = table_.publish(make_operation_entry(problem, std::move(common)));
+                  entry = table_.publish(make_operation_entry(asked, problem, std::move(common)));
                 }});
   return entry;
 }

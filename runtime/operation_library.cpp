@@ -54,7 +54,9 @@ bool is_in_order(const OperationEntry& entry, const Arguments& arguments) {
   for (std::size_t i = 0; i < entry.operands.size(); ++i) {
     if (entry.operands[i].bytes == 0) continue;
     const void* const pointer = arguments.operands[i];
-    if (pointer == nullptr || !is_aligned(pointer, kOperandAlignment)) return false;
+    if (pointer == nullptr || !is_aligned(pointer, entry.operands[i].alignment)) {
+      return false;
+    }
   }
   return is_aligned(arguments.workspace, kCallerWorkspaceAlignment);
 }
@@ -77,10 +79,12 @@ void check_given_operand(const OperationEntry& entry, std::size_t index, const v
   if (pointer == nullptr) {
     refuse_launch(entry, fmt::format("{}, operand {}, is null", name, index));
   }
-  if (is_aligned(pointer, kOperandAlignment)) return;
+  const std::size_t alignment = entry.operands[index].alignment;
+  if (is_aligned(pointer, alignment)) return;
   refuse_launch(entry, fmt::format("{} = {} is not a multiple of {} bytes, which kernels are "
-                                   "promised of every operand; copy it to where it is",
-                                   name, pointer, kOperandAlignment));
+                                   "promised of {}; copy it to where it is",
+                                   name, pointer, alignment,
+                                   alignment == kOperandAlignment ? "every operand" : "it"));
 }
 
 /// Reports what is wrong with arguments that the launch refused.

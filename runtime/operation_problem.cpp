@@ -18,7 +18,7 @@ namespace {
                                    const std::vector<std::string>& template_path) {
   std::vector<std::string> known;
   for (const Operation* operation : operations()) {
-    if (operation->reference) known.push_back(operation->name);
+    if (operation->is_declared()) known.push_back(operation->name);
   }
   throw Error(ErrorKind::usage,
               fmt::format("no file declares the operation \"{}\"{}; it is sought in {}", name,
@@ -29,7 +29,7 @@ const Operation& known_operation(const std::string& name,
                                  const std::vector<std::string>& template_path) {
   const Operation* const operation = find_operation(name);
   if (operation == nullptr) refuse_operation(name, template_path);
-  if (!operation->reference) {
+  if (!operation->is_declared()) {
     throw Error(ErrorKind::usage,
                 fmt::format("kernels of {0} take more than operands and scalars: describe its "
                             "problems by the type in kiln/{0}.hpp",
@@ -87,8 +87,8 @@ Problem checked_problem(const OperationProblem& asked,
   }
   Problem problem;
   problem.operation = operation.name;
-  problem.sizes =
-      in_declared_order(operation, "size", asked.sizes, &NamedValue::name, operation.size_names);
+  problem.sizes = in_declared_order(operation, "size", operation.with_defaults(asked.sizes),
+                                    &NamedValue::name, operation.size_names);
   problem.types =
       in_declared_order(operation, "type", asked.types, &NamedType::slot, operation.type_slots);
   problem.traits =

@@ -23,6 +23,8 @@ namespace {
 constexpr std::size_t kMostArgumentNesting = 8;  ///< of structs; bounds the recursion
 constexpr std::size_t kAddressBytes = 8;
 constexpr std::string_view kWorkspace = "workspace";
+constexpr std::string_view kWrong = "wrong";
+constexpr std::string_view kFirstWrong = "first_wrong";
 
 struct ArgumentType {
   std::string_view spelling;
@@ -51,8 +53,8 @@ bool is_name_char(char c) {
 class ArgumentListParser {
  public:
   ArgumentListParser(const FrontMatterLine& line, const Operation& operation,
-                     const NameTable& names, bool of_reference)
-      : line_(line), operation_(operation), names_(names), of_reference_(of_reference) {}
+                     const NameTable& names, ArgumentsOf owner)
+      : line_(line), operation_(operation), names_(names), owner_(owner) {}
 
   std::vector<ArgumentSpec> run() {
     check_brackets();
@@ -164,6 +166,11 @@ class ArgumentListParser {
       spec.type = operation_.scalars[*index].type;
       return spec;
     }
+    if (owner_ == ArgumentsOf::checker && (part.text == kWrong || part.text == kFirstWrong)) {
+      spec.kind = Kind::verdict;
+      spec.index = part.text == kWrong ? 0 : 1;
+      return spec;
+    }
     const auto dot = part.text.find('.');
     const auto index = operand_index(part.text.substr(0, dot));
     if (dot == std::string_view::npos || !index) return std::nullopt;
@@ -174,29 +181,45 @@ class ArgumentListParser {
       line_.fail(part.offset,
                  fmt::format("{} is not written, so no bound of it has a magnitude", operand.name));
     }
+    if (spec.kind == Kind::before && operand.role != OperandRole::inout) {
+      line_.fail(part.offset, fmt::format("{} is not \"inout\": only what is updated was something "
+                                          "else before",
+                                          operand.name));
+    }
     return spec;
   }
 
   /// What follows the dot after an operand.
   [[nodiscard]] Kind view_kind(TextPart part, std::size_t dot) const {
-    static const std::vector<std::string> views{"f64", "magnitude"};
+    static const std::vector<std::string> views{"f64", "magnitude", "before"};
     const auto view = part.text.substr(dot + 1);
-    if (view != views[0] && view != views[1]) {
-      line_.fail(
-          part.offset + dot + 1,
-          fmt::format("an operand has no \".{}\"{}; a reference may take .f64 and .magnitude", view,
-                      did_you_mean(view, views)));
+    if (std::ranges::find(views, view) == views.end()) {
+      line_.fail(part.offset + dot + 1,
+                 fmt::format("an operand has no \".{}\"{}; a reference may take .f64 and "
+                             ".magnitude, a checker .f64 and .before",
+                             view, did_you_mean(view, views)));
     }
-    if (!of_reference_) {
+    const bool is_for_reference = view != views[2];
+    const bool is_for_checker = view != views[1];
+    const bool is_known = (owner_ == ArgumentsOf::reference && is_for_reference) ||
+                          (owner_ == ArgumentsOf::checker && is_for_checker);
+    if (!is_known) {
       line_.fail(part.offset + dot,
-                 fmt::format("only a reference has \".{}\" of an operand; kernels take \"{}\"",
-                             view, part.text.substr(0, dot)));
+                 fmt::format("only a {} has \".{}\" of an operand; {} \"{}\"",
+                             is_for_reference ? "reference" : "checker", view,
+                             owner_ == ArgumentsOf::kernel ? "kernels take" : "this one takes",
+                             part.text.substr(0, dot)));
     }
-    return view == views[0] ? Kind::float64 : Kind::magnitude;
+    if (view == views[0]) return Kind::float64;
+    return view == views[1] ? Kind::magnitude : Kind::before;
   }
 
   [[nodiscard]] ArgumentSpec workspace(TextPart part) const {
-    if (of_reference_) line_.fail(part.offset, "a reference has no workspace");
+    if (owner_ != ArgumentsOf::kernel) {
+      line_.fail(part.offset,
+                 fmt::format("a {} has no workspace",
+                             owner_ == ArgumentsOf::reference ? "reference" : "checker"));
+    }
     ArgumentSpec spec;
     spec.kind = Kind::workspace;
     const auto rest = trimmed(part.text.substr(kWorkspace.size()));
@@ -275,7 +298,7 @@ class ArgumentListParser {
   const FrontMatterLine& line_;
   const Operation& operation_;
   const NameTable& names_;
-  bool of_reference_;
+  ArgumentsOf owner_;
 };
 
 std::size_t rounded_up(std::size_t at, std::size_t alignment) {
@@ -343,6 +366,10 @@ class ArgumentPlanner {
         return ArgumentPatch::Source::float64;
       case ArgumentSpec::Kind::magnitude:
         return ArgumentPatch::Source::magnitude;
+      case ArgumentSpec::Kind::before:
+        return ArgumentPatch::Source::before;
+      case ArgumentSpec::Kind::verdict:
+        return ArgumentPatch::Source::verdict;
       case ArgumentSpec::Kind::workspace:
         return ArgumentPatch::Source::workspace;
       case ArgumentSpec::Kind::scalar:
@@ -423,6 +450,10 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
       return operation.operands[spec.index].name + ".f64";
     case ArgumentSpec::Kind::magnitude:
       return operation.operands[spec.index].name + ".magnitude";
+    case ArgumentSpec::Kind::before:
+      return operation.operands[spec.index].name + ".before";
+    case ArgumentSpec::Kind::verdict:
+      return std::string(spec.index == 0 ? kWrong : kFirstWrong);
     case ArgumentSpec::Kind::workspace:
       return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
                         : std::string(kWorkspace);
@@ -442,8 +473,8 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
 
 std::vector<ArgumentSpec> parse_argument_list(const FrontMatterLine& line,
                                               const Operation& operation, const NameTable& names,
-                                              bool of_reference) {
-  return ArgumentListParser(line, operation, names, of_reference).run();
+                                              ArgumentsOf owner) {
+  return ArgumentListParser(line, operation, names, owner).run();
 }
 
 std::vector<ArgumentSpec> default_argument_list(const Operation& operation,

@@ -23,22 +23,32 @@ struct ArgumentSpec {
     operand,
     float64,
     magnitude,
+    before,
+    verdict,
     workspace,
     scalar,
     number,
     structure
   };
   Kind kind = Kind::operand;
-  std::uint16_t index = 0;            ///< of the operand or scalar, in the operation's order
+  /// Of the operand or scalar, in the operation's order; of a verdict 0 for `wrong`, 1 for
+  /// `first_wrong`.
+  std::uint16_t index = 0;
   NumberType type = NumberType::s32;  ///< of a number or scalar
   std::optional<Expression> value;    ///< of a number; bytes behind the workspace's start
   std::vector<ArgumentSpec> members;  ///< of a structure
 };
 
+/// Whose arguments a list has.
+enum class ArgumentsOf : std::uint8_t { kernel, reference, checker };
+
 /// Reads `args x, y, rows, (float) cols, workspace + 256, {rows, scale}`:
 ///   an operand           its address
-///   x.f64, y.magnitude   of a reference only (`of_reference`)
-///   workspace [+ E]      the workspace's address, E bytes on
+///   x.f64                of a reference or a checker: the operand as float64
+///   y.magnitude          of a reference: what scales the bound
+///   y.before             of a checker: what an operand that is updated was before
+///   wrong, first_wrong   of a checker: where it counts what is wrong, and says where it is first
+///   workspace [+ E]      of a kernel: the workspace's address, E bytes on
 ///   a scalar             its value in its type
 ///   [(type)] E           an integer expression over `names`, as int unless a type says otherwise
 ///   {...}                a struct of such, laid out as C++ does
@@ -46,7 +56,7 @@ struct ArgumentSpec {
 [[nodiscard]] std::vector<ArgumentSpec> parse_argument_list(const FrontMatterLine& line,
                                                             const Operation& operation,
                                                             const NameTable& names,
-                                                            bool of_reference);
+                                                            ArgumentsOf owner);
 
 /// What a kernel is given that has no list: every operand, then every size as int, then every
 /// scalar. `names` must have the sizes.

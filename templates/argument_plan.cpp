@@ -91,6 +91,12 @@ void fill_argument(const ArgumentPlan& plan, const ArgumentValues& values, void*
       case ArgumentPatch::Source::magnitude:
         store_number(std::uint64_t{values.magnitudes[patch.index]}, at);
         break;
+      case ArgumentPatch::Source::before:
+        store_number(std::uint64_t{values.before[patch.index]}, at);
+        break;
+      case ArgumentPatch::Source::verdict:
+        store_number(values.verdict + patch.index * sizeof(std::uint64_t), at);
+        break;
       case ArgumentPatch::Source::workspace:
         store_number(values.workspace == 0
                          ? std::uint64_t{0}

@@ -23,12 +23,14 @@ struct ArgumentPatch {
     operand,    ///< its address; null if it is left out
     float64,    ///< the address of an operand as float64 (references only)
     magnitude,  ///< the address of what scales an output's bound (references only)
+    before,     ///< the address of what an operand was that is updated (checkers only)
+    verdict,    ///< the address of the number of what is wrong, or of the first (checkers only)
     workspace,  ///< the workspace's address, or null if there is none
     scalar,     ///< its value, converted to `type`
   };
   Source source = Source::operand;
   NumberType type = NumberType::f64;  ///< of a scalar
-  std::uint16_t index = 0;            ///< of the operand or scalar, in the operation's order
+  std::uint16_t index = 0;            ///< as in ArgumentSpec
   std::uint16_t at = 0;               ///< byte offset in the argument
   std::int64_t offset = 0;            ///< bytes added to the workspace's address
   friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
@@ -54,6 +56,8 @@ struct ArgumentValues {
   std::span<const std::uintptr_t> magnitudes;  ///< likewise
   std::span<const double> scalars;
   std::uintptr_t workspace = 0;
+  std::span<const std::uintptr_t> before = {};  ///< by operand
+  std::uintptr_t verdict = 0;                   ///< of two unsigned long long
 };
 
 /// Copies the image to `to`, which has room for it, and fills the patches in. Neither locks nor

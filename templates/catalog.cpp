@@ -96,7 +96,7 @@ std::string digest_of(const KernelTemplate& kernel_template, const std::string& 
   DigestBuilder digest;
   digest.add(kRendererVersion).add(kernel_template.source());
   const Operation& operation = *find_operation(kernel_template.operation());
-  if (operation.reference) digest.add(operation.source);
+  if (operation.is_declared()) digest.add(operation.source);
   for (const auto& header : inliner.inlined()) digest.add(header).add(headers.find(header)->second);
   return digest.hex();
 }

@@ -191,7 +191,7 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
                                  const std::vector<std::string>& lowered_names) {
-  if (find_operation(kernel_template.operation())->reference) {
+  if (find_operation(kernel_template.operation())->is_declared()) {
     return why_wrong_arguments(kernel_template, lowered_names);
   }
   constexpr std::string_view kArguments = "8GemmArgsE";

@@ -38,8 +38,8 @@ bool declares_constant(std::string_view source, std::string_view array) {
 
 }  // namespace
 
-ConstantSpec parse_constant(const FrontMatterLine& line, const Operation& operation,
-                            std::string_view source) {
+void add_constant(const FrontMatterLine& line, const Operation& operation, std::string_view source,
+                  std::vector<ConstantSpec>& constants) {
   const std::string_view text = line.text;
   const auto equals = text.find('=');
   const auto array = trimmed(text.substr(0, equals));
@@ -66,7 +66,30 @@ ConstantSpec parse_constant(const FrontMatterLine& line, const Operation& operat
                                    "constant memory",
                                    name));
   }
-  return {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line};
+  if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
+    line.fail(0, fmt::format("a second \"constant\" for {}", array));
+  }
+  constants.push_back(
+      {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line});
+}
+
+std::string constant_text(const ConstantSpec& constant, const Operation& operation) {
+  return fmt::format("{} = {}", constant.array, operation.operands[constant.operand].name);
+}
+
+std::vector<ConstantFill> constant_fills(const std::vector<ConstantSpec>& constants,
+                                         const Operation& operation, const Problem& problem) {
+  if (constants.empty()) return {};
+  const std::vector<std::int64_t> values = operation.whole_values(problem);
+  std::vector<ConstantFill> fills;
+  for (const ConstantSpec& constant : constants) {
+    const OperandSpec& operand = operation.operands[constant.operand];
+    if (operand.when && operand.when->evaluate(values).value_or(0) == 0) continue;
+    const std::int64_t bytes =
+        layout_of(operand, values).elements() * size_bytes(*problem.type(operand.name));
+    if (bytes > 0) fills.push_back({constant.array, constant.operand, bytes});
+  }
+  return fills;
 }
 
 }  // namespace kiln

@@ -2,34 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "templates/constant_spec.hpp"
 #include "templates/front_matter_lines.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln {
 
-/// A `__constant__` array of a template's source, and the operand that it holds in every run:
-/// `constant d_filter = filter`.
-struct ConstantSpec {
-  std::string array;          ///< at global scope of the source
-  std::uint16_t operand = 0;  ///< in the operation's order; an `in`
-  int line = 0;               ///< of the front matter, for errors
-};
+/// Reads `constant d_filter = filter` of a template or of a kernel that judges, and appends it.
+/// `source` is the file's text, which must declare the array. Throws Error(template_) that points
+/// at what is wrong.
+void add_constant(const FrontMatterLine& line, const Operation& operation, std::string_view source,
+                  std::vector<ConstantSpec>& constants);
 
-/// What one problem's operand fills of such an array.
-struct ConstantFill {
-  std::string array;
-  std::uint16_t operand = 0;
-  std::int64_t bytes = 0;
-  friend bool operator==(const ConstantFill&, const ConstantFill&) = default;
-};
+/// "d_filter = filter", as the line has it.
+[[nodiscard]] std::string constant_text(const ConstantSpec& constant, const Operation& operation);
 
-/// Reads the line. `source` is the template's text, which must declare the array. Throws
-/// Error(template_) that points at what is wrong.
-[[nodiscard]] ConstantSpec parse_constant(const FrontMatterLine& line, const Operation& operation,
-                                          std::string_view source);
+/// What a problem's operands put into the arrays; without those that have no elements.
+/// Precondition: the problem was checked.
+[[nodiscard]] std::vector<ConstantFill> constant_fills(const std::vector<ConstantSpec>& constants,
+                                                       const Operation& operation,
+                                                       const Problem& problem);
 
 }  // namespace kiln

@@ -84,7 +84,7 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
                         const Problem& problem, const DeviceLimits& limits) {
   const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
   const Operation& operation = *find_operation(kernel_template.operation());
-  const bool has_struct = !operation.reference;
+  const bool has_struct = !operation.is_declared();
   std::string text = fmt::format(
       "// Compile with\n"
       "//   nvcc -std=c++20 -arch={} -c {}.cu\n"

@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/code_scanner.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
@@ -115,7 +116,7 @@ class FrontMatterParser {
   /// have that struct.
   void name_macros() {
     if (const auto* const line = find("operation")) operation_ = find_operation(line->text);
-    has_macros_ = find("config") == nullptr && (operation_ == nullptr || operation_->reference);
+    has_macros_ = find("config") == nullptr && (operation_ == nullptr || operation_->is_declared());
     if (!has_macros_) return;
     for (auto& line : lines_) {
       if ((line.key != "tune" && line.key != "let") || line.is_declaration()) continue;
@@ -229,7 +230,7 @@ class FrontMatterParser {
   /// Whether the name means something between the angle brackets of a launch or in its arguments,
   /// though expressions do not know it.
   [[nodiscard]] bool is_of_arguments(std::string_view name) const {
-    return operation_->reference &&
+    return operation_->is_declared() &&
            (name == "workspace" || contains(operation_->type_slots, name) ||
             std::any_of(operation_->scalars.begin(), operation_->scalars.end(),
                         [&](const ScalarSpec& scalar) { return scalar.name == name; }));
@@ -289,7 +290,7 @@ class FrontMatterParser {
     } else if (line.key == "workspace") {
       result_.workspace_ = expression(line);
     } else if (line.key == "epilogue") {
-      if (operation_->reference) {
+      if (operation_->is_declared()) {
         line.fail_at_key(fmt::format("kernels of {} take no expressions", operation_->name));
       }
       if (line.text != "yes") line.fail(0, "\"yes\" is expected: its kernels take expressions");
@@ -337,19 +338,13 @@ class FrontMatterParser {
   }
 
   void read_constant(const FrontMatterLine& line) {
-    if (!operation_->reference) {
+    if (!operation_->is_declared()) {
       line.fail_at_key(
           fmt::format("kernels of {} get all operands in one struct; \"constant\" is "
                       "for operations that are declared with a reference",
                       operation_->name));
     }
-    ConstantSpec constant = parse_constant(line, *operation_, result_.source_);
-    for (const ConstantSpec& other : result_.constants_) {
-      if (other.array == constant.array) {
-        line.fail(0, fmt::format("a second \"constant\" for {}", other.array));
-      }
-    }
-    result_.constants_.push_back(std::move(constant));
+    add_constant(line, *operation_, result_.source_, result_.constants_);
   }
 
   void read_tunable(const FrontMatterLine& line) {
@@ -419,7 +414,7 @@ class FrontMatterParser {
 
   /// What kernels are given in place of the struct that those of gemm get.
   void read_args(const FrontMatterLine& line) {
-    if (!operation_->reference) {
+    if (!operation_->is_declared()) {
       line.fail_at_key(
           fmt::format("kernels of {} get one struct, the same for all; \"args\" is for "
                       "operations that are declared with a reference",
@@ -427,7 +422,8 @@ class FrontMatterParser {
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
     args_lines_.back() = &line;
-    result_.launches_.back().args = parse_argument_list(line, *operation_, result_.names_, false);
+    result_.launches_.back().args =
+        parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
   }
 
   void read_launch_part(const FrontMatterLine& line) {
@@ -437,7 +433,7 @@ class FrontMatterParser {
     LaunchSpec& launch = result_.launches_.back();
     if (line.key == "args") return read_args(line);
     if (line.key == "map") {
-      if (operation_->reference) {
+      if (operation_->is_declared()) {
         line.fail_at_key(fmt::format(
             "\"map\" lines need an operation whose operands have leading dimensions, as "
             "gemm; those of {} lie tight: its kernels copy without tensor maps",
@@ -519,7 +515,7 @@ class FrontMatterParser {
       if (launch.grid.empty()) line.fail_at_key("this launch has no \"grid\" line");
       if (launch.block.empty()) line.fail_at_key("this launch has no \"block\" line");
       check_macros(line, launch);
-      if (!operation_->reference) return;
+      if (!operation_->is_declared()) return;
       if (args == nullptr) launch.args = default_arguments();
       if (passes_workspace(launch.args) && !result_.workspace_) {
         args->fail(args->text.find("workspace"),

@@ -150,13 +150,13 @@ Work work_of(const Problem& problem) {
   const Operation* const operation = find_operation(problem.operation);
   if (operation != nullptr && operation->has_no_results(problem)) return Work::none;
   // Sums of no products are 0; of other operations a size of 0 has no special meaning.
-  const bool scales = operation != nullptr && !operation->reference && problem.size("k") == 0;
+  const bool scales = operation != nullptr && !operation->is_declared() && problem.size("k") == 0;
   return scales ? Work::scaling : Work::all;
 }
 
 std::string_view no_results_text(const Problem& problem) {
-  return find_operation(problem.operation)->reference ? "no result has elements"
-                                                      : "D has no elements";
+  return find_operation(problem.operation)->is_declared() ? "no result has elements"
+                                                          : "D has no elements";
 }
 
 std::string why_nothing_to_tune(const Problem& problem) {

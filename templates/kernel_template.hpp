@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "templates/argument_list.hpp"
-#include "templates/constant_line.hpp"
+#include "templates/constant_spec.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/expression.hpp"
 #include "templates/param_space.hpp"

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/launch_evaluator.hpp"
 #include "templates/operation.hpp"
@@ -73,7 +74,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
   const auto& values = bound.values;
   const Operation& operation = *find_operation(operation_);
   LaunchValues at_launch;
-  if (!operation.reference) {
+  if (!operation.is_declared()) {
     for (const auto& field : launch_fields_) {
       at_launch.items[at_launch.count++] = field_value(field, config, values);
     }
@@ -136,7 +137,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
 std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
                                                          const Problem& problem,
                                                          const DeviceLimits& limits) const {
-  if (!find_operation(operation_)->reference) return {};
+  if (!find_operation(operation_)->is_declared()) return {};
   const Bound bound{config, problem, bind(config, problem, limits)};
   std::vector<ArgumentPlan> plans;
   for (const LaunchSpec& launch : launches_) {
@@ -154,14 +155,7 @@ std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
 }
 
 std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {
-  if (constants_.empty()) return {};
-  const auto bytes = find_operation(operation_)->operand_bytes(problem);
-  std::vector<ConstantFill> fills;
-  for (const ConstantSpec& constant : constants_) {
-    const std::int64_t filled = bytes[constant.operand].value_or(0);
-    if (filled > 0) fills.push_back({constant.array, constant.operand, filled});
-  }
-  return fills;
+  return kiln::constant_fills(constants_, *find_operation(operation_), problem);
 }
 
 std::string KernelTemplate::launch_text(const LaunchSpec& launch, const Bound& bound) const {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "kiln/error.hpp"
 
@@ -82,6 +83,38 @@ std::string_view to_string(FillSpec::Kind kind) {
   return "";
 }
 
+OperandLayout layout_of(const OperandSpec& operand, const std::vector<std::int64_t>& values) {
+  OperandLayout layout;
+  for (const Expression& extent : operand.extents) {
+    const bool is_innermost = &extent == &operand.extents.back();
+    (is_innermost ? layout.cols : layout.rows) *= extent.evaluate(values).value();
+  }
+  layout.ld = operand.ld ? operand.ld->evaluate(values).value() : layout.cols;
+  if (operand.align) layout.alignment = static_cast<int>(operand.align->evaluate(values).value());
+  return layout;
+}
+
+std::vector<NamedValue> Operation::with_defaults(std::vector<NamedValue> given) const {
+  std::vector<NamedValue> all;
+  // What a default may mention: the names that come before it in names().
+  std::vector<std::int64_t> known(kDTypeNames.size());
+  std::iota(known.begin(), known.end(), 0);
+  for (const SizeSpec& size : sizes) {
+    const auto found = std::ranges::find(given, size.name, &NamedValue::name);
+    if (found != given.end()) {
+      all.push_back(*found);
+      given.erase(found);
+    } else {
+      const auto value = size.value ? size.value->evaluate(known) : std::nullopt;
+      if (!value) break;  // check() names what is missing
+      all.push_back({size.name, *value});
+    }
+    known.push_back(all.back().value);
+  }
+  all.insert(all.end(), given.begin(), given.end());
+  return all;
+}
+
 std::optional<std::vector<double>> Operation::values(const Problem& problem) const {
   std::vector<double> values;
   values.reserve(static_cast<std::size_t>(names_.size()));
@@ -135,18 +168,6 @@ double Operation::bytes(const Problem& problem) const {
     sum += elements * bytes_of(problem, operand.name);
   }
   return sum;
-}
-
-std::vector<std::optional<std::int64_t>> Operation::operand_bytes(const Problem& problem) const {
-  const std::vector<std::int64_t> known = whole_values(problem);
-  std::vector<std::optional<std::int64_t>> result;
-  for (const OperandSpec& operand : operands) {
-    std::optional<std::int64_t>& bytes = result.emplace_back();
-    if (operand.when && operand.when->evaluate(known).value() == 0) continue;
-    bytes = size_bytes(problem.type(operand.name).value());
-    for (const Expression& extent : operand.extents) *bytes *= extent.evaluate(known).value();
-  }
-  return result;
 }
 
 bool Operation::has_no_results(const Problem& problem) const {

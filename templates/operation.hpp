@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "templates/argument_list.hpp"
+#include "templates/constant_spec.hpp"
 #include "templates/expression.hpp"
 #include "templates/problem.hpp"
 
@@ -20,6 +21,8 @@ struct SizeSpec {
   std::int64_t least = 1;
   std::int64_t most = 0;
   std::string comment;
+  /// What it is unless a problem says otherwise, of sizes declared above; absent: problems say it.
+  std::optional<Expression> value = std::nullopt;
 };
 
 /// A property that distinguishes kinds of problems, with its values.
@@ -59,9 +62,10 @@ struct ScalarSpec {
 /// the reference kernel computes.
 struct RightSpec {
   enum class Kind : std::uint8_t {
-    exact,   ///< ref rounded to the operand's type
-    bound,   ///< |y - ref| <= u(y) |ref| + factor u(type) magnitude, u the unit roundoff
-    within,  ///< |y - ref| <= relative |ref| + absolute
+    exact,    ///< ref rounded to the operand's type
+    bound,    ///< |y - ref| <= u(y) |ref| + factor u(type) magnitude, u the unit roundoff
+    within,   ///< |y - ref| <= relative |ref| + absolute
+    checker,  ///< what the checker accepts: there may be many
   };
   Kind kind = Kind::exact;
   std::uint16_t operand = 0;         ///< index
@@ -71,12 +75,14 @@ struct RightSpec {
   int line = 0;
 };
 
-/// The kernel that says what is right, in the operation's own file.
-struct ReferenceSpec {
+/// A kernel of the operation's own file that says what is right: the reference, which computes it,
+/// or the checker, which judges what a candidate has written.
+struct JudgeKernel {
   std::string kernel;              ///< its name, with template arguments if it has any
   std::vector<Expression> grid;    ///< 1 to 3
   std::vector<Expression> block;   ///< 1 to 3
   std::vector<ArgumentSpec> args;  ///< as listed, or the default list
+  std::vector<ConstantSpec> constants;
   int line = 0;
 };
 
@@ -85,6 +91,8 @@ struct OperandSpec {
   std::string name;  ///< of the type slot that its elements have
   OperandRole role = OperandRole::in;
   std::vector<Expression> extents;  ///< the outermost first; the last one lies contiguously
+  std::optional<Expression> ld;     ///< elements from row to row; absent: the last extent
+  std::optional<Expression> align;  ///< bytes that its address is a multiple of; absent: 16
   std::optional<Expression> when;   ///< whether it takes part; absent: always
   FillSpec fill;                    ///< of what is read
   std::string comment;
@@ -92,6 +100,23 @@ struct OperandSpec {
   std::uint16_t pointer_at = 0;
   std::uint16_t ld_at = 0;
 };
+
+/// How an operand lies in memory: `rows` rows of `cols` elements, `ld` elements apart. It ends with
+/// the last element. An array of higher rank is a matrix of its innermost rows.
+struct OperandLayout {
+  std::int64_t rows = 1;
+  std::int64_t cols = 1;
+  std::int64_t ld = 1;
+  int alignment = 16;  ///< bytes that the address is a multiple of, if elements are not larger
+  [[nodiscard]] std::int64_t elements() const {
+    return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
+  }
+};
+
+/// Precondition: `values` are the whole_values() of a problem that was checked, in which the
+/// operand takes part.
+[[nodiscard]] OperandLayout layout_of(const OperandSpec& operand,
+                                      const std::vector<std::int64_t>& values);
 
 /// What is computed: which names a template of this operation may use, and what a problem costs.
 /// Declared by a file of front matter, `operation` first:
@@ -124,9 +149,13 @@ class Operation {
   std::vector<std::vector<DType>> slot_types;
   std::vector<std::pair<std::string, Expression>> derived;  ///< sizes that follow from others
   std::vector<ScalarSpec> scalars;
-  std::vector<RightSpec> rights;           ///< one for each operand that is written
-  std::optional<ReferenceSpec> reference;  ///< absent: Kiln has one built in
-  std::optional<Expression> integers;      ///< R: with integers of -R to R all results are exact
+  std::vector<RightSpec> rights;         ///< one for each operand that is written
+  std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
+  std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
+  /// The size whose every value has results of its own, so that some of them can be checked alone;
+  /// "": there is none.
+  std::string independent;
+  std::optional<Expression> integers;  ///< R: with integers of -R to R all results are exact
   std::vector<std::vector<NamedValue>> ragged;  ///< sizes, all of them, that are verified as well
   bool deterministic = true;                    ///< two runs give the same bits
   std::string file;                             ///< of the declaration
@@ -139,6 +168,12 @@ class Operation {
   std::vector<std::string> trait_names;
   std::uint16_t workspace_at = 0;  ///< byte offset of the workspace's address in the argument
 
+  /// Whether its file says what is right; else Kiln has that built in.
+  [[nodiscard]] bool is_declared() const { return reference || checker; }
+  /// Sizes in the operation's order, those that are not given with the value that they have then.
+  /// What the operation does not have, or not twice, stays at the end, for check() to refuse.
+  [[nodiscard]] std::vector<NamedValue> with_defaults(std::vector<NamedValue> given) const;
+
   /// Arithmetic operations of one run, a multiply and an add counted as two. 0 where undefined, and
   /// for a problem that lacks a name.
   [[nodiscard]] double flops(const Problem& problem) const;
@@ -147,10 +182,6 @@ class Operation {
   [[nodiscard]] double bytes(const Problem& problem) const;
   /// Whether no operand that is written has elements: there is nothing to run.
   [[nodiscard]] bool has_no_results(const Problem& problem) const;
-  /// Of every operand, in the order of their declaration; nothing for one that takes no part.
-  /// Precondition: check() finds no fault with the problem.
-  [[nodiscard]] std::vector<std::optional<std::int64_t>> operand_bytes(
-      const Problem& problem) const;
   /// The values of names(), of a problem that has all of the operation's. Throws Error(usage) for
   /// one that lacks a name, or whose sizes give a derived one no value.
   [[nodiscard]] std::vector<std::int64_t> whole_values(const Problem& problem) const;
@@ -181,7 +212,7 @@ class Operation {
 [[nodiscard]] const Operation* find_operation(std::string_view name);
 /// Adds an operation, for all users of this process. One that is there already, with the same text,
 /// is left as it is; throws Error(template_) where another text declares the same name, and for one
-/// without a reference, of which no kernel could be verified.
+/// without reference and checker, of which no kernel could be verified.
 void declare_operation(Operation operation);
 
 }  // namespace kiln

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "kiln/error.hpp"
@@ -31,7 +32,7 @@ class ProblemCheck {
     check_sizes();
     check_types();
     check_traits();
-    if (operation_.reference && !problem_.epilogue.empty()) {
+    if (operation_.is_declared() && !problem_.epilogue.empty()) {
       refuse("it has an epilogue, which only gemm can have");
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
@@ -81,7 +82,7 @@ class ProblemCheck {
         refuse(fmt::format("{} is {}, which is none of {}", slot, to_string(type),
                            fmt::join(names, " ")));
       }
-      if (operation_.reference && packed_values(type) > 1) {
+      if (operation_.is_declared() && packed_values(type) > 1) {
         refuse(fmt::format("{} is {}, of which several share a byte", slot, to_string(type)));
       }
     }
@@ -101,16 +102,18 @@ class ProblemCheck {
     if (operand.when && value_of(operand, "when", *operand.when) == 0) return;
     std::int64_t bytes = size_bytes(problem_.type(operand.name).value());
     for (const Expression& extent : operand.extents) {
-      const std::int64_t length = value_of(operand, "extent", extent);
+      std::int64_t length = value_of(operand, "extent", extent);
       if (length < 0) {
         refuse(fmt::format("the extent \"{}\" of the operand {} is {}", extent.text(), operand.name,
                            length));
       }
+      if (operand.ld && &extent == &operand.extents.back()) length = distance(operand, length);
       if (length > 0 && bytes > std::numeric_limits<std::int64_t>::max() / length) {
         refuse(fmt::format("the operand {} has more than 2^63 bytes", operand.name));
       }
       bytes *= length;
     }
+    if (operand.align) check_alignment(operand);
     if (bytes == 0 || !operand.fill.low) return;
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
@@ -118,6 +121,24 @@ class ProblemCheck {
       refuse(fmt::format("the operand {} is filled with {} to {}, which is no number", operand.name,
                          low, high));
     }
+  }
+
+  /// From row to row; 0 if a row has no elements.
+  [[nodiscard]] std::int64_t distance(const OperandSpec& operand, std::int64_t length) const {
+    const std::int64_t distance = value_of(operand, "ld", *operand.ld);
+    if (distance < length) {
+      refuse(fmt::format("the operand {} has rows of {} elements that begin only {} apart ({})",
+                         operand.name, length, distance, operand.ld->text()));
+    }
+    return length == 0 ? 0 : distance;
+  }
+
+  void check_alignment(const OperandSpec& operand) const {
+    const std::int64_t alignment = value_of(operand, "align", *operand.align);
+    constexpr std::array<std::int64_t, 5> kPossible{1, 2, 4, 8, 16};
+    if (std::ranges::find(kPossible, alignment) != kPossible.end()) return;
+    refuse(fmt::format("the alignment \"{}\" of the operand {} is {}, which is none of {} bytes",
+                       operand.align->text(), operand.name, alignment, fmt::join(kPossible, " ")));
   }
 
   [[nodiscard]] std::int64_t value_of(const OperandSpec& operand, std::string_view what,

@@ -152,14 +152,20 @@ TextPart inner_part(TextPart whole, std::string_view inner) {
   return {text, whole.offset + offset_in(whole.text, text.empty() ? inner : text)};
 }
 
-SizeSpec parse_size(const FrontMatterLine& line) {
-  const auto words = split_words(line.text);
+SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names) {
+  const std::string_view whole = line.text;
+  const auto equals = whole.find('=');
+  const auto words = split_words(whole.substr(0, equals));
   SizeSpec size{std::string(words[0].text), 1, kMostSize, line.comment};
+  if (equals != std::string_view::npos) {
+    const TextPart value = inner_part({whole, 0}, whole.substr(equals + 1));
+    size.value = Expression::parse(value.text, names, line.text_place.at(value.offset));
+  }
   if (words.size() == 1) return size;
   const auto [text, offset] = words[1];
   const auto dots = text.find("..");
   if (words.size() > 2 || dots == std::string_view::npos) {
-    line.fail(offset, "the range of a size is written 1..4096");
+    line.fail(offset, "the range of a size is written 1..4096, before '=' and a default");
   }
   size.least = parse_integer_part(line, {text.substr(0, dots), offset});
   size.most = parse_integer_part(line, {text.substr(dots + 2), offset + dots + 2});
@@ -262,7 +268,7 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
 }
 
 RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
-  static const std::vector<std::string> kinds{"exact", "bound", "within"};
+  static const std::vector<std::string> kinds{"exact", "bound", "within", "checker"};
   const auto words = split_words(line.text);
   const std::string_view name = words[0].text;
   const auto operand = std::ranges::find(operation.operands, name, &OperandSpec::name);
@@ -279,15 +285,19 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
   right.line = line.text_place.line;
   const std::string kind(words.size() < 2 ? std::string_view() : words[1].text);
   if (std::ranges::find(kinds, kind) == kinds.end()) {
-    line.fail(words.size() < 2 ? line.text.size() : words[1].offset,
-              fmt::format("\"exact\", \"bound E of T\" or \"within RELATIVE ABSOLUTE\" is expected "
-                          "here{}",
-                          did_you_mean(kind, kinds)));
+    line.fail(
+        words.size() < 2 ? line.text.size() : words[1].offset,
+        fmt::format("\"exact\", \"bound E of T\", \"within RELATIVE ABSOLUTE\" or \"checker\" "
+                    "is expected here{}",
+                    did_you_mean(kind, kinds)));
   }
   const std::string_view text = line.text;
   const TextPart rest = inner_part({text, 0}, text.substr(words[1].offset + kind.size()));
-  if (kind == "exact") {
-    if (!rest.text.empty()) line.fail(rest.offset, "nothing is expected after \"exact\"");
+  if (kind == "exact" || kind == "checker") {
+    if (kind == "checker") right.kind = RightSpec::Kind::checker;
+    if (!rest.text.empty()) {
+      line.fail(rest.offset, fmt::format("nothing is expected after \"{}\"", kind));
+    }
   } else if (kind == "bound") {
     right.kind = RightSpec::Kind::bound;
     read_bound(line, rest, operation, right);
@@ -321,15 +331,18 @@ std::vector<NamedValue> parse_ragged(const FrontMatterLine& line, const Operatio
     }
     given.push_back({std::string(name), value});
   }
-  // In the order of the declaration, as in every problem.
-  std::vector<NamedValue> sizes;
   for (const SizeSpec& size : operation.sizes) {
-    const auto found = std::ranges::find(given, size.name, &NamedValue::name);
-    if (found == given.end()) {
-      line.fail(line.text.size(),
-                fmt::format("the size \"{}\" is missing: a case names every size", size.name));
+    if (size.value || std::ranges::find(given, size.name, &NamedValue::name) != given.end()) {
+      continue;
     }
-    sizes.push_back(*found);
+    line.fail(line.text.size(),
+              fmt::format("the size \"{}\" is missing: a case names every size that has no default",
+                          size.name));
+  }
+  auto sizes = operation.with_defaults(std::move(given));
+  if (sizes.size() < operation.sizes.size()) {
+    line.fail(0, fmt::format("the default of the size \"{}\" has no value here",
+                             operation.sizes[sizes.size()].name));
   }
   return sizes;
 }

@@ -18,8 +18,8 @@ namespace kiln {
 /// Part of a part, without the spaces around it.
 [[nodiscard]] TextPart inner_part(TextPart whole, std::string_view inner);
 
-/// `m` or `m 0..4096`.
-[[nodiscard]] SizeSpec parse_size(const FrontMatterLine& line);
+/// `m`, `m 0..4096`, `ldx = cols`; `names` are those that a default may mention.
+[[nodiscard]] SizeSpec parse_size(const FrontMatterLine& line, const NameTable& names);
 /// `align_a 1 2 4 8 16`.
 [[nodiscard]] TraitSpec parse_trait(const FrontMatterLine& line);
 /// The element types behind the slot in `x f32 f16 bf16`.
@@ -29,9 +29,11 @@ namespace kiln {
 /// `normal`, `integers 0 (n - 1)` and so on.
 [[nodiscard]] FillSpec parse_fill(const FrontMatterLine& line, TextPart part,
                                   const NameTable& names);
-/// `y exact`, `y bound 16 of f32`, `y within 1e-5 1e-6`, of an operation with its operands.
+/// `y exact`, `y bound 16 of f32`, `y within 1e-5 1e-6`, `y checker`, of an operation with its
+/// operands.
 [[nodiscard]] RightSpec parse_right(const FrontMatterLine& line, const Operation& operation);
-/// `rows=7 cols=33`, of an operation with its sizes.
+/// `rows=7 cols=33`, of an operation with its sizes: all of them, those that have a default with
+/// that unless it is given.
 [[nodiscard]] std::vector<NamedValue> parse_ragged(const FrontMatterLine& line,
                                                    const Operation& operation);
 

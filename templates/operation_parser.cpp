@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
@@ -26,23 +27,25 @@ constexpr std::size_t kMostExtents = 8;
 constexpr std::size_t kMostRagged = 64;
 
 /// Names that canonical texts, expressions and lists of arguments have for something else.
-constexpr std::array<std::string_view, 7> kTakenNames{"workspace", "epilogue", "operation", "type",
-                                                      "device",    "true",     "false"};
+constexpr std::array<std::string_view, 9> kTakenNames{"workspace",   "epilogue", "operation",
+                                                      "type",        "device",   "wrong",
+                                                      "first_wrong", "true",     "false"};
 
 const std::vector<std::string>& operation_keys() {
   static const std::vector<std::string> keys{
-      "operation", "purpose",   "size",     "let",    "type",          "scalar",
-      "trait",     "operand",   "right",    "ragged", "deterministic", "flops",
-      "bytes",     "reference", "integers", "grid",   "block",         "args"};
+      "operation", "purpose",     "size",     "let",           "type",  "scalar", "trait",
+      "operand",   "right",       "ragged",   "deterministic", "flops", "bytes",  "reference",
+      "checker",   "independent", "integers", "grid",          "block", "args",   "constant"};
   return keys;
 }
 
-/// What follows from a reference, and is idle without one.
-constexpr std::array<std::string_view, 6> kOfReference{"right", "ragged", "integers",
-                                                       "grid",  "block",  "args"};
+/// What follows from a reference or a checker, and is idle without one.
+constexpr std::array<std::string_view, 8> kOfReference{"right", "ragged", "integers", "independent",
+                                                       "grid",  "block",  "args",     "constant"};
 
-constexpr std::array<std::string_view, 7> kOnlyOnce{
-    "operation", "purpose", "flops", "bytes", "integers", "deterministic", "reference"};
+constexpr std::array<std::string_view, 9> kOnlyOnce{"operation", "purpose",  "flops",
+                                                    "bytes",     "integers", "deterministic",
+                                                    "reference", "checker",  "independent"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -86,7 +89,16 @@ class OperationParser {
       result_.deterministic = line.text == "1";
     });
     read_results();
-    if (const FrontMatterLine* const line = find("reference")) read_reference(*line);
+    const FrontMatterLine* const reference = find("reference");
+    const FrontMatterLine* const checker = find("checker");
+    if (reference != nullptr || checker != nullptr) {
+      check_verifiable(reference != nullptr ? *reference : *checker);
+    }
+    if (reference != nullptr) result_.reference = read_judge(*reference);
+    if (checker != nullptr) result_.checker = read_judge(*checker);
+    for_each("independent", [this](const FrontMatterLine& line) {
+      result_.independent = parse_independent(line, result_);
+    });
     return std::move(result_);
   }
 
@@ -124,10 +136,11 @@ class OperationParser {
       if (is_one_of(kOnlyOnce, line.key) && find(line.key) != &line) {
         line.fail_at_key(fmt::format("a second \"{}\" line; one is allowed", line.key));
       }
-      if (is_one_of(kOfReference, line.key) && find("reference") == nullptr) {
+      const bool has_judge = find("reference") != nullptr || find("checker") != nullptr;
+      if (is_one_of(kOfReference, line.key) && !has_judge) {
         line.fail_at_key(
             fmt::format("\"{}\" needs a \"//@ reference\" line, which names the "
-                        "kernel that says what is right",
+                        "kernel that says what is right, or a \"//@ checker\" line",
                         line.key));
       }
     }
@@ -138,8 +151,9 @@ class OperationParser {
   void read_names() {
     for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
     for_each("size", [this](const FrontMatterLine& line) {
-      declare(line);
-      result_.sizes.push_back(parse_size(line));
+      const std::string_view text = line.text;
+      declare(line, std::string(trimmed(text.substr(0, text.find_first_of(" \t\r=")))));
+      result_.sizes.push_back(parse_size(line, result_.names_));
       result_.size_names.push_back(result_.sizes.back().name);
       result_.names_.intern(result_.sizes.back().name);
     });
@@ -238,6 +252,11 @@ class OperationParser {
     for (std::size_t i = 1; i < clauses.size(); ++i) {
       read_clause(line, {clauses[i].text, clauses[i].offset + colon + 1}, operand, is_filled);
     }
+    if (operand.ld && operand.extents.size() == 1) {
+      line.fail(0,
+                fmt::format("{} has one extent, so it has no rows that lie apart; leave \"ld\" out",
+                            operand.name));
+    }
     result_.operands.push_back(std::move(operand));
   }
 
@@ -261,9 +280,16 @@ class OperationParser {
                    bool& is_filled) const {
     const auto word = clause.text.substr(0, clause.text.find_first_of(kLineSpace));
     const TextPart rest = inner_part(clause, clause.text.substr(word.size()));
+    const auto read_once = [&](std::optional<Expression>& value) {
+      if (value) line.fail(clause.offset, fmt::format("a second \"{}\" of this operand", word));
+      value = expression(line, rest);
+    };
     if (word == "when") {
-      if (operand.when) line.fail(clause.offset, "a second \"when\" of this operand");
-      operand.when = expression(line, rest);
+      read_once(operand.when);
+    } else if (word == "ld") {
+      read_once(operand.ld);
+    } else if (word == "align") {
+      read_once(operand.align);
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
@@ -273,10 +299,10 @@ class OperationParser {
       is_filled = true;
       operand.fill = parse_fill(line, rest, result_.names_);
     } else {
-      static const std::vector<std::string> known{"when", "fill"};
+      static const std::vector<std::string> known{"when", "fill", "ld", "align"};
       line.fail(clause.offset,
-                fmt::format("\"when\" and a condition, or \"fill\" and its kind, are expected "
-                            "after ';'{}",
+                fmt::format("\"when\" and a condition, \"fill\" and its kind, \"ld\" and the "
+                            "distance of rows, or \"align\" and bytes are expected after ';'{}",
                             did_you_mean(word, known)));
     }
   }
@@ -306,24 +332,31 @@ class OperationParser {
     });
   }
 
-  void read_reference(const FrontMatterLine& line) {
-    check_verifiable(line);
-    ReferenceSpec reference;
-    reference.kernel = line.text;
-    reference.line = line.text_place.line;
-    check_reference_kernel(line, result_.source);
-    bool is_above = true;
+  /// A reference or a checker, with the parts that follow its line.
+  JudgeKernel read_judge(const FrontMatterLine& line) const {
+    JudgeKernel judge;
+    judge.kernel = line.text;
+    judge.line = line.text_place.line;
+    check_judge_kernel(line, result_.source);
+    const std::string& key = line.key;
+    const FrontMatterLine* of = nullptr;  // what the parts belong to
     const FrontMatterLine* args = nullptr;
     for (const auto& part : lines_) {
-      if (&part == &line) is_above = false;
+      if (part.key == "reference" || part.key == "checker") of = &part;
       const bool is_args = part.key == "args";
-      if (!is_args && part.key != "grid" && part.key != "block") continue;
-      if (is_above) {
-        part.fail_at_key(fmt::format("\"{}\" belongs below the \"reference\" line", part.key));
+      const bool is_constant = part.key == "constant";
+      if (!is_args && !is_constant && part.key != "grid" && part.key != "block") continue;
+      if (of == nullptr) {
+        part.fail_at_key(fmt::format("\"{}\" belongs below the \"{}\" line", part.key, key));
       }
-      auto& extents = part.key == "grid" ? reference.grid : reference.block;
+      if (of != &line) continue;
+      if (is_constant) {
+        add_constant(part, result_, result_.source, judge.constants);
+        continue;
+      }
+      auto& extents = part.key == "grid" ? judge.grid : judge.block;
       if (is_args ? args != nullptr : !extents.empty()) {
-        part.fail_at_key(fmt::format("a second \"{}\" of the reference", part.key));
+        part.fail_at_key(fmt::format("a second \"{}\" of the {}", part.key, key));
       }
       if (is_args) {
         args = &part;
@@ -331,12 +364,19 @@ class OperationParser {
         read_extent_list(part, extents);
       }
     }
-    if (reference.grid.empty()) line.fail_at_key("the reference has no \"grid\" line below it");
-    if (reference.block.empty()) line.fail_at_key("the reference has no \"block\" line below it");
-    reference.args = args == nullptr ? default_argument_list(result_, result_.names_)
-                                     : parse_argument_list(*args, result_, result_.names_, true);
-    check_reference_results(args == nullptr ? line : *args, result_, reference.args);
-    result_.reference = std::move(reference);
+    for (const auto& [name, extents] : {std::pair{"grid", &judge.grid}, {"block", &judge.block}}) {
+      if (!extents->empty()) continue;
+      line.fail_at_key(fmt::format("the {} has no \"{}\" line below it", key, name));
+    }
+    const bool checks = key == "checker";
+    const FrontMatterLine& list = args == nullptr ? line : *args;
+    judge.args = args == nullptr
+                     ? default_argument_list(result_, result_.names_)
+                     : parse_argument_list(list, result_, result_.names_,
+                                           checks ? ArgumentsOf::checker : ArgumentsOf::reference);
+    const auto check = checks ? check_checker_arguments : check_reference_results;
+    check(list, result_, judge.args);
+    return judge;
   }
 
   void read_extent_list(const FrontMatterLine& line, std::vector<Expression>& extents) const {
@@ -346,6 +386,27 @@ class OperationParser {
         line.fail(part.offset, "a launch has at most three dimensions");
       }
       extents.push_back(expression(line, part));
+    }
+  }
+
+  /// That there is a kernel for every kind of rule, and a rule for every kernel.
+  void check_judges() const {
+    for (const bool by_checker : {false, true}) {
+      const std::string_view key = by_checker ? "checker" : "reference";
+      const auto right = std::ranges::find_if(result_.rights, [&](const RightSpec& each) {
+        return (each.kind == RightSpec::Kind::checker) == by_checker;
+      });
+      const FrontMatterLine* const line = find(key);
+      const bool is_needed = right != result_.rights.end();
+      if (is_needed == (line != nullptr)) continue;
+      if (!is_needed) {
+        line->fail_at_key(fmt::format("no \"right\" line asks for the {}", key));
+      }
+      for_each("right", [&](const FrontMatterLine& rule) {
+        if (rule.text_place.line != right->line) return;
+        rule.fail(
+            0, fmt::format("this needs a \"//@ {}\" line, which names a kernel of this file", key));
+      });
     }
   }
 
@@ -362,6 +423,7 @@ class OperationParser {
                       "\"//@ right {0} bound 4 of {0}\", or exact, or within",
                       operand.name));
     }
+    check_judges();
     if (result_.ragged.empty()) {
       std::vector<std::string> sizes;
       for (const SizeSpec& size : result_.sizes) {
@@ -372,6 +434,7 @@ class OperationParser {
                       "add \"//@ ragged {}\"",
                       fmt::join(sizes, " ")));
     }
+    for (const SizeSpec& size : result_.sizes) check_default_is_varied(size);
     for_each("type", [](const FrontMatterLine& type) {
       const auto words = split_words(type.text);
       for (std::size_t i = 1; i < words.size(); ++i) {
@@ -380,6 +443,24 @@ class OperationParser {
                                                "with a reference can't have",
                                                words[i].text));
       }
+    });
+  }
+
+  /// A kernel that takes a default for granted is right wherever that holds.
+  void check_default_is_varied(const SizeSpec& size) const {
+    if (!size.value) return;
+    const bool is_varied = std::ranges::any_of(result_.ragged, [&](const auto& sizes) {
+      auto others = sizes;
+      std::erase_if(others, [&](const NamedValue& each) { return each.name == size.name; });
+      return result_.with_defaults(others) != sizes;
+    });
+    if (is_varied) return;
+    for_each("size", [&](const FrontMatterLine& line) {
+      if (parse_size(line, result_.names_).name != size.name) return;
+      line.fail(0,
+                fmt::format("no \"ragged\" line gives {0} another value than its default, so a "
+                            "kernel that ignores it would be found right; add \"{0}=...\" to one",
+                            size.name));
     });
   }
 

@@ -59,12 +59,14 @@ class OperationRegistry {
   }
 
   void declare(Operation operation) {
-    if (!operation.reference) {
-      throw Error(ErrorKind::template_,
-                  fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line, so "
-                              "nothing says which results of its kernels are right; "
-                              "docs/writing-templates.md has an example",
-                              operation.file, operation.name));
+    if (!operation.is_declared()) {
+      throw Error(
+          ErrorKind::template_,
+          fmt::format(
+              "{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
+              "\"//@ checker\" line, so nothing says which results of its kernels are right; "
+              "docs/writing-templates.md has an example",
+              operation.file, operation.name));
     }
     const std::lock_guard lock(mutex_);
     for (const RegisteredOperation* at = first(); at != nullptr;

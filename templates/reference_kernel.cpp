@@ -54,9 +54,54 @@ void count_places(const std::vector<ArgumentSpec>& args, std::size_t operand,
   }
 }
 
+/// Whether the arguments, members of structs too, have `wrong`.
+bool has_count(const std::vector<ArgumentSpec>& args) {
+  return std::ranges::any_of(args, [](const ArgumentSpec& arg) {
+    return (arg.kind == ArgumentSpec::Kind::verdict && arg.index == 0) || has_count(arg.members);
+  });
+}
+
+bool is_checked(const Operation& operation, std::size_t operand) {
+  const auto right = std::ranges::find(operation.rights, operand, &RightSpec::operand);
+  return right != operation.rights.end() && right->kind == RightSpec::Kind::checker;
+}
+
+bool mentions(const Expression& expression, const std::vector<int>& names) {
+  return std::ranges::any_of(expression.names_used(), [&](int name) {
+    return std::ranges::find(names, name) != names.end();
+  });
+}
+
+/// The size and the derived sizes that change with it.
+std::vector<int> names_that_follow(const Operation& operation, const std::string& size) {
+  std::vector<int> names{operation.names().find(size)};
+  for (const auto& [name, value] : operation.derived) {
+    if (mentions(value, names)) names.push_back(operation.names().find(name));
+  }
+  return names;
+}
+
+/// What else of an operand than its first extent a part of the size would change; "" if nothing.
+std::string part_that_follows(const OperandSpec& operand, const std::string& size,
+                              const std::vector<int>& names) {
+  for (const Expression& extent : operand.extents) {
+    const bool is_sliced = &extent == &operand.extents.front() && extent.text() == size;
+    if (!is_sliced && mentions(extent, names)) {
+      return fmt::format("the extent \"{}\"", extent.text());
+    }
+  }
+  if (operand.ld && mentions(*operand.ld, names)) {
+    return fmt::format("\"ld {}\"", operand.ld->text());
+  }
+  for (const auto& bound : {operand.fill.low, operand.fill.high}) {
+    if (bound && mentions(*bound, names)) return "what it is filled with";
+  }
+  return "";
+}
+
 }  // namespace
 
-void check_reference_kernel(const FrontMatterLine& line, std::string_view source) {
+void check_judge_kernel(const FrontMatterLine& line, std::string_view source) {
   const std::string_view text = line.text;
   const auto open = std::min(text.find('<'), text.size());
   const auto name = trimmed(text.substr(0, open));
@@ -71,18 +116,18 @@ void check_reference_kernel(const FrontMatterLine& line, std::string_view source
                                                  did_you_mean(word, parts)));
   }
   if (!is_kernel_name(name)) {
-    line.fail(0,
-              "the name of the reference kernel is expected, perhaps with template arguments: "
-              "softmax_reference<x>");
+    line.fail(0, fmt::format("the name of the {} kernel is expected, perhaps with template "
+                             "arguments: softmax_{}<x>",
+                             line.key, line.key));
   }
   if (open < text.size() && close == std::string_view::npos) {
     line.fail(open, "this '<' is not closed");
   }
   const auto last = name.substr(name.rfind(':') + 1);
   if (!has_function(source, last)) {
-    line.fail(0, fmt::format("the file has no function \"{}\"; the reference kernel is written "
-                             "below the declaration, in the same file",
-                             last));
+    line.fail(0, fmt::format("the file has no function \"{}\"; the {} kernel is written below the "
+                             "declaration, in the same file",
+                             last, line.key));
   }
 }
 
@@ -90,7 +135,7 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
                              const std::vector<ArgumentSpec>& args) {
   for (std::size_t i = 0; i < operation.operands.size(); ++i) {
     const OperandSpec& operand = operation.operands[i];
-    if (operand.role == OperandRole::in) continue;
+    if (operand.role == OperandRole::in || is_checked(operation, i)) continue;
     ResultPlaces places;
     count_places(args, i, places);
     if (places.own_type + places.float64 == 0) {
@@ -104,6 +149,48 @@ void check_reference_results(const FrontMatterLine& line, const Operation& opera
                                operand.name));
     }
   }
+}
+
+void check_checker_arguments(const FrontMatterLine& line, const Operation& operation,
+                             const std::vector<ArgumentSpec>& args) {
+  if (!has_count(args)) {
+    line.fail(0,
+              "the checker does not get \"wrong\", the number of wrong elements that it counts up: "
+              "an unsigned long long*");
+  }
+  for (std::size_t i = 0; i < operation.operands.size(); ++i) {
+    if (!is_checked(operation, i)) continue;
+    ResultPlaces places;
+    count_places(args, i, places);
+    if (places.own_type + places.float64 > 0) continue;
+    line.fail(0,
+              fmt::format("the checker does not get {0}, which it is to judge; give it \"{0}\" or "
+                          "\"{0}.f64\"",
+                          operation.operands[i].name));
+  }
+}
+
+std::string parse_independent(const FrontMatterLine& line, const Operation& operation) {
+  const std::string& size = line.text;
+  if (std::ranges::find(operation.size_names, size) == operation.size_names.end()) {
+    line.fail(0, fmt::format("there is no size \"{}\"{}", size,
+                             did_you_mean(size, operation.size_names)));
+  }
+  const auto names = names_that_follow(operation, size);
+  for (const OperandSpec& operand : operation.operands) {
+    if (const auto part = part_that_follows(operand, size, names); !part.empty()) {
+      line.fail(0,
+                fmt::format("{} of the operand {} depends on {}; what can be checked in parts has "
+                            "it as first extents only",
+                            part, operand.name, size));
+    }
+    if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
+      line.fail(0, fmt::format("{} is written and does not have {} as its first extent, so no part "
+                               "of it is the result of some {} alone",
+                               operand.name, size, size));
+    }
+  }
+  return size;
 }
 
 }  // namespace kiln

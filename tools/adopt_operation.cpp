@@ -127,6 +127,11 @@ class OperationWriter {
         launch.args.begin(), launch.args.end(),
         [](const std::string& item) { return item.find(kFillIn) == std::string::npos; });
     lines_.add_part("args", launch.args, is_known ? "" : "what the reference takes there");
+    // Its arrays are declared in this file, too.
+    for (const auto& operand : problem_.operands) {
+      if (!operand.is_constant) continue;
+      lines_.add_part("constant", {fmt::format("{} = {}", operand.parameter, operand.name)});
+    }
     const std::string code = code_without_tuned();
     // Tunables that are left have to be something.
     std::string defines;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
@@ -56,6 +57,8 @@ std::string right_text(const RightSpec& right) {
       return fmt::format("bound {} of {}", right.factor->text(), right.roundoff_of);
     case RightSpec::Kind::within:
       return fmt::format("within {} {}", right.relative, right.absolute);
+    case RightSpec::Kind::checker:
+      return "checker";
   }
   return "";
 }
@@ -72,6 +75,8 @@ std::string case_text(const std::vector<NamedValue>& sizes) {
 /// What one line of front matter says of an operand after its role.
 std::string operand_text(const OperandSpec& operand) {
   std::string text = fmt::format("{}", fmt::join(texts_of(operand.extents), ", "));
+  if (operand.ld) text += "  ld " + operand.ld->text();
+  if (operand.align) text += "  align " + operand.align->text();
   if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
   if (operand.when) text += "  when " + operand.when->text();
   return text;
@@ -83,6 +88,8 @@ Json operands_json(const Operation& operation) {
     Json one{{"name", operand.name},
              {"role", to_string(operand.role)},
              {"extents", texts_of(operand.extents)}};
+    if (operand.ld) one["ld"] = operand.ld->text();
+    if (operand.align) one["align"] = operand.align->text();
     if (operand.when) one["when"] = operand.when->text();
     if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
     one["comment"] = operand.comment;
@@ -91,13 +98,27 @@ Json operands_json(const Operation& operation) {
   return operands;
 }
 
-/// What a reference kernel is, and what is right by it.
+std::vector<std::string> constants_of(const JudgeKernel& judge, const Operation& operation) {
+  std::vector<std::string> texts;
+  for (const ConstantSpec& constant : judge.constants) {
+    texts.push_back(constant_text(constant, operation));
+  }
+  return texts;
+}
+
+Json judge_json(const JudgeKernel& judge, const Operation& operation) {
+  return {{"kernel", judge.kernel},
+          {"grid", texts_of(judge.grid)},
+          {"block", texts_of(judge.block)},
+          {"args", argument_text(judge.args, operation)},
+          {"constants", constants_of(judge, operation)}};
+}
+
+/// The reference kernel, if there is one, and what is right by it or by the checker.
 Json reference_json(const Operation& operation) {
-  const ReferenceSpec& reference = *operation.reference;
-  Json json{{"kernel", reference.kernel},
-            {"grid", texts_of(reference.grid)},
-            {"block", texts_of(reference.block)},
-            {"args", argument_text(reference.args, operation)}};
+  Json json = operation.reference ? judge_json(*operation.reference, operation) : Json::object();
+  if (operation.checker) json["checker"] = judge_json(*operation.checker, operation);
+  if (!operation.independent.empty()) json["independent"] = operation.independent;
   json["right"] = Json::object();
   for (const auto& right : operation.rights) {
     json["right"][operation.operands[right.operand].name] = right_text(right);
@@ -119,10 +140,10 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
   json["file"] = operation.file;
   json["sizes"] = Json::array();
   for (const auto& size : operation.sizes) {
-    json["sizes"].push_back({{"name", size.name},
-                             {"least", size.least},
-                             {"most", size.most},
-                             {"comment", size.comment}});
+    Json one{
+        {"name", size.name}, {"least", size.least}, {"most", size.most}, {"comment", size.comment}};
+    if (size.value) one["default"] = size.value->text();
+    json["sizes"].push_back(std::move(one));
   }
   json["derived"] = Json::array();
   for (const auto& [name, value] : operation.derived) {
@@ -150,7 +171,7 @@ Json operation_json(const Catalog& catalog, const Operation& operation) {
   json["flops"] = operation.flops_text;
   if (!operation.bytes_text.empty()) json["bytes"] = operation.bytes_text;
   json["deterministic"] = operation.deterministic;
-  if (operation.reference) json["reference"] = reference_json(operation);
+  if (operation.is_declared()) json["reference"] = reference_json(operation);
   json["templates"] = templates_of(catalog, operation);
   return json;
 }
@@ -184,7 +205,9 @@ class CommentedFacts {
 std::string problem_text(const Operation& operation) {
   CommentedFacts sizes, derived, types, scalars, traits, operands;
   for (const auto& size : operation.sizes) {
-    sizes.add(size.name, fmt::format("{} to {}", size.least, count_text(size.most)), size.comment);
+    std::string text = fmt::format("{} to {}", size.least, count_text(size.most));
+    if (size.value) text += fmt::format(", {} unless stated", size.value->text());
+    sizes.add(size.name, std::move(text), size.comment);
   }
   for (const auto& [name, value] : operation.derived) derived.add(name, value.text(), "");
   for (std::size_t i = 0; i < operation.type_slots.size(); ++i) {
@@ -208,8 +231,19 @@ std::string problem_text(const Operation& operation) {
          scalars.text("scalars") + traits.text("traits") + operands.text("operands");
 }
 
+std::string judge_text(std::string_view title, const JudgeKernel& judge,
+                       const Operation& operation) {
+  FactSheet facts;
+  facts.add("kernel", judge.kernel);
+  facts.add("grid", fmt::format("{}", fmt::join(texts_of(judge.grid), ", ")));
+  facts.add("block", fmt::format("{}", fmt::join(texts_of(judge.block), ", ")));
+  facts.add("args", argument_text(judge.args, operation));
+  for (const auto& text : constants_of(judge, operation)) facts.add("constant", text);
+  return fmt::format("\n{}\n{}", title, facts.text());
+}
+
 std::string reference_text(const Operation& operation) {
-  if (!operation.reference) return "";
+  if (!operation.is_declared()) return "";
   FactSheet results;
   for (const auto& right : operation.rights) {
     results.add(operation.operands[right.operand].name, right_text(right));
@@ -225,12 +259,14 @@ std::string reference_text(const Operation& operation) {
   results.add("ragged", fmt::format("{}", fmt::join(cases, "\n")));
   results.add("bits",
               operation.deterministic ? "the same in every run" : "may differ between runs");
-  FactSheet reference;
-  reference.add("kernel", operation.reference->kernel);
-  reference.add("grid", fmt::format("{}", fmt::join(texts_of(operation.reference->grid), ", ")));
-  reference.add("block", fmt::format("{}", fmt::join(texts_of(operation.reference->block), ", ")));
-  reference.add("args", argument_text(operation.reference->args, operation));
-  return "\nright results\n" + results.text() + "\nreference\n" + reference.text();
+  if (!operation.independent.empty()) {
+    results.add("parts", fmt::format("those of some {0} are compared where all would cost too much",
+                                     operation.independent));
+  }
+  std::string text = "\nright results\n" + results.text();
+  if (operation.reference) text += judge_text("reference", *operation.reference, operation);
+  if (operation.checker) text += judge_text("checker", *operation.checker, operation);
+  return text;
 }
 
 std::string operation_text(const Catalog& catalog, const Operation& operation) {

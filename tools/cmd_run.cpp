@@ -302,7 +302,7 @@ int run_declared(Context& context, const RunOptions& options, const ProblemCase&
 int run_problem(Context& context, const RunOptions& options) {
   const ProblemCase one = options.problem.request();
   if (!names_emulated_device(context.device().value)) open_context(context);
-  return find_operation(one.problem.operation)->reference
+  return find_operation(one.problem.operation)->is_declared()
              ? run_declared(context, options, one)
              : run_gemm(context, options, gemm_case_of(one));
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "templates/constant_line.hpp"
 #include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
@@ -65,10 +66,6 @@ std::string launch_text(const KernelTemplate& kernel_template, const LaunchSpec&
   return text + fmt::format("({})", argument_text(launch.args, operation));
 }
 
-std::string operand_in(const KernelTemplate& kernel_template, const ConstantSpec& constant) {
-  return find_operation(kernel_template.operation())->operands[constant.operand].name;
-}
-
 Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template) {
   Json json;
   json["name"] = kernel_template.name();
@@ -90,9 +87,10 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   for (const auto& launch : kernel_template.launches()) {
     json["launches"].push_back(launch_text(kernel_template, launch));
   }
-  json["constants"] = Json::object();
+  json["constants"] = Json::array();
   for (const ConstantSpec& constant : kernel_template.constants()) {
-    json["constants"][constant.array] = operand_in(kernel_template, constant);
+    json["constants"].push_back(
+        constant_text(constant, *find_operation(kernel_template.operation())));
   }
   json["priority"] = kernel_template.priority_text();
   json["epilogue"] = kernel_template.takes_epilogue();
@@ -233,8 +231,7 @@ std::string template_text(const KernelTemplate& kernel_template) {
     if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
   }
   for (const ConstantSpec& constant : kernel_template.constants()) {
-    facts.add("constant",
-              fmt::format("{} = {}", constant.array, operand_in(kernel_template, constant)));
+    facts.add("constant", constant_text(constant, *find_operation(kernel_template.operation())));
   }
   text += facts.text();
 

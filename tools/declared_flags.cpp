@@ -10,6 +10,7 @@
 #include <charconv>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/problem_flag.hpp"
@@ -72,6 +73,18 @@ std::optional<DType> common_type(const Operation& operation, const Problem& prob
   return fits ? std::optional(type) : std::nullopt;
 }
 
+/// The sizes of a problem without those that have their default.
+std::vector<NamedValue> needed_sizes(const Operation& operation, const Problem& problem) {
+  std::vector<NamedValue> sizes = problem.sizes;
+  for (const SizeSpec& spec : operation.sizes) {
+    if (!spec.value) continue;
+    std::vector<NamedValue> others = sizes;
+    std::erase_if(others, [&](const NamedValue& size) { return size.name == spec.name; });
+    if (operation.with_defaults(others) == problem.sizes) sizes = std::move(others);
+  }
+  return sizes;
+}
+
 }  // namespace
 
 DeclaredFlags::Flag& DeclaredFlags::add(CLI::App& verb, const std::string& name, const char* kind,
@@ -84,7 +97,9 @@ DeclaredFlags::Flag& DeclaredFlags::add(CLI::App& verb, const std::string& name,
 
 void DeclaredFlags::add_to(CLI::App& verb) {
   for (const SizeSpec& size : operation_.sizes) {
-    Flag& flag = add(verb, size.name, "N", described(size.comment, "Size " + size.name));
+    std::string text = described(size.comment, "Size " + size.name);
+    if (size.value) text += fmt::format(" (default {})", size.value->text());
+    Flag& flag = add(verb, size.name, "N", text);
     verb.get_option(flag.name)->check(whole_number(size.least, size.most));
     sizes_.push_back(&flag);
   }
@@ -118,7 +133,9 @@ void DeclaredFlags::add_to(CLI::App& verb) {
 
 std::vector<std::string> DeclaredFlags::size_flags() const {
   std::vector<std::string> flags;
-  for (const Flag* flag : sizes_) flags.push_back(flag->name);
+  for (std::size_t i = 0; i < sizes_.size(); ++i) {
+    if (!operation_.sizes[i].value) flags.push_back(sizes_[i]->name);
+  }
   return flags;
 }
 
@@ -160,9 +177,11 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
   for (std::size_t i = 0; i < sizes_.size(); ++i) {
     const SizeSpec& spec = operation_.sizes[i];
     const std::string& text = sizes_[i]->text;
+    if (spec.value && text.empty()) continue;
     problem.sizes.push_back(
         {spec.name, text.empty() ? std::clamp(default_size, spec.least, spec.most) : whole(text)});
   }
+  problem.sizes = operation_.with_defaults(std::move(problem.sizes));
   problem.types = types();
   for (std::size_t i = 0; i < traits_.size(); ++i) {
     const TraitSpec& spec = operation_.traits[i];
@@ -184,7 +203,7 @@ std::string declared_flags_text(const Operation& operation, const ProblemCase& o
   const auto add = [&](const std::string& name, const auto& value) {
     words.push_back(fmt::format("{} {}", problem_flag(operation.name, name), value));
   };
-  for (const auto& [name, value] : one.problem.sizes) add(name, value);
+  for (const NamedValue& size : needed_sizes(operation, one.problem)) add(size.name, size.value);
   if (const auto common = common_type(operation, one.problem)) {
     const bool usual = std::ranges::all_of(
         operation.slot_types, [&](const auto& allowed) { return usual_type(allowed) == *common; });

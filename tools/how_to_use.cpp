@@ -173,14 +173,14 @@ ProblemCase case_of(const Problem& problem) {
                             "--template-path",
                             problem.operation));
   }
-  return operation->reference ? declared_case(*operation, problem, {})
-                              : problem_case(gemm_case_of_problem(problem));
+  return operation->is_declared() ? declared_case(*operation, problem, {})
+                                  : problem_case(gemm_case_of_problem(problem));
 }
 
 std::string cpp_snippet(const ProblemCase& one, const GlobalFlags& flags) {
   const Operation& operation = *find_operation(one.problem.operation);
-  return operation.reference ? declared_snippet(operation, one, flags)
-                             : gemm_snippet(gemm_of(one), flags);
+  return operation.is_declared() ? declared_snippet(operation, one, flags)
+                                 : gemm_snippet(gemm_of(one), flags);
 }
 
 std::string next_steps(const ProblemCase& request, const Context& context) {

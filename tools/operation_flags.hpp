@@ -28,7 +28,7 @@ class OperationFlags {
 
   /// Declares them, in the group kProblemGroup. Both must live while the command line is parsed.
   virtual void add_to(CLI::App& verb) = 0;
-  /// Flags of sizes.
+  /// Flags of sizes that have no default.
   [[nodiscard]] virtual std::vector<std::string> size_flags() const = 0;
   /// The problem, with sizes near `default_size` where none was given. Throws Error(usage) that
   /// names the flag.

@@ -28,7 +28,7 @@ void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word)
     option->type_name("OPERATION");
     if (word == Word::required) option->required();
   }
-  if (operation.reference) {
+  if (operation.is_declared()) {
     flags_ = std::make_unique<DeclaredFlags>(operation);
   } else {
     flags_ = std::make_unique<GemmFlags>();
@@ -83,14 +83,14 @@ std::string problem_words(const ProblemCase& one) {
   const std::string& name = one.problem.operation;
   const Operation& operation = *find_operation(name);
   return fmt::format("{} {}", name,
-                     operation.reference ? declared_flags_text(operation, one)
-                                         : gemm_flags_text(gemm_case_of(one)));
+                     operation.is_declared() ? declared_flags_text(operation, one)
+                                             : gemm_flags_text(gemm_case_of(one)));
 }
 
 std::string heading_text(const Problem& problem) {
   const Operation* const operation = find_operation(problem.operation);
   // One that is declared nowhere now may still have results.
-  if (operation != nullptr && !operation->reference) {
+  if (operation != nullptr && !operation->is_declared()) {
     return gemm_heading_text(gemm_of(case_of(problem)));
   }
   std::vector<std::string> types;

@@ -104,7 +104,7 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
 }
 
 bool has_baseline(const Problem& problem) {
-  return !find_operation(problem.operation)->reference;
+  return !find_operation(problem.operation)->is_declared();
 }
 
 bool Contest::measured() const {

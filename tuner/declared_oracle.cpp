@@ -1,20 +1,26 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What is right for a declared operation: its reference kernel, and its rules.
+// What is right for a declared operation: its reference and its checker, and its rules.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <string_view>
+#include <vector>
 
 #include "kiln/error.hpp"
-#include "tuner/oracle.hpp"
+#include "runtime/constant_arrays.hpp"
+#include "tuner/judge_buffers.hpp"
 
 namespace kiln {
 namespace {
 
-using PatchSource = ArgumentPatch::Source;
+/// Whether any result is compared with what the reference computes.
+bool needs_reference(const ReferencePlan& plan) {
+  return std::ranges::any_of(
+      plan.rules, [](const OutputRule& rule) { return rule.kind != RightSpec::Kind::checker; });
+}
 
 class DeclaredOracles : public OracleSource {
  public:
@@ -30,28 +36,36 @@ class DeclaredOracles : public OracleSource {
 
   [[nodiscard]] std::unique_ptr<Oracle> oracle(std::size_t index,
                                                std::uint64_t seed_of_case) override;
-  void run_reference(const LaunchGeometry& geometry, const ArgumentPlan& plan,
-                     const ArgumentValues& values);
+  void run_reference(const LaunchGeometry& geometry, const ReferencePlan& plan,
+                     const ArgumentValues& values) {
+    fill("reference", plan.constants, values);
+    run("reference", module_->functions().front(), geometry, plan.argument, values);
+  }
+  /// It is the last of the kernels, or the only one.
+  void run_checker(const ReferencePlan& plan, const ArgumentValues& values) {
+    fill("checker", plan.checker_constants, values);
+    run("checker", module_->functions().back(), plan.checker_geometry, plan.checker_argument,
+        values);
+  }
 
   MemoryLedger& ledger;
   SupportKernels& kernels;
 
  private:
+  void fill(std::string_view what, const std::vector<ConstantFill>& constants,
+            const ArgumentValues& values);
+  void run(std::string_view what, DeviceFunction function, const LaunchGeometry& geometry,
+           const ArgumentPlan& plan, const ArgumentValues& values);
+
   const EvaluationSetup& setup_;
   std::unique_ptr<LoadedModule> module_;
-};
-
-/// The result of the reference for one output, row after row without gaps.
-struct Expected {
-  DeviceBuffer value;
-  DeviceBuffer magnitude;  ///< empty: |value|
 };
 
 class DeclaredOracle : public Oracle {
  public:
   DeclaredOracle(DeclaredOracles& shared, const ProblemCase& one, const LaunchGeometry& geometry,
                  const ReferencePlan& plan, std::uint64_t seed)
-      : shared_(shared), scalars_(one.scalars), geometry_(geometry), plan_(plan), seed_(seed) {}
+      : shared_(shared), case_(one), geometry_(geometry), plan_(plan), seed_(seed) {}
 
   [[nodiscard]] bool has(DataKind kind) const override {
     return kind == DataKind::normal || plan_.integer_range > 0;
@@ -61,173 +75,173 @@ class DeclaredOracle : public Oracle {
   }
   /// Results of whole numbers are exact with the stated scalars.
   [[nodiscard]] std::vector<double> scalars(DataKind kind) const override {
-    return kind == DataKind::integer ? scalars_ : plan_.scalars;
+    return kind == DataKind::integer ? case_.scalars : plan_.scalars;
   }
   [[nodiscard]] std::string conditions(DataKind kind) const override {
     return kind == DataKind::integer ? "" : plan_.scalars_text;
   }
   [[nodiscard]] bool is_deterministic() const override { return plan_.deterministic; }
+  [[nodiscard]] std::string scope() const override { return describe(plan_.parts); }
   void learn(DataKind kind, OperandSet& operands) override;
   [[nodiscard]] WrongOutput compare(DataKind kind, std::size_t output,
-                                    const Matrix& result) override;
+                                    const RunOperands& run) override;
 
  private:
-  class Buffers;
+  [[nodiscard]] std::vector<std::int64_t> starts(DataKind kind) const {
+    return part_starts(plan_.parts, seed_ * 2 + (kind == DataKind::integer ? 1 : 0));
+  }
+  [[nodiscard]] bool has_elements(std::size_t operand) const {
+    return case_.operands[operand].present && case_.operands[operand].shape.elements() > 0;
+  }
+  [[nodiscard]] bool is_judged_by_checker(std::size_t output) const;
+  [[nodiscard]] CompareResult compare_part(const OutputRule& rule, bool exact,
+                                           const Expected& expected, const OperandPart& part,
+                                           DevicePtr data);
+  [[nodiscard]] CompareResult check_part(DataKind kind, std::int64_t start, const RunOperands& run);
+  [[nodiscard]] double value_at(const OperandPart& part, DevicePtr data, std::int64_t index);
+
   DeclaredOracles& shared_;
-  std::vector<double> scalars_;
+  ProblemCase case_;
   LaunchGeometry geometry_;
   ReferencePlan plan_;
   std::uint64_t seed_;
-  std::map<std::size_t, Expected> integer_, normal_;  ///< by output
-};
-
-/// Memory that the reference works on: only what its argument asks for.
-class DeclaredOracle::Buffers {
- public:
-  Buffers(DeclaredOracles& shared, OperandSet& operands, const FillRecipe& recipe)
-      : shared_(shared),
-        operands_(operands),
-        recipe_(recipe),
-        own_(operands.count()),
-        float64_(operands.count()),
-        magnitudes_(operands.count()),
-        own_at_(operands.count()),
-        float64_at_(operands.count()),
-        magnitudes_at_(operands.count()) {}
-
-  void provide(const ArgumentPatch& patch) {
-    switch (patch.source) {
-      case PatchSource::operand:
-        return provide_own(patch.index);
-      case PatchSource::float64:
-        return provide_float64(patch.index);
-      case PatchSource::magnitude:
-        magnitudes_[patch.index] = zeros(patch.index, sizeof(double));
-        magnitudes_at_[patch.index] = magnitudes_[patch.index].address();
-        return;
-      case PatchSource::workspace:
-      case PatchSource::scalar:
-        return;
-    }
-  }
-
-  [[nodiscard]] ArgumentValues values(const std::vector<double>& scalars) const {
-    return {own_at_, float64_at_, magnitudes_at_, scalars, 0};
-  }
-
-  /// What the reference has computed for an output.
-  [[nodiscard]] Expected take(std::size_t output) {
-    Expected expected;
-    if (float64_at_[output] == 0) {
-      const MatrixShape& shape = operands_.plan(output).shape;
-      float64_[output] = zeros(output, sizeof(double));
-      convert(shape, own_at_[output], float64_[output].address());
-    }
-    expected.value = std::move(float64_[output]);
-    expected.magnitude = std::move(magnitudes_[output]);
-    return expected;
-  }
-
- private:
-  /// Inputs are the operands themselves; what is written is a copy.
-  void provide_own(std::size_t index) {
-    const OperandPlan& plan = operands_.plan(index);
-    if (!plan.present || operands_[index].is_empty()) return;
-    if (plan.role == OperandRole::in) {
-      own_at_[index] = operands_[index].data();
-      return;
-    }
-    own_[index] = zeros(index, static_cast<std::size_t>(size_bytes(plan.shape.type)));
-    own_at_[index] = own_[index].address();
-    if (plan.role != OperandRole::inout) return;
-    shared_.kernels.fill_random(fill_arguments(plan, own_at_[index], index, recipe_));
-  }
-
-  void provide_float64(std::size_t index) {
-    const OperandPlan& plan = operands_.plan(index);
-    if (!plan.present || operands_[index].is_empty()) return;
-    float64_[index] = zeros(index, sizeof(double));
-    float64_at_[index] = float64_[index].address();
-    if (plan.role == OperandRole::out) return;
-    convert(plan.shape, operands_[index].data(), float64_at_[index]);
-  }
-
-  [[nodiscard]] DeviceBuffer zeros(std::size_t index, std::size_t element_bytes) {
-    const OperandPlan& plan = operands_.plan(index);
-    const std::int64_t bytes =
-        std::max<std::int64_t>(plan.shape.elements(), 1) * static_cast<std::int64_t>(element_bytes);
-    DeviceBuffer buffer(shared_.ledger, bytes, "the reference's " + plan.name);
-    shared_.ledger.device().fill(buffer.address(), 0, bytes);
-    return buffer;
-  }
-
-  void convert(const MatrixShape& shape, DevicePtr from, DevicePtr to) {
-    ConvertArgs args{};
-    args.from = reinterpret_cast<const void*>(from);
-    args.to = reinterpret_cast<double*>(to);
-    args.rows = shape.rows;
-    args.cols = shape.cols;
-    args.ld_from = shape.ld;
-    args.ld_to = shape.cols;
-    args.dtype = static_cast<int>(shape.type);
-    shared_.kernels.convert(args);
-  }
-
-  DeclaredOracles& shared_;
-  OperandSet& operands_;
-  FillRecipe recipe_;
-  std::vector<DeviceBuffer> own_, float64_, magnitudes_;
-  std::vector<DevicePtr> own_at_, float64_at_, magnitudes_at_;
+  std::map<std::size_t, std::vector<Expected>> integer_, normal_;  ///< by output, of each part
 };
 
 void DeclaredOracle::learn(DataKind kind, OperandSet& operands) {
-  Buffers buffers(shared_, operands, recipe(kind));
-  for (const ArgumentPatch& patch : plan_.argument.patches) buffers.provide(patch);
-  shared_.run_reference(geometry_, plan_.argument, buffers.values(scalars(kind)));
   auto& expected = kind == DataKind::integer ? integer_ : normal_;
-  for (const OutputRule& rule : plan_.rules) {
-    if (operands.plan(rule.operand).present && !operands[rule.operand].is_empty()) {
-      expected.insert_or_assign(rule.operand, buffers.take(rule.operand));
+  expected.clear();
+  if (!needs_reference(plan_)) return;
+  const RunOperands run = run_operands(operands);
+  for (const std::int64_t start : starts(kind)) {
+    const JudgedPart part{case_, plan_.parts, start, recipe(kind), run};
+    JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, false);
+    buffers.provide(plan_.argument);
+    buffers.provide(plan_.constants);
+    shared_.run_reference(geometry_, plan_, buffers.values(scalars(kind)));
+    for (const OutputRule& rule : plan_.rules) {
+      const bool is_computed = rule.kind != RightSpec::Kind::checker && has_elements(rule.operand);
+      if (is_computed) expected[rule.operand].push_back(buffers.take(rule.operand));
     }
   }
 }
 
-WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Matrix& result) {
-  const auto& expected = kind == DataKind::integer ? integer_ : normal_;
-  const auto found = expected.find(output);
-  if (found == expected.end()) return {};  // it has no elements
+WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const RunOperands& run) {
   const OutputRule& rule =
       *std::ranges::find(plan_.rules, output, [](const OutputRule& one) { return one.operand; });
+  const bool by_checker = rule.kind == RightSpec::Kind::checker;
+  WrongOutput total;
+  if (!has_elements(output) || (by_checker && !is_judged_by_checker(output))) return total;
+  if (by_checker) total.checker = plan_.checker;
   const bool exact = kind == DataKind::integer || rule.kind == RightSpec::Kind::exact;
-  const MatrixShape& shape = result.shape();
+  const auto begins = starts(kind);
+  for (std::size_t i = 0; i < begins.size(); ++i) {
+    const OperandPart part =
+        operand_part(plan_.parts, output, case_.operands[output].shape, begins[i]);
+    const DevicePtr data = run[output]->data() + static_cast<DevicePtr>(part.offset);
+    const CompareResult found =
+        by_checker ? check_part(kind, begins[i], run)
+                   : compare_part(rule, exact,
+                                  (kind == DataKind::integer ? integer_ : normal_).at(output)[i],
+                                  part, data);
+    const std::int64_t elements = part.shape.rows * part.shape.cols;
+    if (found.failures != 0 && total.found.failures == 0) {
+      const auto first = static_cast<std::int64_t>(found.first_failure);
+      total.has_place = first >= 0 && first < elements;
+      if (total.has_place) {
+        total.row = part.row + first / part.shape.cols;
+        total.col = part.col + first % part.shape.cols;
+        total.found.first_value = by_checker ? value_at(part, data, first) : found.first_value;
+      }
+      total.found.first_expected = found.first_expected;
+      total.found.first_bound = found.first_bound;
+    }
+    total.compared += elements;
+    total.found.failures += found.failures;
+    total.found.unbounded += found.unbounded;
+    total.found.worst_ratio = std::max(total.found.worst_ratio, found.worst_ratio);
+  }
+  return total;
+}
+
+/// One run of the checker judges all that is its to judge; that is done for the first of them.
+bool DeclaredOracle::is_judged_by_checker(std::size_t output) const {
+  const auto first = std::ranges::find_if(plan_.rules, [&](const OutputRule& rule) {
+    return rule.kind == RightSpec::Kind::checker && has_elements(rule.operand);
+  });
+  return first->operand == output;
+}
+
+CompareResult DeclaredOracle::compare_part(const OutputRule& rule, bool exact,
+                                           const Expected& expected, const OperandPart& part,
+                                           DevicePtr data) {
   CompareArgs args{};
-  args.d = reinterpret_cast<const void*>(result.data());
-  args.ref = reinterpret_cast<const double*>(found->second.value.address());
-  args.absolute = reinterpret_cast<const double*>(found->second.magnitude.address());
-  args.rows = shape.rows;
-  args.cols = shape.cols;
-  args.ld_d = shape.ld;
-  args.ld_ref = shape.cols;
-  args.ld_absolute = shape.cols;
+  args.d = reinterpret_cast<const void*>(data);
+  args.ref = reinterpret_cast<const double*>(expected.value.address());
+  args.absolute = reinterpret_cast<const double*>(expected.magnitude.address());
+  args.rows = part.shape.rows;
+  args.cols = part.shape.cols;
+  args.ld_d = part.shape.ld;
+  args.ld_ref = part.shape.cols;
+  args.ld_absolute = part.shape.cols;
   args.u_out = rule.relative;
   args.c_factor = rule.magnitude;
   args.atol = rule.absolute;
-  args.dtype = static_cast<int>(shape.type);
+  args.dtype = static_cast<int>(part.shape.type);
   args.mode = exact ? kCompareExact : kCompareBounded;
-  WrongOutput wrong{0, 0, shared_.kernels.compare(args)};
-  if (wrong.found.failures != 0) {
-    wrong.row = static_cast<std::int64_t>(wrong.found.first_failure) / shape.cols;
-    wrong.col = static_cast<std::int64_t>(wrong.found.first_failure) % shape.cols;
-  }
-  return wrong;
+  return shared_.kernels.compare(args);
 }
 
-void DeclaredOracles::run_reference(const LaunchGeometry& geometry, const ArgumentPlan& plan,
-                                    const ArgumentValues& values) {
+CompareResult DeclaredOracle::check_part(DataKind kind, std::int64_t start,
+                                         const RunOperands& run) {
+  const JudgedPart part{case_, plan_.parts, start, recipe(kind), run};
+  JudgeBuffers buffers(shared_.ledger, shared_.kernels, part, true);
+  buffers.provide(plan_.checker_argument);
+  buffers.provide(plan_.checker_constants);
+  shared_.run_checker(plan_, buffers.values(scalars(kind)));
+  const CountResult counted = buffers.verdict();
+  CompareResult found;
+  found.failures = counted.count;
+  found.first_failure = counted.first;
+  return found;
+}
+
+/// Element `index` of a part, whose rows are counted without gaps.
+double DeclaredOracle::value_at(const OperandPart& part, DevicePtr data, std::int64_t index) {
+  const DeviceBuffer element(shared_.ledger, sizeof(double), "an element");
+  const std::int64_t at = index / part.shape.cols * part.shape.ld + index % part.shape.cols;
+  ConvertArgs args{};
+  args.from = reinterpret_cast<const void*>(
+      data + static_cast<DevicePtr>(at * size_bytes(part.shape.type)));
+  args.to = reinterpret_cast<double*>(element.address());
+  args.rows = args.cols = args.ld_from = args.ld_to = 1;
+  args.dtype = static_cast<int>(part.shape.type);
+  shared_.kernels.convert(args);
+  double value = 0.0;
+  shared_.ledger.device().copy_to_host(&value, element.address(), sizeof(value));
+  return value;
+}
+
+void DeclaredOracles::fill(std::string_view what, const std::vector<ConstantFill>& constants,
+                           const ArgumentValues& values) {
+  if (constants.empty()) return;
+  Device& device = ledger.device();
+  std::vector<ConstantArray> arrays;
+  DeviceStatus status = find_constant_arrays(device, *module_, constants, arrays);
+  if (status.ok()) {
+    status = fill_constant_arrays(device, arrays, values.operands, device.own_stream());
+  }
+  if (status.ok()) return;
+  throw Error(ErrorKind::template_, fmt::format("the {} kernel: {}", what, status.message));
+}
+
+void DeclaredOracles::run(std::string_view what, DeviceFunction function,
+                          const LaunchGeometry& geometry, const ArgumentPlan& plan,
+                          const ArgumentValues& values) {
   std::vector<std::byte> argument(plan.image.size());
   fill_argument(plan, values, argument.data());
   LaunchRequest request;
-  request.function = module_->functions()[0];
+  request.function = function;
   request.geometry = geometry;
   request.arguments = argument.data();
   request.argument_bytes = argument.size();
@@ -237,7 +251,7 @@ void DeclaredOracles::run_reference(const LaunchGeometry& geometry, const Argume
   if (const DeviceStatus end = device.synchronize(); status.ok()) status = end;
   if (!status.ok()) {
     throw Error(ErrorKind::device,
-                fmt::format("the reference kernel does not run: {}", status.message));
+                fmt::format("the {} kernel does not run: {}", what, status.message));
   }
 }
 

@@ -4,6 +4,7 @@
 // and its rules.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,10 +13,12 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/digest.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/launch_evaluator.hpp"
 #include "templates/renderer.hpp"
+#include "templates/text_pieces.hpp"
 #include "tuner/error_bound.hpp"
 #include "tuner/setup_parts.hpp"
 
@@ -65,31 +68,79 @@ std::vector<double> other_scalars(const Operation& operation, const ProblemCase&
   return scalars;
 }
 
-void plan_reference(const Operation& operation, const ProblemCase& one, EvaluationSetup& setup) {
-  const ReferenceSpec& reference = *operation.reference;
-  const auto values = operation.whole_values(one.problem);
-  const LaunchEvaluator evaluator(
-      [&] {
-        return fmt::format("{}:{}: the reference for {}", operation.file, reference.line,
-                           one.problem.sizes_text());
-      },
-      values);
+const JudgeKernel& first_judge(const Operation& operation) {
+  return operation.reference ? *operation.reference : *operation.checker;
+}
+
+std::string_view judges_text(const Operation& operation) {
+  if (!operation.checker) return "reference";
+  return operation.reference ? "reference and checker" : "checker";
+}
+
+/// Words that errors about a kernel and a problem begin with.
+std::string place_of(const Operation& operation, std::string_view what, int line,
+                     const Problem& problem) {
+  return fmt::format("{}:{}: the {} for {}", operation.file, line, what, problem.sizes_text());
+}
+
+struct JudgeLaunch {
+  LaunchGeometry geometry;
+  ArgumentPlan argument;
+  std::vector<ConstantFill> constants;
+};
+
+JudgeLaunch plan_judge(const Operation& operation, std::string_view what, const JudgeKernel& judge,
+                       const Problem& problem) {
+  const auto values = operation.whole_values(problem);
+  const LaunchEvaluator evaluator([&] { return place_of(operation, what, judge.line, problem); },
+                                  values);
   constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
   constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
-  LaunchGeometry geometry;
-  geometry.grid = evaluator.extent("grid", reference.grid, kMostReferenceBlocks);
-  geometry.block = evaluator.extent("block", reference.block, kMostReferenceThreads);
-  setup.reference_geometry.push_back(geometry);
-
-  ReferencePlan plan;
-  plan.argument = plan_arguments(
-      reference.args,
+  JudgeLaunch launch;
+  launch.geometry.grid = evaluator.extent("grid", judge.grid, kMostReferenceBlocks);
+  launch.geometry.block = evaluator.extent("block", judge.block, kMostReferenceThreads);
+  launch.argument = plan_arguments(
+      judge.args,
       [&](const Expression& expression) {
         return evaluator.value("args", expression, kLeast, kMost);
       },
       [&](const std::string& message) { evaluator.fail(message); });
-  plan.rules = rules_of(operation, one.problem);
+  launch.constants = constant_fills(judge.constants, operation, problem);
+  return launch;
+}
+
+/// The problem of one part, as the kernels that judge see it.
+Problem problem_of_part(const CaseParts& parts, Problem problem) {
+  if (parts.length == 0) return problem;
+  std::ranges::find(problem.sizes, parts.size, &NamedValue::name)->value = parts.length;
+  return problem;
+}
+
+std::string name_without_arguments(const std::string& kernel) {
+  return std::string(trimmed(std::string_view(kernel).substr(0, kernel.find('<'))));
+}
+
+void plan_reference(const Operation& operation, const ProblemCase& one, std::int64_t most_products,
+                    EvaluationSetup& setup) {
+  ReferencePlan plan;
   const bool is_tuned = setup.reference_plans.empty();
+  if (is_tuned) plan.parts = plan_parts(operation, one, most_products);
+  const Problem part = problem_of_part(plan.parts, one.problem);
+  LaunchGeometry& geometry = setup.reference_geometry.emplace_back();
+  if (operation.reference) {
+    auto launch = plan_judge(operation, "reference", *operation.reference, part);
+    geometry = launch.geometry;
+    plan.argument = std::move(launch.argument);
+    plan.constants = std::move(launch.constants);
+  }
+  if (operation.checker) {
+    auto launch = plan_judge(operation, "checker", *operation.checker, part);
+    plan.checker_geometry = launch.geometry;
+    plan.checker_argument = std::move(launch.argument);
+    plan.checker_constants = std::move(launch.constants);
+    plan.checker = name_without_arguments(operation.checker->kernel);
+  }
+  plan.rules = rules_of(operation, one.problem);
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);
   for (std::size_t i = 0; i < plan.scalars.size() && !is_tuned; ++i) {
     plan.scalars_text +=
@@ -97,6 +148,13 @@ void plan_reference(const Operation& operation, const ProblemCase& one, Evaluati
   }
   if (operation.integers) {
     constexpr std::int64_t kMostRange = 1 << 24;
+    const auto values = operation.whole_values(one.problem);
+    const LaunchEvaluator evaluator(
+        [&] {
+          return place_of(operation, judges_text(operation), first_judge(operation).line,
+                          one.problem);
+        },
+        values);
     plan.integer_range =
         static_cast<int>(evaluator.value("integers", *operation.integers, 0, kMostRange));
   }
@@ -110,9 +168,7 @@ std::vector<ProblemCase> declared_cases(const Operation& operation, const Proble
   std::vector<ProblemCase> cases{tuned};
   for (const auto& sizes : operation.ragged) {
     Problem problem = tuned.problem;
-    for (NamedValue& size : problem.sizes) {
-      size.value = std::ranges::find(sizes, size.name, &NamedValue::name)->value;
-    }
+    problem.sizes = sizes;
     if (operation.has_no_results(problem)) continue;
     ProblemCase one = declared_case(operation, problem, {});
     one.scalars = tuned.scalars;
@@ -124,28 +180,32 @@ std::vector<ProblemCase> declared_cases(const Operation& operation, const Proble
 void add_declared_reference(const Operation& operation, Compiler& compiler,
                             const DeviceInfo& device, EvaluationSetup& setup) {
   const Problem& problem = setup.cases.front().problem;
-  for (const ProblemCase& one : setup.cases) plan_reference(operation, one, setup);
+  for (const ProblemCase& one : setup.cases) {
+    plan_reference(operation, one, device.most_products, setup);
+  }
   CompileRequest request;
   request.source = render_support(embedded_files(), operation.file, operation.source, problem);
   request.source_name = fmt::format("{}.cu", operation.name);
-  request.name_expressions = {expand_kernel_name(
-      operation.reference->kernel, [&](std::string_view name) -> std::optional<std::string> {
-        const auto type = problem.type(name);
-        if (!type) return std::nullopt;
-        return std::string(device_type_name(*type));
-      })};
-  request.source_digest =
-      digest_hex(fmt::format("{}\n{}", request.name_expressions.front(), request.source));
+  for (const auto& judge : {operation.reference, operation.checker}) {
+    if (!judge) continue;
+    request.name_expressions.push_back(
+        expand_kernel_name(judge->kernel, [&](std::string_view name) -> std::optional<std::string> {
+          const auto type = problem.type(name);
+          if (!type) return std::nullopt;
+          return std::string(device_type_name(*type));
+        }));
+  }
+  const std::string names = fmt::format("{}", fmt::join(request.name_expressions, ", "));
+  request.source_digest = digest_hex(fmt::format("{}\n{}", names, request.source));
   request.arch = device.limits.arch;
   request.code = device.code;
   const CompileResult compiled = compiler.compile(request);
   if (!compiled.ok) {
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}:{}: the reference kernel {} does not compile for {}, so no kernel "
-                    "of {} can be verified:\n{}",
-                    operation.file, operation.reference->line, request.name_expressions.front(),
-                    request.arch, operation.name, compiled.log));
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
+                            "of {} can be verified:\n{}",
+                            operation.file, first_judge(operation).line, judges_text(operation),
+                            names, request.arch, operation.name, compiled.log));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

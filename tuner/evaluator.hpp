@@ -12,7 +12,8 @@
 
 #include "cache/records.hpp"
 #include "runtime/device.hpp"
-#include "templates/constant_line.hpp"
+#include "templates/constant_spec.hpp"
+#include "tuner/case_parts.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/problem_case.hpp"
 
@@ -33,9 +34,15 @@ struct OutputRule {
   double absolute = 0.0;
 };
 
-/// How the reference of a declared operation is run for one case, and what it judges.
+/// How the reference and the checker of a declared operation are run for one case, or for one part
+/// of it, and what they judge.
 struct ReferencePlan {
-  ArgumentPlan argument;
+  ArgumentPlan argument;          ///< of the reference, if any rule needs one
+  ArgumentPlan checker_argument;  ///< likewise of the checker
+  LaunchGeometry checker_geometry;
+  std::vector<ConstantFill> constants, checker_constants;  ///< in constant memory of these two
+  std::string checker;  ///< its name, for messages
+  CaseParts parts;
   std::vector<OutputRule> rules;  ///< one for each operand that is written
   std::vector<double> scalars;    ///< in the operation's order, of normal data
   std::string scalars_text;       ///< "scale=0.75", where they are not what the problem states
@@ -48,10 +55,11 @@ struct ReferencePlan {
 struct EvaluationSetup {
   std::vector<ProblemCase> cases;  ///< [0] is the tuned problem, the others ragged ones
   CompiledUnit support;            ///< templates/kernels/support/verify.cu
-  /// The kernel that says what is right: of the operation's file, or for gemm gemm_naive rendered
-  /// with f64 output and accumulation for the types and layouts at hand.
+  /// The kernels that say what is right: of the operation's file the reference and the checker, or
+  /// whichever it has; for gemm gemm_naive rendered with f64 output and accumulation for the types
+  /// and layouts at hand.
   CompiledUnit reference;
-  std::vector<LaunchGeometry> reference_geometry;  ///< one per case
+  std::vector<LaunchGeometry> reference_geometry;  ///< one per case; idle without a reference
   std::vector<ReferencePlan> reference_plans;      ///< likewise; empty for gemm
   /// templates/kernels/support/epilogue.cu for the problem's expression; empty if it has none.
   CompiledUnit epilogue;

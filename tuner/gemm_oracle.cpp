@@ -73,7 +73,7 @@ class GemmOracle : public Oracle {
   }
 
   [[nodiscard]] WrongOutput compare(DataKind kind, std::size_t output,
-                                    const Matrix& result) override;
+                                    const RunOperands& run) override;
   [[nodiscard]] std::optional<std::string> look_closer(DataKind kind, const OperandSet& operands,
                                                        bool second) override {
     const RecordedPeaks peaks(shared_.ledger.device(), operands);
@@ -102,7 +102,8 @@ class GemmOracle : public Oracle {
   std::optional<RecordedPeaks> first_peaks_;
 };
 
-WrongOutput GemmOracle::compare(DataKind kind, std::size_t, const Matrix& result) {
+WrongOutput GemmOracle::compare(DataKind kind, std::size_t output, const RunOperands& run) {
+  const Matrix& result = *run[output];
   const Reference& reference = reference_of(kind);
   const MatrixShape& d = result.shape();
   const ErrorBound bound = error_bound(gemm_);
@@ -134,6 +135,7 @@ WrongOutput GemmOracle::compare(DataKind kind, std::size_t, const Matrix& result
       total.found.first_expected = found.first_expected;
       total.found.first_bound = found.first_bound;
     }
+    total.compared += block.rows * d.cols;
     total.found.failures += found.failures;
     total.found.unbounded += found.unbounded;
     total.found.worst_ratio = std::max(total.found.worst_ratio, found.worst_ratio);

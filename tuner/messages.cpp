@@ -22,7 +22,7 @@ struct LastEnumerator<FillSpec::Kind> {
 };
 template <>
 struct LastEnumerator<RightSpec::Kind> {
-  static constexpr RightSpec::Kind value = RightSpec::Kind::within;
+  static constexpr RightSpec::Kind value = RightSpec::Kind::checker;
 };
 template <>
 struct LastEnumerator<NumberType> {
@@ -73,7 +73,10 @@ KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
 KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
-KILN_WIRE_FIELDS(ReferencePlan, argument, rules, scalars, scalars_text, integer_range,
+KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
+KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes)
+KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
+                 checker_constants, checker, parts, rules, scalars, scalars_text, integer_range,
                  deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
@@ -85,7 +88,6 @@ KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_f
                  finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
-KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, constants, workspace_bytes,
                  best_ns, timeout_s, time_it)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,

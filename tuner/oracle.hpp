@@ -15,11 +15,20 @@
 
 namespace kiln {
 
+/// What a run worked on, by operand; null: none.
+using RunOperands = std::vector<const Matrix*>;
+[[nodiscard]] RunOperands run_operands(const OperandSet& operands);
+
 /// What was found wrong with an output.
 struct WrongOutput {
   std::int64_t row = 0, col = 0;  ///< of the first wrong element
   CompareResult found;
+  std::int64_t compared = 0;  ///< elements
+  std::string checker;        ///< the kernel that refused; "": the reference has what is expected
+  bool has_place = true;      ///< whether the checker has said where the first one is
 };
+/// "row 3 column 0: 7, expected 3, bound 0", for one that has failures.
+[[nodiscard]] std::string describe(const WrongOutput& wrong);
 
 /// Knows what is right for one case, and how the case must be run for that. Used by one thread.
 class Oracle {
@@ -48,9 +57,11 @@ class Oracle {
   /// Whether two runs must give the same bits.
   [[nodiscard]] virtual bool is_deterministic() const { return true; }
 
-  /// Compares what a run has written to operand `output`.
+  /// Compares what a run has written to operand `output`, which it has.
   [[nodiscard]] virtual WrongOutput compare(DataKind kind, std::size_t output,
-                                            const Matrix& result) = 0;
+                                            const RunOperands& run) = 0;
+  /// What is compared of a case too large for all of it, "compared in 128 of 65536 rows"; else "".
+  [[nodiscard]] virtual std::string scope() const { return {}; }
   /// What else a first run has left, and whether a second one left the same: a complaint, or
   /// nothing. Called after each run.
   [[nodiscard]] virtual std::optional<std::string> look_closer(DataKind, const OperandSet&,

@@ -25,15 +25,13 @@ class Declared {
     plan.role = spec.role;
     plan.present = !spec.when || value(*spec.when) != 0;
     plan.shape.type = *problem_.type(spec.name);
-    plan.shape.alignment = real_alignment(16, plan.shape.type);
     plan.fill.kind = spec.fill.kind;
     if (!plan.present) return plan;
-    plan.shape.rows = plan.shape.cols = 1;
-    for (const Expression& extent : spec.extents) {
-      const bool is_innermost = &extent == &spec.extents.back();
-      (is_innermost ? plan.shape.cols : plan.shape.rows) *= value(extent);
-    }
-    plan.shape.ld = plan.shape.cols;
+    const OperandLayout layout = layout_of(spec, values_);
+    plan.shape.rows = layout.rows;
+    plan.shape.cols = layout.cols;
+    plan.shape.ld = layout.ld;
+    plan.shape.alignment = real_alignment(layout.alignment, plan.shape.type);
     if (!spec.fill.low || plan.shape.elements() == 0) return plan;
     plan.fill.low = value(*spec.fill.low);
     plan.fill.high = value(*spec.fill.high);

@@ -53,8 +53,8 @@ CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request)
 std::vector<ProblemCase> verification_cases(const ProblemCase& tuned, Thoroughness thoroughness,
                                             std::int64_t most_products) {
   const Operation& operation = *find_operation(tuned.problem.operation);
-  return operation.reference ? declared_cases(operation, tuned)
-                             : gemm_cases(tuned, thoroughness, most_products);
+  return operation.is_declared() ? declared_cases(operation, tuned)
+                                 : gemm_cases(tuned, thoroughness, most_products);
 }
 
 std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& config,
@@ -66,7 +66,7 @@ std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& co
 }
 
 std::size_t count_deep(const ProblemCase& tuned, std::int64_t most_products) {
-  if (find_operation(tuned.problem.operation)->reference) return 0;
+  if (find_operation(tuned.problem.operation)->is_declared()) return 0;
   const GemmCase one = gemm_case_of(tuned);
   return deep_cases(one.gemm, one.alpha, one.beta, most_products).size();
 }
@@ -89,7 +89,7 @@ EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,
   setup.seed = request.seed;
   setup.support = compile_support(compiler, device);
   const Operation& operation = *find_operation(request.tuned.problem.operation);
-  if (operation.reference) {
+  if (operation.is_declared()) {
     add_declared_reference(operation, compiler, device, setup);
   } else {
     add_gemm_reference(compiler, device, setup);

@@ -125,7 +125,7 @@ class Verifier::Checks {
     between.rows = shape.rows - 1;
     const auto skipped = static_cast<DevicePtr>(shape.cols * size_bytes(shape.type));
     difference(between, between.rows, shape.ld - shape.cols, shape.ld - shape.cols, x + skipped,
-               y + skipped, fmt::format("wrote into the padding of {}, in place", name));
+               y + skipped, "wrote into the padding of " + name);
   }
 
   /// Elements that count are the same.
@@ -229,6 +229,10 @@ Verdict Verifier::judge(const Subject& subject) {
     }
   }
   verdict.verification.passed = verdict.judged;
+  for (const std::size_t index : subject.cases) {
+    if (!cases_[index]->judged || !verdict.verification.evidence.empty()) continue;
+    verdict.verification.evidence = cases_[index]->oracle->scope();
+  }
   // An expression can make any error of a sum an error without limit: 1 / acc where acc may be 0.
   if (verdict.unbounded > 0) {
     verdict.verification.evidence =
@@ -285,20 +289,22 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
 
 bool Verifier::results_are_right(Case& problem, DataKind kind, bool second, Verdict& verdict) {
   Verification& verification = verdict.verification;
+  RunOperands run = run_operands(problem.operands);
+  for (std::size_t i = 0; i < run.size() && second; ++i) {
+    if (problem.is_output(i)) run[i] = &problem.second[i];
+  }
   for (std::size_t i = 0; i < problem.operands.count(); ++i) {
     if (!problem.is_output(i)) continue;
-    const Matrix& result = second ? problem.second[i] : problem.operands[i];
-    const auto [row, col, found] = problem.oracle->compare(kind, i, result);
+    const WrongOutput wrong = problem.oracle->compare(kind, i, run);
+    const CompareResult& found = wrong.found;
     verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(found.worst_ratio));
     verdict.unbounded += found.unbounded;
     if (found.failures == 0) continue;
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
     verification.evidence = fmt::format(
-        "{}: {}{}row {} column {}: {:g}, expected {:g}, bound {:.3g}; {} elements wrong",
-        verdict.place, second ? "in a second run, " : "",
-        several ? problem.operands.plan(i).name + ", " : "", row, col, found.first_value,
-        found.first_expected, found.first_bound, found.failures);
+        "{}: {}{}{}; {} elements wrong", verdict.place, second ? "in a second run, " : "",
+        several ? problem.operands.plan(i).name + ", " : "", describe(wrong), found.failures);
     return false;
   }
   return true;
@@ -331,11 +337,20 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
   const FillRecipe recipe = problem.oracle->recipe(kind);
   Checks checks(kernels_);
   for (std::size_t i = 0; i < operands.count(); ++i) {
-    if (!problem.is_output(i) || operands.plan(i).role != OperandRole::out) continue;
+    if (!problem.is_output(i) || operands[i].is_empty()) continue;
+    if (operands.plan(i).role == OperandRole::inout) {
+      if (operands[i].shape().ld == operands[i].shape().cols) continue;
+      kernels_.fill_random(fill_arguments(operands.plan(i), scratch_.address(), i, recipe));
+      for (const Matrix* const written : {&operands[i], &problem.second[i]}) {
+        checks.same_padding(written->shape(), written->data(), scratch_.address(),
+                            operands.plan(i).name);
+      }
+      continue;
+    }
     checks.padding(operands[i], GuardedBuffer::kPoison, operands.plan(i).name);
     if (const auto shared = problem.shared_input(i, kind)) {
       checks.same_padding(operands[i].shape(), problem.second[i].data(), operands[*shared].data(),
-                          operands.plan(i).name);
+                          operands.plan(i).name + ", in place");
     } else {
       checks.padding(problem.second[i], GuardedBuffer::kSecondPoison, operands.plan(i).name);
     }

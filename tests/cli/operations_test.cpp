@@ -38,10 +38,15 @@ TEST(Operations, TheDocumentHasTheSame) {
   EXPECT_GT(gemm["templates"].size(), 5U);
 }
 
+/// The text of a file of the source tree.
+std::string source_text(const std::string& file) {
+  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/" + file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 /// What docs/writing-templates.md has as its example.
 std::string softmax_of_the_documentation() {
-  std::ifstream stream(std::string(KILN_SOURCE_DIR) + "/docs/writing-templates.md");
-  const std::string page{std::istreambuf_iterator<char>(stream), {}};
+  const std::string page = source_text("docs/writing-templates.md");
   const auto begin = page.find("//@ operation  softmax");
   return page.substr(begin, page.find("```", begin) - begin);
 }
@@ -62,6 +67,37 @@ TEST(Operations, OneOfAUserIsExplained) {
   EXPECT_EQ(json["reference"]["right"]["y"], "bound 64 + cols / 1024 of f32");
   EXPECT_EQ(json["reference"]["ragged"][1]["cols"], 33);
   EXPECT_EQ(json["reference"]["args"], "x.f64, y.f64, rows, cols, scale");
+}
+
+TEST(Operations, RowsThatLieApartAreExplained) {
+  const Sandbox sandbox;
+  sandbox.write("transpose.cu", source_text("examples/operations/transpose/transpose.cu"));
+  const Words path{"--template-path", "."};
+  expect_golden("operations_transpose", sandbox,
+                sandbox.run(with({"operations", "transpose"}, path)));
+  const auto json =
+      nlohmann::json::parse(sandbox.run(with({"operations", "transpose", "--json"}, path)).out);
+  EXPECT_FALSE(json["sizes"][0].contains("default"));
+  EXPECT_EQ(json["sizes"][2]["default"], "cols");
+  EXPECT_EQ(json["operands"][0]["ld"], "ldx");
+  EXPECT_EQ(json["operands"][0]["align"], "align_x");
+  EXPECT_FALSE(json["reference"].contains("checker"));
+}
+
+TEST(Operations, CheckersAndPartsAreExplained) {
+  const Sandbox sandbox;
+  sandbox.write("greatest.cu", source_text("tests/compile/operations/greatest/greatest.cu"));
+  const Words path{"--template-path", "."};
+  expect_golden("operations_greatest", sandbox,
+                sandbox.run(with({"operations", "greatest"}, path)));
+  const auto json =
+      nlohmann::json::parse(sandbox.run(with({"operations", "greatest", "--json"}, path)).out);
+  const auto& reference = json["reference"];
+  EXPECT_FALSE(reference.contains("kernel")) << "a checker judges all results";
+  EXPECT_EQ(reference["checker"]["kernel"], "greatest_checker<x>");
+  EXPECT_EQ(reference["checker"]["args"], "x, place, rows, cols, ldx, wrong, first_wrong");
+  EXPECT_EQ(reference["independent"], "rows");
+  EXPECT_EQ(reference["right"]["place"], "checker");
 }
 
 TEST(Operations, AFaultyDeclarationIsExplained) {

@@ -90,7 +90,7 @@ std::string rate_text(const Problem& problem, double time_ns) {
   const Operation* operation = find_operation(problem.operation);
   if (operation == nullptr) return "";
   const bool moves = operation->flops(problem) < kFlopsOfAByte * operation->bytes(problem);
-  if (operation->reference && moves) {
+  if (operation->is_declared() && moves) {
     const double rate = giga_bytes(problem, time_ns);
     return rate < 1e3 ? fmt::format("{:.1f} GB/s", rate) : fmt::format("{:.2f} TB/s", rate / 1e3);
   }

@@ -7,14 +7,19 @@
 //@ purpose    A matrix with rows and columns exchanged: y[j][i] = x[i][j]
 //@ size       rows 1..2147483647   // of x
 //@ size       cols 1..2147483647
+//@ size       ldx = cols           // from a row of x to the next: x may be part of a larger matrix
+//@ size       ldy = rows           // likewise of y
 //@ type       x f32 f16 bf16 f64
 //@ type       y f32 f16 bf16 f64
-//@ operand    x in: rows, cols; fill normal
-//@ operand    y out: cols, rows
+//@ trait      align_x 16 8 4 2     // bytes that x starts on
+//@ trait      align_y 16 8 4 2     // bytes that y starts on
+//@ operand    x in: rows, cols; ld ldx; align align_x; fill normal
+//@ operand    y out: cols, rows; ld ldy; align align_y
 //@ right      y exact
 //@ integers   2
 //@ ragged     rows=1 cols=1
-//@ ragged     rows=33 cols=65
+//@ ragged     rows=33 cols=65 ldx=70 ldy=40
+//@ ragged     rows=136 cols=72 ldx=80 ldy=144
 //@ ragged     rows=100 cols=260
 //@ ragged     rows=1 cols=333
 //@ ragged     rows=136 cols=7
@@ -22,12 +27,13 @@
 //@ reference  transpose_reference<x>
 //@   grid     min(ceil_div(rows * cols, 256), 65536)
 //@   block    256
-//@   args     x, y, rows, cols
+//@   args     x, y, rows, cols, (long long) ldx, (long long) ldy
 
 template <class T>
-__global__ void transpose_reference(const T* x, T* y, int rows, int cols) {
+__global__ void transpose_reference(const T* x, T* y, int rows, int cols, long long ldx,
+                                    long long ldy) {
   const long long elements = static_cast<long long>(rows) * cols;
   for (long long at = blockIdx.x * 256LL + threadIdx.x; at < elements; at += gridDim.x * 256LL) {
-    y[at % cols * rows + at / cols] = x[at];
+    y[at % cols * ldy + at / cols] = x[at / cols * ldx + at % cols];
   }
 }

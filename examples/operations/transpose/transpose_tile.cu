@@ -7,11 +7,14 @@
 //@ tune       tile_size = 32 64* 128          // elements along each side
 //@ tune       tile_padding = 0 1* 2 4         // elements between rows in shared memory
 //@ tune       block_size = 64 128 256* 512    // threads
-//@ tune       vector_bytes = 4 8 16*          // of one load or store
+//@ tune       vector_bytes = 4 8 16*          // of one load or store, where addresses allow it
 //@ tune       down_first = 0* 1               // next tile: to the right, or below
 //@ let        shared_bytes = tile_size * (tile_size + tile_padding) * x_bytes
-//@ let        vector_elements = vector_bytes / x_bytes
+//@ let        load_elements = max(min(vector_bytes, align_x) / x_bytes, 1)
+//@ let        store_elements = max(min(vector_bytes, align_y) / x_bytes, 1)
+//@ let        vector_elements = max(load_elements, store_elements)
 //@ require    vector_bytes >= x_bytes
+//@ require    vector_bytes <= max(x_bytes, 4, align_x, align_y)
 //@ require    shared_bytes <= device.smem_static
 //@ require    block_size <= device.max_threads
 //@ require    block_size * vector_elements <= tile_size * tile_size   // work for every thread
@@ -40,8 +43,9 @@
 ///
 /// Threads move vectors: a row's vector is stored to shared memory one element at a time, since
 /// padded rows do not start where vectors may, and a vector of y is gathered from as many rows.
-/// All loads of a thread are started before the first is waited for. Where rows of x or y do not
-/// start on whole vectors, threads go element by element on that side.
+/// All loads of a thread are started before the first is waited for. How wide vectors may be is
+/// what the addresses promise (align_x, align_y); where rows of x or y do not consist of whole ones
+/// or do not start on them, threads go element by element on that side.
 
 template <class T, int kCount>
 struct alignas(sizeof(T) * kCount) Vector {
@@ -94,19 +98,18 @@ __device__ void store_vector(T* to, const T (&elements)[kCount]) {
   }
 }
 
-/// Whether every row starts where a vector may.
-template <int kCount, class T>
-__device__ bool rows_hold_vectors(const T* matrix, int cols) {
-  return cols % kCount == 0 &&
-         reinterpret_cast<unsigned long long>(matrix) % alignof(Vector<T, kCount>) == 0;
+/// Whether every row is made of vectors and starts where one may, as the first does.
+template <int kCount>
+__device__ bool rows_hold_vectors(int cols, int ld) {
+  return cols % kCount == 0 && ld % kCount == 0;
 }
 
 constexpr int kPitch = tile_size + tile_padding;
 
 /// Brings the tile whose first element is x[row][col] to shared memory, what lies in the matrix.
 template <int kCount, class T>
-__device__ void load_tile(T* tile, const T* __restrict__ x, int rows, int cols, long long row,
-                          long long col) {
+__device__ void load_tile(T* tile, const T* __restrict__ x, int rows, int cols, int ld,
+                          long long row, long long col) {
   constexpr int kAcross = tile_size / kCount;  // vectors of a row
   constexpr int kVectors = tile_size * kAcross;
   constexpr int kMost = 16;  // in flight at a time, so that registers suffice
@@ -120,7 +123,7 @@ __device__ void load_tile(T* tile, const T* __restrict__ x, int rows, int cols, 
       const long long from_row = row + at / kAcross;
       const long long from_col = col + at % kAcross * kCount;
       if (at < kVectors && from_row < rows && from_col < cols) {
-        held[i] = *reinterpret_cast<const Vector<T, kCount>*>(x + from_row * cols + from_col);
+        held[i] = *reinterpret_cast<const Vector<T, kCount>*>(x + from_row * ld + from_col);
       }
     }
 #pragma unroll
@@ -138,8 +141,8 @@ __device__ void load_tile(T* tile, const T* __restrict__ x, int rows, int cols, 
 
 /// Stores columns of the tile as rows of y, of which y[col][row] is the first element.
 template <int kCount, class T>
-__device__ void store_tile(const T* tile, T* __restrict__ y, int rows, int cols, long long row,
-                           long long col) {
+__device__ void store_tile(const T* tile, T* __restrict__ y, int rows, int cols, int ld,
+                           long long row, long long col) {
   constexpr int kAcross = tile_size / kCount;
   constexpr int kVectors = tile_size * kAcross;
 #pragma unroll 4
@@ -150,13 +153,14 @@ __device__ void store_tile(const T* tile, T* __restrict__ y, int rows, int cols,
     T turned[kCount];
 #pragma unroll
     for (int j = 0; j < kCount; ++j) turned[j] = tile[(in_row + j) * kPitch + in_col];
-    store_vector(y + (col + in_col) * rows + row + in_row, turned);
+    store_vector(y + (col + in_col) * ld + row + in_row, turned);
   }
 }
 
 template <class T>
 __global__ void __launch_bounds__(block_size)
-    transpose_tile(const T* __restrict__ x, T* __restrict__ y, int rows, int cols) {
+    transpose_tile(const T* __restrict__ x, T* __restrict__ y, int rows, int cols, int ldx,
+                   int ldy) {
   using Bits = typename BitsOf<sizeof(T)>::type;
   const Bits* from = reinterpret_cast<const Bits*>(x);
   Bits* to = reinterpret_cast<Bits*>(y);
@@ -169,15 +173,15 @@ __global__ void __launch_bounds__(block_size)
   const long long col =
       tile_size * (down_first ? blockIdx.x / tiles_down : blockIdx.x % tiles_right);
 
-  if (rows_hold_vectors<vector_elements>(from, cols)) {
-    load_tile<vector_elements>(tile, from, rows, cols, row, col);
+  if (rows_hold_vectors<load_elements>(cols, ldx)) {
+    load_tile<load_elements>(tile, from, rows, cols, ldx, row, col);
   } else {
-    load_tile<1>(tile, from, rows, cols, row, col);
+    load_tile<1>(tile, from, rows, cols, ldx, row, col);
   }
   __syncthreads();
-  if (rows_hold_vectors<vector_elements>(to, rows)) {
-    store_tile<vector_elements>(tile, to, rows, cols, row, col);
+  if (rows_hold_vectors<store_elements>(rows, ldy)) {
+    store_tile<store_elements>(tile, to, rows, cols, ldy, row, col);
   } else {
-    store_tile<1>(tile, to, rows, cols, row, col);
+    store_tile<1>(tile, to, rows, cols, ldy, row, col);
   }
 }

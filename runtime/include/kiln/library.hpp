@@ -151,10 +151,10 @@ class KILN_API OperationKernel : public AnyKernel {
   /// stream before the thread ends. With a workspace of the caller's none of that is needed, but no
   /// two launches (or replays) that use it may overlap.
   /// Throws Error(usage) for another number of operands than the operation has, or more scalars;
-  /// for an operand with elements that is null or not a multiple of kOperandAlignment bytes; for a
-  /// workspace that is not one of kCallerWorkspaceAlignment; and for a scalar that is not a value
-  /// of its type (1e300 for f32, 0.5 for s32). Error(device) if CUDA refuses the launch, or a
-  /// kernel faults on the emulated device.
+  /// for an operand with elements that is null or not a multiple of kOperandAlignment bytes (or of
+  /// its `align`); for a workspace that is not one of kCallerWorkspaceAlignment; and for a scalar
+  /// that is not a value of its type (1e300 for f32, 0.5 for s32). Error(device) if CUDA refuses
+  /// the launch, or a kernel faults on the emulated device.
   void launch(Stream stream, const Arguments& arguments) const;
 
   /// The position of an operand or scalar, in the order of the declaration. Throws Error(usage) for

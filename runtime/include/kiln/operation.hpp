@@ -47,10 +47,12 @@ struct NamedType {
 ///         .types = {{"x", kiln::DType::f16}, {"y", kiln::DType::f16}}};
 ///
 /// Every size, type slot and trait of the declaration is named, once, in any order: the order makes
-/// no difference. Sizes are in elements, and what they count is the declaration's to say; they lie
-/// in the ranges that it states. Scalars are no part of a problem but of a launch. Nor are
-/// addresses: kernels are promised that every operand starts on a multiple of kOperandAlignment
-/// bytes and lies tight in memory, row-major, its last extent contiguous.
+/// no difference. Only a size with a default, such as the distance between rows, may be left out.
+/// Sizes are in elements, and what they count is the declaration's to say; they lie in the ranges
+/// that it states. Scalars are no part of a problem but of a launch. Nor are addresses: kernels are
+/// promised that every operand starts on a multiple of kOperandAlignment bytes and lies tight in
+/// memory, row-major, its last extent contiguous, unless the declaration says otherwise (`align`,
+/// `ld`).
 struct OperationProblem {
   std::string operation;
   std::vector<NamedValue> sizes;
@@ -69,7 +71,8 @@ struct OperationProblem {
 /// Operands and scalars that an operation may have to be launched by a library.
 inline constexpr std::size_t kMostOperands = 32;
 inline constexpr std::size_t kMostScalars = 32;
-/// Bytes, of which the address of every operand is a multiple. Memory from cudaMalloc and
+/// Bytes, of which the address of every operand is a multiple whose declaration says no other
+/// number. Memory from cudaMalloc and
 /// DeviceMemory has more; a pointer into the middle of an array may have less.
 inline constexpr std::size_t kOperandAlignment = 16;
 /// The same for a workspace that the caller gives.

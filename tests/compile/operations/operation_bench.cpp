@@ -101,10 +101,10 @@ void OperationBench::set_up(const Problem& problem, const std::vector<NamedScala
 Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate) {
   PreparedCandidate prepared = prepare_candidate(candidate, catalog, *compiler_, info().limits,
                                                  setup_.cases, Admission::runnable, info().code);
-  if (prepared.outcome != Outcome::ok) return {prepared.outcome, prepared.message, false, {}};
+  if (prepared.outcome != Outcome::ok) return {prepared.outcome, prepared.message, false, "", {}};
   prepared.job.time_it = false;
   const Evaluation result = evaluator_.evaluate(sent(prepared.job));
-  return {result.outcome, result.message, result.verification.passed,
+  return {result.outcome, result.message, result.verification.passed, result.verification.evidence,
           checked_ == nullptr ? std::vector<emulated::Report>() : checked_->take_reports()};
 }
 
@@ -122,9 +122,13 @@ std::string read_text(const std::filesystem::path& file) {
 Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types,
                    const std::vector<NamedValue>& traits) {
   Problem problem;
-  problem.traits = traits;
   problem.operation = operation.name;
-  problem.sizes = sizes;
+  problem.sizes = operation.with_defaults(sizes);
+  for (const TraitSpec& trait : operation.traits) {
+    const auto given = std::ranges::find(traits, trait.name, &NamedValue::name);
+    problem.traits.push_back(
+        {trait.name, given == traits.end() ? trait.values.front() : given->value});
+  }
   for (const std::string& slot : operation.type_slots) {
     problem.types.push_back(*std::ranges::find(types, slot, &NamedType::slot));
   }

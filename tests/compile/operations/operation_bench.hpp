@@ -32,6 +32,7 @@ struct Judged {
   Outcome outcome = Outcome::ok;
   std::string message;
   bool verified = false;
+  std::string evidence;  ///< beside the message: what is said of a right one
   std::vector<emulated::Report> reports;
   /// All of it in words; "" if it is right and nothing was reported.
   [[nodiscard]] std::string complaint() const;
@@ -66,6 +67,7 @@ class OperationBench {
 [[nodiscard]] std::string example_folder(const std::string& below);
 [[nodiscard]] std::string read_text(const std::filesystem::path& file);
 
+/// Sizes that have a default and traits may be left out; then traits have their first value.
 [[nodiscard]] Problem problem_of(const Operation& operation, const Sizes& sizes, const Types& types,
                                  const std::vector<NamedValue>& traits = {});
 

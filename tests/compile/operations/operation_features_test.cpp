@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// What declarations can say and no example says: see mix_rows/mix_rows.cu.
+// What declarations can say and no example says (see mix_rows/mix_rows.cu and
+// greatest/greatest.cu), and what few say.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,12 +18,15 @@
 #include "kiln/error.hpp"
 #include "tests/compile/operations/operation_bench.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln::testing {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+const char* const kGreatest = KILN_SOURCE_DIR "/tests/compile/operations/greatest";
 const char* const kMixRows = KILN_SOURCE_DIR "/tests/compile/operations/mix_rows";
 
 class OperationFeatures : public ::testing::Test {
@@ -38,7 +42,8 @@ class OperationFeatures : public ::testing::Test {
   /// Judges the default configuration of a template, after changes of its folder's files: every
   /// `from` in them becomes `to`.
   Judged judge_changed(const std::string& folder, const std::string& kernel, const Sizes& sizes,
-                       const std::vector<std::pair<std::string, std::string>>& changes) {
+                       const std::vector<std::pair<std::string, std::string>>& changes,
+                       const std::vector<NamedValue>& traits = {}) {
     const TempFolder copy;
     std::filesystem::copy(folder, copy.path());
     std::set<std::string> found;
@@ -57,8 +62,6 @@ class OperationFeatures : public ::testing::Test {
     const Catalog catalog = Catalog::with_directories({copy.path().string()});
     const KernelTemplate& changed = catalog.at(kernel);
     const Operation& operation = *find_operation(changed.operation());
-    std::vector<NamedValue> traits;
-    for (const std::string& name : operation.trait_names) traits.push_back({name, 0});
     const Problem problem =
         problem_of(operation, sizes, type_choices_of(changed, false).front(), traits);
     bench_->set_up(problem);
@@ -119,6 +122,91 @@ TEST_F(OperationFeatures, RunsMayDifferWhereTheOperationSaysSo) {
   EXPECT_EQ(judge("loose_softmax", "//@ deterministic 0\n").complaint(), "");
 }
 
+TEST_F(OperationFeatures, OperandsLieApartAndStartAnywhere) {
+  const Catalog catalog = Catalog::with_directories({example_folder("operations/transpose")});
+  const KernelTemplate& kernel = catalog.at("transpose_tile");
+  for (const DType type : {DType::f32, DType::f16}) {
+    const Problem problem = problem_of(
+        *find_operation("transpose"), {{"rows", 40}, {"cols", 24}, {"ldx", 28}, {"ldy", 48}},
+        {{"x", type}, {"y", type}}, {{"align_x", 4}, {"align_y", 8}});
+    bench_->set_up(problem);
+    for (const Config& config : covering_configs(kernel.space(problem, bench_->info().limits), 3)) {
+      const Judged judged = bench_->judge(catalog, {"transpose_tile", config});
+      EXPECT_EQ(judged.complaint(), "") << problem.canonical() << " " << config.canonical();
+    }
+  }
+}
+
+TEST_F(OperationFeatures, FaultsOfLayoutsAreFound) {
+  const auto judge = [&](const std::string& from, const std::string& to) {
+    return judge_changed(example_folder("operations/transpose"), "transpose_tile",
+                         {{"rows", 40}, {"cols", 24}}, {{from, to}}, {{"align_x", 4}});
+  };
+  EXPECT_THAT(judge("x + from_row * ld + from_col", "x + from_row * cols + from_col").complaint(),
+              AllOf(HasSubstr("rows=33 cols=65 ldx=70 ldy=40"), HasSubstr("elements wrong")));
+  EXPECT_THAT(judge("load_elements = max(min(vector_bytes, align_x) / x_bytes, 1)",
+                    "load_elements = vector_bytes / x_bytes")
+                  .complaint(),
+              HasSubstr("misaligned"));
+  const std::string barrier = "  __syncthreads();\n";
+  EXPECT_THAT(
+      judge(barrier, barrier + "  if (blockIdx.x + threadIdx.x == 0 && ldy > rows) to[rows] = 0;\n")
+          .complaint(),
+      HasSubstr("into the padding of y"));
+}
+
+TEST_F(OperationFeatures, AnyOfManyRightResultsPasses) {
+  const Catalog catalog = Catalog::with_directories({kGreatest});
+  const KernelTemplate& kernel = catalog.at("greatest_rows");
+  for (const Types& types : type_choices_of(kernel, true)) {
+    const Problem problem =
+        problem_of(*find_operation("greatest"), {{"rows", 50}, {"cols", 70}}, types);
+    bench_->set_up(problem);
+    for (const Config& config : covering_configs(kernel.space(problem, bench_->info().limits), 2)) {
+      EXPECT_EQ(bench_->judge(catalog, {"greatest_rows", config}).complaint(), "")
+          << problem.canonical() << " " << config.canonical();
+    }
+  }
+}
+
+TEST_F(OperationFeatures, CheckersFindFaults) {
+  const auto judge = [&](const std::string& from, const std::string& to) {
+    return judge_changed(kGreatest, "greatest_rows", {{"rows", 50}, {"cols", 70}}, {{from, to}});
+  };
+  EXPECT_THAT(judge("place[row] = mine;", "place[row] = row == 5 ? cols : mine;").complaint(),
+              HasSubstr("rows=7 cols=33 ldx=40 (normal data): row 0 column 5: 33, which "
+                        "greatest_checker refuses; 1 elements wrong"));
+  EXPECT_THAT(judge("static_cast<float>(from[i]) > ", "static_cast<float>(from[i]) < ").complaint(),
+              HasSubstr("which greatest_checker refuses"));
+}
+
+TEST_F(OperationFeatures, WhatIsTooLargeIsCheckedInPart) {
+  const auto judge_greatest = [&](const std::string& name, const std::string& value) {
+    return judge_changed(kGreatest, "greatest_rows", {{"rows", 512}, {"cols", 16}},
+                         {{"//@ operation  greatest", "//@ operation  " + name},
+                          {"//@ flops      rows * cols", "//@ flops      rows * cols * 4096"},
+                          {"place[row] = mine;", "place[row] = " + value + ";"}});
+  };
+  const Judged right = judge_greatest("greatest_of_many", "mine");
+  EXPECT_EQ(right.complaint(), "");
+  EXPECT_EQ(right.evidence, "compared in 32 of 512 rows");
+  EXPECT_THAT(judge_greatest("greatest_of_many", "row == 511 ? -1 : mine").complaint(),
+              HasSubstr("row 0 column 511: -1, which greatest_checker refuses; 1 elements wrong"));
+
+  const auto judge_softmax = [&](const std::string& name, const std::string& factor) {
+    return judge_changed(
+        example_folder("operations/softmax"), "softmax_warp", {{"rows", 600}, {"cols", 32}},
+        {{"//@ operation  softmax", "//@ operation  " + name},
+         {"//@ flops      5 * rows", "//@ independent rows\n//@ flops      1000 * rows"},
+         {"const X* from = x + row * cols;", "const X* from = x + row * cols;\n" + factor}});
+  };
+  const Judged rows = judge_softmax("softmax_of_many", "");
+  EXPECT_EQ(rows.complaint(), "");
+  EXPECT_EQ(rows.evidence, "compared in 64 of 600 rows");
+  EXPECT_THAT(judge_softmax("softmax_of_many", "  if (row == 599) scale *= 2.0f;").complaint(),
+              AllOf(HasSubstr("rows=600 cols=32"), HasSubstr("row 599 column")));
+}
+
 /// The code of a document between a line of "```cuda" and one of "```", of which `first` is part of
 /// the first line.
 std::string documented_code(const std::string& document, const std::string& first) {
@@ -141,6 +229,31 @@ TEST_F(OperationFeatures, DocumentedExampleIsRight) {
       judge_changed(folder.path(), "softmax_rows", {{"rows", 9}, {"cols", 300}},
                     {{"//@ operation  softmax", "//@ operation  documented_softmax"}});
   EXPECT_EQ(judged.complaint(), "");
+}
+
+/// A reference that reads the array, as a kernel's naive twin does.
+TEST_F(OperationFeatures, AReferenceMayReadConstantMemory) {
+  const std::vector<std::pair<std::string, std::string>> with_array{
+      {"operation  convolution", "operation  constant_convolution"},
+      {"input.f64, filter.f64, height, width",
+       "input.f64, height, width\n//@   constant weights = filter"},
+      {"const double* filter, int height, int width) {", "int height, int width) {"},
+      {"* filter[i * 7 + j];", "* weights[i * 7 + j];"},
+      {"__global__ void convolution_reference",
+       "__constant__ float weights[49];\n__global__ void convolution_reference"}};
+  const char* const folder = KILN_SOURCE_DIR "/examples/adopted/convolution";
+  const Sizes sizes{{"height", 20}, {"width", 40}};
+  const Judged right = judge_changed(folder, "convolution_tiled", sizes, with_array);
+  EXPECT_EQ(right.complaint(), "");
+
+  auto too_small = with_array;
+  too_small.front().second = "operation  small_convolution";
+  too_small.back().second.replace(too_small.back().second.find("49"), 2, "48");
+  EXPECT_THAT(
+      test::error_text(ErrorKind::template_,
+                       [&] { (void)judge_changed(folder, "convolution_tiled", sizes, too_small); }),
+      HasSubstr("the reference kernel: the array weights has 192 bytes, and what it is to hold has "
+                "196"));
 }
 
 }  // namespace

@@ -4,7 +4,11 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <cstddef>
+#include <fstream>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -103,6 +107,61 @@ TEST_F(OperationLaunch, RefusesOperandsThatKernelsCouldNotUse) {
                          (void)Arguments{{many.data(), many.size()}};
                        }),
               HasSubstr("33 values"));
+}
+
+/// Rows that may lie apart, of an operand that starts anywhere.
+constexpr std::string_view kRowPitch = R"(//@ operation  row_pitch
+//@ purpose    Sums of rows that lie apart
+//@ size       rows 1..65536
+//@ size       cols 1..4096
+//@ size       ldx = cols
+//@ type       x f32
+//@ type       y f32
+//@ operand    x in: rows, cols; ld ldx; align 4
+//@ operand    y out: rows
+//@ right      y bound 8 of f32
+//@ ragged     rows=3 cols=5 ldx=6
+//@ flops      rows * cols
+//@ reference  row_pitch_reference
+//@   grid     rows
+//@   block    1
+
+void row_pitch_reference();
+)";
+constexpr std::string_view kRowPitchTemplate = R"(//@ template   row_pitch_one
+//@ purpose    One launch
+//@ operation  row_pitch
+//@ launch     row_sums_first<x>
+//@   grid     rows
+//@   block    32
+//@   args     x, y, rows, cols
+
+template <class X>
+__global__ void row_sums_first(const X* x, float* sums, int rows, int cols) {}
+)";
+
+TEST_F(OperationLaunch, OperandsAreAsLargeAndAsAlignedAsDeclared) {
+  std::ofstream(template_path_.front() + "/row_pitch.cu") << kRowPitch;
+  std::ofstream(template_path_.front() + "/row_pitch_one.cu") << kRowPitchTemplate;
+  catalog_ = Catalog::with_directories(template_path_);
+  const Library library = open_with_kernels();
+  OperationProblem problem{
+      "row_pitch", {{"rows", 2}, {"cols", 3}}, {{"x", DType::f32}, {"y", DType::f32}}};
+  const OperationKernel tight = library.get(problem);
+  EXPECT_EQ(tight.operand_bytes(0), 24U);
+  const auto reads = library.counters().database_reads;
+  (void)library.get(problem);
+  EXPECT_EQ(library.counters().database_reads, reads) << "known as it was asked for";
+  problem.sizes.push_back({"ldx", 10});
+  EXPECT_EQ(library.get(problem).operand_bytes(0), 52U) << "it ends with the last element";
+  problem.sizes.back().value = 2;
+  EXPECT_THAT(error_of(ErrorKind::usage, [&] { (void)library.get(problem); }),
+              HasSubstr("begin only 2 apart"));
+  EXPECT_EQ(refusal(tight, {.operands = {x_.data.data() + 1, &y_}}), "no error");
+  EXPECT_THAT(refusal(tight, {.operands = {reinterpret_cast<std::byte*>(&x_) + 2, &y_}}),
+              HasSubstr("is not a multiple of 4 bytes, which kernels are promised of it"));
+  EXPECT_THAT(refusal(tight, {.operands = {&x_, y_.data.data() + 1}}),
+              HasSubstr("is not a multiple of 16 bytes, which kernels are promised of every"));
 }
 
 TEST_F(OperationLaunch, RefusesScalarsThatTheirTypesDoNotHave) {

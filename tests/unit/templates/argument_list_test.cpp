@@ -51,10 +51,10 @@ NameTable row_scale_names() {
 /// rows, cols, tile, device.sm
 const std::vector<std::int64_t> kRowScaleValues{7, 1000, 64, 90};
 
-std::vector<ArgumentSpec> parsed(const std::string& list, bool of_reference = false) {
+std::vector<ArgumentSpec> parsed(const std::string& list, ArgumentsOf owner = ArgumentsOf::kernel) {
   const auto lines =
       read_front_matter("args.cu", "//@ args       " + list + "\n", {"args", "grid"});
-  return parse_argument_list(lines.at(0), row_scale(), row_scale_names(), of_reference);
+  return parse_argument_list(lines.at(0), row_scale(), row_scale_names(), owner);
 }
 
 ArgumentPlan planned(const std::vector<ArgumentSpec>& list) {
@@ -67,8 +67,8 @@ ArgumentPlan planned(const std::string& list) {
   return planned(parsed(list));
 }
 
-std::string list_complaint(const std::string& list, bool of_reference = false) {
-  return error_text(ErrorKind::template_, [&] { (void)parsed(list, of_reference); });
+std::string list_complaint(const std::string& list, ArgumentsOf owner = ArgumentsOf::kernel) {
+  return error_text(ErrorKind::template_, [&] { (void)parsed(list, owner); });
 }
 
 template <class Number>
@@ -123,7 +123,7 @@ TEST(ArgumentList, ParenthesesMayBelongToAnExpression) {
 }
 
 TEST(ArgumentList, AReferenceTakesOperandsInFloat64) {
-  const auto list = parsed("x.f64, y.f64, y.magnitude, x", true);
+  const auto list = parsed("x.f64, y.f64, y.magnitude, x", ArgumentsOf::reference);
   EXPECT_EQ(list[0].kind, Kind::float64);
   EXPECT_EQ(list[0].index, 0);
   EXPECT_EQ(list[1].kind, Kind::float64);
@@ -213,11 +213,12 @@ TEST(ArgumentList, TooManyBytesAreRefused) {
 
 TEST(ArgumentList, ContinuesOnTheNextLine) {
   const auto lines = read_front_matter("args.cu", "//@ args       x, y,\n//@   rows, colls\n");
-  EXPECT_THAT(
-      error_text(
-          ErrorKind::template_,
-          [&] { (void)parse_argument_list(lines.at(0), row_scale(), row_scale_names(), false); }),
-      AllOf(HasSubstr("args.cu:2:13: "), HasSubstr("did you mean \"cols\"?")));
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] {
+                           (void)parse_argument_list(lines.at(0), row_scale(), row_scale_names(),
+                                                     ArgumentsOf::kernel);
+                         }),
+              AllOf(HasSubstr("args.cu:2:13: "), HasSubstr("did you mean \"cols\"?")));
 }
 
 TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
@@ -244,11 +245,14 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));
   EXPECT_THAT(list_complaint("workspace +"), HasSubstr("an expression is missing here"));
   EXPECT_THAT(list_complaint("x.f64"), HasSubstr("only a reference has \".f64\""));
-  EXPECT_THAT(list_complaint("x.f32", true), HasSubstr("an operand has no \".f32\""));
-  EXPECT_THAT(list_complaint("y.magnitud", true), HasSubstr("did you mean \"magnitude\"?"));
-  EXPECT_THAT(list_complaint("x.magnitude", true), HasSubstr("x is not written"));
-  EXPECT_THAT(list_complaint("workspace", true), HasSubstr("a reference has no workspace"));
-  EXPECT_THAT(list_complaint("z.f64", true), HasSubstr("unknown name \"z.f64\""));
+  EXPECT_THAT(list_complaint("x.f32", ArgumentsOf::reference),
+              HasSubstr("an operand has no \".f32\""));
+  EXPECT_THAT(list_complaint("y.magnitud", ArgumentsOf::reference),
+              HasSubstr("did you mean \"magnitude\"?"));
+  EXPECT_THAT(list_complaint("x.magnitude", ArgumentsOf::reference), HasSubstr("x is not written"));
+  EXPECT_THAT(list_complaint("workspace", ArgumentsOf::reference),
+              HasSubstr("a reference has no workspace"));
+  EXPECT_THAT(list_complaint("z.f64", ArgumentsOf::reference), HasSubstr("unknown name \"z.f64\""));
 }
 
 RC_GTEST_PROP(ArgumentListProperty, AnyTextIsReadOrRefused, ()) {
@@ -258,7 +262,7 @@ RC_GTEST_PROP(ArgumentListProperty, AnyTextIsReadOrRefused, ()) {
   std::string text = "x, ";
   for (const auto& word : words) text += word;
   try {
-    const auto list = parsed(text, *rc::gen::arbitrary<bool>());
+    const auto list = parsed(text, static_cast<ArgumentsOf>(*rc::gen::inRange(0, 3)));
     RC_ASSERT(!list.empty());
     // What is read is laid out; only what has no value or does not fit is refused.
     (void)planned(list);

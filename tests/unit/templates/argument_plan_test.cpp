@@ -59,6 +59,22 @@ TEST(ArgumentPlan, AddressesComeFromWhereTheirPatchesSay) {
   EXPECT_EQ(number_at<std::uint64_t>(filled(plan, values), 24), 0U) << "null, wherever in it";
 }
 
+TEST(ArgumentPlan, CheckersGetWhatWasBeforeAndTheirVerdict) {
+  ArgumentPlan plan;
+  plan.image.assign(24, 0);
+  plan.patches = {{Source::before, NumberType::f64, 1, 0, 0},
+                  {Source::verdict, NumberType::f64, 0, 8, 0},
+                  {Source::verdict, NumberType::f64, 1, 16, 0}};
+  const std::vector<std::uintptr_t> before{0x1000, 0x2000};
+  ArgumentValues values;
+  values.before = before;
+  values.verdict = 0x3000;
+  const auto bytes = filled(plan, values);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 0), 0x2000U);
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 8), 0x3000U) << "wrong";
+  EXPECT_EQ(number_at<std::uint64_t>(bytes, 16), 0x3008U) << "first_wrong";
+}
+
 TEST(ArgumentPlan, ScalarsAreConvertedToTheirType) {
   const auto converted = [](double value, NumberType type) {
     ArgumentPlan plan;

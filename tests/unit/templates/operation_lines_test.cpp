@@ -132,7 +132,7 @@ TEST(OperationLines, SayWhatIsRight) {
 TEST(OperationLines, AReferenceIsAKernelAndItsLaunch) {
   const Operation operation = declared();
   ASSERT_TRUE(operation.reference.has_value());
-  const ReferenceSpec& reference = *operation.reference;
+  const JudgeKernel& reference = *operation.reference;
   EXPECT_EQ(reference.kernel, "soft_reference<x, float>");
   EXPECT_EQ(reference.line, 27);
   ASSERT_EQ(reference.grid.size(), 1U);
@@ -272,7 +272,8 @@ TEST(OperationLines, MistakesInReferencesAreShown) {
   EXPECT_THAT(complaint_about("//@ flops", "//@ block 3\n//@ flops"),
               HasSubstr("\"block\" belongs below the \"reference\" line"));
   EXPECT_THAT(complaint_about("reference  soft_reference<x, float>", "reference  soft_refrence<x>"),
-              HasSubstr("the file has no function \"soft_refrence\""));
+              AllOf(HasSubstr("the file has no function \"soft_refrence\""),
+                    HasSubstr("the reference kernel is written below")));
   EXPECT_THAT(complaint_about("reference  soft_reference<x, float>", "reference  the kernel"),
               HasSubstr("the name of the reference kernel is expected"));
   EXPECT_THAT(complaint_about("{y.f64, y.magnitude}", "x"),

@@ -106,6 +106,49 @@ TEST(DeclaredFlags, TheirTextGivesTheProblemBack) {
   check(causal, "--causal_test-top 9 --dtype s8 --turns 4");
 }
 
+/// An operation of rows that may lie apart.
+const Operation& declare_apart_operation() {
+  declare_operation(Operation::parse("apart_test.cu", R"(
+//@ operation  apart_test
+//@ purpose    Copies rows
+//@ size       rows
+//@ size       cols
+//@ size       ldx = cols            // from row to row
+//@ size       ldy 1..100000 = 2 * ldx
+//@ type       x f32 f16
+//@ type       y f32
+//@ trait      align_x 16 4
+//@ operand    x in: rows, cols; ld ldx; align align_x
+//@ operand    y out: rows, cols; ld ldy
+//@ right      y exact
+//@ ragged     rows=3 cols=5 ldx=7 ldy=9
+//@ flops      0
+//@ reference  apart_reference
+//@   grid     rows
+//@   block    32
+void apart_reference();
+)"));
+  return *find_operation("apart_test");
+}
+
+TEST(DeclaredFlags, SizesWithADefaultMayBeLeftOut) {
+  const Operation& apart = declare_apart_operation();
+  const auto sizes = [&](const std::string& line, std::int64_t default_size = 0) {
+    return parse_declared(apart, line, default_size).problem.sizes_text();
+  };
+  EXPECT_EQ(sizes("--rows 7 --cols 33"), "rows=7 cols=33 ldx=33 ldy=66");
+  EXPECT_EQ(sizes("--rows 7 --cols 33 --ldx 40"), "rows=7 cols=33 ldx=40 ldy=80");
+  EXPECT_EQ(sizes("--rows 7", 64), "rows=7 cols=64 ldx=64 ldy=128");
+  EXPECT_EQ(error_of_declared(apart, "--rows 7"), "--cols is missing");
+  EXPECT_THAT(error_of_declared(apart, "--rows 7 --cols 33 --ldx 32"),
+              HasSubstr("begin only 32 apart (ldx)"));
+  for (const std::string line :
+       {"--rows 7 --cols 33", "--rows 7 --cols 33 --ldy 66000", "--rows 7 --cols 33 --ldx 34",
+        "--rows 7 --cols 33 --ldx 34 --ldy 66 --align_x 4"}) {
+    EXPECT_EQ(problem_words(parse_declared(apart, line)), "apart_test " + line);
+  }
+}
+
 TEST(HeadingText, NamesSizesTypesAndTraits) {
   EXPECT_EQ(heading_text(parse_declared(declare_rows_operation(), "--rows 7 --cols 33").problem),
             "rows_test rows=7 cols=33 f32");

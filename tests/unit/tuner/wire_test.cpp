@@ -129,6 +129,10 @@ EvaluationSetup declared_sample() {
       {ArgumentPatch::Source::magnitude, NumberType::u64, 3, 8, 0},
       {ArgumentPatch::Source::workspace, NumberType::f32, 0, 16, -256},
   };
+  plan.checker_argument.image = {4, 5};
+  plan.checker_geometry.grid[1] = 6;
+  plan.checker = "one_checker";
+  plan.parts = {"rows", 4096, 16, {2, 0}};
   plan.rules = {{RightSpec::Kind::within, 1, 1e-3, 2.5, 1e-6}};
   plan.integer_range = 9;
   plan.deterministic = false;
@@ -159,6 +163,13 @@ TEST(Messages, DeclaredOperationsSurviveTheTrip) {
   ASSERT_EQ(back->reference_plans.size(), 2U);
   const ReferencePlan& plan = back->reference_plans[1];
   EXPECT_EQ(plan.argument, setup.reference_plans[1].argument);
+  EXPECT_EQ(plan.checker_argument, setup.reference_plans[1].checker_argument);
+  EXPECT_EQ(plan.checker_geometry.grid[1], 6U);
+  EXPECT_EQ(plan.checker, "one_checker");
+  EXPECT_EQ(plan.parts.size, "rows");
+  EXPECT_EQ(plan.parts.extent, 4096);
+  EXPECT_EQ(plan.parts.length, 16);
+  EXPECT_EQ(plan.parts.rows, setup.reference_plans[1].parts.rows);
   ASSERT_EQ(plan.rules.size(), 1U);
   EXPECT_EQ(plan.rules[0].kind, RightSpec::Kind::within);
   EXPECT_EQ(plan.rules[0].operand, 1);
@@ -185,13 +196,13 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
       [](EvaluationSetup& s) { s.cases[1].operands[0].role = static_cast<OperandRole>(3); },
       [](EvaluationSetup& s) { s.cases[1].operands[1].fill.kind = static_cast<FillSpec::Kind>(5); },
       [](EvaluationSetup& s) {
-        s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(3);
+        s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(4);
       },
       [](EvaluationSetup& s) {
         s.reference_plans[1].argument.patches[0].type = static_cast<NumberType>(6);
       },
       [](EvaluationSetup& s) {
-        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(5);
+        s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(7);
       },
   };
   for (std::size_t i = 0; i < changes.size(); ++i) {

@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace kiln {
+
+/// A `__constant__` array of a file's source, and the operand that it holds in every run:
+/// `constant d_filter = filter`.
+struct ConstantSpec {
+  std::string array;          ///< at global scope of the source
+  std::uint16_t operand = 0;  ///< in the operation's order; an `in`
+  int line = 0;               ///< of the front matter, for errors
+};
+
+/// What one problem's operand fills of such an array.
+struct ConstantFill {
+  std::string array;
+  std::uint16_t operand = 0;
+  std::int64_t bytes = 0;
+  friend bool operator==(const ConstantFill&, const ConstantFill&) = default;
+};
+
+}  // namespace kiln
