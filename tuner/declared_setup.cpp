@@ -16,7 +16,7 @@
 #include "templates/kernel_name.hpp"
 #include "templates/launch_evaluator.hpp"
 #include "templates/renderer.hpp"
-#include "tuner/error_bound.hpp"
+#include "tuner/roundoff.hpp"
 #include "tuner/setup_parts.hpp"
 
 namespace kiln {
