@@ -169,7 +169,7 @@ std::string reason_for_same_problem(const Trial& trial, const Environment& now) 
   return text + ", driver and toolkit";
 }
 
-/// "the best known kernel, gemm_dot, is not available: ..."
+/// "the best known kernel, rows_fast, is not available: ..."
 std::string why_unavailable(const std::string& name, const LookupRequest& request) {
   const bool here = request.current_digest && !request.current_digest(name).empty();
   return fmt::format(

@@ -7,20 +7,27 @@
 #include <cmath>
 #include <string_view>
 
+#include "templates/operation.hpp"
+
 namespace kiln {
 namespace {
 
 // What a difference counts for, in octaves. Only their order matters much: they decide which
 // results are read, and which of several counts most.
-constexpr double kOtherDevice = 1.0;     ///< other rates beside the same instructions
-constexpr double kOtherLayout = 0.5;     ///< of a factor: other copies
-constexpr double kOtherAlignment = 0.5;  ///< likewise
-constexpr double kOtherType = 0.125;     ///< the same instructions on other numbers
-constexpr double kOtherClass = 2.0;      ///< other instructions for numbers of the same width
-constexpr double kOtherResult = 0.25;    ///< what is read and written once for each element of D
+constexpr double kOtherDevice = 1.0;   ///< other rates beside the same instructions
+constexpr double kOtherLayout = 0.5;   ///< or alignment of a factor: other copies
+constexpr double kOtherType = 0.125;   ///< the same instructions on other numbers
+constexpr double kOtherClass = 2.0;    ///< other instructions for numbers of the same width
+constexpr double kOtherResult = 0.25;  ///< what is written, or read in some problems only
 
 double bytes_of(DType type) {
   return static_cast<double>(size_bytes(type)) / packed_values(type);
+}
+
+/// Whether kernels of the operation always read an array of the slot's elements: a factor.
+bool is_factor(const Operation* operation, std::string_view slot) {
+  const OperandSpec* const operand = operation == nullptr ? nullptr : operation->operand(slot);
+  return operand != nullptr && operand->role == OperandRole::in && !operand->when;
 }
 
 /// Types that the same kernels multiply at the same rate.
@@ -36,13 +43,14 @@ bool are_twins(DType left, DType right) {
 }
 
 /// Nothing for factors of different widths.
-std::optional<double> type_distance(const Problem& wanted, const Problem& other) {
+std::optional<double> type_distance(const Operation* operation, const Problem& wanted,
+                                    const Problem& other) {
   double distance = 0.0;
   for (const NamedType& own : wanted.types) {
     const auto theirs = other.type(own.slot);
     if (!theirs) return std::nullopt;
     if (*theirs == own.type) continue;
-    if (own.slot != "a" && own.slot != "b") {
+    if (!is_factor(operation, own.slot)) {
       distance += are_twins(own.type, *theirs) ? 0.0 : kOtherResult;
     } else if (bytes_of(own.type) != bytes_of(*theirs)) {
       return std::nullopt;
@@ -53,10 +61,11 @@ std::optional<double> type_distance(const Problem& wanted, const Problem& other)
   return distance;
 }
 
-double trait_distance(std::string_view trait) {
-  if (trait == "trans_a" || trait == "trans_b") return kOtherLayout;
-  if (trait == "align_a" || trait == "align_b") return kOtherAlignment;
-  return kOtherResult;
+/// A trait whose name ends in an operand's, as trans_a does, says how that one lies in memory.
+double trait_distance(const Operation* operation, std::string_view trait) {
+  const std::size_t at = trait.rfind('_');
+  const bool of_factor = at != trait.npos && is_factor(operation, trait.substr(at + 1));
+  return of_factor ? kOtherLayout : kOtherResult;
 }
 
 double octaves(std::int64_t left, std::int64_t right) {
@@ -68,11 +77,12 @@ double octaves(std::int64_t left, std::int64_t right) {
 std::optional<double> kind_distance(const Problem& wanted, const DeviceClass& device,
                                     const Problem& other, const DeviceClass& other_device) {
   if (wanted.operation != other.operation || device.arch != other_device.arch) return std::nullopt;
-  const auto types = type_distance(wanted, other);
+  const Operation* const operation = find_operation(wanted.operation);
+  const auto types = type_distance(operation, wanted, other);
   if (!types) return std::nullopt;
   double distance = *types + (device == other_device ? 0.0 : kOtherDevice);
   for (const NamedValue& own : wanted.traits) {
-    if (other.trait(own.name) != own.value) distance += trait_distance(own.name);
+    if (other.trait(own.name) != own.value) distance += trait_distance(operation, own.name);
   }
   if (wanted.epilogue != other.epilogue) distance += kOtherResult;
   return distance;

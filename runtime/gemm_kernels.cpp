@@ -7,6 +7,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln::detail {

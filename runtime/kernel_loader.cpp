@@ -96,7 +96,7 @@ std::optional<Choice> KernelLoader::choose(const WantedKernel& wanted, const Ref
                                            Lock& lock) {
   const Problem& problem = wanted.problem;
   const Refused& refused = refusals.candidates;
-  if (work_of(problem) == Work::scaling) {
+  if (work_of(problem) == Work::trivial) {
     return chooser_.plainest(problem, refused, why_nothing_to_tune(problem));
   }
   if (parts_.mode == Mode::default_only) return chooser_.fallback(problem, refused, "");

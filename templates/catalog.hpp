@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-/// A file by its include path ("common/gemm_args.cuh") and its text.
+/// A file by its include path ("common/vectors.cuh") and its text.
 using FileSet = std::map<std::string, std::string, std::less<>>;
 
 /// Kernel sources compiled into the program (all of templates/kernels/), by path below kernels/.
@@ -42,7 +42,7 @@ class Catalog {
 
   /// Where a template came from, and what it may include.
   struct Origin {
-    std::string path;                        ///< below its directory: "gemm/gemm_tiled.cu"
+    std::string path;                        ///< below its directory: "product/product_tiled.cu"
     std::shared_ptr<const FileSet> headers;  ///< the built-in ones, overlaid by its directory's own
     std::string digest;
   };

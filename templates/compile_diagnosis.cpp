@@ -13,6 +13,7 @@
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -137,8 +138,8 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
           : "put what you need from it beside the template, and include that in quotes");
 }
 
-/// Whether the GemmArgs at `at` of a mangled function is its first parameter, by value:
-/// "...vN4kiln8GemmArgsE", the v being the result void. A namespace that occurred before is
+/// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:
+/// "...vN4kiln8OpStructE", the v being the result void. A namespace that occurred before is
 /// shortened to S_, S0_ and so on.
 bool takes_arguments_first(std::string_view lowered, std::size_t at) {
   std::string_view before = lowered.substr(0, at);
@@ -191,19 +192,18 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
                                  const std::vector<std::string>& lowered_names) {
-  if (find_operation(kernel_template.operation())->is_declared()) {
-    return why_wrong_arguments(kernel_template, lowered_names);
-  }
-  constexpr std::string_view kArguments = "8GemmArgsE";
+  const TypedOperation* const typed = find_typed_operation(kernel_template.operation());
+  if (typed == nullptr) return why_wrong_arguments(kernel_template, lowered_names);
+  const std::string mangled = fmt::format("{}{}E", typed->argument.size(), typed->argument);
   const std::string& at_launch = kernel_template.launch_type();
   const std::string behind =
       at_launch.empty() ? "" : fmt::format("{}{}", at_launch.size(), at_launch);
   const auto& launches = kernel_template.launches();
   for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
     const std::string_view lowered = lowered_names[i];
-    const auto at = lowered.rfind(kArguments);
+    const auto at = lowered.rfind(mangled);
     if (at == std::string_view::npos) continue;
-    const std::string_view after = lowered.substr(at + kArguments.size());
+    const std::string_view after = lowered.substr(at + mangled.size());
     const bool ends_well = after.starts_with(behind) &&
                            takes_tensor_maps(after.substr(behind.size()), launches[i].maps.size());
     if (ends_well && takes_arguments_first(lowered, at)) continue;
@@ -219,12 +219,13 @@ std::string why_wrong_parameters(const KernelTemplate& kernel_template,
       parameters += fmt::format(", const __grid_constant__ kiln::TensorMap {}", map.slot);
     }
     return fmt::format(
-        "{}:{}: the kernel {} does not take one kiln::GemmArgs{}{} by value; a reference or a "
+        "{}:{}: the kernel {} does not take one kiln::{}{}{} by value; a reference or a "
         "pointer would be a host address, and other parameters get no value. Next: write "
-        "{}(const kiln::GemmArgs args{}).",
-        kernel_template.file(), line, name,
+        "{}(const kiln::{} args{}).",
+        kernel_template.file(), line, name, typed->argument,
         at_launch.empty() ? "" : fmt::format(" and then one {}", at_launch),
-        maps == 0 ? "" : fmt::format(" and then {} kiln::TensorMap", maps), name, parameters);
+        maps == 0 ? "" : fmt::format(" and then {} kiln::TensorMap", maps), name, typed->argument,
+        parameters);
   }
   return {};
 }

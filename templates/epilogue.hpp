@@ -29,7 +29,7 @@ struct EpilogueSlot {
   friend bool operator==(const EpilogueSlot&, const EpilogueSlot&) = default;
 };
 
-/// The type of an operand's elements in a gemm with that D.
+/// The type of an operand's elements where the result is that D.
 [[nodiscard]] DType element_type(const EpilogueSlot& operand, DType d);
 
 /// An expression, read. Immutable.

@@ -12,11 +12,12 @@
 #include "templates/operation.hpp"
 #include "templates/renderer.hpp"
 #include "templates/tensor_maps.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
 
-/// ", then GemmTiledLaunch{.group_m = 8}": what a kernel gets after its first argument.
+/// ", then TiledLaunch{.group_m = 8}": what a kernel gets after its first argument.
 std::string values_comment(const KernelTemplate& kernel_template, const LaunchValues& values) {
   if (values.count == 0) return "";
   std::vector<std::string> fields;
@@ -84,17 +85,17 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
                         const Problem& problem, const DeviceLimits& limits) {
   const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
   const Operation& operation = *find_operation(kernel_template.operation());
-  const bool has_struct = !operation.is_declared();
+  const TypedOperation* const typed = find_typed_operation(operation.name);
   std::string text = fmt::format(
       "// Compile with\n"
       "//   nvcc -std=c++20 -arch={} -c {}.cu\n"
       "// Launch for {} {}{}:\n",
       limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
-      has_struct ? ", with one kiln::GemmArgs as the argument" +
-                       values_comment(kernel_template, geometry.front().values)
-                 : "");
+      typed == nullptr ? ""
+                       : fmt::format(", with one kiln::{} as the argument{}", typed->argument,
+                                     values_comment(kernel_template, geometry.front().values)));
   std::vector<std::int64_t> values;
-  if (!has_struct) {
+  if (typed == nullptr) {
     // Refuses what has no value or does not fit its type.
     static_cast<void>(kernel_template.argument_plans(rendered.config, problem, limits));
     values = kernel_template.space(problem, limits).bindings(rendered.config);
@@ -102,7 +103,7 @@ std::string export_text(const RenderedKernel& rendered, const KernelTemplate& ke
   for (std::size_t i = 0; i < geometry.size(); ++i) {
     if (geometry[i].left_out()) continue;
     text += launch_comment(geometry[i], rendered.name_expressions[i], limits.smem_static);
-    if (has_struct) continue;
+    if (typed != nullptr) continue;
     text += fmt::format("//     arguments {}\n",
                         arguments_comment(kernel_template.launches()[i].args, operation, values));
   }

@@ -412,7 +412,7 @@ class FrontMatterParser {
     args_lines_.push_back(nullptr);
   }
 
-  /// What kernels are given in place of the struct that those of gemm get.
+  /// What kernels are given in place of the one struct of a typed operation.
   void read_args(const FrontMatterLine& line) {
     if (!operation_->is_declared()) {
       line.fail_at_key(
@@ -434,10 +434,10 @@ class FrontMatterParser {
     if (line.key == "args") return read_args(line);
     if (line.key == "map") {
       if (operation_->is_declared()) {
-        line.fail_at_key(fmt::format(
-            "\"map\" lines need an operation whose operands have leading dimensions, as "
-            "gemm; those of {} lie tight: its kernels copy without tensor maps",
-            operation_->name));
+        line.fail_at_key(
+            fmt::format("\"map\" lines need an operation whose operands have leading "
+                        "dimensions; those of {} lie tight: its kernels copy without tensor maps",
+                        operation_->name));
       }
       if (launch.maps.size() == kMostTensorMaps) {
         line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));

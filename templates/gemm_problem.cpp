@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// From the public description of a GEMM to the problem that templates and the database see.
+#include "templates/gemm_problem.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,6 @@
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
-#include "templates/operation.hpp"
-#include "templates/problem.hpp"
 
 namespace kiln {
 namespace {
@@ -144,34 +142,6 @@ Gemm normalised(const Gemm& gemm) {
   }
   check_recorded(g);
   return g;
-}
-
-Work work_of(const Problem& problem) {
-  const Operation* const operation = find_operation(problem.operation);
-  if (operation != nullptr && operation->has_no_results(problem)) return Work::none;
-  // Sums of no products are 0; of other operations a size of 0 has no special meaning.
-  const bool scales = operation != nullptr && !operation->is_declared() && problem.size("k") == 0;
-  return scales ? Work::scaling : Work::all;
-}
-
-std::string_view no_results_text(const Problem& problem) {
-  return find_operation(problem.operation)->is_declared() ? "no result has elements"
-                                                          : "D has no elements";
-}
-
-std::string why_nothing_to_tune(const Problem& problem) {
-  switch (work_of(problem)) {
-    case Work::none:
-      return fmt::format("nothing to tune: {}, so a launch does nothing", no_results_text(problem));
-    case Work::scaling:
-      return problem.epilogue.empty()
-                 ? "nothing to tune: k is 0, so D is beta * C, which the plainest kernel writes"
-                 : "nothing to tune: k is 0, so the plainest kernel computes the epilogue of acc = "
-                   "0";
-    case Work::all:
-      break;
-  }
-  return "";
 }
 
 bool has_whole_factors(const Gemm& gemm) {

@@ -130,23 +130,23 @@ struct LaunchPlan {
 
 /// A file of CUDA C++ with its front matter. docs/writing-templates.md describes the grammar:
 ///
-///     //@ template   gemm_tiled
+///     //@ template   product_tiled
 ///     //@ purpose    One line that says what it is.
-///     //@ operation  gemm
+///     //@ operation  product
 ///     //@ arch       sm >= 70                        (an expression over device.*; `sm` is short)
 ///     //@ types      a=f16|bf16 b=a c=d d=a|f32 acc=f32   (one or more rows)
 ///     //@ priority   100                            (of the family, unmeasured; optional)
 ///
-///     struct GemmTiledConfig {  //@ config
+///     struct TiledConfig {      //@ config
 ///       int tile_m;             //@ tune 32 64* 128          // comment; * marks the default
 ///       int threads;            //@ let (tile_m / 4) * 32    // comment
 ///     };
-///     struct GemmTiledLaunch {  //@ at launch                (optional)
+///     struct TiledLaunch {      //@ at launch                (optional)
 ///       int group_m;            //@ tune 1 8*
 ///     };
 ///     //@ require    threads <= device.max_threads   // why
 ///     //@ prefer     m * n < 4194304 || tile_m >= 64 // why
-///     //@ launch     gemm_tiled
+///     //@ launch     product_tiled
 ///     //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_m)
 ///     //@   block    threads
 ///     //@   cluster  1
@@ -158,11 +158,11 @@ struct LaunchPlan {
 ///     //@ epilogue   yes                          (it takes expressions; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
 ///
-/// The kernel is `template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>`
-/// (types in the order of the operation's slots) and takes one `GemmArgs` by value, then one
-/// `GemmTiledLaunch` if there is such a struct, then a `const __grid_constant__ kiln::TensorMap`
-/// for each `map` of its launch. Both structs are at global scope (nvcc's host pass
-/// cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
+/// The kernel is `template <TiledConfig C, class A, class B, class CIn, class D, class Acc>` (types
+/// in the order of the operation's slots) and takes the operation's one struct (TypedOperation) by
+/// value, then one `TiledLaunch` if there is such a struct, then a `const __grid_constant__
+/// kiln::TensorMap` for each `map` of its launch. Both structs are at global scope (nvcc's host
+/// pass cannot spell a config in a namespace); all their fields are declared by `tune` or `let`.
 /// Names in expressions: tunables, lets above, sizes (m n k), traits (trans_a ...),
 /// `<slot>_bytes` (a_bytes, acc_bytes), `<slot>_type` compared with `type.f16` and so on, and
 /// `device.<limit>` for the numbers of DeviceLimits. The config must not depend on sizes or on what
@@ -220,7 +220,7 @@ class KernelTemplate {
   [[nodiscard]] std::int64_t priority(const Problem& problem, const DeviceLimits& limits) const;
 
   /// Nothing if the template can compute the problem on that device, else the reason in words
-  /// ("gemm_wmma does not take a=f64", "needs sm >= 80, this is sm_75").
+  /// ("product_tiled does not take a=f64", "needs sm >= 80, this is sm_75").
   [[nodiscard]] std::optional<std::string> why_unsupported(const Problem& problem,
                                                            const DeviceLimits& limits) const;
   /// The configurations for that problem and device. Precondition: supported.

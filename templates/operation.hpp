@@ -121,7 +121,7 @@ struct OperandLayout {
 /// What is computed: which names a template of this operation may use, and what a problem costs.
 /// Declared by a file of front matter, `operation` first:
 ///
-///     //@ operation  gemm
+///     //@ operation  product
 ///     //@ purpose    One line that says what it is.
 ///     //@ size       m 0..2147483647   // rows of D     (1 to 2^31 - 1 unless stated)
 ///     //@ type       a                 // a slot; an operand of that name has its elements

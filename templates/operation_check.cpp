@@ -33,7 +33,7 @@ class ProblemCheck {
     check_types();
     check_traits();
     if (operation_.is_declared() && !problem_.epilogue.empty()) {
-      refuse("it has an epilogue, which only gemm can have");
+      refuse("it has an epilogue, which no operation with a reference can have");
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
   }

@@ -6,38 +6,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstddef>
 #include <mutex>
 #include <utility>
 
 #include "kiln/error.hpp"
 #include "templates/catalog.hpp"
-#include "templates/kernels/common/gemm_args.cuh"
 #include "templates/operation.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
-
-struct Place {
-  std::string_view operand;
-  std::size_t pointer_at;
-  std::size_t ld_at;
-};
-
-/// The argument of gemm kernels is a struct of its own, which has more than operands.
-void place_in_gemm_args(Operation& operation) {
-  constexpr Place kPlaces[]{{"a", offsetof(GemmArgs, a), offsetof(GemmArgs, lda)},
-                            {"b", offsetof(GemmArgs, b), offsetof(GemmArgs, ldb)},
-                            {"c", offsetof(GemmArgs, c), offsetof(GemmArgs, ldc)},
-                            {"d", offsetof(GemmArgs, d), offsetof(GemmArgs, ldd)}};
-  for (const Place& place : kPlaces) {
-    const auto at = std::ranges::find(operation.operands, place.operand, &OperandSpec::name);
-    if (at == operation.operands.end()) continue;
-    at->pointer_at = static_cast<std::uint16_t>(place.pointer_at);
-    at->ld_at = static_cast<std::uint16_t>(place.ld_at);
-  }
-  operation.workspace_at = offsetof(GemmArgs, workspace);
-}
 
 /// One entry of the list; it and all behind it are never changed but at `next`, once.
 struct RegisteredOperation {
@@ -86,7 +64,7 @@ class OperationRegistry {
     for (const auto& [path, text] : embedded_files()) {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
       Operation operation = Operation::parse(path, text);
-      if (operation.name == "gemm") place_in_gemm_args(operation);
+      if (const auto* const typed = find_typed_operation(operation.name)) typed->place(operation);
       append(std::move(operation));
     }
   }

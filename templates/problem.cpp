@@ -9,6 +9,8 @@
 #include <iterator>
 
 #include "kiln/error.hpp"
+#include "templates/operation.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -151,6 +153,31 @@ Problem Problem::parse(std::string_view canonical) {
     problem.sizes.push_back({std::string(name), parse_integer(word, value)});
   }
   return problem;
+}
+
+Work work_of(const Problem& problem) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation != nullptr && operation->has_no_results(problem)) return Work::none;
+  const TypedOperation* const typed = find_typed_operation(problem.operation);
+  return typed != nullptr && !typed->why_trivial(problem).empty() ? Work::trivial : Work::all;
+}
+
+std::string_view no_results_text(const Problem& problem) {
+  const TypedOperation* const typed = find_typed_operation(problem.operation);
+  return typed == nullptr ? "no result has elements" : typed->no_results;
+}
+
+std::string why_nothing_to_tune(const Problem& problem) {
+  switch (work_of(problem)) {
+    case Work::none:
+      return fmt::format("nothing to tune: {}, so a launch does nothing", no_results_text(problem));
+    case Work::trivial:
+      return fmt::format("nothing to tune: {}",
+                         find_typed_operation(problem.operation)->why_trivial(problem));
+    case Work::all:
+      break;
+  }
+  return "";
 }
 
 std::optional<std::pair<Storage, Storage>> parse_layout(std::string_view letters) {

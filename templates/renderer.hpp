@@ -16,7 +16,7 @@ struct RenderedKernel {
   Config config;
   std::string text;
   std::string digest;  ///< of `text`
-  /// One per launch: `gemm_wmma<GemmWmmaConfig{.tile_m = 128, ...}, __half, ...>`, or what the
+  /// One per launch: `product_tiled<TiledConfig{.tile_m = 128, ...}, __half, ...>`, or what the
   /// launch says: `row_sum<__half, 256>`, `row_sum`.
   std::vector<std::string> name_expressions;
 };

@@ -49,7 +49,7 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
     if (!choice) return std::nullopt;
     return Chosen{{choice->kernel_template->name(), choice->config}, choice->match, choice->reason};
   };
-  if (work_of(problem) == Work::scaling) {
+  if (work_of(problem) == Work::trivial) {
     return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
   }
   const auto [best, unavailable] = chooser.stored(problem, toolkit, {});

@@ -12,6 +12,7 @@
 #include "templates/printable.hpp"
 #include "templates/renderer.hpp"
 #include "tools/choice.hpp"
+#include "tools/examples.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/units.hpp"
@@ -117,15 +118,17 @@ int export_kernel(Context& context, const ExportOptions& options) {
 }
 
 int export_something(Context& context, const ExportOptions& options) {
-  const auto reject = [](const char* text) { throw Error(ErrorKind::usage, text); };
+  const auto reject = [](const std::string& text) { throw Error(ErrorKind::usage, text); };
   if (options.database) return export_database(context, options);
   if (!options.problem.given()) {
     reject(
-        "export: name what to write: `gemm --m ...` for a kernel, --database for the stored "
-        "trials");
+        fmt::format("export: name what to write: `{}` for a kernel, --database for the stored "
+                    "trials",
+                    example("beginning")));
   }
   if (!options.set.empty() && options.template_name.empty()) {
-    reject("--set: name the template as well, e.g. --template gemm_wmma");
+    reject(
+        fmt::format("--set: name the template as well, e.g. --template {}", example("template")));
   }
   return export_kernel(context, options);
 }

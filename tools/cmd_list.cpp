@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cache/session_lock.hpp"
+#include "tools/examples.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/json.hpp"
@@ -91,7 +92,7 @@ int list_database(Context& context, const ListOptions& options) {
   }
   if (table.empty()) {
     context.note(fmt::format("nothing is stored yet; start with `{}`",
-                             context.command("tune gemm --m 4096 --n 4096 --k 4096")));
+                             context.command("tune " + example("problem"))));
   } else {
     context.print(table.text());
   }

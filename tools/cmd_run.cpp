@@ -23,24 +23,17 @@
 #include "tools/output/units.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/quantity.hpp"
-#include "tools/run_check.hpp"
+#include "tools/typed_tools.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
 
 namespace kiln::tools {
 namespace {
 
-/// Multiply-adds that checking on the host may take: enough to find a fault, and no long wait.
-constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
-
 constexpr int kTimedLaunches = 20;
 
 /// What an emulated GPU does in some seconds; beyond that a person should know what it is at.
 constexpr double kSilentProducts = 4e9;
-
-double products_of(const Gemm& gemm) {
-  return static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k);
-}
 
 struct RunOptions {
   ProblemFlags problem;
@@ -53,12 +46,6 @@ struct RunOptions {
 void check_cuda(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   throw Error(ErrorKind::device, fmt::format("{}: {}", what, cudaGetErrorString(status)));
-}
-
-DeviceMemory device_copy(const Library& library, const HostMatrix& matrix) {
-  DeviceMemory memory = library.allocate(matrix.bytes().size());
-  memory.copy_from_host(matrix.bytes().data(), memory.bytes());
-  return memory;
 }
 
 /// Milliseconds that `enqueue` takes on the device, by two events around it.
@@ -175,20 +162,6 @@ void open_context(const Context& context) {
   check_cuda(cudaFree(nullptr), "opening the device");
 }
 
-/// Times further launches, on a GPU, and prints what was found.
-int finish(Context& context, const RunOptions& options, const Library& library,
-           const AnyKernel& kernel, const std::function<void()>& launch, RunReport report) {
-  if (report.emulated && options.repeat) {
-    context.note("--repeat has no effect: an emulated GPU has no time to measure");
-  }
-  const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
-  for (int i = 0; i < launches; ++i) report.times_ns.push_back(1e6 * device_ms(launch));
-  report.counters = library.counters();
-  context.print(context.flags.json ? json_text(report_json(report, kernel))
-                                   : report_text(report, kernel));
-  return report.check.wrong == 0 ? kExitOk : kExitFailure;
-}
-
 /// What the library does until a first result, without the time that making data takes.
 class StartClock {
  public:
@@ -205,106 +178,55 @@ class StartClock {
   std::chrono::steady_clock::duration time_{};
 };
 
+std::unique_ptr<ProblemRun> make_run(Context& context, const ProblemCase& one, std::uint64_t seed) {
+  if (const auto* const typed = find_typed_tools(one.problem.operation)) {
+    return typed->run(one, seed);
+  }
+  return std::make_unique<DeclaredRun>(context, one, seed);
+}
+
 void note_of_patience(const Context& context, double products) {
   if (products <= kSilentProducts) return;
   context.note(fmt::format("{} multiply-adds on this machine's processors: this takes a while",
                            count_text(static_cast<std::uint64_t>(products))));
 }
 
-int run_gemm(Context& context, const RunOptions& options, const GemmCase& request) {
-  RunReport report;
-  const Gemm& gemm = request.gemm;
-  report.problem = to_problem(gemm);
-  StartClock clock;
-  std::optional<Library> opened;
-  std::optional<Kernel> got;
-  clock.run([&] {
-    opened = Library::open(library_options(context, options));
-    got = opened->get(gemm);
-  });
-  const Library& library = *opened;
-  const Kernel& kernel = *got;
-  report.device = library.device_description();
-  report.emulated = library.is_emulated();
-
-  HostOperands host(request);
-  host.a.fill_random(options.seed);
-  host.b.fill_random(options.seed + 1);
-  if (gemm.reads_c) host.c.fill_random(options.seed + 2);
-  std::uint64_t operand_seed = options.seed + 3;
-  for (std::size_t i = 0; i < host.epilogue.size(); ++i) {
-    if (!host.recorded[i]) host.epilogue[i].fill_random(operand_seed++);
-  }
-  host.d.poison();
-  const DeviceMemory a = device_copy(library, host.a);
-  const DeviceMemory b = device_copy(library, host.b);
-  const DeviceMemory c = gemm.reads_c ? device_copy(library, host.c) : DeviceMemory();
-  const DeviceMemory d = device_copy(library, host.d);
-  GemmOperands operands{a.get(), b.get(), c.get(), d.get(), request.alpha, request.beta, {}};
-  std::vector<DeviceMemory> named;
-  for (const HostMatrix& operand : host.epilogue) {
-    const std::size_t at = named.size();
-    operands.epilogue[at].data = named.emplace_back(device_copy(library, operand)).get();
-  }
-  const auto launch = [&] { kernel.launch(nullptr, operands); };
-  if (report.emulated) note_of_patience(context, products_of(gemm));
-  clock.run([&] {
-    launch();
-    library.synchronize();
-  });
-  report.first_launch_ms = clock.ms();
-
-  d.copy_to_host(host.d.bytes().data(), d.bytes());
-  for (std::size_t i = 0; i < named.size(); ++i) {
-    if (host.recorded[i]) named[i].copy_to_host(host.epilogue[i].bytes().data(), named[i].bytes());
-  }
-  report.check =
-      check_result(request, host,
-                   std::max<std::int64_t>(64, kCheckedProducts / std::max<std::int64_t>(1, gemm.k)),
-                   options.seed);
-  return finish(context, options, library, kernel, launch, std::move(report));
-}
-
-int run_declared(Context& context, const RunOptions& options, const ProblemCase& one) {
-  RunReport report;
-  report.problem = one.problem;
-  StartClock clock;
-  std::optional<Library> opened;
-  std::optional<OperationKernel> got;
-  clock.run([&] {
-    opened = Library::open(library_options(context, options));
-    got = opened->get(
-        {one.problem.operation, one.problem.sizes, one.problem.types, one.problem.traits});
-  });
-  const Library& library = *opened;
-  const OperationKernel& kernel = *got;
-  report.device = library.device_description();
-  report.emulated = library.is_emulated();
-
-  std::optional<DeclaredRun> run;
-  if (work_of(one.problem) != Work::none) run.emplace(context, one, options.seed);
-  const auto operands =
-      run ? run->operands(library) : std::vector<DeviceMemory>(one.operands.size());
-  Arguments arguments = kernel.arguments();
-  for (std::size_t i = 0; i < operands.size(); ++i) arguments.operands[i] = operands[i].get();
-  for (std::size_t i = 0; i < one.scalars.size(); ++i) arguments.scalars[i] = one.scalars[i];
-  const auto launch = [&] { kernel.launch(nullptr, arguments); };
-  if (report.emulated) note_of_patience(context, one.products);
-  clock.run([&] {
-    launch();
-    library.synchronize();
-  });
-  report.first_launch_ms = clock.ms();
-  if (run) report.check = run->check(operands);
-  return finish(context, options, library, kernel, launch, std::move(report));
-}
-
 int run_problem(Context& context, const RunOptions& options) {
   const ProblemCase one = options.problem.request();
   if (!names_emulated_device(context.device().value)) open_context(context);
-  return find_operation(one.problem.operation)->is_declared()
-             ? run_declared(context, options, one)
-             : run_gemm(context, options, gemm_case_of(one));
+  RunReport report;
+  report.problem = one.problem;
+  StartClock clock;
+  std::optional<Library> library;
+  const auto run = make_run(context, one, options.seed);
+  const AnyKernel* kernel = nullptr;
+  clock.run([&] {
+    library = Library::open(library_options(context, options));
+    kernel = &run->get(*library);
+  });
+  report.device = library->device_description();
+  report.emulated = library->is_emulated();
+
+  run->make_operands(*library);
+  if (report.emulated) note_of_patience(context, one.products);
+  clock.run([&] {
+    run->launch();
+    library->synchronize();
+  });
+  report.first_launch_ms = clock.ms();
+  report.check = run->check();
+
+  if (report.emulated && options.repeat) {
+    context.note("--repeat has no effect: an emulated GPU has no time to measure");
+  }
+  const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
+  for (int i = 0; i < launches; ++i) {
+    report.times_ns.push_back(1e6 * device_ms([&] { run->launch(); }));
+  }
+  report.counters = library->counters();
+  context.print(context.flags.json ? json_text(report_json(report, *kernel))
+                                   : report_text(report, *kernel));
+  return report.check.wrong == 0 ? kExitOk : kExitFailure;
 }
 
 }  // namespace

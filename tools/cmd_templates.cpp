@@ -227,7 +227,7 @@ std::string template_text(const KernelTemplate& kernel_template) {
   facts.add("epilogue", kernel_template.takes_epilogue() ? "yes" : "no");
   for (const auto& row : kernel_template.type_rows()) facts.add("types", types_text(row));
   for (const auto& launch : kernel_template.launches()) {
-    // Kernels of gemm are called in one way.
+    // Kernels of a typed operation are all called in one way.
     if (!launch.args.empty()) facts.add("launch", launch_text(kernel_template, launch));
   }
   for (const ConstantSpec& constant : kernel_template.constants()) {

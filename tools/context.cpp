@@ -15,6 +15,7 @@
 #include "runtime/cuda_paths.hpp"
 #include "runtime/device.hpp"
 #include "templates/printable.hpp"
+#include "tools/examples.hpp"
 #include "tools/quantity.hpp"
 
 namespace kiln::tools {
@@ -88,7 +89,7 @@ std::optional<TuningStore> Context::open_for_reading(OpenMode mode) const {
   // symlink_status: a dangling link is something to complain about, not an absent database.
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
     note(fmt::format("there is no database at {} yet; `{}` creates it", path,
-                     command("tune gemm --m 4096 --n 4096 --k 4096")));
+                     command("tune " + example("problem"))));
     return std::nullopt;
   }
   return TuningStore::open(path, mode);

@@ -70,7 +70,7 @@ class Context {
   void note(std::string_view text) const;
   void warn(std::string_view text) const;
 
-  /// "kiln show gemm ... --db results.db": what to type so that it finds what this run found. It
+  /// "kiln show softmax ... --db results.db": what to type so that it finds what this run found. It
   /// has those flags of every verb that decide this and were given; variables last by themselves.
   [[nodiscard]] std::string command(std::string_view words) const;
 

@@ -20,12 +20,19 @@ std::int64_t bytes_of(const Matrix& matrix) {
 
 }  // namespace
 
-DeclaredRun::DeclaredRun(Context& context, const ProblemCase& one, std::uint64_t seed)
-    : device_(open_device(context.device().value)) {
+const AnyKernel& DeclaredRun::get(const Library& library) {
+  const Problem& problem = one_.problem;
+  kernel_ = library.get({problem.operation, problem.sizes, problem.types, problem.traits});
+  arguments_ = kernel_->arguments();
+  return *kernel_;
+}
+
+void DeclaredRun::make_data() {
+  device_ = open_device(context_.device().value);
   TuneRequest request;
-  request.tuned = one;
-  request.seed = seed;
-  const auto compiler = context.compiler();
+  request.tuned = one_;
+  request.seed = seed_;
+  const auto compiler = context_.compiler();
   setup_ = make_setup(request, *compiler, device_->info());
   // Only this problem is run.
   setup_.cases.resize(1);
@@ -34,8 +41,8 @@ DeclaredRun::DeclaredRun(Context& context, const ProblemCase& one, std::uint64_t
   ledger_.emplace(*device_, device_->free_memory_bytes());
   kernels_.emplace(*ledger_, setup_.support);
   oracles_ = make_oracles(*ledger_, *kernels_, setup_);
-  oracle_ = oracles_->oracle(0, seed);
-  set_ = OperandSet(*ledger_, one, "the operands");
+  oracle_ = oracles_->oracle(0, seed_);
+  set_ = OperandSet(*ledger_, one_, "the operands");
   set_.fill_inputs(*kernels_, oracle_->recipe(DataKind::normal));
   for (std::size_t i = 0; i < set_.count(); ++i) {
     auto& bytes = data_.emplace_back(static_cast<std::size_t>(bytes_of(set_[i])), kRunPoison);
@@ -45,23 +52,31 @@ DeclaredRun::DeclaredRun(Context& context, const ProblemCase& one, std::uint64_t
   oracle_->learn(DataKind::normal, set_);
 }
 
-std::vector<DeviceMemory> DeclaredRun::operands(const Library& library) const {
-  std::vector<DeviceMemory> operands;
-  for (const auto& bytes : data_) {
-    DeviceMemory& memory = operands.emplace_back();
+void DeclaredRun::make_operands(const Library& library) {
+  operands_.resize(one_.operands.size());
+  if (work_of(one_.problem) != Work::none) make_data();
+  for (std::size_t i = 0; i < data_.size(); ++i) {
+    const auto& bytes = data_[i];
     if (bytes.empty()) continue;
-    memory = library.allocate(bytes.size());
-    memory.copy_from_host(bytes.data(), bytes.size());
+    operands_[i] = library.allocate(bytes.size());
+    operands_[i].copy_from_host(bytes.data(), bytes.size());
   }
-  return operands;
+  for (std::size_t i = 0; i < operands_.size(); ++i) arguments_.operands[i] = operands_[i].get();
+  for (std::size_t i = 0; i < one_.scalars.size(); ++i) {
+    arguments_.scalars[i] = one_.scalars[i];
+  }
 }
 
-RunCheck DeclaredRun::check(const std::vector<DeviceMemory>& operands) {
+void DeclaredRun::launch() const {
+  kernel_->launch(nullptr, arguments_);
+}
+
+RunCheck DeclaredRun::check() {
   RunCheck check;
   for (std::size_t i = 0; i < set_.count(); ++i) {
     if (set_.plan(i).role == OperandRole::in || set_[i].is_empty()) continue;
     std::vector<std::byte> bytes(static_cast<std::size_t>(bytes_of(set_[i])));
-    operands[i].copy_to_host(bytes.data(), bytes.size());
+    operands_[i].copy_to_host(bytes.data(), bytes.size());
     device_->copy_to_device(set_[i].data(), bytes.data(), bytes_of(set_[i]));
   }
   for (std::size_t i = 0; i < set_.count(); ++i) {

@@ -11,25 +11,31 @@
 #include "kiln/kiln.hpp"
 #include "runtime/device.hpp"
 #include "tools/context.hpp"
-#include "tools/run_check.hpp"
+#include "tools/problem_run.hpp"
 #include "tuner/oracle.hpp"
 
 namespace kiln::tools {
 
-/// The data of one run of a declared operation, and what is right for it. Data and reference are
-/// made on a device object of its own, so that nothing of the library's is relied on.
-class DeclaredRun {
+/// A run of a declared operation. Data and reference are made on a device object of its own, so
+/// that nothing of the library's is relied on.
+class DeclaredRun : public ProblemRun {
  public:
-  /// Throws like make_setup() and Verifier().
-  DeclaredRun(Context& context, const ProblemCase& one, std::uint64_t seed);
+  DeclaredRun(Context& context, const ProblemCase& one, std::uint64_t seed)
+      : context_(context), one_(one), seed_(seed) {}
 
-  /// Operands in the library's memory: inputs with their data, outputs full of poison. None for an
-  /// operand without memory.
-  [[nodiscard]] std::vector<DeviceMemory> operands(const Library& library) const;
-  /// Compares what a launch with these operands has left.
-  [[nodiscard]] RunCheck check(const std::vector<DeviceMemory>& operands);
+  [[nodiscard]] const AnyKernel& get(const Library& library) override;
+  /// Throws like make_setup() and Verifier().
+  void make_operands(const Library& library) override;
+  void launch() const override;
+  [[nodiscard]] RunCheck check() override;
 
  private:
+  void make_data();
+
+  Context& context_;
+  const ProblemCase& one_;
+  std::uint64_t seed_;
+  std::optional<OperationKernel> kernel_;
   std::unique_ptr<Device> device_;
   EvaluationSetup setup_;
   std::optional<MemoryLedger> ledger_;
@@ -38,6 +44,8 @@ class DeclaredRun {
   std::unique_ptr<Oracle> oracle_;
   OperandSet set_;
   std::vector<std::vector<std::byte>> data_;
+  std::vector<DeviceMemory> operands_;  ///< in the library's memory
+  Arguments arguments_;
 };
 
 }  // namespace kiln::tools

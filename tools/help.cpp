@@ -107,7 +107,7 @@ std::string help_text(const VerbText& verb) {
   }
   text += values_section(options);
   text += "\nExamples:\n";
-  for (const char* example : verb.verb->examples) text += fmt::format("  {}\n", example);
+  for (const std::string& example : verb.verb->examples) text += fmt::format("  {}\n", example);
   return text + "\nFlags of every verb (--db, --device, --json, ...): kiln --help\n";
 }
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kiln/gemm.hpp"
+#include "kiln/types.hpp"
 
 namespace kiln::tools {
 
@@ -22,8 +22,8 @@ void store_exact(DType type, double value, std::byte* to);
 /// reads is what the host checks against.
 [[nodiscard]] double random_element(DType type, std::mt19937_64& random);
 
-/// A matrix in host memory, as a gemm sees it: op(X) of rows x columns, stored as written or
-/// transposed, with a leading dimension.
+/// A matrix in host memory, as a product of matrices sees it: op(X) of rows x columns, stored as
+/// written or transposed, with a leading dimension.
 class HostMatrix {
  public:
   HostMatrix(DType type, std::int64_t rows, std::int64_t columns, Storage storage, std::int64_t ld);

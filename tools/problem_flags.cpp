@@ -10,8 +10,8 @@
 
 #include "kiln/error.hpp"
 #include "tools/declared_flags.hpp"
-#include "tools/gemm_flags.hpp"
-#include "tools/how_to_use.hpp"
+#include "tools/examples.hpp"
+#include "tools/typed_tools.hpp"
 
 namespace kiln::tools {
 
@@ -28,10 +28,10 @@ void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word)
     option->type_name("OPERATION");
     if (word == Word::required) option->required();
   }
-  if (operation.is_declared()) {
-    flags_ = std::make_unique<DeclaredFlags>(operation);
+  if (const TypedTools* const typed = find_typed_tools(operation.name)) {
+    flags_ = typed->flags();
   } else {
-    flags_ = std::make_unique<GemmFlags>();
+    flags_ = std::make_unique<DeclaredFlags>(operation);
   }
   flags_->add_to(verb);
 }
@@ -52,7 +52,8 @@ bool ProblemFlags::given() const {
 void ProblemFlags::check_list(const std::string& list) const {
   if (list.empty()) {
     if (!word_.empty()) return;
-    throw Error(ErrorKind::usage, "name the operation, e.g. gemm, or a --suite");
+    throw Error(ErrorKind::usage,
+                fmt::format("name the operation, e.g. {}, or a --suite", example("operation")));
   }
   if (const auto flags = given_flags(); !flags.empty()) {
     throw Error(ErrorKind::usage, fmt::format("{}: its problems are its own; leave out {}", list,
@@ -81,17 +82,15 @@ ProblemCase ProblemFlags::request(std::int64_t default_size) const {
 
 std::string problem_words(const ProblemCase& one) {
   const std::string& name = one.problem.operation;
-  const Operation& operation = *find_operation(name);
-  return fmt::format("{} {}", name,
-                     operation.is_declared() ? declared_flags_text(operation, one)
-                                             : gemm_flags_text(gemm_case_of(one)));
+  const TypedTools* const typed = find_typed_tools(name);
+  return fmt::format(
+      "{} {}", name,
+      typed == nullptr ? declared_flags_text(*find_operation(name), one) : typed->flags_text(one));
 }
 
 std::string heading_text(const Problem& problem) {
-  const Operation* const operation = find_operation(problem.operation);
-  // One that is declared nowhere now may still have results.
-  if (operation != nullptr && !operation->is_declared()) {
-    return gemm_heading_text(gemm_of(case_of(problem)));
+  if (const TypedTools* const typed = find_typed_tools(problem.operation)) {
+    return typed->heading(problem);
   }
   std::vector<std::string> types;
   for (const auto& [slot, type] : problem.types) {

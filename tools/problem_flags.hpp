@@ -45,11 +45,12 @@ class ProblemFlags {
   std::unique_ptr<OperationFlags> flags_;
 };
 
-/// The operation and the shortest flags that give the problem back, as verbs take them: "gemm --m
-/// 4096 --n 4096 --k 4096 --dtype f16".
+/// The operation and the shortest flags that give the problem back, as verbs take them: "softmax
+/// --rows 1000 --cols 4096 --dtype f16".
 [[nodiscard]] std::string problem_words(const ProblemCase& one);
 
-/// "gemm 4096 x 4096 x 4096 f16 nt" or "softmax rows=1000 cols=4096 f16", for headings.
+/// "softmax rows=1000 cols=4096 f16", for headings: also of an operation that is declared nowhere
+/// now, which may still have results.
 [[nodiscard]] std::string heading_text(const Problem& problem);
 
 }  // namespace kiln::tools

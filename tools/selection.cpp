@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "kiln/error.hpp"
+#include "tools/examples.hpp"
 
 namespace kiln::tools {
 
@@ -20,7 +21,9 @@ void SelectionFlags::add_to(CLI::App& verb) {
 
 void SelectionFlags::check_usage() const {
   if (!set_.empty() && template_name_.empty()) {
-    throw Error(ErrorKind::usage, "--set: name the template as well, e.g. --template gemm_wmma");
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--set: name the template as well, e.g. --template {}", example("template")));
   }
 }
 

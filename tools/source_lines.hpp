@@ -14,7 +14,7 @@ class SourceLines {
  public:
   /// `name` is what the text itself is called where no directive says otherwise.
   SourceLines(std::string_view text, const std::string& name);
-  /// The line at "gemm_wmma.cu:120" (files go by their names without folders) without the spaces
+  /// The line at "row_sum.cu:120" (files go by their names without folders) without the spaces
   /// around it; "" for a place that the text does not have (of a system header).
   [[nodiscard]] std::string_view at(std::string_view place) const;
 

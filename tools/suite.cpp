@@ -8,18 +8,15 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <istream>
 
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
-#include "templates/problem.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/stop_signal.hpp"
 #include "tools/value_kinds.hpp"
-#include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -46,7 +43,7 @@ std::vector<std::string> words_of(std::string_view line) {
 
 /// What a header says of the lines that follow it.
 struct Columns {
-  const Operation* operation = nullptr;  ///< none: lines of gemm in their short form
+  const Operation* operation = nullptr;  ///< none: lines in the short form
   std::vector<std::string> names;
 };
 
@@ -143,32 +140,7 @@ class LineReader {
     if (words.size() < 6) {
       reject(fmt::format("{} words; {}", words.size(), kShape));
     }
-    const auto type = parse_dtype(words[1]);
-    if (!type) {
-      reject(fmt::format("\"{}\" is not an element type; choose from {}", words[1],
-                         fmt::join(kDTypeNames, ", ")));
-    }
-    const auto layout = parse_layout(words[5]);
-    if (!layout) {
-      reject(fmt::format("\"{}\" is not a layout; choose from {}", words[5],
-                         fmt::join(find_value_kind("XY")->words, ", ")));
-    }
-    Gemm gemm = Gemm::of(*type, size(words[2]), size(words[3]), size(words[4]), layout->first,
-                         layout->second);
-    std::string expression;
-    for (std::size_t i = 6; i < words.size(); ++i) expression += " " + words[i];
-    if (!expression.empty()) gemm.epilogue = Epilogue(expression.substr(1));
-    gemm = normalised(gemm);
-    // Any factor but 0 asks for kernels that read C.
-    return {words[0], problem_case({gemm, 1.0, gemm.reads_c ? 1.0 : 0.0}), line_};
-  }
-
-  [[nodiscard]] std::int64_t size(const std::string& word) const {
-    std::int64_t value = 0;
-    const auto* const last = word.data() + word.size();
-    const auto [end, status] = std::from_chars(word.data(), last, value);
-    if (status != std::errc{} || end != last) reject(fmt::format("\"{}\" is not a size", word));
-    return value;
+    return {words[0], short_line_case(words), line_};
   }
 
   const std::string& file_;

@@ -23,7 +23,7 @@ struct Verb {
   const char* device;   ///< what it needs to run on, for the table of verbs
   const char* purpose;  ///< one line in the imperative, without a full stop
   const char* details;  ///< further sentences for help and manual, or ""
-  std::vector<const char*> examples;
+  std::vector<std::string> examples;  ///< whole commands
   /// Declares arguments and flags on the verb's parser. A value's type name says what it is: it
   /// must be a row of value_kinds(). Flags of a problem are those of `operation`.
   Action (*add)(CLI::App& verb, const Operation& operation);

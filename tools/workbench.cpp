@@ -9,6 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
+#include "tools/examples.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
 #include "tuner/stop_grace.hpp"
@@ -42,8 +43,8 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
     throw Error(
         ErrorKind::device,
         fmt::format("{}\nkiln: `{}` checks the machine; --device emulated:h200 and `kiln tune "
-                    "gemm ... --compile-only --arch sm_90a` need no device",
-                    error.what(), context.command("doctor")));
+                    "{} ... --compile-only --arch sm_90a` need no device",
+                    error.what(), context.command("doctor"), example("operation")));
   }
   const DeviceInfo& info = bench.evaluator->info();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);

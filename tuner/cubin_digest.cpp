@@ -125,7 +125,7 @@ class ModuleText {
   }
 
   /// The place of a definition in the table of symbols stands for its name, also at the end of a
-  /// section's: ".text._Z4gemm..." is ".text.#3".
+  /// section's: ".text._Z4scan..." is ".text.#3".
   [[nodiscard]] std::string anonymous(std::string_view name) const {
     for (std::size_t dot = name.find('.'); dot != std::string_view::npos;
          dot = name.find('.', dot + 1)) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "kiln/gemm.hpp"
 #include "tuner/comparison.hpp"
 
 namespace kiln {

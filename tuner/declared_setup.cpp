@@ -19,7 +19,7 @@
 #include "templates/launch_evaluator.hpp"
 #include "templates/renderer.hpp"
 #include "templates/text_pieces.hpp"
-#include "tuner/error_bound.hpp"
+#include "tuner/roundoff.hpp"
 #include "tuner/setup_parts.hpp"
 
 namespace kiln {

@@ -56,11 +56,10 @@ struct EvaluationSetup {
   std::vector<ProblemCase> cases;  ///< [0] is the tuned problem, the others ragged ones
   CompiledUnit support;            ///< templates/kernels/support/verify.cu
   /// The kernels that say what is right: of the operation's file the reference and the checker, or
-  /// whichever it has; for gemm gemm_naive rendered with f64 output and accumulation for the types
-  /// and layouts at hand.
+  /// whichever it has; or what a typed operation has built in (TypedTuning::add_reference).
   CompiledUnit reference;
   std::vector<LaunchGeometry> reference_geometry;  ///< one per case; idle without a reference
-  std::vector<ReferencePlan> reference_plans;      ///< likewise; empty for gemm
+  std::vector<ReferencePlan> reference_plans;      ///< likewise; empty if typed
   /// templates/kernels/support/epilogue.cu for the problem's expression; empty if it has none.
   CompiledUnit epilogue;
   MeasurementPolicy policy;
@@ -70,7 +69,7 @@ struct EvaluationSetup {
 
 /// One compiled candidate with its launches for every case.
 struct EvaluationJob {
-  std::string label;  ///< for messages: "gemm_wmma tile_m=128 ..."
+  std::string label;  ///< for messages: "rows_fast block=128 ..."
   CompiledUnit unit;  ///< one name per launch
   /// geometry[case][launch]; empty for a case that the configuration is not valid for.
   std::vector<std::vector<LaunchGeometry>> geometry;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kiln/gemm.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "tuner/problem_case.hpp"
 

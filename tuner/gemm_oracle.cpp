@@ -1,16 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What is right for a gemm: gemm_naive in float64, the bound of error_bound.hpp, and what an
+// What is right for a gemm: gemm_naive in float64, the bound of gemm_error_bound.hpp, and what an
 // expression's amax() may record.
 
 #include <algorithm>
 #include <optional>
 
-#include "tuner/error_bound.hpp"
 #include "tuner/gemm_case.hpp"
-#include "tuner/oracle.hpp"
-#include "tuner/peaks.hpp"
-#include "tuner/reference.hpp"
+#include "tuner/gemm_error_bound.hpp"
+#include "tuner/gemm_peaks.hpp"
+#include "tuner/gemm_reference.hpp"
+#include "tuner/gemm_setup.hpp"
 
 namespace kiln {
 namespace {

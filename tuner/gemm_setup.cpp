@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// What a gemm is verified on, and with what.
+#include "tuner/gemm_setup.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,7 +12,6 @@
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
 #include "tuner/cublaslt_baselines.hpp"
-#include "tuner/gemm_case.hpp"
 #include "tuner/setup_parts.hpp"
 
 namespace kiln {

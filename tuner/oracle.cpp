@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "tuner/typed_tuning.hpp"
+
 namespace kiln {
 
 RunOperands run_operands(const OperandSet& operands) {
@@ -25,8 +27,9 @@ std::string describe(const WrongOutput& wrong) {
 
 std::unique_ptr<OracleSource> make_oracles(MemoryLedger& ledger, SupportKernels& kernels,
                                            const EvaluationSetup& setup) {
-  return setup.reference_plans.empty() ? make_gemm_oracles(ledger, kernels, setup)
-                                       : make_declared_oracles(ledger, kernels, setup);
+  const auto* const typed = find_typed_tuning(setup.cases.front().problem.operation);
+  return typed == nullptr ? make_declared_oracles(ledger, kernels, setup)
+                          : typed->oracles(ledger, kernels, setup);
 }
 
 }  // namespace kiln

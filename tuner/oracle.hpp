@@ -84,9 +84,6 @@ class OracleSource {
                                                          SupportKernels& kernels,
                                                          const EvaluationSetup& setup);
 
-[[nodiscard]] std::unique_ptr<OracleSource> make_gemm_oracles(MemoryLedger& ledger,
-                                                              SupportKernels& kernels,
-                                                              const EvaluationSetup& setup);
 [[nodiscard]] std::unique_ptr<OracleSource> make_declared_oracles(MemoryLedger& ledger,
                                                                   SupportKernels& kernels,
                                                                   const EvaluationSetup& setup);

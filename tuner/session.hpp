@@ -17,7 +17,6 @@
 #include "templates/renderer.hpp"
 #include "tuner/budget.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/gemm_case.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/search_space.hpp"
 
@@ -27,11 +26,11 @@ namespace kiln {
 enum class Thoroughness : std::uint8_t {
   full,
   brief,  ///< one large one instead of two: on an emulated device they are most of the work
-  deep,   ///< also what deep_cases() gives; of that only the first that a candidate is valid for
+  deep,   ///< also deeper ones, of which only the first that a candidate is valid for is needed
 };
 
 struct TuneRequest {
-  ProblemCase tuned;                   ///< of problem_case() or declared_case()
+  ProblemCase tuned;                   ///< of declared_case(), or of the typed form
   std::vector<std::string> templates;  ///< empty: all that support the problem
   std::vector<std::pair<std::string, std::vector<std::int64_t>>> choices;  ///< --set
   std::string strategy = "random";
@@ -109,13 +108,12 @@ struct TuneResult {
                                            const std::atomic<bool>& stop);
 
 /// The tuned problem first, then ragged sizes of the same kind that every candidate must get right
-/// as well, then with Thoroughness::deep those of deep_cases().
+/// as well, then with Thoroughness::deep those where a fault would show that shows at no shorter
+/// length: smallest first, and one of them is enough. None of those has more than `most_products`
+/// multiply-adds (0: any number).
 [[nodiscard]] std::vector<ProblemCase> verification_cases(const ProblemCase& tuned,
                                                           Thoroughness thoroughness,
                                                           std::int64_t most_products = 0);
-/// Of a gemm: the same types, layouts and alignment traits, through padded leading dimensions.
-[[nodiscard]] std::vector<GemmCase> verification_cases(
-    const Gemm& gemm, double alpha, double beta, Thoroughness thoroughness = Thoroughness::full);
 
 /// How many of the cases, the first of which is the problem itself, are others that the
 /// configuration is valid for.
@@ -123,14 +121,7 @@ struct TuneResult {
                                        const DeviceLimits& limits,
                                        const std::vector<ProblemCase>& cases);
 
-/// Thin problems of the same kind whose K takes a ring of tiles round several times, which the
-/// ragged sizes do not: a fault in reusing a stage shows only there. Smallest first, each with a
-/// ragged K and then a round one; one of them is enough. None if the problem itself is
-/// as deep. No more than `most_products` multiply-adds each (0: any number).
-[[nodiscard]] std::vector<GemmCase> deep_cases(const Gemm& gemm, double alpha, double beta,
-                                               std::int64_t most_products);
-
-/// How many of the last of verification_cases() are such, with Thoroughness::deep.
+/// How many of the last of verification_cases() are there for Thoroughness::deep.
 [[nodiscard]] std::size_t count_deep(const ProblemCase& tuned, std::int64_t most_products);
 
 /// Whether candidates have to be exact on whole numbers, too.

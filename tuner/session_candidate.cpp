@@ -13,9 +13,9 @@
 #include "kiln/error.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "tuner/code_digest.hpp"
-#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
+#include "tuner/typed_tuning.hpp"
 
 namespace kiln {
 namespace {
@@ -113,8 +113,8 @@ void plan_cases(const KernelTemplate& kernel_template, const Config& config,
     }
     job.geometry.push_back(kernel_template.geometry(config, problem, limits));
     job.arguments.push_back(kernel_template.argument_plans(config, problem, limits));
-    if (job.arguments.back().empty()) {
-      job.arguments.back().assign(job.geometry.back().size(), plan_gemm_argument(one));
+    if (const TypedTuning* const typed = find_typed_tuning(problem.operation)) {
+      job.arguments.back().assign(job.geometry.back().size(), typed->argument(one));
     }
     if (has_constants) job.constants.push_back(kernel_template.constant_fills(problem));
     job.workspace_bytes.push_back(kernel_template.workspace_bytes(config, problem, limits));

@@ -11,8 +11,8 @@
 
 #include "kiln/error.hpp"
 #include "templates/digest.hpp"
-#include "tuner/error_bound.hpp"
 #include "tuner/setup_parts.hpp"
+#include "tuner/typed_tuning.hpp"
 
 namespace kiln {
 namespace {
@@ -52,9 +52,10 @@ CompiledUnit compile_or_throw(Compiler& compiler, const CompileRequest& request)
 
 std::vector<ProblemCase> verification_cases(const ProblemCase& tuned, Thoroughness thoroughness,
                                             std::int64_t most_products) {
-  const Operation& operation = *find_operation(tuned.problem.operation);
-  return operation.is_declared() ? declared_cases(operation, tuned)
-                                 : gemm_cases(tuned, thoroughness, most_products);
+  const std::string& name = tuned.problem.operation;
+  const TypedTuning* const typed = find_typed_tuning(name);
+  return typed == nullptr ? declared_cases(*find_operation(name), tuned)
+                          : typed->cases(tuned, thoroughness, most_products);
 }
 
 std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& config,
@@ -66,15 +67,17 @@ std::size_t count_ragged(const KernelTemplate& kernel_template, const Config& co
 }
 
 std::size_t count_deep(const ProblemCase& tuned, std::int64_t most_products) {
-  if (find_operation(tuned.problem.operation)->is_declared()) return 0;
-  const GemmCase one = gemm_case_of(tuned);
-  return deep_cases(one.gemm, one.alpha, one.beta, most_products).size();
+  const auto count = [&](Thoroughness thoroughness) {
+    return verification_cases(tuned, thoroughness, most_products).size();
+  };
+  return count(Thoroughness::deep) - count(Thoroughness::full);
 }
 
 bool is_judged_exactly(const EvaluationSetup& setup) {
-  if (!setup.reference_plans.empty()) return setup.reference_plans.front().integer_range > 0;
-  const Gemm gemm = gemm_of(setup.cases.front());
-  return plan_exact(gemm).possible && gemm.epilogue.is_default();
+  const ProblemCase& tuned = setup.cases.front();
+  const TypedTuning* const typed = find_typed_tuning(tuned.problem.operation);
+  return typed == nullptr ? setup.reference_plans.front().integer_range > 0
+                          : typed->is_judged_exactly(tuned);
 }
 
 EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,
@@ -88,11 +91,11 @@ EvaluationSetup make_setup(const TuneRequest& request, Compiler& compiler,
   setup.policy = request.policy;
   setup.seed = request.seed;
   setup.support = compile_support(compiler, device);
-  const Operation& operation = *find_operation(request.tuned.problem.operation);
-  if (operation.is_declared()) {
-    add_declared_reference(operation, compiler, device, setup);
+  const std::string& name = request.tuned.problem.operation;
+  if (const TypedTuning* const typed = find_typed_tuning(name)) {
+    typed->add_reference(compiler, device, setup);
   } else {
-    add_gemm_reference(compiler, device, setup);
+    add_declared_reference(*find_operation(name), compiler, device, setup);
   }
   return setup;
 }

@@ -11,13 +11,7 @@
 
 namespace kiln {
 
-// The parts of verification_cases() and make_setup() that depend on the operation: gemm's, and
-// those of an operation that declares its reference.
-
-[[nodiscard]] std::vector<ProblemCase> gemm_cases(const ProblemCase& tuned,
-                                                  Thoroughness thoroughness,
-                                                  std::int64_t most_products);
-void add_gemm_reference(Compiler& compiler, const DeviceInfo& device, EvaluationSetup& setup);
+// The parts of verification_cases() and make_setup() of an operation that declares its reference.
 
 /// The tuned case, then one of each `ragged` line.
 [[nodiscard]] std::vector<ProblemCase> declared_cases(const Operation& operation,

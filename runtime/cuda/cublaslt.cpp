@@ -13,6 +13,7 @@
 #include "runtime/cuda/cublaslt_api.hpp"
 #include "runtime/cuda/cublaslt_epilogue.hpp"
 #include "runtime/cuda/cuda_status.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln {

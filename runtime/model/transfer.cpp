@@ -27,7 +27,8 @@ constexpr double kUsualRate = 500.0;
 /// The model sees little of the order of tiles, which decides what is still found in L2 where
 /// operands are read so many times: arithmetic operations for each byte. From so many octaves away
 /// what was best for another problem is no guide then; a template's default is. (On an H200 the
-/// other order cost gemm_wgmma up to half the speed with 28672 columns, and nothing with 2048.)
+/// other order cost a kernel of products up to half the speed with 28672 columns, and nothing with
+/// 2048.)
 constexpr double kReused = 128.0;
 constexpr double kFarOctaves = 1.0;
 

@@ -19,6 +19,7 @@
 #include "runtime/emulated/arith/small_floats.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/renderer.hpp"
 #include "tests/unit/emulated/ptx_runner.hpp"

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cache/store.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/bench/idle_library.hpp"
 
 namespace kiln::testing {

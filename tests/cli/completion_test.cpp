@@ -156,7 +156,7 @@ TEST(ManualPage, HasEveryVerbFlagAndVariableAsItIsTyped) {
             << flag.name;
       }
     }
-    for (const char* example : verb.verb->examples) {
+    for (const std::string& example : verb.verb->examples) {
       EXPECT_NE(page.find(std::string(" ") + example + "\n"), std::string::npos) << example;
     }
   }

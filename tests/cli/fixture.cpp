@@ -7,6 +7,7 @@
 #include "cache/store.hpp"
 #include "kiln/gemm.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 
 namespace kiln::cli {
 namespace {

@@ -9,6 +9,8 @@
 #include <regex>
 #include <sstream>
 
+#include "templates/gemm_problem.hpp"
+
 namespace kiln::cli {
 namespace {
 

@@ -22,6 +22,7 @@
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/full_catalog.hpp"
 #include "tests/support/gemm_arguments.hpp"

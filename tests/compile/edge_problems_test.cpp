@@ -24,6 +24,7 @@
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/candidate.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/local_evaluator.hpp"
 
 namespace kiln {

@@ -23,6 +23,7 @@
 #include "tests/support/full_catalog.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/local_evaluator.hpp"
 #include "tuner/session.hpp"
 

@@ -16,6 +16,7 @@
 #include "runtime/compiler.hpp"
 #include "runtime/emulated/ptx/ptx_module.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/full_catalog.hpp"
 #include "tests/support/gemm_arguments.hpp"

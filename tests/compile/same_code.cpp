@@ -30,6 +30,7 @@
 #include "kiln/error.hpp"
 #include "runtime/compiler.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/row_gemm.hpp"

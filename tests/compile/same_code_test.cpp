@@ -15,6 +15,7 @@
 #include "templates/catalog.hpp"
 #include "tests/compile/bench.hpp"
 #include "tuner/code_digest.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln {

@@ -21,6 +21,7 @@
 #include "runtime/emulated/device/emulated_device.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/fake_device.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/support_kernels.hpp"
 

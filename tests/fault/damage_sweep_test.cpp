@@ -17,6 +17,7 @@
 #include <tuple>
 
 #include "cache/transfer.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/fault/damage.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"

@@ -8,6 +8,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/header_inliner.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/operation.hpp"

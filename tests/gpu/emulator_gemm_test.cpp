@@ -12,6 +12,7 @@
 #include "tests/support/gemm_arguments.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -19,6 +19,7 @@
 #include "runtime/cuda/tensor_map_encoder.hpp"
 #include "runtime/device.hpp"
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"

@@ -37,6 +37,7 @@
 #include "runtime/model/static_model.hpp"
 #include "templates/catalog.hpp"
 #include "templates/operation.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
 #include "tuner/time_correction.hpp"

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/gemm_arguments.hpp"

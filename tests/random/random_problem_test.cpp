@@ -12,6 +12,7 @@
 #include "templates/problem.hpp"
 #include "tools/problem_flags.hpp"
 #include "tools/quantity.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::testing {
 namespace {

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::testing {

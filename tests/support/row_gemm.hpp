@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kiln/gemm.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/problem.hpp"
 

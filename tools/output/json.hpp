@@ -7,7 +7,7 @@
 
 #include "cache/records.hpp"
 #include "cache/store.hpp"
-#include "kiln/gemm.hpp"
+#include "kiln/types.hpp"
 
 namespace kiln::tools {
 

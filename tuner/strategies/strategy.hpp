@@ -62,7 +62,7 @@ inline constexpr std::string_view kGuided = "guided";
 /// Names of all strategies, sorted.
 [[nodiscard]] std::vector<std::string> strategy_names();
 
-/// "gemm_tiled tile_m=64 ...": the candidate for messages and as a key.
+/// "rows_fast block=64 ...": the candidate for messages and as a key.
 [[nodiscard]] std::string candidate_text(const Candidate& candidate);
 
 }  // namespace kiln

@@ -10,8 +10,8 @@
 namespace kiln::emulated {
 namespace {
 
-/// The function's own name in one that the compiler made of a C++ name: "_Z4gemmILi2EEvv" and
-/// "_ZN4kiln4gemmEv" are gemm. Other names are given back.
+/// The function's own name in one that the compiler made of a C++ name: "_Z4scanILi2EEvv" and
+/// "_ZN4kiln4scanEv" are scan. Other names are given back.
 std::string plain_name(const std::string& symbol) {
   if (symbol.rfind("_Z", 0) != 0) return symbol;
   std::size_t at = symbol.rfind("_ZN", 0) == 0 ? 3 : 2;

@@ -47,7 +47,7 @@ struct Report {
   std::string caller;             ///< where the outermost inlined call of that code stands, or ""
   bool ended = false;             ///< the launch, which otherwise ran on
 
-  /// "out_of_bounds at kernel.cu:37 in gemm_tiled, block (0,0,0), thread (5,0,0): ...", with the
+  /// "out_of_bounds at kernel.cu:37 in row_sum, block (0,0,0), thread (5,0,0): ...", with the
   /// plain name of a C++ function.
   [[nodiscard]] std::string describe() const;
 };

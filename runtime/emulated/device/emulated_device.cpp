@@ -19,7 +19,7 @@
 namespace kiln {
 namespace {
 
-/// Some seconds of work: a GEMM of 256^3, with its reference and a second run.
+/// Some seconds of work: a product of matrices of 256^3, with its reference and a second run.
 constexpr std::int64_t kMostProducts = std::int64_t{1} << 24;
 
 /// What stands for the driver of results: predictions with a profile of one's own are no others',
@@ -294,8 +294,7 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
   }
   return {DeviceStatus::Code::launch_failed,
           fmt::format("the kernel's parameters take {} bytes, and a launch gives {}. Next: give "
-                      "the kernel {}, the arguments of its operation by value (const "
-                      "kiln::GemmArgs args){}{}.",
+                      "the kernel {}, the arguments of its operation by value as one struct{}{}.",
                       program.parameter_bytes, given, parameter_count(request.geometry),
                       value_bytes(request) == 0 ? "" : ", and then its struct at launch",
                       maps == 0 ? ""

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/compile/mutants/plain_specimen.hpp"
 #include "tests/support/gemm_arguments.hpp"

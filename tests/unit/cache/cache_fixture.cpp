@@ -14,6 +14,8 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "templates/gemm_problem.hpp"
+
 namespace kiln::test {
 
 TempFolder::TempFolder() {

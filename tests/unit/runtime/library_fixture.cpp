@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/runtime/library_fixture.hpp"
 
+#include "templates/gemm_problem.hpp"
+
 namespace kiln::testing {
 
 Library LibraryFixture::open() {

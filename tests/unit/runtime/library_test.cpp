@@ -13,6 +13,7 @@
 #include <fstream>
 #include <thread>
 
+#include "templates/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 

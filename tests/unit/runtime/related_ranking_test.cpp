@@ -16,6 +16,7 @@
 
 #include "runtime/kernel_chooser.hpp"
 #include "runtime/model/device_profile.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 

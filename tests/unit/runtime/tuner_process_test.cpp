@@ -13,6 +13,7 @@
 #include <fstream>
 
 #include "runtime/gemm_kernels.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "templates/front_matter.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "templates/template_names.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

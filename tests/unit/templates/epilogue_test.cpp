@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "templates/epilogue_value.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 

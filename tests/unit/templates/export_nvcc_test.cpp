@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/support/nvcc.hpp"
 #include "tests/unit/templates/row_operation.hpp"

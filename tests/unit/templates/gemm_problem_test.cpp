@@ -5,7 +5,7 @@
 
 #include <array>
 
-#include "templates/problem.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 
 namespace kiln {
@@ -95,7 +95,7 @@ TEST(Work, DependsOnTheSizesThatAreZero) {
     return work_of(to_problem(Gemm::of(DType::f16, m, n, k)));
   };
   EXPECT_EQ(work(1, 1, 1), Work::all);
-  EXPECT_EQ(work(1, 1, 0), Work::scaling);
+  EXPECT_EQ(work(1, 1, 0), Work::trivial);
   EXPECT_EQ(work(0, 1, 1), Work::none);
   EXPECT_EQ(work(1, 0, 1), Work::none);
   EXPECT_EQ(work(0, 1, 0), Work::none);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kiln/error.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/operation.hpp"
 #include "templates/template_names.hpp"
 #include "tests/unit/templates/expect_error.hpp"

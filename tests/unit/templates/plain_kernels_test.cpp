@@ -10,6 +10,7 @@
 #include <string>
 
 #include "templates/compile_diagnosis.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/renderer.hpp"
 #include "tests/unit/templates/expect_error.hpp"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "templates/gemm_problem.hpp"
 #include "templates/operation.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 

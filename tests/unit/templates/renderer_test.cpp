@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "templates/digest.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 

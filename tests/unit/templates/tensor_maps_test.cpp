@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"

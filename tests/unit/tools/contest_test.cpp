@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tools/tune_report.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
 namespace {

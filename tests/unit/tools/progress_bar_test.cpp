@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "templates/gemm_problem.hpp"
+
 namespace kiln::tools {
 namespace {
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "templates/catalog.hpp"
+#include "templates/gemm_problem.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln::tools {

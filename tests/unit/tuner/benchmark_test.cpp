@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/unit/tuner/planted_kernels.hpp"
+#include "tuner/gemm_case.hpp"
 
 namespace kiln {
 namespace {

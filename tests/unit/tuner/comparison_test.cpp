@@ -9,6 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/local_evaluator.hpp"
 
 namespace kiln {

@@ -11,7 +11,7 @@
 #include "kiln/error.hpp"
 #include "tests/support/fake_compiler.hpp"
 #include "tests/unit/tuner/planted_operations.hpp"
-#include "tuner/error_bound.hpp"
+#include "tuner/roundoff.hpp"
 #include "tuner/session.hpp"
 #include "tuner/workload.hpp"
 

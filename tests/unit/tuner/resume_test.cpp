@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kiln/error.hpp"
+#include "templates/gemm_problem.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 
 namespace kiln::testing {

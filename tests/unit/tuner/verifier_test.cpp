@@ -12,7 +12,8 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tuner/candidate.hpp"
-#include "tuner/reference.hpp"
+#include "tuner/gemm_case.hpp"
+#include "tuner/gemm_reference.hpp"
 
 namespace kiln {
 namespace {

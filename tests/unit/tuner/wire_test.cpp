@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/unit/tuner/planted_kernels.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/messages.hpp"
 
 namespace kiln {

@@ -17,6 +17,7 @@
 #include "kiln/error.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
 #include "tests/unit/tuner/planted_operations.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/worker_evaluator.hpp"
 
 namespace kiln {

@@ -6,9 +6,6 @@
 
 namespace kiln {
 
-/// Half the distance from 1 to the next number of that type; 0 for integers.
-[[nodiscard]] double unit_roundoff(DType type);
-
 /// The bound that a correct kernel meets for every element of D:
 ///
 ///     |D - ref| <= u_out |ref| + c sqrt(K) u_acc (|alpha| |A||B| + |beta| |C|)

@@ -10,7 +10,7 @@
 #include "runtime/device.hpp"
 #include "tuner/device_buffer.hpp"
 #include "tuner/evaluator.hpp"
-#include "tuner/peaks.hpp"
+#include "tuner/gemm_peaks.hpp"
 #include "tuner/support_kernels.hpp"
 #include "tuner/workload.hpp"
 

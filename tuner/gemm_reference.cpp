@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tuner/reference.hpp"
+#include "tuner/gemm_reference.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
 #include "templates/kernels/common/epilogue_args.cuh"
-#include "tuner/error_bound.hpp"
 #include "tuner/gemm_case.hpp"
+#include "tuner/gemm_error_bound.hpp"
 
 namespace kiln {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/run_check.hpp"
+#include "tools/gemm_run_check.hpp"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,8 @@
 
 #include "common/verify_math.cuh"
 #include "templates/epilogue_value.hpp"
-#include "templates/problem.hpp"
-#include "tuner/error_bound.hpp"
-#include "tuner/peaks.hpp"
+#include "tuner/gemm_error_bound.hpp"
+#include "tuner/gemm_peaks.hpp"
 
 namespace kiln::tools {
 namespace {

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "tools/host_matrix.hpp"
+#include "tools/problem_run.hpp"
 #include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
@@ -17,13 +17,6 @@ struct HostOperands {
   std::vector<HostMatrix> epilogue;  ///< operands of the expression, in its order
   std::vector<bool> recorded;        ///< which of them amax() writes: 0 before, and so made
   explicit HostOperands(const GemmCase& request);
-};
-
-struct RunCheck {
-  std::int64_t checked = 0;  ///< elements of D
-  std::int64_t wrong = 0;    ///< of them, and of the numbers that amax() records
-  double worst_ratio = 0.0;  ///< largest |error| / bound; infinite where D is not a number
-  std::string evidence;      ///< the first wrong element
 };
 
 /// Compares elements of D with float64 sums on the host, by the verifier's rule
