@@ -31,9 +31,9 @@ CaseParts plan_parts(const Operation& operation, const ProblemCase& one,
   parts.extent = one.problem.size(parts.size).value();
   const double affordable = static_cast<double>(parts.extent) * most / one.products;
   // The kernels may rely on what the declaration says of the size.
-  const auto spec = std::ranges::find(operation.sizes, parts.size, &SizeSpec::name);
+  const auto size = std::ranges::find(operation.sizes, parts.size, &SizeSpec::name);
   parts.length =
-      std::max({static_cast<std::int64_t>(affordable) / kParts, spec->least, std::int64_t{1}});
+      std::max({static_cast<std::int64_t>(affordable) / kParts, size->least, std::int64_t{1}});
   if (parts.length * kParts >= parts.extent) return {};
   for (std::size_t i = 0; i < one.operands.size(); ++i) {
     const OperandSpec& spec = operation.operands[i];

@@ -45,6 +45,25 @@ TEST(OfferCheck, MedianAndSpreadAreThoseOfTheSamples) {
   EXPECT_NE(refusal(trial).find("'median_ns'"), std::string::npos);
 }
 
+TEST(OfferCheck, FinalistsHaveTheClockOfTheFirstOfThem) {
+  Trial trial = good_trial(1e6);
+  trial.timing->samples_ns = {1.00e6, 1.04e6, 1.02e6};
+  trial.timing->interleaved = true;
+  trial.timing->median_ns = 0.97e6;  // while the first one's clock was high
+  trial.timing->spread_ns = 5e3;
+  check_offer(trial);
+  trial.timing->spread_ns = 6e5;
+  EXPECT_NE(refusal(trial).find("'spread_ns' is 600000, more than half of the median"),
+            std::string::npos);
+  trial.timing->spread_ns = 5e3;
+  for (const double median : {0.7e6, 1.4e6}) {
+    trial.timing->median_ns = median;
+    EXPECT_NE(refusal(trial).find("lies far from all samples"), std::string::npos) << median;
+  }
+  trial.timing->samples_ns.clear();
+  EXPECT_NE(refusal(trial).find("lies far from all samples"), std::string::npos);
+}
+
 // Rates that were published, and rates beyond any GPU.
 TEST(OfferCheck, NoGpuIsFasterThanItsUnits) {
   const DeviceClass unknown{"Imagined GPU", "sm_200", 0, 0, ""};
