@@ -13,10 +13,10 @@ namespace kiln {
 namespace {
 
 /// So many of the best are varied, if they are not further behind than a launch can make up for.
-constexpr std::size_t kVaried = 8;
-constexpr double kMostBehind = 1.15;
+constexpr std::size_t kVaried = 32;
+constexpr double kMostBehind = 1.3;
 /// By the static model, which is wrong by that much at times.
-constexpr double kMostSlower = 1.25;
+constexpr double kMostSlower = 1.5;
 
 Candidate candidate_of_trial(const Trial& trial) {
   return {trial.key.template_name, trial.key.config};
