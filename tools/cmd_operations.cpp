@@ -16,10 +16,17 @@
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/verbs.hpp"
 
 namespace kiln::tools {
 namespace {
+
+struct OperationsOptions {
+  std::string name;
+  bool names = false;
+  bool flags = false;
+};
 
 std::vector<std::string> templates_of(const Catalog& catalog, const Operation& operation) {
   std::vector<std::string> names;
@@ -305,8 +312,27 @@ int describe(Context& context, const std::string& name) {
   return kExitOk;
 }
 
-int list(Context& context) {
+/// For completion in shells: what a verb would declare for problems of the operation.
+int print_flags(Context& context, const std::string& name) {
+  static_cast<void>(context.catalog());  // declares the operations of its folders
+  CLI::App verb;
+  verb.set_help_flag();
+  ProblemFlags flags;
+  flags.add_to(verb, operation_of(name), ProblemFlags::Word::none);
+  for (const CLI::Option* each : verb.get_options()) {
+    for (const auto& flag : each->get_lnames()) {
+      context.print(fmt::format("--{}\t{}\n", flag, each->get_description()));
+    }
+  }
+  return kExitOk;
+}
+
+int list(Context& context, bool only_names) {
   const Catalog& catalog = context.catalog();
+  if (only_names) {
+    for (const Operation* each : operations()) context.print(each->name + "\n");
+    return kExitOk;
+  }
   if (context.flags.json) {
     Json document = json_document("operations");
     document["operations"] = Json::array();
@@ -328,10 +354,20 @@ int list(Context& context) {
 }  // namespace
 
 Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
-  auto name = std::make_shared<std::string>();
-  verb.add_option("name", *name, "Operation to describe in full")->type_name("NAME");
-  return
-      [name](Context& context) { return name->empty() ? list(context) : describe(context, *name); };
+  auto options = std::make_shared<OperationsOptions>();
+  auto* const name = verb.add_option("name", options->name, "Operation to describe in full");
+  name->type_name("NAME");
+  auto* const names =
+      verb.add_flag("--names", options->names, "Print only the names, one per line");
+  verb.add_flag(
+          "--flags", options->flags,
+          "Print only the flags of its problems, one per line, each with a tab and its meaning")
+      ->needs(name)
+      ->excludes(names);
+  return [options](Context& context) {
+    if (options->flags) return print_flags(context, options->name);
+    return options->name.empty() ? list(context, options->names) : describe(context, options->name);
+  };
 }
 
 }  // namespace kiln::tools

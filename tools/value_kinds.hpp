@@ -20,11 +20,12 @@ inline constexpr std::string_view kCublasLt = "cublaslt";
 /// ("--arch ARCH"), so a declaration says with it what shells complete and what help lists.
 struct ValueKind {
   enum class Source : std::uint8_t {
-    free,       ///< anything: numbers, times, texts
-    words,      ///< `words`
-    files,      ///< files of the machine
-    folders,    ///< and its folders
-    templates,  ///< names of templates, which depend on --template-path
+    free,        ///< anything: numbers, times, texts
+    words,       ///< `words`
+    files,       ///< files of the machine
+    folders,     ///< and its folders
+    templates,   ///< names of templates, which depend on --template-path
+    operations,  ///< names of operations, which do as well
   };
 
   std::string name;  ///< "ARCH"

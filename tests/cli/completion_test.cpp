@@ -105,6 +105,12 @@ TEST_P(Completion, OffersTemplatesWithThoseOfAPath) {
   EXPECT_EQ(offered("kiln --template-path own render m"), Names{"mine"});
 }
 
+TEST_P(Completion, OffersOperationsWithThoseOfAPath) {
+  const std::string path = KILN_SOURCE_DIR "/examples/operations";
+  EXPECT_EQ(offered("kiln --template-path " + path + " tune so"), Names{"softmax"});
+  EXPECT_EQ(offered("kiln operations --template-path " + path + " so"), Names{"softmax"});
+}
+
 TEST_P(Completion, OffersFilesAndFolders) {
   sandbox.write("trials.jsonl", "");
   std::filesystem::create_directory(sandbox.folder() / "traces");

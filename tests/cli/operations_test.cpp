@@ -100,6 +100,23 @@ TEST(Operations, CheckersAndPartsAreExplained) {
   EXPECT_EQ(reference["right"]["place"], "checker");
 }
 
+TEST(Operations, ScriptsGetNamesAndFlags) {
+  const Sandbox sandbox;
+  sandbox.write("softmax.cu", softmax_of_the_documentation());
+  const Words path{"--template-path", "."};
+  EXPECT_EQ(sandbox.run({"operations", "--names"}).out, "gemm\n");
+  EXPECT_EQ(sandbox.run(with({"operations", "--names"}, path)).out, "gemm\nsoftmax\n");
+  const auto flags = sandbox.run(with({"operations", "softmax", "--flags"}, path));
+  EXPECT_EQ(flags.exit_code, 0) << flags.err;
+  for (const char* line : {"--rows\t", "--cols\t", "--dtype\t", "--x\t", "--scale\t"}) {
+    EXPECT_NE(flags.out.find(line), std::string::npos) << flags.out;
+  }
+  EXPECT_EQ(flags.out.find("--m\t"), std::string::npos) << flags.out;
+  const auto of_gemm = sandbox.run({"operations", "gemm", "--flags"});
+  EXPECT_EQ(of_gemm.out.find("--m\t"), 0U) << of_gemm.out;
+  EXPECT_EQ(sandbox.run({"operations", "--flags"}).exit_code, 2);
+}
+
 TEST(Operations, AFaultyDeclarationIsExplained) {
   const Sandbox sandbox;
   sandbox.write("bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");

@@ -69,8 +69,12 @@ void add_bash_sections(Sections& sections, const Manual& manual) {
         break;
       case ValueKind::Source::templates:
         arm(kind.separator == '\0'
-                ? "_kiln_offer \"$(_kiln_templates)\""
-                : fmt::format("_kiln_offer_list '{}' \"$(_kiln_templates)\"", kind.separator));
+                ? "_kiln_offer \"$(_kiln_names templates)\""
+                : fmt::format("_kiln_offer_list '{}' \"$(_kiln_names templates)\"",
+                              kind.separator));
+        break;
+      case ValueKind::Source::operations:
+        arm("_kiln_offer \"$(_kiln_names operations)\"");
         break;
       case ValueKind::Source::free:
         break;

@@ -30,8 +30,10 @@ std::string offer(const ValueKind& kind) {
       return "-x -a '(__fish_complete_directories)'";
     case ValueKind::Source::templates:
       return kind.separator == '\0'
-                 ? "-x -a '(__kiln_templates)'"
+                 ? "-x -a '(__kiln_names templates)'"
                  : fmt::format("-x -a '(__kiln_template_list {})'", kind.separator);
+    case ValueKind::Source::operations:
+      return "-x -a '(__kiln_names operations)'";
     case ValueKind::Source::free:
       break;
   }

@@ -33,6 +33,8 @@ std::string action(const ValueKind& kind) {
       return kind.separator == '\0'
                  ? "_kiln_templates"
                  : fmt::format("_sequence -s {} _kiln_templates", kind.separator);
+    case ValueKind::Source::operations:
+      return "_kiln_operations";
     case ValueKind::Source::free:
       break;
   }
