@@ -17,6 +17,7 @@
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/worker_evaluator.hpp"
 

@@ -12,6 +12,7 @@
 
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::testing {
