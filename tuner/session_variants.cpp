@@ -68,10 +68,11 @@ std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
 }
 
 std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledger,
-                                                      ProposalQueue& proposals) const {
+                                                      ProposalQueue& proposals) {
   for (const Trial& leader : ledger.leaders(kVaried)) {
     if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
     const Candidate candidate = candidate_of_trial(leader);
+    if (varied_.contains(candidate)) continue;
     const std::string code = code_of(candidate);
     const auto known = known_.find(code);
     // What an earlier session measured would have to be compiled.
@@ -81,6 +82,7 @@ std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledge
       return prepare_variant(known->second, config, context_.catalog, context_.limits, cases_,
                              context_.code);
     }
+    varied_.insert(candidate);
   }
   return std::nullopt;
 }

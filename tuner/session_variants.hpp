@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ class LaunchVariants {
   /// The next one, of the best candidate that has any, taken from `proposals`; nothing if all those
   /// of the best were tried.
   [[nodiscard]] std::optional<PreparedCandidate> next(const SessionLedger& ledger,
-                                                      ProposalQueue& proposals) const;
+                                                      ProposalQueue& proposals);
 
  private:
   [[nodiscard]] std::string code_of(const Candidate& candidate) const;
@@ -38,6 +39,7 @@ class LaunchVariants {
   const SearchSpace& space_;
   const std::vector<ProblemCase>& cases_;
   DeviceProfile profile_;
+  std::set<Candidate> varied_;                      ///< whose launches were all taken
   std::map<std::string, PreparedCandidate> known_;  ///< by code_of()
 };
 
