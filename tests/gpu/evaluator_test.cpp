@@ -17,6 +17,7 @@
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 #include "tuner/worker_evaluator.hpp"
 
@@ -28,7 +29,6 @@ using ::testing::HasSubstr;
 /// A plain f32 kernel, and what may be wrong with it.
 constexpr const char* kPlanted = R"(
 #include "common/gemm_args.cuh"
-#include "tuner/gemm_case.hpp"
 
 extern "C" __global__ void planted(const kiln::GemmArgs args) {
 #if FAULT == 1

@@ -12,6 +12,7 @@
 
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tuner/gemm_case.hpp"
 #include "tuner/session.hpp"
 
 namespace kiln::testing {
@@ -31,7 +32,6 @@ constexpr const char* kPlanted = R"(//@ template   planted
 #include <cuda_fp16.h>
 
 #include "common/gemm_args.cuh"
-#include "tuner/gemm_case.hpp"
 
 struct PlantedConfig {  //@ config
   int fault;  //@ tune 0* 1 2 3 4 5   // none, hang, illegal address, wrong, no compile, memory
