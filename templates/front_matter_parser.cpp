@@ -21,6 +21,7 @@
 #include "templates/template_names.hpp"
 #include "templates/tensor_map_line.hpp"
 #include "templates/text_pieces.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -434,10 +435,10 @@ class FrontMatterParser {
     if (line.key == "args") return read_args(line);
     if (line.key == "map") {
       if (operation_->is_declared()) {
-        line.fail_at_key(
-            fmt::format("\"map\" lines need an operation whose operands have leading "
-                        "dimensions; those of {} lie tight: its kernels copy without tensor maps",
-                        operation_->name));
+        line.fail_at_key(fmt::format(
+            "\"map\" lines need an operation whose operands have leading dimensions, as "
+            "{}; those of {} lie tight: its kernels copy without tensor maps",
+            typed_operation_names(), operation_->name));
       }
       if (launch.maps.size() == kMostTensorMaps) {
         line.fail_at_key(fmt::format("more than {} maps of this launch", kMostTensorMaps));

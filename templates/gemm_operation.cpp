@@ -48,4 +48,8 @@ const TypedOperation* find_typed_operation(std::string_view name) {
   return name == kGemmOperation.name ? &kGemmOperation : nullptr;
 }
 
+std::string_view typed_operation_names() {
+  return kGemmOperation.name;
+}
+
 }  // namespace kiln

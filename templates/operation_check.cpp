@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -33,7 +34,7 @@ class ProblemCheck {
     check_types();
     check_traits();
     if (operation_.is_declared() && !problem_.epilogue.empty()) {
-      refuse("it has an epilogue, which no operation with a reference can have");
+      refuse(fmt::format("it has an epilogue, which only {} can have", typed_operation_names()));
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
   }

@@ -25,5 +25,7 @@ struct TypedOperation {
 
 /// nullptr: its declaration says everything. Thread-safe.
 [[nodiscard]] const TypedOperation* find_typed_operation(std::string_view name);
+/// The names of all, for messages.
+[[nodiscard]] std::string_view typed_operation_names();
 
 }  // namespace kiln

@@ -41,7 +41,7 @@ struct ReferencePlan {
   ArgumentPlan checker_argument;  ///< likewise of the checker
   LaunchGeometry checker_geometry;
   std::vector<ConstantFill> constants, checker_constants;  ///< in constant memory of these two
-  std::string checker;  ///< its name, for messages
+  std::string checker;                                     ///< its name, for messages
   CaseParts parts;
   std::vector<OutputRule> rules;  ///< one for each operand that is written
   std::vector<double> scalars;    ///< in the operation's order, of normal data

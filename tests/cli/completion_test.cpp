@@ -108,7 +108,7 @@ TEST_P(Completion, OffersTemplatesWithThoseOfAPath) {
 TEST_P(Completion, OffersOperationsWithThoseOfAPath) {
   const std::string path = KILN_SOURCE_DIR "/examples/operations";
   EXPECT_EQ(offered("kiln --template-path " + path + " tune so"), Names{"softmax"});
-  EXPECT_EQ(offered("kiln operations --template-path " + path + " so"), Names{"softmax"});
+  EXPECT_EQ(offered("kiln --template-path " + path + " operations so"), Names{"softmax"});
 }
 
 TEST_P(Completion, OffersFilesAndFolders) {
