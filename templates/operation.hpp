@@ -152,7 +152,7 @@ class Operation {
   std::vector<RightSpec> rights;         ///< one for each operand that is written
   std::optional<JudgeKernel> reference;  ///< absent where a checker judges every result
   std::optional<JudgeKernel> checker;    ///< of what is right by `checker`
-  /// The size whose every value has results of its own, so that some of them can be checked alone;
+  /// The size whose every value has results of its own, so that it is enough to check some of them;
   /// "": there is none.
   std::string independent;
   std::optional<Expression> integers;  ///< R: with integers of -R to R all results are exact

@@ -26,7 +26,7 @@ void check_checker_arguments(const FrontMatterLine& line, const Operation& opera
                              const std::vector<ArgumentSpec>& args);
 
 /// `independent rows`, of an operation with its operands: that the reference can be given some of
-/// the rows alone, since they are nothing but first extents, and that all results have them.
+/// the rows only, since they are nothing but first extents, and that all results have them.
 /// Returns the name of the size.
 [[nodiscard]] std::string parse_independent(const FrontMatterLine& line,
                                             const Operation& operation);

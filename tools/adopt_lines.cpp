@@ -67,7 +67,7 @@ std::vector<std::string> FrontLines::printed(const Line& line) const {
     result.push_back(current);
     return result;
   }
-  // A comment that has no room goes on below, where a line of comment alone continues this one.
+  // A comment that has no room goes on below: a line that is only a comment continues this one.
   std::string before = padded_to(current, kCommentColumn);
   const std::size_t room = before.size() + 3 < kMostFrontColumns - 16
                                ? kMostFrontColumns - before.size() - 3
