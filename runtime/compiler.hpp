@@ -47,6 +47,9 @@ class Compiler {
   [[nodiscard]] virtual std::string identity() const = 0;  ///< "nvrtc 13.0"
   [[nodiscard]] virtual std::string options_text(const CompileRequest& request) const = 0;
   [[nodiscard]] virtual std::vector<std::string> supported_archs() const = 0;
+  /// Ends compilations that other threads have begun, where that is possible: they fail. Those that
+  /// begin later are not affected.
+  virtual void give_up() {}
 };
 
 /// How a compiler treats the system headers above a rendered kernel. Precompiling them pays
@@ -80,6 +83,7 @@ class CachingCompiler : public Compiler {
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
   [[nodiscard]] std::vector<std::string> supported_archs() const override;
+  void give_up() override { compiler_->give_up(); }
   [[nodiscard]] std::uint64_t compiles() const;
   [[nodiscard]] std::uint64_t hits() const;
 

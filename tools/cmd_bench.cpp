@@ -23,6 +23,7 @@
 #include "tools/value_kinds.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/compile_pool.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
@@ -67,7 +68,10 @@ class Benchmark {
   Benchmark(Context& context, const BenchOptions& options)
       : context_(context),
         options_(options),
-        bench_(open_workbench(context, {options.in_process, options.no_wait})) {
+        bench_(
+            open_workbench(context, {.in_process = options.in_process,
+                                     .no_wait = options.no_wait,
+                                     .compiling = options.tune.empty() ? 1 : compile_threads(0)})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
           "--rounds and --warm have no effect here: times are predicted, with operands in DRAM");

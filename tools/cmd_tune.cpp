@@ -20,6 +20,7 @@
 #include "tools/tune_report.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/compile_pool.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
@@ -127,7 +128,9 @@ class Tuning {
         limits_(options.compile_only ? known_limits(options.arch) : DeviceLimits{}) {
     // The device comes first: where there is none, no database should appear.
     if (!options.compile_only) {
-      bench_ = open_workbench(context, {options.in_process, options.no_wait});
+      bench_ = open_workbench(context, {.in_process = options.in_process,
+                                        .no_wait = options.no_wait,
+                                        .compiling = compile_threads(options.compile_threads)});
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
@@ -139,7 +142,7 @@ class Tuning {
             "predictions are rough");
       }
     } else {
-      bench_.compiler = context.compiler();
+      bench_.compiler = context.compiler(compile_threads(options.compile_threads));
     }
   }
 
@@ -314,7 +317,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_option("--set", o.set, "Only these values of tunables, e.g. tile_m=64,128")
       ->type_name("NAME=V,...");
   verb.add_option("--compile-threads", o.compile_threads,
-                  "Threads that compile; 0 is one for each core (default 0)")
+                  "Threads that compile; 0 is one for each core, at most 32 (default 0)")
       ->type_name("N")
       ->check(whole_number(0, kMostThreads));
   verb.add_option("--candidate-timeout", o.candidate_timeout,

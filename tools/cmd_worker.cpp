@@ -7,6 +7,7 @@
 #include "runtime/device.hpp"
 #include "tools/verbs.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/process_compiler.hpp"
 
 namespace kiln::tools {
 
@@ -16,6 +17,15 @@ Action add_worker(CLI::App& /*verb*/, const Operation& /*operation*/) {
     std::signal(SIGINT, SIG_IGN);
     const auto spec = context.device().value;
     return worker_main(STDIN_FILENO, STDOUT_FILENO, [spec] { return open_device(spec); });
+  };
+}
+
+Action add_compiler(CLI::App& /*verb*/, const Operation& /*operation*/) {
+  return [](Context& context) {
+    std::signal(SIGINT, SIG_IGN);
+    return compiler_main(STDIN_FILENO, STDOUT_FILENO, [&](const ProcessCompiler::Warn& warn) {
+      return make_nvrtc_compiler(context.cuda_include().value, SystemHeaders::precompile, warn);
+    });
   };
 }
 

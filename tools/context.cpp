@@ -17,6 +17,7 @@
 #include "templates/printable.hpp"
 #include "tools/examples.hpp"
 #include "tools/quantity.hpp"
+#include "tuner/process_compiler.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -60,7 +61,20 @@ const Catalog& Context::catalog() {
   return *catalog_;
 }
 
-std::shared_ptr<CachingCompiler> Context::compiler() {
+/// Two threads get in each other's way less than starting processes costs.
+std::unique_ptr<Compiler> Context::new_compiler(int threads) {
+  constexpr int kFewThreads = 2;
+  const auto warn_user = [this](const std::string& text) { warn(text); };
+  const std::string include = cuda_include().value;
+  auto here = make_nvrtc_compiler(include, SystemHeaders::precompile, warn_user);
+  if (threads <= kFewThreads) return here;
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(),
+                                   "compiler"};
+  if (!include.empty()) command.insert(command.end(), {"--cuda-include", include});
+  return std::make_unique<ProcessCompiler>(std::move(command), std::move(here), warn_user);
+}
+
+std::shared_ptr<CachingCompiler> Context::compiler(int threads) {
   if (!compiler_) {
     std::string path;
     try {
@@ -70,11 +84,8 @@ std::shared_ptr<CachingCompiler> Context::compiler() {
     }
     auto store = std::make_shared<CubinStore>(path, kCubinStoreBytes,
                                               [this](const std::string& text) { warn(text); });
-    const std::string include = cuda_include().value;
-    compiler_ = std::make_shared<CachingCompiler>(
-        make_nvrtc_compiler(include, SystemHeaders::precompile,
-                            [this](const std::string& text) { warn(text); }),
-        store, chosen_headers(include));
+    compiler_ = std::make_shared<CachingCompiler>(new_compiler(threads), store,
+                                                  chosen_headers(cuda_include().value));
   }
   return compiler_;
 }

@@ -46,8 +46,9 @@ class Context {
 
   /// Built-in templates and those of the template path.
   [[nodiscard]] const Catalog& catalog();
-  /// NVRTC behind the cubin store.
-  [[nodiscard]] std::shared_ptr<CachingCompiler> compiler();
+  /// NVRTC behind the cubin store. `threads` will compile at the same time: where it pays, in
+  /// processes of their own. Only the first call decides.
+  [[nodiscard]] std::shared_ptr<CachingCompiler> compiler(int threads = 1);
   /// The user's database, made when there is none.
   [[nodiscard]] TuningStore open_for_writing() const;
   /// The user's database, or nothing (and a note) when there is none yet.
@@ -77,6 +78,7 @@ class Context {
  private:
   bool printed_ = false;
   std::optional<Catalog> catalog_;
+  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads);
   std::shared_ptr<CachingCompiler> compiler_;
 };
 

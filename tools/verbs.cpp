@@ -25,6 +25,7 @@ Action add_templates(CLI::App& verb, const Operation& operation);
 Action add_tune(CLI::App& verb, const Operation& operation);
 Action add_verify(CLI::App& verb, const Operation& operation);
 Action add_worker(CLI::App& verb, const Operation& operation);
+Action add_compiler(CLI::App& verb, const Operation& operation);
 
 namespace {
 
@@ -116,6 +117,13 @@ const std::vector<Verb>& verbs() {
        "",
        {},
        add_worker},
+      {"compiler",
+       kHidden,
+       kNoDevice,
+       "Compile for a tuning run on standard input and output",
+       "",
+       {},
+       add_compiler},
   };
   return all;
 }

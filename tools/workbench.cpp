@@ -49,7 +49,7 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   const DeviceInfo& info = bench.evaluator->info();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
   if (bench.lock.holds() && options.times) warn_if_busy(context, info);
-  bench.compiler = context.compiler();
+  bench.compiler = context.compiler(options.compiling);
   return bench;
 }
 

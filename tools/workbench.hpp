@@ -25,6 +25,7 @@ struct WorkbenchOptions {
   bool in_process = false;
   bool no_wait = false;  ///< refuse, rather than wait, while another run measures on the device
   bool times = true;     ///< what runs is timed, so that others would spoil it
+  int compiling = 1;     ///< threads that compile at the same time
 };
 /// Reserves the device, and warns when something else would spoil times. Throws Error(device) that
 /// also says what works without a device. When a signal asks to stop meanwhile (see StopSignal) the

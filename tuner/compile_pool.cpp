@@ -7,6 +7,18 @@
 #include <utility>
 
 namespace kiln {
+namespace {
+
+/// Sixteen compile more than an H200 measures.
+constexpr int kMostByDefault = 32;
+
+}  // namespace
+
+int compile_threads(int requested) {
+  if (requested > 0) return requested;
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(cores, 1, kMostByDefault);
+}
 
 struct CompilePool::Slot {
   Task task;

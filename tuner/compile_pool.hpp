@@ -16,6 +16,10 @@
 
 namespace kiln {
 
+/// How many threads compile if `requested` do: 0 is one for each core, though no more than keep any
+/// device busy.
+[[nodiscard]] int compile_threads(int requested);
+
 /// Threads that prepare candidates ahead of the device. Results come out in the order of
 /// submission, however long each took, so that a session does the same things in every run.
 /// One thread submits and takes.
@@ -24,7 +28,7 @@ class CompilePool {
   using Task = std::function<PreparedCandidate()>;
 
   explicit CompilePool(int threads);
-  /// Closes and waits for running tasks: a compilation cannot be cancelled.
+  /// Closes and waits for running tasks: see Compiler::give_up().
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;

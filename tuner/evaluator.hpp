@@ -115,6 +115,8 @@ struct Comparison {
 
 /// Polled several times a second during a wait; an empty one never gives up.
 using GiveUp = std::function<bool()>;
+/// What the caller does while a candidate runs. May be empty.
+using Meanwhile = std::function<void()>;
 
 /// Runs candidates. Implementations: in this process on a Device, or in a worker process that takes
 /// the crash of a bad one. Used by one thread.
@@ -130,12 +132,20 @@ class Evaluator {
   [[nodiscard]] virtual bool make_ready(const GiveUp& give_up) = 0;
   /// These get ready by themselves. Nothing if `give_up` returned true first: then a worker is
   /// killed and the candidate has no outcome. What runs in this process cannot be aborted.
+  /// `meanwhile` is called once: while a worker runs the candidate, or else before it runs.
   [[nodiscard]] virtual std::optional<Evaluation> evaluate(const EvaluationJob& job,
-                                                           const GiveUp& give_up) = 0;
+                                                           const GiveUp& give_up,
+                                                           const Meanwhile& meanwhile) = 0;
   [[nodiscard]] virtual std::optional<Comparison> compare(const ComparisonRequest& request,
                                                           const GiveUp& give_up) = 0;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
+                                                   const GiveUp& give_up) {
+    return evaluate(job, give_up, {});
+  }
   /// The same without giving up.
-  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) { return evaluate(job, {}).value(); }
+  [[nodiscard]] Evaluation evaluate(const EvaluationJob& job) {
+    return evaluate(job, {}, {}).value();
+  }
   [[nodiscard]] Comparison compare(const ComparisonRequest& request) {
     return compare(request, {}).value();
   }

@@ -92,8 +92,10 @@ void LocalEvaluator::require_ready() const {
   }
 }
 
-std::optional<Evaluation> LocalEvaluator::evaluate(const EvaluationJob& job, const GiveUp&) {
+std::optional<Evaluation> LocalEvaluator::evaluate(const EvaluationJob& job, const GiveUp&,
+                                                   const Meanwhile& meanwhile) {
   require_ready();
+  if (meanwhile) meanwhile();
   Evaluation evaluation;
   try {
     evaluate_on(*bench_, job, evaluation);

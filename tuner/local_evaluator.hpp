@@ -26,8 +26,8 @@ class LocalEvaluator : public Evaluator {
   [[nodiscard]] bool make_ready(const GiveUp&) override { return true; }
   using Evaluator::compare;
   using Evaluator::evaluate;
-  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
-                                                   const GiveUp&) override;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job, const GiveUp&,
+                                                   const Meanwhile& meanwhile) override;
   [[nodiscard]] std::optional<Comparison> compare(const ComparisonRequest& request,
                                                   const GiveUp&) override;
 

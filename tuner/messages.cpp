@@ -106,6 +106,13 @@ KILN_WIRE_FIELDS(DeviceLimits, arch, sm, sm_count, l2_bytes, smem_static, smem_o
 KILN_WIRE_FIELDS(DeviceClass, name, arch, sm_count, l2_bytes, mig_profile)
 KILN_WIRE_FIELDS(DeviceInfo, spec, limits, device_class, driver, uuid, total_memory_bytes, code,
                  provenance, most_products)
+KILN_WIRE_FIELDS(CompileRequest, source, source_name, source_digest, name_expressions, plain_names,
+                 arch, line_info, code)
+KILN_WIRE_FIELDS(KernelResources, registers, spill_store_bytes, spill_load_bytes, stack_bytes,
+                 smem_static_bytes, smem_dynamic_bytes, occupancy)
+KILN_WIRE_FIELDS(CompileResult, ok, cubin, lowered_names, resources, warnings, log, seconds,
+                 from_store)
+KILN_WIRE_FIELDS(CompileReply, result, warnings)
 KILN_WIRE_FIELDS(ErrorMessage, kind, text)
 
 #undef KILN_WIRE_FIELDS
@@ -132,6 +139,8 @@ template std::string encode_message(const EvaluationJob&);
 template std::string encode_message(const ComparisonRequest&);
 template std::string encode_message(const EvaluationReply&);
 template std::string encode_message(const ComparisonReply&);
+template std::string encode_message(const CompileRequest&);
+template std::string encode_message(const CompileReply&);
 template std::string encode_message(const ErrorMessage&);
 template std::optional<DeviceInfo> decode_message(std::string_view);
 template std::optional<EvaluationSetup> decode_message(std::string_view);
@@ -139,6 +148,8 @@ template std::optional<EvaluationJob> decode_message(std::string_view);
 template std::optional<ComparisonRequest> decode_message(std::string_view);
 template std::optional<EvaluationReply> decode_message(std::string_view);
 template std::optional<ComparisonReply> decode_message(std::string_view);
+template std::optional<CompileRequest> decode_message(std::string_view);
+template std::optional<CompileReply> decode_message(std::string_view);
 template std::optional<ErrorMessage> decode_message(std::string_view);
 
 }  // namespace kiln

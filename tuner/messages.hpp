@@ -5,8 +5,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kiln/error.hpp"
+#include "runtime/compiler.hpp"
 #include "tuner/evaluator.hpp"
 
 namespace kiln {
@@ -27,8 +29,14 @@ struct ComparisonReply {
   bool device_lost = false;
 };
 
+/// With what the compiler had to warn of meanwhile.
+struct CompileReply {
+  CompileResult result;
+  std::vector<std::string> warnings;
+};
+
 /// Payloads of frames: DeviceInfo, EvaluationSetup, EvaluationJob, ComparisonRequest,
-/// EvaluationReply, ComparisonReply, ErrorMessage.
+/// EvaluationReply, ComparisonReply, CompileRequest, CompileReply, ErrorMessage.
 template <class Message>
 [[nodiscard]] std::string encode_message(const Message& message);
 /// Nothing if the bytes are not such a message.

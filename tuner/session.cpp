@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,8 @@ class DeviceSession {
         compiler_(compiler),
         evaluator_(evaluator),
         clock_(request_.budget, finalists_share_s(request_.budget, request_.policy.finalists)),
+        setup_(std::async(std::launch::async,
+                          [this] { return make_setup(request_, compiler_, evaluator_.info()); })),
         space_(make_search_space(context.catalog, context.problem, context.limits,
                                  request_.templates, request_.choices)),
         strategy_(make_strategy(request_.strategy, {space_, context.problem, context.limits,
@@ -68,6 +71,7 @@ class DeviceSession {
   Compiler& compiler_;
   Evaluator& evaluator_;
   BudgetClock clock_;
+  std::future<EvaluationSetup> setup_;  ///< compiled while the strategy looks over its space
   SearchSpace space_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
@@ -87,7 +91,7 @@ TuneResult DeviceSession::run() {
   search_.fill();
   std::string state = "complete";
   if (search_.has_work()) {
-    evaluator_.set_up(make_setup(request_, compiler_, evaluator_.info()));
+    evaluator_.set_up(setup_.get());
     if (make_ready()) ledger_.enter("searching");
     CandidateSearch::Meanwhile meanwhile;
     if (fills_waits()) meanwhile = [this] { return decide_variant(); };
@@ -96,6 +100,7 @@ TuneResult DeviceSession::run() {
           return decide(proposal, prepared);
         },
         meanwhile);
+    compiler_.give_up();
   }
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
@@ -214,8 +219,9 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   EvaluationJob job = planned;
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
-  auto evaluation =
-      ledger_.occupy_device([&] { return evaluator_.evaluate(job, StopGrace(context_.stop)); });
+  auto evaluation = ledger_.occupy_device([&] {
+    return evaluator_.evaluate(job, StopGrace(context_.stop), [this] { search_.fill(); });
+  });
   if (!evaluation) {
     context_.store.withdraw_attempt(trial.key, context_.session_id);
     return false;

@@ -37,7 +37,7 @@ struct TuneRequest {
   std::uint64_t seed = 1;
   Budget budget;
   MeasurementPolicy policy;
-  int compile_threads = 0;  ///< 0: one per core
+  int compile_threads = 0;  ///< see compile_threads()
   double candidate_timeout_s = 10.0;
   bool again = false;  ///< measure candidates that already have an outcome
   /// Try other launches of the best codes while compilers are busy, if a time is all that limits

@@ -88,6 +88,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
         strategy->observe(proposal.candidate, trial.outcome, 0.0);
         return true;
       });
+  compiler->give_up();
   return ledger.conclude(space, state);
 }
 

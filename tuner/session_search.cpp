@@ -19,11 +19,6 @@ constexpr double kReportEverySeconds = 1.0;
 /// A default that is expected to take this many times as long as another can wait.
 constexpr double kSlowFactor = 5.0;
 
-int thread_count(int requested) {
-  if (requested > 0) return requested;
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 
 ProposalQueue::ProposalQueue(const StrategyInput& input, Strategy& strategy) : strategy_(strategy) {
@@ -104,13 +99,14 @@ CandidateSearch::CandidateSearch(const SessionContext& context, const BudgetCloc
       ledger_(ledger),
       proposals_(proposals),
       prepare_(std::move(prepare)),
-      window_(2 * static_cast<std::size_t>(thread_count(context.request.compile_threads)) + 2),
-      pool_(thread_count(context.request.compile_threads)) {}
+      window_(2 * static_cast<std::size_t>(compile_threads(context.request.compile_threads)) + 2),
+      pool_(compile_threads(context.request.compile_threads)) {}
 
 void CandidateSearch::fill() {
   const std::uint64_t most = context_.request.budget.candidates;
   while (!exhausted_ && pool_.pending() < window_) {
-    if (most > 0 && ledger_.done() + pool_.pending() >= most) return;
+    const std::uint64_t begun = pool_.pending() + (decides_ ? 1 : 0);
+    if (most > 0 && ledger_.done() + begun >= most) return;
     auto proposal = proposals_.next();
     if (!proposal) {
       exhausted_ = true;
@@ -140,7 +136,10 @@ std::string CandidateSearch::consume_all(const Consume& consume, const Meanwhile
     in_pool_.pop_front();
     const PreparedCandidate prepared = pool_.take();
     if (abandoned_.contains(proposal.candidate.template_name)) continue;
-    if (!consume(proposal, prepared)) return end_state();
+    decides_ = true;
+    const bool decided = consume(proposal, prepared);
+    decides_ = false;
+    if (!decided) return end_state();
   }
 }
 

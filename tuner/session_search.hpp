@@ -64,7 +64,8 @@ class CandidateSearch {
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
                   ProposalQueue& proposals, Prepare prepare);
 
-  /// Fills the pool. run() does it too; calling it earlier uses idle time.
+  /// Fills the pool. run() does it too; calling it earlier, or while a candidate runs, uses idle
+  /// time.
   void fill();
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
@@ -87,6 +88,7 @@ class CandidateSearch {
   Prepare prepare_;
   std::size_t window_;  ///< most candidates in the pool
   bool exhausted_ = false;
+  bool decides_ = false;  ///< a candidate is neither in the pool nor recorded
   std::deque<Proposal> in_pool_;
   std::set<std::string> abandoned_;
   CompilePool pool_;  ///< last: its threads use what is above

@@ -15,6 +15,8 @@ namespace {
 /// So many of the best are varied, if they are not further behind than a launch can make up for.
 constexpr std::size_t kVaried = 32;
 constexpr double kMostBehind = 1.3;
+/// Pairs of values may be better where none of them is by itself.
+constexpr int kMostSteps = 2;
 /// By the static model, which is wrong by that much at times.
 constexpr double kMostSlower = 1.5;
 
@@ -46,7 +48,7 @@ void LaunchVariants::keep(const PreparedCandidate& prepared, const SessionLedger
   std::erase_if(known_, [&](const auto& known) { return !of_best.contains(known.first); });
 }
 
-/// One step from the candidate, the most promising first.
+/// Those `steps_` or fewer from the candidate, the most promising first.
 std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
                                                 const std::string& code) const {
   const SearchSpace::Part* const part = space_.find(candidate.template_name);
@@ -55,11 +57,22 @@ std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
     return static_time_ns(*part->kernel_template, config, context_.problem, profile_).value_or(0.0);
   };
   const double most_ns = kMostSlower * expected_ns(candidate.config);
+  std::set<Config> reached{candidate.config};
+  std::vector<Config> last{candidate.config};
   std::vector<std::pair<double, Config>> found;
-  for (Config& config : part->space.neighbours(candidate.config)) {
-    if (code_of({candidate.template_name, config}) != code) continue;
-    const double time_ns = expected_ns(config);
-    if (time_ns <= most_ns) found.emplace_back(time_ns, std::move(config));
+  for (int step = 0; step < steps_; ++step) {
+    std::vector<Config> next;
+    for (const Config& from : last) {
+      for (Config& config : part->space.neighbours(from)) {
+        if (code_of({candidate.template_name, config}) != code) continue;
+        if (!reached.insert(config).second) continue;
+        const double time_ns = expected_ns(config);
+        if (time_ns > most_ns) continue;
+        found.emplace_back(time_ns, config);
+        next.push_back(std::move(config));
+      }
+    }
+    last = std::move(next);
   }
   std::ranges::stable_sort(found, {}, &std::pair<double, Config>::first);
   std::vector<Config> configs;
@@ -69,6 +82,17 @@ std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
 
 std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledger,
                                                       ProposalQueue& proposals) {
+  auto found = next_within_steps(ledger, proposals);
+  if (!found && steps_ < kMostSteps) {
+    ++steps_;
+    varied_.clear();
+    found = next_within_steps(ledger, proposals);
+  }
+  return found;
+}
+
+std::optional<PreparedCandidate> LaunchVariants::next_within_steps(const SessionLedger& ledger,
+                                                                   ProposalQueue& proposals) {
   for (const Trial& leader : ledger.leaders(kVaried)) {
     if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
     const Candidate candidate = candidate_of_trial(leader);

@@ -16,7 +16,8 @@ namespace kiln {
 
 /// Candidates that need no compiler: the best so far with another value of a tunable that is known
 /// only at launch. They occupy the device while it would wait for code. Those that the static model
-/// expects to be slower by far are left to the strategy.
+/// expects to be slower by far are left to the strategy. Where nothing is left, two of their values
+/// are changed at a time.
 class LaunchVariants {
  public:
   /// `cases`: the problem and what candidates are verified on beside it.
@@ -32,6 +33,8 @@ class LaunchVariants {
 
  private:
   [[nodiscard]] std::string code_of(const Candidate& candidate) const;
+  [[nodiscard]] std::optional<PreparedCandidate> next_within_steps(const SessionLedger& ledger,
+                                                                   ProposalQueue& proposals);
   [[nodiscard]] std::vector<Config> launches_of(const Candidate& candidate,
                                                 const std::string& code) const;
 
@@ -39,6 +42,7 @@ class LaunchVariants {
   const SearchSpace& space_;
   const std::vector<ProblemCase>& cases_;
   DeviceProfile profile_;
+  int steps_ = 1;                                   ///< how far launches may be from a candidate
   std::set<Candidate> varied_;                      ///< whose launches were all taken
   std::map<std::string, PreparedCandidate> known_;  ///< by code_of()
 };

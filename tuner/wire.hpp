@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-/// What a frame carries between a tuning session and its worker process.
+/// What a frame carries between a tuning session and its worker processes.
 enum class FrameType : std::uint16_t {
   hello,       ///< worker: DeviceInfo, once, when the device is open
   set_up,      ///< session: EvaluationSetup
@@ -23,6 +23,8 @@ enum class FrameType : std::uint16_t {
   evaluation,  ///< worker: Evaluation
   compare,     ///< session: ComparisonRequest
   comparison,  ///< worker: Comparison
+  compile,     ///< session, to a compiler's process: CompileRequest
+  compiled,    ///< that process: CompileReply
   error,       ///< worker: the Error that a request, or opening the device, ended in
 };
 
@@ -32,7 +34,7 @@ struct Frame {
 };
 
 /// Changes whenever the layout of a message does; both ends refuse frames of another version.
-inline constexpr std::uint16_t kWireVersion = 5;
+inline constexpr std::uint16_t kWireVersion = 6;
 
 /// Header (magic, version, type, length, digest of the payload), then the payload.
 [[nodiscard]] std::string encode_frame(FrameType type, std::string_view payload);

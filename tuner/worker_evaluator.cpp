@@ -98,9 +98,11 @@ bool WorkerEvaluator::tell_set_up(const GiveUp& give_up) {
 }
 
 WorkerEvaluator::Exchange WorkerEvaluator::exchange(const std::string& frame, FrameType answer,
-                                                    const WorkerProcess::Patience& patience) {
+                                                    const WorkerProcess::Patience& patience,
+                                                    const Meanwhile& meanwhile) {
   const WorkerProcess::Result sent = process_->send(frame, patience);
   if (sent != WorkerProcess::Result::ok) return ended(sent);
+  if (meanwhile) meanwhile();
   return expect(answer, patience);
 }
 
@@ -147,7 +149,7 @@ void WorkerEvaluator::replace() {
 
 WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view payload,
                                                FrameType answer, double timeout_s,
-                                               const GiveUp& give_up) {
+                                               const GiveUp& give_up, const Meanwhile& meanwhile) {
   const std::string frame = encode_frame(type, payload);
   Exchange result;
   for (const bool last : {false, true}) {
@@ -155,7 +157,7 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
       result.given_up = true;
       return result;
     }
-    result = exchange(frame, answer, wait_for(timeout_s, give_up));
+    result = exchange(frame, answer, wait_for(timeout_s, give_up), last ? Meanwhile{} : meanwhile);
     if (result.given_up || result.outcome == Outcome::ok) return result;
     replace();
     if (!result.from_outside) break;
@@ -172,10 +174,10 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
   return result;
 }
 
-std::optional<Evaluation> WorkerEvaluator::evaluate(const EvaluationJob& job,
-                                                    const GiveUp& give_up) {
-  Exchange exchange =
-      ask(FrameType::evaluate, encode_message(job), FrameType::evaluation, job.timeout_s, give_up);
+std::optional<Evaluation> WorkerEvaluator::evaluate(const EvaluationJob& job, const GiveUp& give_up,
+                                                    const Meanwhile& meanwhile) {
+  Exchange exchange = ask(FrameType::evaluate, encode_message(job), FrameType::evaluation,
+                          job.timeout_s, give_up, meanwhile);
   if (exchange.given_up) return std::nullopt;
   if (exchange.outcome != Outcome::ok) {
     return Evaluation{exchange.outcome, exchange.message, {}, {}};

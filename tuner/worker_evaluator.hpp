@@ -24,8 +24,8 @@ class WorkerEvaluator : public Evaluator {
   [[nodiscard]] bool make_ready(const GiveUp& give_up) override;
   using Evaluator::compare;
   using Evaluator::evaluate;
-  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
-                                                   const GiveUp& give_up) override;
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job, const GiveUp& give_up,
+                                                   const Meanwhile& meanwhile) override;
   [[nodiscard]] std::optional<Comparison> compare(const ComparisonRequest& request,
                                                   const GiveUp& give_up) override;
 
@@ -45,9 +45,11 @@ class WorkerEvaluator : public Evaluator {
   [[nodiscard]] bool await_hello(const GiveUp& give_up);
   [[nodiscard]] bool tell_set_up(const GiveUp& give_up);
   [[nodiscard]] Exchange ask(FrameType type, std::string_view payload, FrameType answer,
-                             double timeout_s, const GiveUp& give_up);
+                             double timeout_s, const GiveUp& give_up,
+                             const Meanwhile& meanwhile = {});
   [[nodiscard]] Exchange exchange(const std::string& frame, FrameType answer,
-                                  const WorkerProcess::Patience& patience);
+                                  const WorkerProcess::Patience& patience,
+                                  const Meanwhile& meanwhile = {});
   [[nodiscard]] Exchange expect(FrameType answer, const WorkerProcess::Patience& patience);
   [[nodiscard]] Exchange ended(WorkerProcess::Result result);
   void replace();

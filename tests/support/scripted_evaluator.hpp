@@ -53,8 +53,9 @@ class ScriptedEvaluator : public Evaluator {
   }
   using Evaluator::compare;
   using Evaluator::evaluate;
-  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job,
-                                                   const GiveUp& give_up) override {
+  [[nodiscard]] std::optional<Evaluation> evaluate(const EvaluationJob& job, const GiveUp& give_up,
+                                                   const Meanwhile& meanwhile) override {
+    if (meanwhile) meanwhile();
     evaluated_.push_back(job.label);
     best_ns_.push_back(job.best_ns);
     if (hangs && hangs(job)) {

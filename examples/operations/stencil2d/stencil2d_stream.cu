@@ -52,9 +52,15 @@ struct Loaded {
   X beside;
 };
 
-/// A piece of a row with one number more at each side.
+/// What a row gives the results of its own row and those of the rows above and below it: two sums
+/// of three products each, the same for both, so that a result takes two additions more.
 struct Piece {
-  float of[vector_elements + 2];
+  float own[vector_elements];
+  float beyond[vector_elements];
+};
+
+struct Weights {
+  float centre, side, corner;
 };
 
 /// The columns of a thread.
@@ -95,34 +101,26 @@ struct Columns {
 
 /// All lanes of a warp must call this together.
 template <class X>
-__device__ Piece exchange(const Loaded<X>& loaded) {
+__device__ Piece exchange(const Loaded<X>& loaded, const Weights& weights) {
   const int lane = threadIdx.x % 32;
+  float numbers[vector_elements + 2];  // with one more at each side
+#pragma unroll
+  for (int j = 0; j < vector_elements; ++j) {
+    numbers[j + 1] = kiln::to_accumulator<float>(loaded.vector.of[j]);
+  }
+  const float beside = kiln::to_accumulator<float>(loaded.beside);
+  const float left = __shfl_up_sync(0xffffffffU, numbers[vector_elements], 1);
+  const float right = __shfl_down_sync(0xffffffffU, numbers[1], 1);
+  numbers[0] = lane == 0 ? beside : left;
+  numbers[vector_elements + 1] = lane == 31 ? beside : right;
   Piece piece;
 #pragma unroll
   for (int j = 0; j < vector_elements; ++j) {
-    piece.of[j + 1] = kiln::to_accumulator<float>(loaded.vector.of[j]);
+    const float sides = numbers[j] + numbers[j + 2];
+    piece.own[j] = weights.centre * numbers[j + 1] + weights.side * sides;
+    piece.beyond[j] = weights.side * numbers[j + 1] + weights.corner * sides;
   }
-  const float beside = kiln::to_accumulator<float>(loaded.beside);
-  const float left = __shfl_up_sync(0xffffffffU, piece.of[vector_elements], 1);
-  const float right = __shfl_down_sync(0xffffffffU, piece.of[1], 1);
-  piece.of[0] = lane == 0 ? beside : left;
-  piece.of[vector_elements + 1] = lane == 31 ? beside : right;
   return piece;
-}
-
-struct Weights {
-  float centre, side, corner;
-};
-
-__device__ void combine(const Piece& upper, const Piece& middle, const Piece& lower,
-                        const Weights& weights, float (&results)[vector_elements]) {
-#pragma unroll
-  for (int j = 0; j < vector_elements; ++j) {
-    const float sides = upper.of[j + 1] + lower.of[j + 1] + middle.of[j] + middle.of[j + 2];
-    const float corners = upper.of[j] + upper.of[j + 2] + lower.of[j] + lower.of[j + 2];
-    results[j] =
-        weights.centre * middle.of[j + 1] + weights.side * sides + weights.corner * corners;
-  }
 }
 
 /// Stores results from column `col` of a row on.
@@ -151,8 +149,8 @@ __device__ void walk_down(const X* x, Y* y, int rows, int cols, long long row, l
   Loaded<X> ahead[rows_ahead];
 #pragma unroll
   for (int i = 0; i < rows_ahead; ++i) ahead[i] = columns.load(row + 1 + i);
-  Piece upper = exchange(above);
-  Piece middle = exchange(first);
+  Piece upper = exchange(above, weights);
+  Piece middle = exchange(first, weights);
   for (; row < end; row += rows_ahead) {
     Loaded<X> used[rows_ahead];
 #pragma unroll
@@ -164,9 +162,12 @@ __device__ void walk_down(const X* x, Y* y, int rows, int cols, long long row, l
     }
 #pragma unroll
     for (int i = 0; i < rows_ahead; ++i) {
-      const Piece lower = exchange(used[i]);
+      const Piece lower = exchange(used[i], weights);
       float results[vector_elements];
-      combine(upper, middle, lower, weights, results);
+#pragma unroll
+      for (int j = 0; j < vector_elements; ++j) {
+        results[j] = upper.beyond[j] + middle.own[j] + lower.beyond[j];
+      }
       if (row + i < end) store_results<kWhole>(y + (row + i) * cols, col, cols, results);
       upper = middle;
       middle = lower;

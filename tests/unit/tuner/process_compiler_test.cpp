@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tuner/process_compiler.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kiln/error.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tuner/messages.hpp"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::vector<std::string> planted_command(const std::string& argument = "") {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  std::vector<std::string> command{(here / "planted_compiler").string()};
+  if (!argument.empty()) command.push_back(argument);
+  return command;
+}
+
+CompileRequest source(const std::string& text) {
+  CompileRequest request;
+  request.source = text;
+  request.name_expressions = {"kernel<1>"};
+  return request;
+}
+
+class ProcessCompilerTest : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::future<CompileResult> begin(const std::string& text) {
+    return std::async(std::launch::async, [this, text] { return compiler_.compile(source(text)); });
+  }
+
+  std::vector<std::string> warnings_;
+  ProcessCompiler compiler_{planted_command(), std::make_unique<testing::FakeCompiler>(),
+                            [this](const std::string& text) { warnings_.push_back(text); }};
+};
+
+TEST_F(ProcessCompilerTest, GivesWhatTheCompilerInTheChildGives) {
+  const CompileResult result = compiler_.compile(source("right"));
+  EXPECT_TRUE(result.ok);
+  EXPECT_FALSE(result.cubin.empty());
+  EXPECT_THAT(result.lowered_names, ElementsAre("kernel<1>"));
+  EXPECT_THAT(result.warnings, ElementsAre("C7508 of right"));
+  EXPECT_EQ(result.resources.registers, 64);
+  EXPECT_DOUBLE_EQ(result.seconds, 0.001);
+  EXPECT_EQ(compiler_.identity(), "nvrtc 99.0");
+}
+
+TEST_F(ProcessCompilerTest, OneThreadHasOneChildAndThreeHaveThree) {
+  const std::string first = compiler_.compile(source("right")).log;
+  EXPECT_EQ(compiler_.compile(source("right")).log, first);
+  std::vector<std::future<CompileResult>> all;
+  for (int i = 0; i < 3; ++i) all.push_back(begin("slow"));
+  std::set<std::string> processes;
+  for (auto& one : all) processes.insert(one.get().log);
+  EXPECT_EQ(processes.size(), 3U);
+  EXPECT_TRUE(processes.contains(first));
+}
+
+TEST_F(ProcessCompilerTest, AChildThatDiesFailsItsCompilationOnly) {
+  auto other = begin("slow");
+  const CompileResult crashed = compiler_.compile(source("crash"));
+  EXPECT_FALSE(crashed.ok);
+  EXPECT_THAT(crashed.log, HasSubstr("twice, the compiler's process was killed by signal 6"));
+  EXPECT_TRUE(other.get().ok);
+  EXPECT_TRUE(compiler_.compile(source("right")).ok);
+}
+
+TEST_F(ProcessCompilerTest, AChildThatIsKilledGetsASecondTry) {
+  const auto process = static_cast<pid_t>(std::stol(compiler_.compile(source("right")).log));
+  ASSERT_EQ(kill(process, SIGKILL), 0);
+  const CompileResult result = compiler_.compile(source("right"));
+  EXPECT_TRUE(result.ok) << result.log;
+  EXPECT_NE(result.log, std::to_string(process));
+}
+
+TEST_F(ProcessCompilerTest, GivingUpEndsWhatRunsAndNothingElse) {
+  auto endless = begin("endless");
+  ASSERT_EQ(endless.wait_for(milliseconds(300)), std::future_status::timeout);
+  compiler_.give_up();
+  ASSERT_EQ(endless.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+  const CompileResult result = endless.get();
+  EXPECT_FALSE(result.ok);
+  EXPECT_THAT(result.log, HasSubstr("given up"));
+  EXPECT_TRUE(compiler_.compile(source("right")).ok);
+}
+
+TEST_F(ProcessCompilerTest, AWarningOfManyChildrenIsPassedOnOnce) {
+  const auto first = begin("slow");
+  EXPECT_TRUE(compiler_.compile(source("warn")).ok);
+  EXPECT_TRUE(compiler_.compile(source("warn")).ok);
+  first.wait();
+  EXPECT_TRUE(compiler_.compile(source("warn")).ok);
+  EXPECT_THAT(warnings_, ElementsAre("no room"));
+}
+
+TEST_F(ProcessCompilerTest, ErrorsOfTheCompilerAreThrownHere) {
+  try {
+    (void)compiler_.compile(source("throw"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::compiler);
+    EXPECT_STREQ(error.what(), "the toolkit is gone");
+  }
+  EXPECT_TRUE(compiler_.compile(source("right")).ok);
+  ProcessCompiler none(planted_command("none"), std::make_unique<testing::FakeCompiler>(), {});
+  EXPECT_THROW((void)none.compile(source("right")), Error);
+  ProcessCompiler missing({"/no/such/program"}, std::make_unique<testing::FakeCompiler>(), {});
+  EXPECT_THROW((void)missing.compile(source("right")), Error);
+}
+
+// Nobody waits for a compilation whose session is gone.
+TEST(CompilerProcess, EndsWithItsSessionWhateverItDoes) {
+  const auto start = Clock::now();
+  {
+    WorkerProcess process(planted_command());
+    const std::string frame = encode_frame(FrameType::compile, encode_message(source("endless")));
+    ASSERT_EQ(process.send(frame, {Clock::now() + std::chrono::seconds(20)}),
+              WorkerProcess::Result::ok);
+    std::this_thread::sleep_for(milliseconds(200));
+  }
+  // It would be killed after two seconds.
+  EXPECT_LT(Clock::now() - start, milliseconds(2100));
+}
+
+TEST(CompilerProcess, RefusesWhatIsNoRequest) {
+  WorkerProcess process(planted_command());
+  const WorkerProcess::Patience patience{Clock::now() + std::chrono::seconds(20)};
+  Frame answer;
+  for (const FrameType type : {FrameType::evaluate, FrameType::compile}) {
+    ASSERT_EQ(process.send(encode_frame(type, "nonsense"), patience), WorkerProcess::Result::ok);
+    ASSERT_EQ(process.receive(answer, patience), WorkerProcess::Result::ok);
+    EXPECT_EQ(answer.type, FrameType::error);
+  }
+}
+
+}  // namespace
+}  // namespace kiln
