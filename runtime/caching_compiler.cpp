@@ -44,6 +44,7 @@ struct CachingCompiler::Counters {
   // one another: the second waits for the first to store it.
   std::set<std::string> in_flight;  ///< guarded by `mutex`
   std::condition_variable landed;
+  std::atomic<int> given_up{0};  ///< how often
 };
 
 /// Keeps other threads from compiling the same while it lives.
@@ -97,10 +98,21 @@ std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& reque
 
 CompileResult CachingCompiler::compile(const CompileRequest& request) {
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
+  const int before = counters_->given_up;
   const Flight flight(*counters_, fmt::format("{}\n{}\n{}", request.source_digest, request.arch,
                                               compiler_->options_text(request)));
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
+  if (counters_->given_up != before) {
+    CompileResult result;
+    result.log = "the compilation that this one waited for was given up\n";
+    return result;
+  }
   return compile_afresh(request);
+}
+
+void CachingCompiler::give_up() {
+  ++counters_->given_up;
+  compiler_->give_up();
 }
 
 CompileResult CachingCompiler::compile_afresh(const CompileRequest& request) {

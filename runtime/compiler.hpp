@@ -83,7 +83,7 @@ class CachingCompiler : public Compiler {
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
   [[nodiscard]] std::vector<std::string> supported_archs() const override;
-  void give_up() override { compiler_->give_up(); }
+  void give_up() override;
   [[nodiscard]] std::uint64_t compiles() const;
   [[nodiscard]] std::uint64_t hits() const;
 

@@ -46,6 +46,23 @@ std::vector<std::string> FakeCompiler::supported_archs() const {
   return known_archs();
 }
 
+CompileResult PatientCompiler::compile(const CompileRequest& request) {
+  CompileResult result = FakeCompiler::compile(request);
+  if (!takes_long_(request)) return result;
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this, before = given_up_] { return given_up_ != before; });
+  result.ok = false;
+  return result;
+}
+
+void PatientCompiler::give_up() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++given_up_;
+  }
+  changed_.notify_all();
+}
+
 std::int64_t config_value(const std::string& name_expression, const std::string& name) {
   const std::string key = fmt::format(".{} = ", name);
   const std::size_t at = name_expression.find(key);

@@ -98,8 +98,13 @@ ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
       untimed_space_(untimed(space)),
       drawn_(untimed_space_, seed) {
   for (std::size_t part = 0; part < space.parts.size(); ++part) {
-    preferred_.push_back(space.parts[part].space.preferred());
     corrections_.emplace_back(timed_spaces_[part].tunables().size());
+  }
+}
+
+void ModelStrategy::time_all() {
+  for (std::size_t part = 0; part < space_.parts.size(); ++part) {
+    preferred_.push_back(space_.parts[part].space.preferred());
     time_part(part);
   }
   sort();
@@ -230,6 +235,7 @@ std::size_t ModelStrategy::add_timed(std::size_t part, std::size_t count) {
 }
 
 std::optional<Candidate> ModelStrategy::propose() {
+  if (proposals_ == 0) time_all();
   if (results_ >= kResultsEach) {
     correct();
     results_ = 0;

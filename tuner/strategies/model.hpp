@@ -28,10 +28,10 @@ namespace kiln {
 /// drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
-  /// Times the candidates: some 50,000 of each template. Throws Error(template_) if a cost is
-  /// undefined.
   ModelStrategy(const SearchSpace& space, const Problem& problem, const DeviceProfile& profile,
                 std::uint64_t seed);
+  /// The first call times the candidates, some 50,000 of each template, which can take a second:
+  /// a session has compilers busy by then. Throws Error(template_) if a cost is undefined.
   [[nodiscard]] std::optional<Candidate> propose() override;
   void observe(const Candidate& candidate, Outcome outcome, double time_ns) override;
   void abandon(const std::string& template_name) override;
@@ -48,6 +48,7 @@ class ModelStrategy : public Strategy {
     bool preferred = true;
     std::uint8_t strays = 0;  ///< tunables that do not have their default
   };
+  void time_all();
   void time_part(std::size_t part);
   void time_neighbours(std::size_t part, std::size_t first);
   [[nodiscard]] std::size_t add_timed(std::size_t part, std::size_t count);

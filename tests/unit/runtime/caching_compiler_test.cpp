@@ -68,6 +68,22 @@ TEST_F(CachingCompilerTest, ThreadsThatAskForTheSameCompileItOnce) {
   EXPECT_EQ(fake->compilations(), 2);
 }
 
+TEST_F(CachingCompilerTest, GivingUpEndsTheWaitForTheSameAsWell) {
+  const auto patient = std::make_shared<PatientCompiler>(
+      [](const CompileRequest& request) { return request.source_digest == "endless"; });
+  CachingCompiler compiler(patient, store());
+  std::vector<std::future<CompileResult>> results;
+  for (int i = 0; i < 3; ++i) {
+    results.push_back(std::async(std::launch::async,
+                                 [&compiler] { return compiler.compile(request_of("endless")); }));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));  // until all three wait
+  compiler.give_up();
+  for (auto& result : results) EXPECT_FALSE(result.get().ok);
+  EXPECT_EQ(patient->compilations(), 1);
+  EXPECT_TRUE(compiler.compile(request_of("short")).ok);
+}
+
 TEST_F(CachingCompilerTest, WhateverDecidesTheBytesIsInTheKey) {
   const auto fake = std::make_shared<FakeCompiler>();
   CachingCompiler compiler(fake, store());

@@ -197,7 +197,8 @@ TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
   const Catalog broken =
       catalog_with(other, {{"broken", {{"x", {0, 1}}}, "true", "0", "128", {"waits = k / x"}}});
   const SearchSpace space = make_search_space(broken, problem, profile.limits, {"broken"}, {});
-  EXPECT_THROW(ModelStrategy(space, problem, profile, 1), Error);
+  ModelStrategy strategy(space, problem, profile, 1);
+  EXPECT_THROW((void)strategy.propose(), Error);
 }
 
 }  // namespace

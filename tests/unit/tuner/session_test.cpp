@@ -81,6 +81,19 @@ TEST_F(SessionTest, TellsHowLongTheDeviceHadWork) {
   EXPECT_LE(progress.device_s, progress.elapsed_s);
 }
 
+TEST_F(SessionTest, WhoeverCompilesAtTheEndIsNotWaitedFor) {
+  compiler = std::make_shared<PatientCompiler>([](const CompileRequest& compile) {
+    const auto& names = compile.name_expressions;
+    return !names.empty() && config_value(names[0], "x") > 0;
+  });
+  request.budget.seconds = 0.5;
+  ScriptedEvaluator evaluator(by_config);
+  const TuneResult result = run(evaluator);
+  EXPECT_EQ(result.session.state, "budget");
+  ASSERT_TRUE(result.best);
+  EXPECT_LE(result.progress.done, 3U) << "those with x = 0; what was given up has no outcome";
+}
+
 TEST_F(SessionTest, RunsAreReproducibleWhateverTheCompilerTakes) {
   request.templates = {"toy", "toy_slow"};
   request.strategy = "random";
