@@ -17,6 +17,7 @@
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
 #include "tools/problem_flags.hpp"
+#include "tools/value_kinds.hpp"
 #include "tools/verbs.hpp"
 
 namespace kiln::tools {
@@ -312,6 +313,19 @@ int describe(Context& context, const std::string& name) {
   return kExitOk;
 }
 
+/// "--x<tab>Type of x<tab>f16 bf16 ...": a flag, its meaning without tabs, and the words for its
+/// value if some are known.
+std::string flag_line(const std::string& flag, const CLI::Option& option) {
+  std::string meaning = option.get_description();
+  std::ranges::replace(meaning, '\t', ' ');
+  std::string line = fmt::format("--{}\t{}", flag, meaning);
+  const ValueKind* const kind = find_value_kind(option.get_type_name());
+  if (kind != nullptr && !kind->words.empty()) {
+    line += fmt::format("\t{}", fmt::join(kind->words, " "));
+  }
+  return line + "\n";
+}
+
 /// For completion in shells: what a verb would declare for problems of the operation.
 int print_flags(Context& context, const std::string& name) {
   static_cast<void>(context.catalog());  // declares the operations of its folders
@@ -321,7 +335,7 @@ int print_flags(Context& context, const std::string& name) {
   flags.add_to(verb, operation_of(name), ProblemFlags::Word::none);
   for (const CLI::Option* each : verb.get_options()) {
     for (const auto& flag : each->get_lnames()) {
-      context.print(fmt::format("--{}\t{}\n", flag, each->get_description()));
+      context.print(flag_line(flag, *each));
     }
   }
   return kExitOk;
@@ -361,7 +375,8 @@ Action add_operations(CLI::App& verb, const Operation& /*operation*/) {
       verb.add_flag("--names", options->names, "Print only the names, one per line");
   verb.add_flag(
           "--flags", options->flags,
-          "Print only the flags of its problems, one per line, each with a tab and its meaning")
+          "Print only the flags of its problems, one per line: the flag, its meaning and the words "
+          "known for its value, with tabs between")
       ->needs(name)
       ->excludes(names);
   return [options](Context& context) {

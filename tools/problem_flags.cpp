@@ -12,6 +12,7 @@
 #include "tools/declared_flags.hpp"
 #include "tools/examples.hpp"
 #include "tools/typed_tools.hpp"
+#include "tools/value_kinds.hpp"
 
 namespace kiln::tools {
 
@@ -25,7 +26,7 @@ void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word)
   verb_ = &verb;
   if (word != Word::none) {
     auto* option = verb.add_option("operation", word_, "What to compute");
-    option->type_name("OPERATION");
+    option->type_name(std::string(kOperationKind));
     if (word == Word::required) option->required();
   }
   if (const TypedTools* const typed = find_typed_tools(operation.name)) {

@@ -21,8 +21,6 @@
 namespace kiln::tools {
 namespace {
 
-constexpr const char* kOperationKind = "OPERATION";
-
 using Words = std::vector<std::string>;
 
 template <class Names>
@@ -68,7 +66,7 @@ std::vector<ValueKind> make_kinds() {
       {"NAME", operations, "operation, built in or declared below the template path",
        operation_names()},
       {"NAME=V,...", free, "values of tunables", {}},
-      {kOperationKind, operations, "what to compute", operation_names(), true},
+      {std::string(kOperationKind), operations, "what to compute", operation_names(), true},
       {"SIZE", free, "bytes, with or without a unit: 512KiB, 64MiB, 2GB", {}},
       {"STRATEGY", words, "order of the search", strategy_names(), true},
       {"TEMPLATE", templates, "name of a template", {}},

@@ -13,6 +13,8 @@ class App;
 
 namespace kiln::tools {
 
+/// The kind of what names an operation whose problems follow.
+inline constexpr std::string_view kOperationKind = "OPERATION";
 /// The library that kernels are compared with.
 inline constexpr std::string_view kCublasLt = "cublaslt";
 

@@ -14,6 +14,7 @@
 #include "templates/printable.hpp"
 #include "tests/cli/sandbox.hpp"
 #include "tests/cli/user_template.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/program.hpp"
 
 namespace kiln::cli {
@@ -21,6 +22,8 @@ namespace {
 
 using testing::IsSupersetOf;
 using Names = std::set<std::string>;
+
+const std::string kOperations = KILN_SOURCE_DIR "/examples/operations";
 
 struct Shell {
   const char* name;
@@ -106,9 +109,80 @@ TEST_P(Completion, OffersTemplatesWithThoseOfAPath) {
 }
 
 TEST_P(Completion, OffersOperationsWithThoseOfAPath) {
-  const std::string path = KILN_SOURCE_DIR "/examples/operations";
-  EXPECT_EQ(offered("kiln --template-path " + path + " tune so"), Names{"softmax"});
-  EXPECT_EQ(offered("kiln --template-path " + path + " operations so"), Names{"softmax"});
+  EXPECT_EQ(offered("kiln --template-path " + kOperations + " tune so"), Names{"softmax"});
+  EXPECT_EQ(offered("kiln tune --template-path " + kOperations + " so"), Names{"softmax"});
+  EXPECT_EQ(offered("kiln --template-path=" + kOperations + " operations so"), Names{"softmax"});
+}
+
+/// The flags that `kiln VERB` has of its own, with `more`. Some shells offer a flag once only.
+Names own_flags(const std::string& verb, Names more) {
+  const auto manual = tools::Program().manual();
+  for (const auto& flag : manual.flags) more.insert(flag.name);
+  for (const auto& group : manual.find(verb)->groups) {
+    if (group.title == tools::kProblemGroup) continue;
+    for (const auto& flag : group.flags) more.insert(flag.name);
+  }
+  return more;
+}
+
+TEST_P(Completion, OffersTheFlagsOfDeclaredOperations) {
+  const std::string path = " --template-path " + kOperations;
+  const Names of_softmax{"--rows", "--cols", "--dtype", "--x", "--y", "--scale"};
+  Names behind = offered("kiln tune softmax" + path + " --");
+  behind.insert("--template-path");
+  EXPECT_EQ(behind, own_flags("tune", of_softmax));
+  EXPECT_EQ(offered("kiln" + path + " verify softmax --"), own_flags("verify", of_softmax));
+  EXPECT_EQ(
+      offered("kiln run" + path + " --seed 3 stencil2d --c"),
+      (Names{"--centre", "--cols", "--corner", "--color", "--cubin-store", "--cuda-include"}));
+  sandbox.set("KILN_TEMPLATE_PATH", kOperations);
+  EXPECT_EQ(offered("kiln show stencil2d --rows 3 --s"), Names{"--side"});
+}
+
+TEST_P(Completion, OffersTheValuesOfDeclaredFlags) {
+  const std::string line = "kiln tune softmax --template-path " + kOperations;
+  EXPECT_EQ(offered(line + " --x e"), (Names{"e4m3", "e5m2"}));
+  EXPECT_EQ(offered(line + " --rows 3 --dtype=e"), (Names{"e4m3", "e5m2"}));
+  EXPECT_EQ(offered(line + " --rows "), Names{});
+  EXPECT_EQ(offered("kiln show softmax --rows 3 --template-path " + kOperations + " so"), Names{});
+}
+
+TEST_P(Completion, OffersOnlyTheVerbsFlagsForAnUnknownOperation) {
+  EXPECT_EQ(offered("kiln tune softmax --"), own_flags("tune", {}));
+  EXPECT_EQ(offered("kiln tune softmax --template-path /none --m"), Names{"--max-candidates"});
+}
+
+TEST_P(Completion, EscapesWhatADeclarationSays) {
+  sandbox.write("odd.cu",
+                "//@ operation  odd\n"
+                "//@ purpose    Odd\n"
+                "//@ size       n 1..8   // [it's] \"a\": \\ 5%d\t$(touch run) `touch run`\n"
+                "//@ type       x f32\n"
+                "//@ type       y f32\n"
+                "//@ operand    x in: n\n"
+                "//@ operand    y out: n\n"
+                "//@ right      y exact\n"
+                "//@ ragged     n=1\n"
+                "//@ flops      n\n"
+                "//@ reference  odd_reference\n"
+                "//@   grid     1\n"
+                "//@   block    1\n"
+                "//@   args     x, y, n\n"
+                "__global__ void odd_reference(const float* x, float* y, int n) {}\n");
+  EXPECT_EQ(offered("kiln tune --template-path . odd --n"),
+            (Names{"--n", "--no-baseline", "--no-wait"}));
+  EXPECT_EQ(offered("kiln tune --template-path . odd --n "), Names{});
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "run"));
+}
+
+TEST_P(Completion, AsksKilnOnceAndOnlyForWhatIsNotBuiltIn) {
+  sandbox.write("kiln", "#!/bin/sh\necho asked >>asked\nprintf '%s\\t%s\\n' --p One --q Two\n");
+  std::filesystem::permissions(sandbox.folder() / "kiln", std::filesystem::perms::owner_all);
+  EXPECT_TRUE(offered("./kiln tune gemm --m 3 --").contains("--n"));
+  EXPECT_TRUE(offered("./kiln merge softmax --").contains("--db"));
+  EXPECT_FALSE(std::filesystem::exists(sandbox.folder() / "asked"));
+  EXPECT_TRUE(offered("./kiln tune softmax --p 3 --").contains("--q"));
+  EXPECT_EQ(sandbox.read("asked"), "asked\n");
 }
 
 TEST_P(Completion, OffersFilesAndFolders) {

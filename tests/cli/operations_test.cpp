@@ -111,6 +111,8 @@ TEST(Operations, ScriptsGetNamesAndFlags) {
   for (const char* line : {"--rows\t", "--cols\t", "--dtype\t", "--x\t", "--scale\t"}) {
     EXPECT_NE(flags.out.find(line), std::string::npos) << flags.out;
   }
+  EXPECT_NE(flags.out.find("--x\tType of x (default f32)\tf16 bf16 "), std::string::npos)
+      << flags.out;
   EXPECT_EQ(flags.out.find("--m\t"), std::string::npos) << flags.out;
   const auto of_gemm = sandbox.run({"operations", "gemm", "--flags"});
   EXPECT_EQ(of_gemm.out.find("--m\t"), 0U) << of_gemm.out;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "tools/output/wrapped.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
@@ -21,19 +22,21 @@ std::string flags_text(const std::vector<OptionText>& flags) {
 }  // namespace
 
 void add_bash_sections(Sections& sections, const Manual& manual) {
-  sections["bash-verbs"] = fmt::format("{}", fmt::join(verb_names(manual), " "));
   sections["bash-global"] = flags_text(manual.flags);
+  sections["bash-problem"] = flags_text(manual.group(kProblemGroup).flags);
 
   std::string flags;
   std::string arguments;
   for (const auto& verb : manual.verbs) {
     std::vector<OptionText> own;
     for (const auto& group : verb.groups) {
+      if (group.title == kProblemGroup) continue;
       own.insert(own.end(), group.flags.begin(), group.flags.end());
     }
-    if (!own.empty()) {
-      flags +=
-          fmt::format("    {})\n      _kiln_words=\"{}\" ;;\n", verb.verb->name, flags_text(own));
+    std::string words = flags_text(own);
+    if (verb.find_group(kProblemGroup) != nullptr) words += "\n    $_kiln_problem";
+    if (!words.empty()) {
+      flags += fmt::format("    {})\n      _kiln_words=\"{}\" ;;\n", verb.verb->name, words);
     }
     int place = 0;
     for (const auto& argument : verb.arguments) {
@@ -69,12 +72,12 @@ void add_bash_sections(Sections& sections, const Manual& manual) {
         break;
       case ValueKind::Source::templates:
         arm(kind.separator == '\0'
-                ? "_kiln_offer \"$(_kiln_names templates)\""
-                : fmt::format("_kiln_offer_list '{}' \"$(_kiln_names templates)\"",
+                ? "_kiln_offer \"$(_kiln_ask templates --names)\""
+                : fmt::format("_kiln_offer_list '{}' \"$(_kiln_ask templates --names)\"",
                               kind.separator));
         break;
       case ValueKind::Source::operations:
-        arm("_kiln_offer \"$(_kiln_names operations)\"");
+        arm("_kiln_offer \"$(_kiln_ask operations --names)\"");
         break;
       case ValueKind::Source::free:
         break;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
@@ -30,10 +31,10 @@ std::string offer(const ValueKind& kind) {
       return "-x -a '(__fish_complete_directories)'";
     case ValueKind::Source::templates:
       return kind.separator == '\0'
-                 ? "-x -a '(__kiln_names templates)'"
+                 ? "-x -a '(__kiln_ask templates --names)'"
                  : fmt::format("-x -a '(__kiln_template_list {})'", kind.separator);
     case ValueKind::Source::operations:
-      return "-x -a '(__kiln_names operations)'";
+      return "-x -a '(__kiln_ask operations --names)'";
     case ValueKind::Source::free:
       break;
   }
@@ -55,18 +56,21 @@ std::string flag_lines(const std::vector<OptionText>& flags, const std::string& 
 }  // namespace
 
 void add_fish_sections(Sections& sections, const Manual& manual) {
-  sections["fish-verbs"] = fmt::format("{}", fmt::join(verb_names(manual), " "));
   std::vector<std::string> with_values;
   for (const auto& [value, flags] : flags_by_value(manual)) {
     with_values.insert(with_values.end(), flags.begin(), flags.end());
   }
   sections["fish-flags-with-values"] = fmt::format("{}", fmt::join(with_values, " "));
+  std::vector<std::string_view> of_operations;
   std::string text = flag_lines(manual.flags, "");
   for (const auto& verb : manual.verbs) {
     text += fmt::format("\ncomplete -c kiln -n '__kiln_no_verb' -a {} -d {}\n", verb.verb->name,
                         fish_quoted(verb.verb->purpose));
-    const std::string condition = fmt::format(" -n '__kiln_is {}'", verb.verb->name);
-    for (const auto& group : verb.groups) text += flag_lines(group.flags, condition);
+    if (takes_operation(verb)) of_operations.push_back(verb.verb->name);
+    for (const auto& group : verb.groups) {
+      const char* const test = group.title == kProblemGroup ? "__kiln_is_built_in" : "__kiln_is";
+      text += flag_lines(group.flags, fmt::format(" -n '{} {}'", test, verb.verb->name));
+    }
     int place = 0;
     for (const auto& argument : verb.arguments) {
       ++place;
@@ -78,6 +82,7 @@ void add_fish_sections(Sections& sections, const Manual& manual) {
                           values.substr(values.find(' ') + 1));
     }
   }
+  sections["fish-verbs-of-operations"] = fmt::format("{}", fmt::join(of_operations, " "));
   sections["fish-completions"] = without_last_break(text);
 }
 

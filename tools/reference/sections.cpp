@@ -8,7 +8,9 @@
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
+#include "tools/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
+#include "tools/reference/shell_words.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -47,7 +49,10 @@ bool is_name(std::string_view text) {
 }  // namespace
 
 Sections sections_of(const Manual& manual) {
-  Sections sections{{"version", KILN_VERSION_STRING}};
+  Sections sections{{"version", KILN_VERSION_STRING},
+                    {"verb-names", fmt::format("{}", fmt::join(verb_names(manual), " "))},
+                    {"built-in-operations",
+                     fmt::format("{}", fmt::join(find_value_kind(kOperationKind)->words, " "))}};
   add_man_sections(sections, manual);
   add_bash_sections(sections, manual);
   add_zsh_sections(sections, manual);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kiln/error.hpp"
 
 namespace kiln::tools {
@@ -17,6 +19,11 @@ std::vector<std::string> verb_names(const Manual& manual) {
   std::vector<std::string> names;
   for (const auto& verb : manual.verbs) names.emplace_back(verb.verb->name);
   return names;
+}
+
+bool takes_operation(const VerbText& verb) {
+  return std::ranges::any_of(
+      verb.arguments, [](const OptionText& argument) { return argument.value == kOperationKind; });
 }
 
 FlagsByValue flags_by_value(const Manual& manual) {

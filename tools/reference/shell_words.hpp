@@ -21,6 +21,9 @@ using FlagsByValue = std::map<std::string, std::set<std::string>>;
 /// Error(internal) for one that takes different kinds after different verbs.
 [[nodiscard]] FlagsByValue flags_by_value(const Manual& manual);
 
+/// Whether the verb takes the name of an operation, which decides what flags its problem has.
+[[nodiscard]] bool takes_operation(const VerbText& verb);
+
 /// What a shell shows beside a flag: its text up to the first semicolon or parenthesis.
 [[nodiscard]] std::string brief(std::string_view text);
 /// `text` in single quotes for bash and zsh.

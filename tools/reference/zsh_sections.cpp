@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "tools/problem_flags.hpp"
 #include "tools/reference/reference.hpp"
 #include "tools/reference/shell_words.hpp"
 
@@ -86,11 +87,21 @@ void add_zsh_sections(Sections& sections, const Manual& manual) {
     verbs += fmt::format("      {}\n",
                          single_quoted(fmt::format("{}:{}", verb.verb->name, verb.verb->purpose)));
     cases += fmt::format("    {})\n      specs=(\n", verb.verb->name);
-    for (const auto& group : verb.groups) cases += specs(group.flags);
-    cases += argument_specs(verb) + "      ) ;;\n";
+    for (const auto& group : verb.groups) {
+      if (group.title != kProblemGroup) cases += specs(group.flags);
+    }
+    cases += "      )\n      rest=(\n" + argument_specs(verb);
+    if (takes_operation(verb)) {
+      // Flags behind the operation are left to it.
+      cases += "      '*:: :->problem'\n      )\n      stop=(-A '-*'\n";
+    }
+    cases += "      )\n";
+    if (verb.find_group(kProblemGroup) == nullptr) cases += "      problem=()\n";
+    cases += "      ;;\n";
   }
   sections["zsh-verbs"] = without_last_break(verbs);
   sections["zsh-cases"] = without_last_break(cases);
+  sections["zsh-problem"] = without_last_break(specs(manual.group(kProblemGroup).flags));
   sections["zsh-global"] = without_last_break(specs(manual.flags));
 }
 
