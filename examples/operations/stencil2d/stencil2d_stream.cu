@@ -31,18 +31,7 @@
 /// below the walk are read by two threads: 2 of walk_rows + 2.
 
 #include "common/element.cuh"
-
-template <class T, int kCount>
-struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Vector {
-  T of[kCount];
-};
-
-/// Whether every row starts where a vector may.
-template <int kCount, class T>
-__device__ bool rows_hold_vectors(const T* matrix, int cols) {
-  return cols % kCount == 0 &&
-         reinterpret_cast<unsigned long long>(matrix) % alignof(Vector<T, kCount>) == 0;
-}
+#include "row_vector.cuh"
 
 /// The numbers of a row that a thread has loaded: its vector, and of the first and the last lane
 /// the number beside the warp's.
@@ -130,7 +119,7 @@ __device__ void store_results(Y* row, long long col, int cols,
   Vector<Y, vector_elements> stored;
   kiln::from_accumulators<vector_elements>(results, stored.of);
   if constexpr (kWhole) {
-    if (col < cols) *reinterpret_cast<Vector<Y, vector_elements>*>(row + col) = stored;
+    if (col < cols) store_whole(reinterpret_cast<Vector<Y, vector_elements>*>(row + col), stored);
   } else {
 #pragma unroll
     for (int j = 0; j < vector_elements; ++j) {

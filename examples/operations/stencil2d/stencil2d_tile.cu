@@ -43,18 +43,7 @@
 /// element by element.
 
 #include "common/element.cuh"
-
-template <class T, int kCount>
-struct alignas(sizeof(T) * kCount < 16 ? sizeof(T) * kCount : 16) Vector {
-  T of[kCount];
-};
-
-/// Whether every row starts where a vector may.
-template <int kCount, class T>
-__device__ bool rows_hold_vectors(const T* matrix, int cols) {
-  return cols % kCount == 0 &&
-         reinterpret_cast<unsigned long long>(matrix) % alignof(Vector<T, kCount>) == 0;
-}
+#include "row_vector.cuh"
 
 constexpr int kFirst = 4;  // place of the tile's first column in a shared row: on 16 bytes
 constexpr int kRows = tile_rows + 2;
@@ -108,23 +97,6 @@ __device__ void load_sides(float* tile, const X* __restrict__ x, int rows, int c
     const bool inside = from_row >= 0 && from_row < rows && from_col >= 0 && from_col < cols;
     tile[in_row * tile_pitch + (at % 2 == 0 ? kFirst - 1 : kFirst + tile_cols)] =
         inside ? kiln::to_accumulator<float>(x[from_row * cols + from_col]) : 0.0f;
-  }
-}
-
-/// Stores a vector by one instruction. The compiler may make several of an assignment, which __stcs
-/// rules out; it also tells the cache that nobody will read the vector soon.
-template <class V>
-__device__ void store_whole(V* to, const V& vector) {
-  if constexpr (sizeof(V) == 16) {
-    uint4 words;
-    memcpy(&words, &vector, sizeof(words));
-    __stcs(reinterpret_cast<uint4*>(to), words);
-  } else if constexpr (sizeof(V) == 8) {
-    uint2 words;
-    memcpy(&words, &vector, sizeof(words));
-    __stcs(reinterpret_cast<uint2*>(to), words);
-  } else {
-    *to = vector;
   }
 }
 
