@@ -186,7 +186,7 @@ std::string parse_independent(const FrontMatterLine& line, const Operation& oper
     }
     if (operand.role != OperandRole::in && operand.extents.front().text() != size) {
       line.fail(0, fmt::format("{} is written and does not have {} as its first extent, so no part "
-                               "of it is the result of some {} alone",
+                               "of it is the result of some {} only",
                                operand.name, size, size));
     }
   }

@@ -75,6 +75,11 @@ TEST(TuneInterrupt, CtrlCEndsTheSessionCleanlyAndKeepsWhatWasFound) {
       {"--m", "512", "--n", "512", "--k", "512", "--compile-only", "--arch", "sm_90a"});
 }
 
+TEST(TuneInterrupt, CtrlCEndsOneWhoseCompilersAreProcesses) {
+  interrupt_tuning({"--m", "512", "--n", "512", "--k", "512", "--compile-only", "--arch", "sm_90a",
+                    "--compile-threads", "4"});
+}
+
 TEST(TuneInterrupt, CtrlCEndsASessionOnTheEmulatedGpuToo) {
   interrupt_tuning({"--m", "96", "--n", "96", "--k", "64", "--device", "emulated:h200"});
 }

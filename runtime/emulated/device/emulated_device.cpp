@@ -308,7 +308,8 @@ std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& reques
   const TensorMapPlans& maps = request.geometry.maps;
   const std::size_t behind =
       maps.count > 0 ? request.argument_bytes : parameters.size() - value_bytes(request);
-  std::memcpy(parameters.data(), request.arguments, behind);
+  // Without any, their address may be null, which memcpy() must not get.
+  std::copy_n(static_cast<const std::byte*>(request.arguments), behind, parameters.begin());
   std::memcpy(parameters.data() + behind, request.geometry.values.items.data(),
               value_bytes(request));
   for (std::size_t i = 0; i < maps.count; ++i) {
