@@ -61,17 +61,24 @@ const Catalog& Context::catalog() {
   return *catalog_;
 }
 
+std::vector<std::string> Context::child_command(std::vector<std::string> words) {
+  words.insert(words.begin(), std::filesystem::read_symlink("/proc/self/exe").string());
+  return words;
+}
+
 /// Two threads get in each other's way less than starting processes costs.
-std::unique_ptr<Compiler> Context::new_compiler(int threads) {
+std::unique_ptr<Compiler> Context::new_compiler(int threads) const {
   constexpr int kFewThreads = 2;
+  const bool compiles_here = threads <= kFewThreads;
   const auto warn_user = [this](const std::string& text) { warn(text); };
   const std::string include = cuda_include().value;
-  auto here = make_nvrtc_compiler(include, SystemHeaders::precompile, warn_user);
-  if (threads <= kFewThreads) return here;
-  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe").string(),
-                                   "compiler"};
-  if (!include.empty()) command.insert(command.end(), {"--cuda-include", include});
-  return std::make_unique<ProcessCompiler>(std::move(command), std::move(here), warn_user);
+  auto here = make_nvrtc_compiler(
+      include, compiles_here ? SystemHeaders::precompile : SystemHeaders::parse, warn_user);
+  if (compiles_here) return here;
+  std::vector<std::string> words{"compiler"};
+  if (!include.empty()) words.insert(words.end(), {"--cuda-include", include});
+  return std::make_unique<ProcessCompiler>(child_command(std::move(words)), std::move(here),
+                                           warn_user);
 }
 
 std::shared_ptr<CachingCompiler> Context::compiler(int threads) {

@@ -49,6 +49,8 @@ class Context {
   /// NVRTC behind the cubin store. `threads` will compile at the same time: where it pays, in
   /// processes of their own. Only the first call decides.
   [[nodiscard]] std::shared_ptr<CachingCompiler> compiler(int threads = 1);
+  /// What starts this program with a hidden verb, as a child.
+  [[nodiscard]] static std::vector<std::string> child_command(std::vector<std::string> words);
   /// The user's database, made when there is none.
   [[nodiscard]] TuningStore open_for_writing() const;
   /// The user's database, or nothing (and a note) when there is none yet.
@@ -78,7 +80,7 @@ class Context {
  private:
   bool printed_ = false;
   std::optional<Catalog> catalog_;
-  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads);
+  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads) const;
   std::shared_ptr<CachingCompiler> compiler_;
 };
 

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
@@ -24,8 +23,7 @@ constexpr double kComparisonTimeoutSeconds = 60.0;
 std::unique_ptr<Evaluator> open_evaluator(Context& context, bool in_process) {
   const auto device = context.device().value;
   if (in_process) return make_local_evaluator(open_device(device));
-  const auto program = std::filesystem::read_symlink("/proc/self/exe").string();
-  return make_worker_evaluator({program, "worker", "--device", device});
+  return make_worker_evaluator(Context::child_command({"worker", "--device", device}));
 }
 
 bool is_timed(const ComparisonRow& row) {

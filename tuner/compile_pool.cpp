@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-/// Sixteen compile more than an H200 measures.
+/// Twice as many as keep an H200 busy; each may take 120 MB of memory.
 constexpr int kMostByDefault = 32;
 
 }  // namespace

@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-/// How many threads compile if `requested` do: 0 is one for each core, though no more than keep any
-/// device busy.
+/// How many threads compile where `requested` are asked for: 0 is one for each core, but not more
+/// than 32.
 [[nodiscard]] int compile_threads(int requested);
 
 /// Threads that prepare candidates ahead of the device. Results come out in the order of

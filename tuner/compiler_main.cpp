@@ -10,7 +10,7 @@
 
 #include <cerrno>
 #include <chrono>
-#include <exception>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -21,6 +21,8 @@
 namespace kiln {
 namespace {
 
+/// An exit code beside WorkerConnection's.
+constexpr int kNoCompiler = 2;
 /// So much lower is the priority of compilers: the session and what measures come first.
 constexpr int kNicer = 5;
 /// How long a compiler that is idle takes to end by itself.
@@ -37,16 +39,15 @@ void end_with_the_session(int in_fd) {
   }).detach();
 }
 
-/// Answers one request. False when the answer could not be sent.
+/// False when the answer could not be sent.
 bool serve(const Frame& frame, Compiler& compiler, std::vector<std::string>& warnings,
            WorkerConnection& connection) {
   const auto request = frame.type == FrameType::compile
                            ? decode_message<CompileRequest>(frame.payload)
                            : std::nullopt;
   if (!request) {
-    return connection.send(FrameType::error, ErrorMessage{ErrorKind::internal,
-                                                          "the compiler's process got a "
-                                                          "malformed request"});
+    return connection.send_error(ErrorKind::internal,
+                                 "the compiler's process got a malformed request");
   }
   CompileReply reply;
   reply.result = compiler.compile(*request);
@@ -64,19 +65,17 @@ int compiler_main(int in_fd, int out_fd,
   WorkerConnection connection(in_fd, out_fd);
   std::vector<std::string> warnings;
   std::unique_ptr<Compiler> compiler;
-  while (const auto frame = connection.receive()) {
-    bool sent = false;
-    try {
-      if (!compiler) {
-        compiler = make([&](const std::string& warning) { warnings.push_back(warning); });
-      }
-      sent = serve(*frame, *compiler, warnings, connection);
-    } catch (const Error& error) {
-      sent = connection.send(FrameType::error, ErrorMessage{error.kind(), error.what()});
-    } catch (const std::exception& error) {
-      sent = connection.send(FrameType::error, ErrorMessage{ErrorKind::internal, error.what()});
-    }
-    if (!sent) break;
+  try {
+    compiler = make([&](const std::string& warning) { warnings.push_back(warning); });
+  } catch (const Error& error) {
+    if (connection.send_error(error.kind(), error.what())) return kNoCompiler;
+    return WorkerConnection::kFinished;
+  }
+  if (!connection.send(FrameType::greeting, CompilerGreeting{compiler->identity()})) {
+    return WorkerConnection::kFinished;
+  }
+  while (connection.serve_next(
+      [&](const Frame& frame) { return serve(frame, *compiler, warnings, connection); })) {
   }
   return connection.exit_code();
 }

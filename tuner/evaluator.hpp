@@ -132,7 +132,8 @@ class Evaluator {
   [[nodiscard]] virtual bool make_ready(const GiveUp& give_up) = 0;
   /// These get ready by themselves. Nothing if `give_up` returned true first: then a worker is
   /// killed and the candidate has no outcome. What runs in this process cannot be aborted.
-  /// `meanwhile` is called once: while a worker runs the candidate, or else before it runs.
+  /// `meanwhile` is called once while a worker runs the candidate, or before it runs in this
+  /// process; not if there is no worker to run it. It must not throw.
   [[nodiscard]] virtual std::optional<Evaluation> evaluate(const EvaluationJob& job,
                                                            const GiveUp& give_up,
                                                            const Meanwhile& meanwhile) = 0;

@@ -106,6 +106,7 @@ KILN_WIRE_FIELDS(DeviceLimits, arch, sm, sm_count, l2_bytes, smem_static, smem_o
 KILN_WIRE_FIELDS(DeviceClass, name, arch, sm_count, l2_bytes, mig_profile)
 KILN_WIRE_FIELDS(DeviceInfo, spec, limits, device_class, driver, uuid, total_memory_bytes, code,
                  provenance, most_products)
+KILN_WIRE_FIELDS(CompilerGreeting, identity)
 KILN_WIRE_FIELDS(CompileRequest, source, source_name, source_digest, name_expressions, plain_names,
                  arch, line_info, code)
 KILN_WIRE_FIELDS(KernelResources, registers, spill_store_bytes, spill_load_bytes, stack_bytes,
@@ -133,12 +134,19 @@ std::optional<Message> decode_message(std::string_view payload) {
   return message;
 }
 
+void throw_as_told(std::string_view payload) {
+  const auto error = decode_message<ErrorMessage>(payload);
+  if (!error) throw Error(ErrorKind::internal, "a worker process sent a malformed error");
+  throw Error(error->kind, error->text);
+}
+
 template std::string encode_message(const DeviceInfo&);
 template std::string encode_message(const EvaluationSetup&);
 template std::string encode_message(const EvaluationJob&);
 template std::string encode_message(const ComparisonRequest&);
 template std::string encode_message(const EvaluationReply&);
 template std::string encode_message(const ComparisonReply&);
+template std::string encode_message(const CompilerGreeting&);
 template std::string encode_message(const CompileRequest&);
 template std::string encode_message(const CompileReply&);
 template std::string encode_message(const ErrorMessage&);
@@ -148,6 +156,7 @@ template std::optional<EvaluationJob> decode_message(std::string_view);
 template std::optional<ComparisonRequest> decode_message(std::string_view);
 template std::optional<EvaluationReply> decode_message(std::string_view);
 template std::optional<ComparisonReply> decode_message(std::string_view);
+template std::optional<CompilerGreeting> decode_message(std::string_view);
 template std::optional<CompileRequest> decode_message(std::string_view);
 template std::optional<CompileReply> decode_message(std::string_view);
 template std::optional<ErrorMessage> decode_message(std::string_view);

@@ -19,6 +19,9 @@ struct ErrorMessage {
   std::string text;
 };
 
+/// Throws the error of a frame of that type.
+[[noreturn]] void throw_as_told(std::string_view payload);
+
 /// Answers say whether the device is lost; the worker ends after such an answer.
 struct EvaluationReply {
   Evaluation evaluation;
@@ -29,6 +32,11 @@ struct ComparisonReply {
   bool device_lost = false;
 };
 
+/// A compiler's process has an identity of its own: the toolkit may have been replaced.
+struct CompilerGreeting {
+  std::string identity;
+};
+
 /// With what the compiler had to warn of meanwhile.
 struct CompileReply {
   CompileResult result;
@@ -36,7 +44,7 @@ struct CompileReply {
 };
 
 /// Payloads of frames: DeviceInfo, EvaluationSetup, EvaluationJob, ComparisonRequest,
-/// EvaluationReply, ComparisonReply, CompileRequest, CompileReply, ErrorMessage.
+/// EvaluationReply, ComparisonReply, CompilerGreeting, CompileRequest, CompileReply, ErrorMessage.
 template <class Message>
 [[nodiscard]] std::string encode_message(const Message& message);
 /// Nothing if the bytes are not such a message.

@@ -15,10 +15,22 @@
 namespace kiln {
 namespace {
 
+using Result = WorkerProcess::Result;
+
 CompileResult failed(std::string log) {
   CompileResult result;
   result.log = std::move(log);
   return result;
+}
+
+template <class Message>
+Message decoded(const Frame& frame, FrameType wanted) {
+  if (frame.type == FrameType::error) throw_as_told(frame.payload);
+  auto message = frame.type == wanted ? decode_message<Message>(frame.payload) : std::nullopt;
+  if (!message) {
+    throw Error(ErrorKind::internal, "a compiler's process sent a malformed answer");
+  }
+  return std::move(*message);
 }
 
 }  // namespace
@@ -28,8 +40,9 @@ ProcessCompiler::ProcessCompiler(std::vector<std::string> command, std::unique_p
     : command_(std::move(command)), here_(std::move(here)), warn_(std::move(warn)) {}
 
 ProcessCompiler::~ProcessCompiler() {
+  for (const Child& child : idle_) child->hang_up();
   idle_.clear();
-  if (!killed_any_) return;
+  if (!ended_any_) return;
   try {
     PrivateFolder::sweep(temporary_files_path());
   } catch (const Error&) {
@@ -44,27 +57,28 @@ CompileResult ProcessCompiler::compile(const CompileRequest& request) {
       WorkerProcess::Clock::time_point::max(),
       [this, before = given_up_.load()] { return given_up_ != before; }};
   for (const bool last : {false, true}) {
-    Child child = take_child();
+    Child child = last ? nullptr : idle_child();
+    if (!child && !starts_none_) child = new_child(patience);
+    if (!child && patience.give_up()) return failed("the compilation was given up\n");
+    if (!child) return here_->compile(request);
     Frame answer;
-    auto result = child->send(frame, patience);
-    if (result == WorkerProcess::Result::ok) result = child->receive(answer, patience);
-    std::optional<CompileReply> reply;
-    if (result == WorkerProcess::Result::ok) {
-      if (answer.type == FrameType::error) {
-        const auto error = decode_message<ErrorMessage>(answer.payload);
-        if (error) throw Error(error->kind, error->text);
-      }
-      if (answer.type == FrameType::compiled) reply = decode_message<CompileReply>(answer.payload);
-    }
-    if (reply) {
+    Result result = child->send(frame, patience);
+    if (result == Result::ok) result = child->receive(answer, patience);
+    if (result == Result::ok) {
       put_back(std::move(child));
-      pass_on(reply->warnings);
-      return std::move(reply->result);
+      auto reply = decoded<CompileReply>(answer, FrameType::compiled);
+      for (const std::string& warning : reply.warnings) warn_once(warning);
+      return std::move(reply.result);
     }
-    const WorkerProcess::Ending ending = child->end();
-    killed_any_ = true;
-    if (result == WorkerProcess::Result::given_up) return failed("the compilation was given up\n");
-    // It may not have been this kernel's doing: a system that is short of memory kills processes.
+    const WorkerProcess::Ending ending = end(std::move(child));
+    if (result == Result::given_up) return failed("the compilation was given up\n");
+    if (last && ending.from_outside) {
+      throw Error(ErrorKind::compiler,
+                  fmt::format("a compiler's process {}, like the one before it. If memory was "
+                              "short, `dmesg` says so: fewer compile at a time with "
+                              "--compile-threads",
+                              ending.text));
+    }
     if (last) return failed(fmt::format("twice, the compiler's process {}\n", ending.text));
   }
   return {};
@@ -83,16 +97,36 @@ std::vector<std::string> ProcessCompiler::supported_archs() const {
 }
 
 /// The one that compiled last has most in its caches.
-ProcessCompiler::Child ProcessCompiler::take_child() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!idle_.empty()) {
-      Child child = std::move(idle_.back());
-      idle_.pop_back();
-      return child;
+ProcessCompiler::Child ProcessCompiler::idle_child() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  Child child = std::move(idle_.back());
+  idle_.pop_back();
+  return child;
+}
+
+/// Nothing if it cannot be started, or is not what this process would be.
+ProcessCompiler::Child ProcessCompiler::new_child(const WorkerProcess::Patience& patience) {
+  std::string why;
+  try {
+    auto child = std::make_unique<WorkerProcess>(command_);
+    Frame frame;
+    const Result result = child->receive(frame, patience);
+    if (result == Result::ok) {
+      const auto greeting = decoded<CompilerGreeting>(frame, FrameType::greeting);
+      if (greeting.identity == identity()) return child;
+      why = fmt::format("it has {}, not {}", greeting.identity, identity());
+    } else {
+      why = "it " + end(std::move(child)).text;
     }
+    if (result == Result::given_up) return nullptr;
+  } catch (const Error& error) {
+    why = error.what();
   }
-  return std::make_unique<WorkerProcess>(command_);
+  starts_none_ = true;
+  warn_once(fmt::format(
+      "no process can be started to compile in, so threads wait for each other: {}", why));
+  return nullptr;
 }
 
 void ProcessCompiler::put_back(Child child) {
@@ -100,14 +134,17 @@ void ProcessCompiler::put_back(Child child) {
   idle_.push_back(std::move(child));
 }
 
-void ProcessCompiler::pass_on(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!warned_.insert(warning).second) continue;
-    }
-    if (warn_) warn_(warning);
+WorkerProcess::Ending ProcessCompiler::end(Child child) {
+  ended_any_ = true;
+  return child->end();
+}
+
+void ProcessCompiler::warn_once(const std::string& warning) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!warned_.insert(warning).second) return;
   }
+  if (warn_) warn_(warning);
 }
 
 }  // namespace kiln

@@ -5,11 +5,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <future>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "kiln/error.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_finalists.hpp"
 #include "tuner/session_ledger.hpp"
@@ -38,8 +40,6 @@ class DeviceSession {
         compiler_(compiler),
         evaluator_(evaluator),
         clock_(request_.budget, finalists_share_s(request_.budget, request_.policy.finalists)),
-        setup_(std::async(std::launch::async,
-                          [this] { return make_setup(request_, compiler_, evaluator_.info()); })),
         space_(make_search_space(context.catalog, context.problem, context.limits,
                                  request_.templates, request_.choices)),
         strategy_(make_strategy(request_.strategy, {space_, context.problem, context.limits,
@@ -52,6 +52,11 @@ class DeviceSession {
         variants_(context, space_, cases_),
         search_(context, clock_, ledger_, proposals_,
                 [this](const Proposal& proposal) { return prepare(proposal); }) {}
+
+  /// Nobody waits for what is being compiled for nothing, not for an error to be told either.
+  ~DeviceSession() { compiler_.give_up(); }
+  DeviceSession(const DeviceSession&) = delete;
+  DeviceSession& operator=(const DeviceSession&) = delete;
 
   [[nodiscard]] TuneResult run();
 
@@ -71,7 +76,6 @@ class DeviceSession {
   Compiler& compiler_;
   Evaluator& evaluator_;
   BudgetClock clock_;
-  std::future<EvaluationSetup> setup_;  ///< compiled while the strategy looks over its space
   SearchSpace space_;
   std::unique_ptr<Strategy> strategy_;
   ProposalQueue proposals_;
@@ -81,25 +85,31 @@ class DeviceSession {
   LaunchVariants variants_;
   std::set<std::string> given_up_;
   std::uint64_t elsewhere_ = 0;  ///< candidates measured by another session
+  std::exception_ptr failed_;    ///< what went wrong while a candidate ran
   CandidateSearch search_;       ///< last: its threads use what is above
 };
 
 TuneResult DeviceSession::run() {
   take_over();
   ledger_.enter("preparing");
-  // Candidates compile while the evaluator computes its data.
+  // Compilers are busy with this, and then with candidates, while the strategy times its space.
+  std::future<EvaluationSetup> setup;
+  if (ledger_.progress().known < space_.count()) {
+    setup = std::async(std::launch::async,
+                       [&] { return make_setup(request_, compiler_, evaluator_.info()); });
+  }
   search_.fill();
   std::string state = "complete";
   if (search_.has_work()) {
-    evaluator_.set_up(setup_.get());
+    evaluator_.set_up(setup.get());
     if (make_ready()) ledger_.enter("searching");
-    CandidateSearch::Meanwhile meanwhile;
-    if (fills_waits()) meanwhile = [this] { return decide_variant(); };
+    CandidateSearch::WhileWaiting while_waiting;
+    if (fills_waits()) while_waiting = [this] { return decide_variant(); };
     state = search_.run(
         [this](const Proposal& proposal, const PreparedCandidate& prepared) {
           return decide(proposal, prepared);
         },
-        meanwhile);
+        while_waiting);
     compiler_.give_up();
   }
   if (elsewhere_ > 0) {
@@ -180,6 +190,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
     variants_.keep(prepared, ledger_);
   }
   give_up_hopeless();
+  if (failed_) std::rethrow_exception(failed_);
   return true;
 }
 
@@ -220,7 +231,13 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
   auto evaluation = ledger_.occupy_device([&] {
-    return evaluator_.evaluate(job, StopGrace(context_.stop), [this] { search_.fill(); });
+    return evaluator_.evaluate(job, StopGrace(context_.stop), [this] {
+      try {
+        search_.fill();
+      } catch (const Error&) {
+        failed_ = std::current_exception();  // once the candidate has its outcome
+      }
+    });
   });
   if (!evaluation) {
     context_.store.withdraw_attempt(trial.key, context_.session_id);

@@ -117,18 +117,19 @@ void CandidateSearch::fill() {
   }
 }
 
-std::string CandidateSearch::run(const Consume& consume, const Meanwhile& meanwhile) {
-  const std::string state = consume_all(consume, meanwhile);
+std::string CandidateSearch::run(const Consume& consume, const WhileWaiting& while_waiting) {
+  const std::string state = consume_all(consume, while_waiting);
   // What is still in the pool would only take CPU time from the phases to come.
   pool_.close();
   return state;
 }
 
-std::string CandidateSearch::consume_all(const Consume& consume, const Meanwhile& meanwhile) {
+std::string CandidateSearch::consume_all(const Consume& consume,
+                                         const WhileWaiting& while_waiting) {
   while (true) {
     fill();
     if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";
-    while (!wait_for_result(meanwhile)) {
+    while (!wait_for_result(while_waiting)) {
       if (must_end()) return end_state();
     }
     if (must_end()) return end_state();
@@ -149,9 +150,9 @@ void CandidateSearch::abandon(const std::string& template_name) {
 }
 
 /// Waits a moment for the pool, or does something else; keeps the observer informed.
-bool CandidateSearch::wait_for_result(const Meanwhile& meanwhile) {
+bool CandidateSearch::wait_for_result(const WhileWaiting& while_waiting) {
   if (pool_.wait_for_next(std::chrono::milliseconds{0})) return true;
-  if (meanwhile && meanwhile()) return false;
+  if (while_waiting && while_waiting()) return false;
   if (pool_.wait_for_next(kWaitSlice)) return true;
   const double silent_s = clock_.elapsed_s() - ledger_.progress().elapsed_s;
   if (silent_s >= kReportEverySeconds) ledger_.report();

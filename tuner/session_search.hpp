@@ -59,7 +59,7 @@ class CandidateSearch {
   /// Decides the candidate and records its outcome; false if the session's end came first.
   using Consume = std::function<bool(const Proposal&, const PreparedCandidate&)>;
   /// Decides a candidate that needs no compiler; false if there is none. Empty: there never is.
-  using Meanwhile = std::function<bool()>;
+  using WhileWaiting = std::function<bool()>;
 
   CandidateSearch(const SessionContext& context, const BudgetClock& clock, SessionLedger& ledger,
                   ProposalQueue& proposals, Prepare prepare);
@@ -70,14 +70,14 @@ class CandidateSearch {
   /// Whether fill() found anything to do.
   [[nodiscard]] bool has_work() const { return pool_.pending() > 0; }
   /// Returns how the session ended: "complete" (nothing is left), "budget" or "interrupted". Once.
-  /// `meanwhile` is called as long as the compilers have nothing ready.
-  [[nodiscard]] std::string run(const Consume& consume, const Meanwhile& meanwhile = {});
+  /// `while_waiting` is called as long as the compilers have nothing ready.
+  [[nodiscard]] std::string run(const Consume& consume, const WhileWaiting& while_waiting = {});
   /// Candidates of that template are dropped from now on, in the pool as well.
   void abandon(const std::string& template_name);
 
  private:
-  [[nodiscard]] std::string consume_all(const Consume& consume, const Meanwhile& meanwhile);
-  [[nodiscard]] bool wait_for_result(const Meanwhile& meanwhile);
+  [[nodiscard]] std::string consume_all(const Consume& consume, const WhileWaiting& while_waiting);
+  [[nodiscard]] bool wait_for_result(const WhileWaiting& while_waiting);
   [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
   [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
 

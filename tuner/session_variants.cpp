@@ -48,19 +48,19 @@ void LaunchVariants::keep(const PreparedCandidate& prepared, const SessionLedger
   std::erase_if(known_, [&](const auto& known) { return !of_best.contains(known.first); });
 }
 
-/// Those `steps_` or fewer from the candidate, the most promising first.
-std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
-                                                const std::string& code) const {
+/// Those so many steps or fewer from the candidate.
+std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate, int steps) const {
   const SearchSpace::Part* const part = space_.find(candidate.template_name);
   if (part == nullptr) return {};
   const auto expected_ns = [&](const Config& config) {
     return static_time_ns(*part->kernel_template, config, context_.problem, profile_).value_or(0.0);
   };
+  const std::string code = code_of(candidate);
   const double most_ns = kMostSlower * expected_ns(candidate.config);
   std::set<Config> reached{candidate.config};
   std::vector<Config> last{candidate.config};
   std::vector<std::pair<double, Config>> found;
-  for (int step = 0; step < steps_; ++step) {
+  for (int step = 0; step < steps; ++step) {
     std::vector<Config> next;
     for (const Config& from : last) {
       for (Config& config : part->space.neighbours(from)) {
@@ -76,37 +76,37 @@ std::vector<Config> LaunchVariants::launches_of(const Candidate& candidate,
   }
   std::ranges::stable_sort(found, {}, &std::pair<double, Config>::first);
   std::vector<Config> configs;
-  for (auto& [time_ns, config] : found) configs.push_back(std::move(config));
+  for (auto at = found.rbegin(); at != found.rend(); ++at) configs.push_back(std::move(at->second));
   return configs;
+}
+
+std::optional<Config> LaunchVariants::take_launch(const Candidate& candidate, int steps,
+                                                  ProposalQueue& proposals) {
+  Launches& launches = launches_[candidate];
+  if (launches.steps < steps) launches = {steps, launches_of(candidate, steps)};
+  while (!launches.left.empty()) {
+    Config config = std::move(launches.left.back());
+    launches.left.pop_back();
+    if (proposals.take({candidate.template_name, config})) return config;
+  }
+  return std::nullopt;
 }
 
 std::optional<PreparedCandidate> LaunchVariants::next(const SessionLedger& ledger,
                                                       ProposalQueue& proposals) {
-  auto found = next_within_steps(ledger, proposals);
-  if (!found && steps_ < kMostSteps) {
-    ++steps_;
-    varied_.clear();
-    found = next_within_steps(ledger, proposals);
-  }
-  return found;
-}
-
-std::optional<PreparedCandidate> LaunchVariants::next_within_steps(const SessionLedger& ledger,
-                                                                   ProposalQueue& proposals) {
-  for (const Trial& leader : ledger.leaders(kVaried)) {
-    if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
-    const Candidate candidate = candidate_of_trial(leader);
-    if (varied_.contains(candidate)) continue;
-    const std::string code = code_of(candidate);
-    const auto known = known_.find(code);
-    // What an earlier session measured would have to be compiled.
-    if (known == known_.end()) continue;
-    for (const Config& config : launches_of(candidate, code)) {
-      if (!proposals.take({candidate.template_name, config})) continue;
-      return prepare_variant(known->second, config, context_.catalog, context_.limits, cases_,
-                             context_.code);
+  const std::vector<Trial> leaders = ledger.leaders(kVaried);
+  for (int steps = 1; steps <= kMostSteps; ++steps) {
+    for (const Trial& leader : leaders) {
+      if (leader.timing->median_ns > kMostBehind * ledger.best_ns()) break;
+      const Candidate candidate = candidate_of_trial(leader);
+      const auto known = known_.find(code_of(candidate));
+      // What an earlier session measured would have to be compiled.
+      if (known == known_.end()) continue;
+      if (const auto config = take_launch(candidate, steps, proposals)) {
+        return prepare_variant(known->second, *config, context_.catalog, context_.limits, cases_,
+                               context_.code);
+      }
     }
-    varied_.insert(candidate);
   }
   return std::nullopt;
 }

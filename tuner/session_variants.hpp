@@ -33,17 +33,20 @@ class LaunchVariants {
 
  private:
   [[nodiscard]] std::string code_of(const Candidate& candidate) const;
-  [[nodiscard]] std::optional<PreparedCandidate> next_within_steps(const SessionLedger& ledger,
-                                                                   ProposalQueue& proposals);
-  [[nodiscard]] std::vector<Config> launches_of(const Candidate& candidate,
-                                                const std::string& code) const;
+  /// The launches of a candidate that are not known to be taken.
+  struct Launches {
+    int steps = 0;             ///< how far from it they are
+    std::vector<Config> left;  ///< the most promising last
+  };
+  [[nodiscard]] std::optional<Config> take_launch(const Candidate& candidate, int steps,
+                                                  ProposalQueue& proposals);
+  [[nodiscard]] std::vector<Config> launches_of(const Candidate& candidate, int steps) const;
 
   const SessionContext& context_;
   const SearchSpace& space_;
   const std::vector<ProblemCase>& cases_;
   DeviceProfile profile_;
-  int steps_ = 1;                                   ///< how far launches may be from a candidate
-  std::set<Candidate> varied_;                      ///< whose launches were all taken
+  std::map<Candidate, Launches> launches_;
   std::map<std::string, PreparedCandidate> known_;  ///< by code_of()
 };
 

@@ -23,9 +23,10 @@ enum class FrameType : std::uint16_t {
   evaluation,  ///< worker: Evaluation
   compare,     ///< session: ComparisonRequest
   comparison,  ///< worker: Comparison
-  compile,     ///< session, to a compiler's process: CompileRequest
+  greeting,    ///< compiler's process: CompilerGreeting, once, when it has a compiler
+  compile,     ///< session, to such a process: CompileRequest
   compiled,    ///< that process: CompileReply
-  error,       ///< worker: the Error that a request, or opening the device, ended in
+  error,       ///< the Error that a request, or opening the device, ended in
 };
 
 struct Frame {

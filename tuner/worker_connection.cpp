@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cerrno>
+#include <exception>
 
 namespace kiln {
 namespace {
@@ -28,6 +29,18 @@ void leave_no_core() {
 
 WorkerConnection::WorkerConnection(int in_fd, int out_fd)
     : in_fd_(in_fd), out_fd_(private_output(out_fd)) {}
+
+bool WorkerConnection::serve_next(const std::function<bool(const Frame&)>& serve) {
+  const auto frame = receive();
+  if (!frame) return false;
+  try {
+    return serve(*frame);
+  } catch (const Error& error) {
+    return send_error(error.kind(), error.what());
+  } catch (const std::exception& error) {
+    return send_error(ErrorKind::internal, error.what());
+  }
+}
 
 std::optional<Frame> WorkerConnection::receive() {
   if (out_fd_ < 0) return std::nullopt;

@@ -23,13 +23,6 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
           std::move(give_up)};
 }
 
-/// Throws the error that the worker reported.
-[[noreturn]] void throw_as_told(const std::string& payload) {
-  const auto error = decode_message<ErrorMessage>(payload);
-  if (!error) throw Error(ErrorKind::internal, "the worker process sent a malformed error");
-  throw Error(error->kind, error->text);
-}
-
 }  // namespace
 
 WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command)
@@ -152,12 +145,16 @@ WorkerEvaluator::Exchange WorkerEvaluator::ask(FrameType type, std::string_view 
                                                const GiveUp& give_up, const Meanwhile& meanwhile) {
   const std::string frame = encode_frame(type, payload);
   Exchange result;
+  bool called = !meanwhile;
+  const auto once = [&] {
+    if (!std::exchange(called, true)) meanwhile();
+  };
   for (const bool last : {false, true}) {
     if (!make_ready(give_up)) {
       result.given_up = true;
       return result;
     }
-    result = exchange(frame, answer, wait_for(timeout_s, give_up), last ? Meanwhile{} : meanwhile);
+    result = exchange(frame, answer, wait_for(timeout_s, give_up), once);
     if (result.given_up || result.outcome == Outcome::ok) return result;
     replace();
     if (!result.from_outside) break;

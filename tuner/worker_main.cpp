@@ -7,8 +7,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <exception>
-
 #include "kiln/error.hpp"
 #include "tuner/cublaslt_baselines.hpp"
 #include "tuner/evaluator.hpp"
@@ -34,8 +32,7 @@ void become_disposable() {
 /// Answers one request. False when the answer could not be sent.
 bool serve(const Frame& frame, LocalEvaluator& evaluator, WorkerConnection& connection) {
   const auto malformed = [&] {
-    return connection.send(FrameType::error,
-                           ErrorMessage{ErrorKind::internal, "the worker got a malformed request"});
+    return connection.send_error(ErrorKind::internal, "the worker got a malformed request");
   };
   switch (frame.type) {
     case FrameType::set_up: {
@@ -70,28 +67,16 @@ bool serve(const Frame& frame, LocalEvaluator& evaluator, WorkerConnection& conn
 int worker_main(int in_fd, int out_fd, const std::function<std::unique_ptr<Device>()>& open) {
   if (in_fd == STDIN_FILENO) become_disposable();
   WorkerConnection connection(in_fd, out_fd);
-  const auto send_error = [&](ErrorKind kind, const char* text) {
-    return connection.send(FrameType::error, ErrorMessage{kind, text});
-  };
-
   std::unique_ptr<LocalEvaluator> evaluator;
   try {
     evaluator = std::make_unique<LocalEvaluator>(open(), cublaslt_baselines);
     if (!connection.send(FrameType::hello, evaluator->info())) return WorkerConnection::kFinished;
   } catch (const Error& error) {
-    if (send_error(error.kind(), error.what())) return kNoDevice;
+    if (connection.send_error(error.kind(), error.what())) return kNoDevice;
     return WorkerConnection::kFinished;
   }
-  while (const auto frame = connection.receive()) {
-    bool sent = false;
-    try {
-      sent = serve(*frame, *evaluator, connection);
-    } catch (const Error& error) {
-      sent = send_error(error.kind(), error.what());
-    } catch (const std::exception& error) {
-      sent = send_error(ErrorKind::internal, error.what());
-    }
-    if (!sent) return WorkerConnection::kFinished;
+  const auto serve_one = [&](const Frame& frame) { return serve(frame, *evaluator, connection); };
+  while (connection.serve_next(serve_one)) {
     if (evaluator->lost()) return kDeviceLost;
   }
   return connection.exit_code();

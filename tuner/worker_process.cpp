@@ -141,9 +141,13 @@ WorkerProcess::WorkerProcess(const std::vector<std::string>& command) {
   errors_ = errors_out.release();
 }
 
+void WorkerProcess::hang_up() const {
+  shutdown(socket_, SHUT_RDWR);
+}
+
 WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
-    shutdown(socket_, SHUT_RDWR);
+    hang_up();
     // Long enough to tear down a CUDA context.
     if (!wait_exited(seconds(2))) kill(-pid_, SIGKILL);
     if (wait_exited(seconds(10))) waitpid(pid_, nullptr, 0);

@@ -45,6 +45,8 @@ class WorkerProcess {
   [[nodiscard]] Result send(std::string_view frame, const Patience& patience);
   [[nodiscard]] Result receive(Frame& frame, const Patience& patience);
 
+  /// Closes its input, so that it ends while this process does something else.
+  void hang_up() const;
   /// Ends it with SIGKILL, whole group, and returns how it ended, with the last of its output.
   /// A child that died by itself is reported as that. Throws Error(device) if it does not go
   /// away.

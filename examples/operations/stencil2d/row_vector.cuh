@@ -17,8 +17,9 @@ __device__ bool rows_hold_vectors(const T* matrix, int cols) {
          reinterpret_cast<unsigned long long>(matrix) % alignof(Vector<T, kCount>) == 0;
 }
 
-/// Stores a vector by one instruction. The compiler may make several of an assignment, which __stcs
-/// rules out; it also tells the cache that nobody will read the vector soon.
+/// Stores a vector of 8 or 16 bytes by one instruction. The compiler may make several of an
+/// assignment, which __stcs rules out; it also tells the cache that nobody will read the vector
+/// soon.
 template <class V>
 __device__ void store_whole(V* to, const V& vector) {
   if constexpr (sizeof(V) == 16) {

@@ -77,10 +77,12 @@ TEST_F(LaunchVariantsTest, AreRunMeanwhile) {
               UnorderedElementsAre(Pair(0, 0), Pair(1, 0), Pair(0, 1), Pair(1, 1)));
 }
 
-// Two values change at a time, once single ones are through; those of what is far behind do not.
+// Two values change at a time, once single ones are through, however much the static times promise;
+// those of what is far behind do not change.
 TEST_F(LaunchVariantsTest, OnesOfCandidatesFarBehindAreNot) {
   ToyTemplate toy{"variant_toy", {{"x", {0, 1, 2}}}};
   toy.at_launch = {{"g", {0, 1}}, {"h", {0, 1}}, {"i", {0, 1}}};
+  toy.costs = {"waits = 1000 - 300 * (g + h + i)"};
   catalog = catalog_with(folder, {toy});
   ScriptedEvaluator evaluator([](const EvaluationJob& job) {
     const auto changed =
