@@ -85,7 +85,7 @@ KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
-                 finalist_rounds)
+                 unlike_finalists, finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, constants, workspace_bytes,

@@ -14,7 +14,8 @@ struct MeasurementPolicy {
   double batch_ms = 2.0;     ///< target length of one batch
   double drop_factor = 1.5;  ///< racing: after the first samples, abandon a candidate slower
                              ///< than this times the best so far (its samples are kept, marked few)
-  int finalists = 16;        ///< re-measured interleaved at the end
+  int finalists = 16;        ///< re-measured interleaved at the end: the fastest
+  int unlike_finalists = 16;  ///< and so many that are unlike those and each other
   int finalist_rounds = 15;
   /// "cold l2x3 samples=15 batch=2ms graph"
   [[nodiscard]] std::string canonical() const;

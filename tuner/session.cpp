@@ -186,7 +186,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
   if (eligible(recorded)) {
-    finalists_.keep(prepared);
+    finalists_.keep(prepared, recorded.timing->median_ns);
     variants_.keep(prepared, ledger_);
   }
   give_up_hopeless();

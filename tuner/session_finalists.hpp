@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,9 @@
 namespace kiln {
 
 /// The last phase: the best few candidates run interleaved, so that clock changes affect all of
-/// them alike, and each gets a further trial with its new time.
+/// them alike, and each gets a further trial with its new time. Beside the fastest there are some
+/// that are unlike them: what is fastest in a short measurement need not be where others keep
+/// the device at its power limit.
 class Finalists {
  public:
   Finalists(const SessionContext& context, SessionLedger& ledger)
@@ -19,7 +22,7 @@ class Finalists {
 
   /// Remembers the job of a candidate that may become a finalist, so that it need not be compiled
   /// again.
-  void keep(const PreparedCandidate& prepared);
+  void keep(const PreparedCandidate& prepared, double time_ns);
 
   /// Compares as many as the policy says within `seconds`. Returns their new trials, best first;
   /// none if fewer than two codes succeeded or too little time is left. Candidates with the code of
@@ -32,7 +35,10 @@ class Finalists {
   struct Entry {
     EvaluationJob job;
     std::string code_digest;
+    double time_ns = 0.0;
   };
+  [[nodiscard]] std::vector<Trial> choose(double seconds) const;
+  void add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others) const;
   [[nodiscard]] int affordable_rounds(const std::vector<Trial>& trials, double seconds) const;
   [[nodiscard]] std::size_t wanted() const;
 

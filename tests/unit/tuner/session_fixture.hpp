@@ -55,6 +55,7 @@ class SessionTest : public ::testing::Test {
     request.strategy = "exhaustive";
     request.budget.seconds = 0;
     request.policy.finalists = 0;
+    request.policy.unlike_finalists = 0;
     request.compile_threads = 2;
   }
 

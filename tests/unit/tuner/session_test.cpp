@@ -380,6 +380,29 @@ TEST_F(SessionTest, FinalistsAreMeasuredAgainAndDecide) {
   EXPECT_EQ(result.progress.done, 12U);
 }
 
+TEST_F(SessionTest, UnlikeOnesAreFinalistsAsWellIfTheyAreNotFarBehind) {
+  request.policy.finalists = 2;
+  request.policy.unlike_finalists = 2;
+  const auto compared = [&](const ScriptedEvaluator::Script& script) {
+    request.again = true;
+    ScriptedEvaluator evaluator(script);
+    (void)run(evaluator);
+    std::vector<std::string> labels;
+    EXPECT_EQ(evaluator.comparisons().size(), 1U);
+    if (evaluator.comparisons().empty()) return labels;
+    for (const EvaluationJob& job : evaluator.comparisons()[0].jobs) labels.push_back(job.label);
+    return labels;
+  };
+  // Of x=1, only y=2 differs in two tunables from both; of x=2 and x=3, none from all three.
+  EXPECT_THAT(compared(by_config), ElementsAre("toy x=0 y=0", "toy x=0 y=1", "toy x=1 y=2"));
+  EXPECT_THAT(
+      compared([](const EvaluationJob& job) {
+        const double behind = label_value(job.label, "x") == 0 ? 0.0 : 200.0;
+        return passed_in(1000.0 + behind + static_cast<double>(label_value(job.label, "y")));
+      }),
+      ElementsAre("toy x=0 y=0", "toy x=0 y=1"));
+}
+
 TEST_F(SessionTest, AmongEqualFinalistsFewerRegistersWinThenText) {
   compiler = std::make_shared<FakeCompiler>([](const CompileRequest& compile) {
     FakeCompilation compilation;
