@@ -166,6 +166,7 @@ PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
 }
 
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
+  const double device_s = ledger_.progress().device_s;
   Trial trial = prepared_trial(context_, prepared);
   if (trial.outcome == Outcome::ok) {
     const auto same = trial_of_same_code(context_, trial.code_digest);
@@ -186,7 +187,7 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   strategy_->observe(proposal.candidate, recorded.outcome,
                      recorded.timing ? recorded.timing->median_ns : 0.0);
   if (eligible(recorded)) {
-    finalists_.keep(prepared, recorded.timing->median_ns);
+    finalists_.keep(prepared, recorded, ledger_.progress().device_s - device_s);
     variants_.keep(prepared, ledger_);
   }
   give_up_hopeless();

@@ -63,8 +63,19 @@ std::size_t Finalists::wanted() const {
   return static_cast<std::size_t>(std::max(0, context_.request.policy.finalists));
 }
 
-void Finalists::keep(const PreparedCandidate& prepared, double time_ns) {
-  entries_[prepared.candidate] = {prepared.job, prepared.code_digest, time_ns};
+double Finalists::batch_s(const Trial& trial) const {
+  return std::max(context_.request.policy.batch_ms * 1e-3, trial.timing->median_ns * 1e-9);
+}
+
+double Finalists::preparation_s(const Trial& trial) const {
+  const auto entry = entries_.find(candidate_of(trial));
+  return entry == entries_.end() ? 0.0 : entry->second.preparation_s;
+}
+
+void Finalists::keep(const PreparedCandidate& prepared, const Trial& trial, double device_s) {
+  const double timed_s = static_cast<double>(trial.timing->samples_ns.size()) * batch_s(trial);
+  entries_[prepared.candidate] = {prepared.job, prepared.code_digest, trial.timing->median_ns,
+                                  std::max(0.0, device_s - timed_s)};
   // What cannot become a finalist need not stay in memory.
   const auto leaders = ledger_.leaders(wanted());
   std::erase_if(entries_, [&](const auto& entry) {
@@ -74,26 +85,31 @@ void Finalists::keep(const PreparedCandidate& prepared, double time_ns) {
   });
 }
 
-/// The fastest first, then those unlike them, if there is time for enough rounds of all.
+/// The fastest first, then those unlike them, as far as there is time for them.
 std::vector<Trial> Finalists::choose(double seconds) const {
   const std::vector<Trial> all = ledger_.leaders(std::numeric_limits<std::size_t>::max());
   const auto fastest = all.begin() + static_cast<std::ptrdiff_t>(std::min(wanted(), all.size()));
   std::vector<Trial> chosen(all.begin(), fastest);
   if (chosen.size() < 2) return chosen;
-  add_unlike(chosen, {fastest, all.end()});
+  add_unlike(chosen, {fastest, all.end()}, (1.0 - kBatchShare) * seconds);
   if (affordable_rounds(chosen, seconds) < context_.request.policy.finalist_rounds / 2) {
     chosen.resize(static_cast<std::size_t>(fastest - all.begin()));
   }
   return chosen;
 }
 
-void Finalists::add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others) const {
+/// `seconds`: what loading and verifying all that are chosen may take.
+void Finalists::add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others,
+                           double seconds) const {
   const auto compiled = [&](const Trial& trial) {
     const KernelTemplate& kernel_template = context_.catalog.at(trial.key.template_name);
     return Candidate{trial.key.template_name, kernel_template.compiled_part(trial.key.config)};
   };
   std::vector<Candidate> known;
-  for (const Trial& trial : chosen) known.push_back(compiled(trial));
+  for (const Trial& trial : chosen) {
+    known.push_back(compiled(trial));
+    seconds -= preparation_s(trial);
+  }
   int left = context_.request.policy.unlike_finalists;
   for (const Trial& other : others) {
     if (left == 0) return;
@@ -102,6 +118,8 @@ void Finalists::add_unlike(std::vector<Trial>& chosen, std::span<const Trial> ot
     if (std::ranges::any_of(known, [&](const Candidate& one) { return is_like(one, candidate); })) {
       continue;
     }
+    seconds -= preparation_s(other);
+    if (seconds < 0.0) return;
     known.push_back(std::move(candidate));
     chosen.push_back(other);
     --left;
@@ -136,7 +154,8 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
                   .first;
     }
     // Codes of earlier sessions were not always known, or another compiler's.
-    const auto& [job, code_digest, time_ns] = entry->second;
+    const EvaluationJob& job = entry->second.job;
+    const std::string& code_digest = entry->second.code_digest;
     if (!code_digest.empty() && !codes.insert(code_digest).second) continue;
     request.jobs.push_back(job);
     trial.code_digest = code_digest;
@@ -193,9 +212,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
 int Finalists::affordable_rounds(const std::vector<Trial>& trials, double seconds) const {
   const MeasurementPolicy& policy = context_.request.policy;
   double round_s = 0.0;
-  for (const auto& trial : trials) {
-    round_s += std::max(policy.batch_ms * 1e-3, trial.timing->median_ns * 1e-9);
-  }
+  for (const auto& trial : trials) round_s += batch_s(trial);
   const double rounds = kBatchShare * seconds / round_s;
   return rounds < policy.finalist_rounds ? static_cast<int>(rounds) : policy.finalist_rounds;
 }

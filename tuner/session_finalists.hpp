@@ -21,8 +21,8 @@ class Finalists {
       : context_(context), ledger_(ledger) {}
 
   /// Remembers the job of a candidate that may become a finalist, so that it need not be compiled
-  /// again.
-  void keep(const PreparedCandidate& prepared, double time_ns);
+  /// again. `device_s`: how long the device had it to get to the trial.
+  void keep(const PreparedCandidate& prepared, const Trial& trial, double device_s);
 
   /// Compares as many as the policy says within `seconds`. Returns their new trials, best first;
   /// none if fewer than two codes succeeded or too little time is left. Candidates with the code of
@@ -36,9 +36,12 @@ class Finalists {
     EvaluationJob job;
     std::string code_digest;
     double time_ns = 0.0;
+    double preparation_s = 0.0;  ///< for loading and verifying
   };
   [[nodiscard]] std::vector<Trial> choose(double seconds) const;
-  void add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others) const;
+  void add_unlike(std::vector<Trial>& chosen, std::span<const Trial> others, double seconds) const;
+  [[nodiscard]] double batch_s(const Trial& trial) const;
+  [[nodiscard]] double preparation_s(const Trial& trial) const;
   [[nodiscard]] int affordable_rounds(const std::vector<Trial>& trials, double seconds) const;
   [[nodiscard]] std::size_t wanted() const;
 

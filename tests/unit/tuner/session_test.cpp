@@ -403,6 +403,21 @@ TEST_F(SessionTest, UnlikeOnesAreFinalistsAsWellIfTheyAreNotFarBehind) {
       ElementsAre("toy x=0 y=0", "toy x=0 y=1"));
 }
 
+// What takes long to verify would not be done in time.
+TEST_F(SessionTest, UnlikeOnesAreLeftOutWhereTheFastestTakeTheTime) {
+  request.policy.finalists = 2;
+  request.policy.unlike_finalists = 2;
+  request.choices = {{"x", {0, 1}}};
+  request.budget.seconds = 3.0;
+  ScriptedEvaluator evaluator([](const EvaluationJob& job) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    return by_config(job);
+  });
+  (void)run(evaluator);
+  ASSERT_EQ(evaluator.comparisons().size(), 1U);
+  EXPECT_EQ(evaluator.comparisons()[0].jobs.size(), 2U);
+}
+
 TEST_F(SessionTest, AmongEqualFinalistsFewerRegistersWinThenText) {
   compiler = std::make_shared<FakeCompiler>([](const CompileRequest& compile) {
     FakeCompilation compilation;
