@@ -305,10 +305,11 @@ DeviceStatus EmulatedDevice::wrong_argument(const LaunchRequest& request) {
 
 std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& request) {
   std::vector<std::byte> parameters(program_of(request.function)->parameter_bytes);
+  // Their address is null then, which memcpy() must not get, not even for no bytes.
+  if (parameters.empty()) return parameters;
   const TensorMapPlans& maps = request.geometry.maps;
   const std::size_t behind =
       maps.count > 0 ? request.argument_bytes : parameters.size() - value_bytes(request);
-  // Without any, their address may be null, which memcpy() must not get.
   std::copy_n(static_cast<const std::byte*>(request.arguments), behind, parameters.begin());
   std::memcpy(parameters.data() + behind, request.geometry.values.items.data(),
               value_bytes(request));
