@@ -66,7 +66,7 @@ std::string fault(const std::string& folder, const char* what) {
 
 /// Removes the folders of processes that are gone. The parent folder must be locked, or a folder
 /// that is just being created would look abandoned.
-void remove_abandoned(const fs::path& parent) {
+void sweep(const fs::path& parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
@@ -112,7 +112,7 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
     return nullptr;
   }
   const fs::path folder = fs::path(common).parent_path();
-  remove_abandoned(folder);
+  sweep(folder);
   std::string path = (folder / fmt::format("{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(path.data()) == nullptr) {
     why = fault(folder.string(), "accepts no new folder");
@@ -126,11 +126,6 @@ std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, st
     return nullptr;
   }
   return std::unique_ptr<PrivateFolder>(new PrivateFolder(std::move(path), owner.release()));
-}
-
-void PrivateFolder::sweep(const std::string& parent) {
-  const LockedFile beginning(parent + "/" + kLockName, 0);
-  if (beginning.is_open() && beginning.lock_patiently()) remove_abandoned(parent);
 }
 
 }  // namespace kiln

@@ -19,8 +19,6 @@ class PrivateFolder {
   /// if that fails; `why` then receives the fault and the next step.
   [[nodiscard]] static std::unique_ptr<PrivateFolder> make(const std::string& parent,
                                                            std::string& why);
-  /// Removes what killed processes left in the folder `parent`, as far as it can.
-  static void sweep(const std::string& parent);
   /// Removes the folder and its contents, except in a fork() of its owner.
   ~PrivateFolder();
   PrivateFolder(const PrivateFolder&) = delete;

@@ -78,9 +78,10 @@ class Context {
   [[nodiscard]] std::string command(std::string_view words) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads) const;
+
   bool printed_ = false;
   std::optional<Catalog> catalog_;
-  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads) const;
   std::shared_ptr<CachingCompiler> compiler_;
 };
 

@@ -44,9 +44,11 @@ ProcessCompiler::~ProcessCompiler() {
   idle_.clear();
   if (!ended_any_) return;
   try {
-    PrivateFolder::sweep(temporary_files_path());
+    // Whoever makes a folder beside them removes those of killed processes.
+    std::string ignored;
+    (void)PrivateFolder::make(temporary_files_path(), ignored);
   } catch (const Error&) {
-    // The next process that precompiles headers removes what is left.
+    // The next process that precompiles headers does it.
   }
 }
 

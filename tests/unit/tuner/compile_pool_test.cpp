@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <latch>
@@ -23,6 +24,13 @@ PreparedCandidate named(int number) {
 
 std::int64_t number_of(const PreparedCandidate& prepared) {
   return prepared.candidate.config.at("number");
+}
+
+TEST(CompilePool, ThreadsAreAsManyAsAskedForOrOneForEachCore) {
+  EXPECT_EQ(compile_threads(1), 1);
+  EXPECT_EQ(compile_threads(100), 100);
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  EXPECT_EQ(compile_threads(0), std::clamp(cores, 1, 32));
 }
 
 TEST(CompilePool, ResultsComeInTheOrderOfSubmission) {

@@ -81,7 +81,7 @@ TEST_F(SessionTest, TellsHowLongTheDeviceHadWork) {
   EXPECT_LE(progress.device_s, progress.elapsed_s);
 }
 
-TEST_F(SessionTest, WhoeverCompilesAtTheEndIsNotWaitedFor) {
+TEST_F(SessionTest, CompilersAreNotWaitedForAtTheEnd) {
   compiler = std::make_shared<PatientCompiler>([](const CompileRequest& compile) {
     const auto& names = compile.name_expressions;
     return !names.empty() && config_value(names[0], "x") > 0;
