@@ -64,7 +64,7 @@ std::optional<double> type_distance(const Operation* operation, const Problem& w
 /// A trait whose name ends in an operand's, as trans_a does, says how that one lies in memory.
 double trait_distance(const Operation* operation, std::string_view trait) {
   const std::size_t at = trait.rfind('_');
-  const bool of_factor = at != trait.npos && is_factor(operation, trait.substr(at + 1));
+  const bool of_factor = at != std::string_view::npos && is_factor(operation, trait.substr(at + 1));
   return of_factor ? kOtherLayout : kOtherResult;
 }
 

@@ -223,20 +223,25 @@ std::int64_t TuningStore::date_after(const CandidateKey& key) const {
   return newest.step() && !newest.is_null(0) ? std::max(now, newest.integer(0) + 1) : now;
 }
 
-std::string TuningStore::record(const Trial& trial) {
-  impl_->require_write();
+std::string TuningStore::Impl::insert(const Trial& trial) {
   const Trial row = checked(trial);
-  sqlite::Transaction transaction(impl_->connection);
-  const InsertResult result = insert_trial(impl_->connection, row);
+  const InsertResult result = insert_trial(connection, row);
   if (result == InsertResult::conflict) {
     throw Error(ErrorKind::usage,
                 fmt::format("trial id {} is taken by a trial with other content", row.id));
   }
   ShortlistUpdates updates;
-  updates.add(impl_->connection, row, result);
-  updates.write(impl_->connection);
-  transaction.commit();
+  updates.add(connection, row, result);
+  updates.write(connection);
   return row.id;
+}
+
+std::string TuningStore::record(const Trial& trial) {
+  impl_->require_write();
+  sqlite::Transaction transaction(impl_->connection);
+  std::string id = impl_->insert(trial);
+  transaction.commit();
+  return id;
 }
 
 RecordCount TuningStore::record_all(const std::vector<Trial>& trials) {

@@ -110,13 +110,16 @@ class TuningStore {
   RecordCount adopt_sessions(const std::vector<SessionRecord>& sessions);
 
   /// Before a candidate is launched: if the host dies with it, a resumed run does not try it again.
-  /// Cleared by the record() of the same key.
-  void record_attempt(const CandidateKey& key, const std::string& session_id);
+  /// Cleared by the record() of the same key. Each commit waits for the disk, so what record()
+  /// would store can come `along` in the same transaction, before the attempt.
+  void record_attempt(const CandidateKey& key, const std::string& session_id,
+                      const std::optional<Trial>& along = {});
   /// The same, unless the candidate belongs to another session of the same environment: one that
   /// has it on the device now (and for which `is_running` holds), or has measured it since
-  /// `session` started. Then false, and nothing is recorded.
+  /// `session` started. Then false, and only `along` is recorded.
   [[nodiscard]] bool claim_attempt(const CandidateKey& key, const SessionRecord& session,
-                                   const std::function<bool(const std::string&)>& is_running);
+                                   const std::function<bool(const std::string&)>& is_running,
+                                   const std::optional<Trial>& along = {});
   /// After an attempt that was aborted on purpose, which says nothing about the candidate.
   void withdraw_attempt(const CandidateKey& key, const std::string& session_id);
   /// Attempts of this problem and device without an outcome (left by a killed run), of the sessions

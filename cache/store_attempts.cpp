@@ -40,44 +40,54 @@ void put_attempt(const sqlite::Connection& connection, const CandidateRow& row,
       .run();
 }
 
+/// Whether another session measures the candidate, or has since this one started.
+bool is_of_another(const sqlite::Connection& connection, const CandidateRow& row,
+                   std::int64_t environment, const SessionRecord& session,
+                   const std::function<bool(const std::string&)>& is_running) {
+  sqlite::Statement since = connection.prepare(
+      fmt::format("SELECT 1 FROM trials WHERE {} AND environment_id = ? AND session_id <> ? AND "
+                  "created_unix_ms >= ? LIMIT 1",
+                  kSameCandidate));
+  since.bind(row.problem, row.device, row.kernel_template, row.config, environment, session.id,
+             session.started_unix_ms);
+  if (since.step()) return true;
+  sqlite::Statement now = connection.prepare(
+      fmt::format("SELECT session_id FROM attempts JOIN sessions USING (session_id, problem_id, "
+                  "device_id) WHERE {} AND environment_id = ? AND session_id <> ?",
+                  kSameCandidate));
+  now.bind(row.problem, row.device, row.kernel_template, row.config, environment, session.id);
+  while (now.step()) {
+    if (is_running(now.text(0))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-void TuningStore::record_attempt(const CandidateKey& key, const std::string& session_id) {
+void TuningStore::record_attempt(const CandidateKey& key, const std::string& session_id,
+                                 const std::optional<Trial>& along) {
   impl_->require_write();
   check_key(key);
   sqlite::Transaction transaction(impl_->connection);
+  if (along) impl_->insert(*along);
   put_attempt(impl_->connection, intern_candidate(impl_->connection, key), key, session_id);
   transaction.commit();
 }
 
 bool TuningStore::claim_attempt(const CandidateKey& key, const SessionRecord& session,
-                                const std::function<bool(const std::string&)>& is_running) {
+                                const std::function<bool(const std::string&)>& is_running,
+                                const std::optional<Trial>& along) {
   impl_->require_write();
   check_key(key);
   const sqlite::Connection& connection = impl_->connection;
   sqlite::Transaction transaction(impl_->connection);
+  if (along) impl_->insert(*along);
   const CandidateRow row = intern_candidate(connection, key);
   const std::int64_t environment = intern_environment(connection, session.environment);
-  {
-    sqlite::Statement since = connection.prepare(
-        fmt::format("SELECT 1 FROM trials WHERE {} AND environment_id = ? AND session_id <> ? AND "
-                    "created_unix_ms >= ? LIMIT 1",
-                    kSameCandidate));
-    since.bind(row.problem, row.device, row.kernel_template, row.config, environment, session.id,
-               session.started_unix_ms);
-    if (since.step()) return false;
-    sqlite::Statement now = connection.prepare(
-        fmt::format("SELECT session_id FROM attempts JOIN sessions USING (session_id, problem_id, "
-                    "device_id) WHERE {} AND environment_id = ? AND session_id <> ?",
-                    kSameCandidate));
-    now.bind(row.problem, row.device, row.kernel_template, row.config, environment, session.id);
-    while (now.step()) {
-      if (is_running(now.text(0))) return false;
-    }
-  }
-  put_attempt(connection, row, key, session.id);
+  const bool is_free = !is_of_another(connection, row, environment, session, is_running);
+  if (is_free) put_attempt(connection, row, key, session.id);
   transaction.commit();
-  return true;
+  return is_free;
 }
 
 void TuningStore::withdraw_attempt(const CandidateKey& key, const std::string& session_id) {

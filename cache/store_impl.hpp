@@ -36,6 +36,8 @@ class TuningStore::Impl {
 
   /// Throws Error(usage) if the store was opened for reading.
   void require_write() const;
+  /// Stores the trial in the transaction that is open; returns its id.
+  std::string insert(const Trial& trial);
   /// Intact attempts of the wanted sessions; a damaged one goes to `corrupt`.
   [[nodiscard]] std::vector<CandidateKey> attempts(
       const WhereClause& where, const std::function<bool(const std::string&)>& of_session = {});

@@ -67,7 +67,6 @@ class DeviceSession {
   [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
   [[nodiscard]] bool fills_waits() const;
   [[nodiscard]] bool decide_variant();
-  [[nodiscard]] bool claim(const CandidateKey& key);
   [[nodiscard]] bool evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial);
   void give_up_hopeless();
 
@@ -169,12 +168,17 @@ bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& pr
   const double device_s = ledger_.progress().device_s;
   Trial trial = prepared_trial(context_, prepared);
   if (trial.outcome == Outcome::ok) {
-    const auto same = trial_of_same_code(context_, trial.code_digest);
+    const auto same = ledger_.outcome_of_code(trial.code_digest);
     // Before the attempt is noted: what the evaluator does first is not this candidate's doing.
     if (!same && !make_ready()) return false;
-    if (!claim(trial.key)) {
+    if (!ledger_.claim(trial.key)) {
       ++elsewhere_;
       return true;
+    }
+    // The observer was just notified of the trial before, and may have stopped the run.
+    if (context_.stop) {
+      context_.store.withdraw_attempt(trial.key, context_.session_id);
+      return false;
     }
     if (same) {
       share_outcome(trial, *same);
@@ -206,18 +210,6 @@ bool DeviceSession::fills_waits() const {
 bool DeviceSession::decide_variant() {
   const auto prepared = variants_.next(ledger_, proposals_);
   return prepared && decide({prepared->candidate, Proposal::Origin::variant}, *prepared);
-}
-
-/// Notes the attempt; false if another session that shares the database has the candidate.
-bool DeviceSession::claim(const CandidateKey& key) {
-  TuningStore& store = context_.store;
-  if (request_.again) {
-    store.record_attempt(key, context_.session_id);
-    return true;
-  }
-  return store.claim_attempt(key, ledger_.session(), [&](const std::string& session) {
-    return session_is_alive(store.path(), session);
-  });
 }
 
 /// False if it was aborted because the run was stopped.

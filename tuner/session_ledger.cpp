@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "tuner/session_sharing.hpp"
 
 namespace kiln {
 namespace {
@@ -57,22 +58,58 @@ void SessionLedger::count_code(bool known) {
   ++(known ? progress_.shared : progress_.codes);
 }
 
+bool SessionLedger::claim(const CandidateKey& key) {
+  TuningStore& store = context_.store;
+  bool is_free = true;
+  if (context_.request.again) {
+    store.record_attempt(key, session_.id, unwritten_);
+  } else {
+    is_free = store.claim_attempt(
+        key, session_, [&](const std::string& id) { return session_is_alive(store.path(), id); },
+        unwritten_);
+  }
+  acknowledge();
+  return is_free;
+}
+
+std::optional<Trial> SessionLedger::outcome_of_code(const std::string& code_digest) {
+  if (unwritten_ && unwritten_->code_digest == code_digest) write();
+  return trial_of_same_code(context_, code_digest);
+}
+
 const Trial& SessionLedger::record(Trial trial) {
   if (was_dropped(trial, context_.request.policy, best_ns())) ++progress_.dropped;
-  store(trial);
+  write();
+  identify(trial);
+  unwritten_ = trial;
   ++progress_.done;
   ++progress_.by_outcome[trial.outcome];
   ++decided_[trial.key.template_name];
   if (trial.resources) ++progress_.compiled;
   if (eligible(trial) && trial.shared_from.empty()) found_any_ = true;
   consider(trial);
-  context_.observer.on_trial(trial);
+  if (trial.outcome != Outcome::ok) write();
   report();
   return trials_.emplace_back(std::move(trial));
 }
 
+void SessionLedger::write() {
+  if (!unwritten_) return;
+  context_.store.record(*unwritten_);
+  acknowledge();
+}
+
+/// What was unwritten is stored: nothing that an observer heard of can be lost.
+void SessionLedger::acknowledge() {
+  if (!unwritten_) return;
+  const Trial trial = std::move(*unwritten_);
+  unwritten_.reset();
+  context_.observer.on_trial(trial);
+}
+
 Trial SessionLedger::record_again(Trial trial) {
-  store(trial);
+  identify(trial);
+  context_.store.record(trial);
   consider(trial);
   context_.observer.on_trial(trial);
   return trial;
@@ -80,6 +117,7 @@ Trial SessionLedger::record_again(Trial trial) {
 
 void SessionLedger::close(const std::string& state) {
   closed_ = true;
+  write();
   session_.state = state;
   session_.evaluated = progress_.done;
   context_.store.end_session(session_.id, state, progress_.done);
@@ -103,6 +141,7 @@ void SessionLedger::leave_out(const std::string& template_name, std::uint64_t co
 }
 
 void SessionLedger::enter(const std::string& phase) {
+  write();
   if (phase == "searching") search_started_s_ = clock_.elapsed_s();
   progress_.phase = phase;
   report();
@@ -152,10 +191,10 @@ std::vector<Trial> SessionLedger::with_code_of(const Trial& trial) const {
   return result;
 }
 
-/// Observers see the trial as the database has it.
-void SessionLedger::store(Trial& trial) {
+/// Observers see the trial as the database will have it.
+void SessionLedger::identify(Trial& trial) const {
   trial.created_unix_ms = context_.store.date_after(trial.key);
-  trial.id = context_.store.record(trial);
+  trial.id = random_id();
 }
 
 void SessionLedger::consider(const Trial& trial) {

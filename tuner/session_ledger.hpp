@@ -29,8 +29,16 @@ class SessionLedger {
   void take_over(Trial trial);
   /// A candidate is there to run: whether its code had an outcome already. Before its record().
   void count_code(bool known);
-  /// Stores the candidate's outcome, then notifies the observer. Returns the trial with its id.
+  /// Notes that the candidate is about to run, and stores with it what is unwritten: one wait for
+  /// the disk. False if another session that shares the database has the candidate.
+  [[nodiscard]] bool claim(const CandidateKey& key);
+  /// The trial of this code, if it has one (see trial_of_same_code).
+  [[nodiscard]] std::optional<Trial> outcome_of_code(const std::string& code_digest);
+  /// Takes the candidate's outcome and returns the trial with its id. One that is ok is stored with
+  /// the next claim(), or by write(), which must precede all that may take long; the observer is
+  /// notified when it is stored.
   const Trial& record(Trial trial);
+  void write();
   /// Stores a further trial of a candidate that already has an outcome.
   Trial record_again(Trial trial);
   void close(const std::string& state);
@@ -63,7 +71,8 @@ class SessionLedger {
   [[nodiscard]] std::vector<Trial> with_code_of(const Trial& trial) const;
 
  private:
-  void store(Trial& trial);
+  void identify(Trial& trial) const;
+  void acknowledge();
   void consider(const Trial& trial);
   void estimate();
 
@@ -73,6 +82,7 @@ class SessionLedger {
   SessionRecord session_;
   Progress progress_;
   std::vector<Trial> trials_;  ///< one per candidate, known and new
+  std::optional<Trial> unwritten_;
   std::map<std::string, double> best_ns_;
   std::map<std::string, std::uint64_t> decided_;  ///< candidates with an outcome, by template
   double search_started_s_ = 0.0;

@@ -153,6 +153,7 @@ void CandidateSearch::abandon(const std::string& template_name) {
 bool CandidateSearch::wait_for_result(const WhileWaiting& while_waiting) {
   if (pool_.wait_for_next(std::chrono::milliseconds{0})) return true;
   if (while_waiting && while_waiting()) return false;
+  ledger_.write();
   if (pool_.wait_for_next(kWaitSlice)) return true;
   const double silent_s = clock_.elapsed_s() - ledger_.progress().elapsed_s;
   if (silent_s >= kReportEverySeconds) ledger_.report();

@@ -156,6 +156,36 @@ TEST_F(Store, AttemptsStayUntilTheirTrialIsRecorded) {
             std::vector<CandidateKey>{other});
 }
 
+TEST_F(Store, AnAttemptBringsATrialAlong) {
+  const CandidateKey next = good_trial(1000, 64).key;
+  Trial done = good_trial(1000, 32);
+  store.record_attempt(done.key, "s1");
+  store.record_attempt(next, "s1", done);
+  EXPECT_EQ(store.trials({}).size(), 1U);
+  EXPECT_EQ(store.open_attempts(next.problem, next.device), std::vector<CandidateKey>{next});
+
+  // All or nothing: a trial that may not be stored leaves no attempt either.
+  done.id = "not an id";
+  const CandidateKey third = good_trial(1000, 128).key;
+  (void)error_of(ErrorKind::usage, [&] { store.record_attempt(third, "s1", done); });
+  EXPECT_EQ(store.open_attempts(next.problem, next.device), std::vector<CandidateKey>{next});
+}
+
+TEST_F(Store, ATrialComesAlongEvenIfTheCandidateBelongsToAnother) {
+  const SessionRecord own = test::session("s1");
+  store.begin_session(own);
+  store.begin_session(test::session("s2"));
+  const Trial done = good_trial(1000, 32);
+  const CandidateKey next = good_trial(1000, 64).key;
+  store.record_attempt(next, "s2");
+  const auto alive = [](const std::string&) { return true; };
+  const auto dead = [](const std::string&) { return false; };
+  EXPECT_FALSE(store.claim_attempt(next, own, alive, done));
+  EXPECT_EQ(store.trials({}).size(), 1U);
+  EXPECT_TRUE(store.claim_attempt(next, own, dead, good_trial(2000, 128)));
+  EXPECT_EQ(store.trials({}).size(), 2U);
+}
+
 TEST_F(Store, SessionsBeginAndEnd) {
   store.begin_session(test::session("s1"));
   store.begin_session(test::session("s2"));
