@@ -66,7 +66,7 @@ void add_fish_sections(Sections& sections, const Manual& manual) {
   for (const auto& verb : manual.verbs) {
     text += fmt::format("\ncomplete -c kiln -n '__kiln_no_verb' -a {} -d {}\n", verb.verb->name,
                         fish_quoted(verb.verb->purpose));
-    if (takes_operation(verb)) of_operations.push_back(verb.verb->name);
+    if (takes_operation(verb)) of_operations.emplace_back(verb.verb->name);
     for (const auto& group : verb.groups) {
       const char* const test = group.title == kProblemGroup ? "__kiln_is_built_in" : "__kiln_is";
       text += flag_lines(group.flags, fmt::format(" -n '{} {}'", test, verb.verb->name));
