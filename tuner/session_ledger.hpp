@@ -38,6 +38,7 @@ class SessionLedger {
   /// the next claim(), or by write(), which must precede all that may take long; the observer is
   /// notified when it is stored.
   const Trial& record(Trial trial);
+  /// Stores what record() left unwritten, if anything, and notifies the observer.
   void write();
   /// Stores a further trial of a candidate that already has an outcome.
   Trial record_again(Trial trial);
@@ -81,8 +82,8 @@ class SessionLedger {
   SessionLock lock_;  ///< released after the row is closed
   SessionRecord session_;
   Progress progress_;
-  std::vector<Trial> trials_;  ///< one per candidate, known and new
-  std::optional<Trial> unwritten_;
+  std::vector<Trial> trials_;       ///< one per candidate, known and new
+  std::optional<Trial> unwritten_;  ///< the last one, until it is stored
   std::map<std::string, double> best_ns_;
   std::map<std::string, std::uint64_t> decided_;  ///< candidates with an outcome, by template
   double search_started_s_ = 0.0;
