@@ -16,11 +16,11 @@ namespace kiln {
 namespace {
 
 /// Of so many related problems the results are read.
-constexpr std::size_t kMostRelated = 12;
+constexpr std::size_t kMostRelated = 6;
 /// The results of a problem that are good enough to try elsewhere: by how much they may be slower
 /// than its best, and how many they are at most.
 constexpr double kGoodFactor = 1.5;
-constexpr std::size_t kMostGood = 4;
+constexpr std::size_t kMostGood = 3;
 
 /// "driver 550.1, now 580.2 and toolkit nvrtc 12.8, now nvrtc 13.0"; predictions involve no
 /// driver.

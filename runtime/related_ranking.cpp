@@ -95,23 +95,36 @@ class RelatedRanking::Round {
 
   /// Carries the source over, unless a nearer one has the same code. Everything is learned before.
   void add(std::size_t number, const RelatedTrial& related, const Source& source) {
+    auto carried =
+        carry(*source.kernel_template, source.config, source.compiled, related.of.distance);
+    if (!carried) return;
     const std::string& name = source.kernel_template->name();
-    Transfer* const transfer = transfer_of(*source.kernel_template);
-    if (transfer == nullptr || !carried_.emplace(name, source.compiled).second) return;
-    auto result = transfer->carry(source.config, related.of.distance);
-    if (!result || refused_.contains({name, result->config})) return;
-    const double ns = result->expected_ns * calibration_.factor(name, source.compiled);
-    if (!proposed_.emplace(name, result->config).second) return;
+    const double ns = carried->expected_ns * calibration_.factor(name, source.compiled);
     std::string reason =
-        reason_for({problem_, device_.device_class, related, source.config, result->config, ns});
-    ranked_.push_back({{number, name, std::move(result->config),
+        reason_for({problem_, device_.device_class, related, source.config, carried->config, ns});
+    ranked_.push_back({{number, name, std::move(carried->config),
                         match_of(problem_, device_.device_class, related.of), std::move(reason)},
                        ns});
   }
 
+  /// What the template says is usual takes part like a result for a problem of this size.
+  void add_usual(const KernelTemplate& kernel_template) {
+    // Without costs there is nothing to compare it by.
+    if (ranked_.empty() || kernel_template.cost_lines().empty()) return;
+    const std::string& name = kernel_template.name();
+    for (const Config& usual : kernel_template.usual()) {
+      const std::string compiled = kernel_template.compiled_part(usual).canonical();
+      auto carried = carry(kernel_template, usual, compiled, 0.0);
+      if (!carried) continue;
+      const double ns = carried->expected_ns * calibration_.usual(name, compiled);
+      std::string reason = reason_for_usual(name, usual, carried->config, ns);
+      ranked_.push_back(
+          {{0, name, std::move(carried->config), Match::default_config, std::move(reason)}, ns});
+    }
+  }
+
   void add_default(const Choice& fallback) {
     const std::string& name = fallback.kernel_template->name();
-    // Without costs there is nothing to compare it by.
     if (ranked_.empty() || fallback.kernel_template->cost_lines().empty()) return;
     if (proposed_.contains({name, fallback.config})) return;
     const double ns = calibration_.untried(name) *
@@ -132,6 +145,19 @@ class RelatedRanking::Round {
   }
 
  private:
+  /// Nothing if the code was carried over before, or what comes of it was proposed, is refused, or
+  /// is not valid.
+  std::optional<Transfer::Result> carry(const KernelTemplate& kernel_template, const Config& config,
+                                        const std::string& compiled, double distance) {
+    const std::string& name = kernel_template.name();
+    Transfer* const transfer = transfer_of(kernel_template);
+    if (transfer == nullptr || !carried_.emplace(name, compiled).second) return std::nullopt;
+    auto result = transfer->carry(config, distance);
+    if (!result || refused_.contains({name, result->config})) return std::nullopt;
+    if (!proposed_.emplace(name, result->config).second) return std::nullopt;
+    return result;
+  }
+
   /// Null if the template does not compute the problem here.
   Transfer* transfer_of(const KernelTemplate& kernel_template) {
     const auto known = transfers_.find(&kernel_template);
@@ -167,6 +193,7 @@ std::vector<Proposal> RelatedRanking::rank(const Problem& problem,
   for (std::size_t i = 0; i < related.size(); ++i) {
     if (sources[i].kernel_template != nullptr) round.add(i, related[i], sources[i]);
   }
+  for (const Choice& choice : defaults) round.add_usual(*choice.kernel_template);
   for (const Choice& choice : defaults) round.add_default(choice);
   return round.take();
 }

@@ -25,8 +25,8 @@ class RelatedRanking {
   RelatedRanking(const Catalog& catalog, const DeviceInfo& device);
 
   /// The best few, the best first, each valid for the problem and not refused. `defaults`, of all
-  /// templates that compute it, take part. Deterministic. Empty where nothing of `related` can be
-  /// carried over.
+  /// templates that compute it, and what these say is usual take part. Deterministic. Empty where
+  /// nothing of `related` can be carried over.
   [[nodiscard]] std::vector<Proposal> rank(const Problem& problem,
                                            const std::vector<RelatedTrial>& related,
                                            const Refused& refused,

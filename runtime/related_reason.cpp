@@ -74,4 +74,13 @@ std::string reason_for_default(const std::string& template_name, double predicte
       template_name, microseconds(predicted_ns));
 }
 
+std::string reason_for_usual(const std::string& template_name, const Config& there,
+                             const Config& here, double predicted_ns) {
+  const std::string changed = changes(there, here);
+  return fmt::format(
+      "usual configuration of {}{}: predicted to take {}, less than what was tuned for related "
+      "problems",
+      template_name, changed.empty() ? "" : ", with " + changed, microseconds(predicted_ns));
+}
+
 }  // namespace kiln::detail

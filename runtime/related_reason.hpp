@@ -25,4 +25,8 @@ struct CarriedOver {
 /// Why a default configuration answers where related problems were tuned.
 [[nodiscard]] std::string reason_for_default(const std::string& template_name, double predicted_ns);
 
+/// The same for one that its template says is usual, as it is there and as it is used.
+[[nodiscard]] std::string reason_for_usual(const std::string& template_name, const Config& there,
+                                           const Config& here, double predicted_ns);
+
 }  // namespace kiln::detail

@@ -163,4 +163,20 @@ TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation) 
   return row;
 }
 
+std::pair<std::string_view, TextPart> name_and_value(const FrontMatterLine& line,
+                                                     std::size_t skipped) {
+  const std::string_view text = line.text;
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
+                             line.key == "tune" ? "64 128* 256" : "expression"));
+  }
+  auto name = text.substr(0, equals);
+  name.remove_prefix(std::min(skipped, name.size()));
+  name = name.substr(0, name.find_last_not_of(" \t") + 1);
+  if (!is_identifier(name)) line.fail(skipped, "a name is expected before '='");
+  const auto begin = std::min(text.find_first_not_of(" \t", equals + 1), text.size());
+  return {name, {text.substr(begin), begin}};
+}
+
 }  // namespace kiln

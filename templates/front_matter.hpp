@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "templates/front_matter_lines.hpp"
@@ -36,5 +37,10 @@ struct TextPart {
 [[nodiscard]] TypeRow parse_type_row(const FrontMatterLine& line, const Operation& operation);
 /// `int tile_m;  //@ tune 32 64* 128`.
 [[nodiscard]] Tunable parse_tunable(const FrontMatterLine& line);
+
+/// `name = expression`: the name, behind so many characters, and the part after '='. Throws
+/// Error(template_) that points at what is missing.
+[[nodiscard]] std::pair<std::string_view, TextPart> name_and_value(const FrontMatterLine& line,
+                                                                   std::size_t skipped = 0);
 
 }  // namespace kiln

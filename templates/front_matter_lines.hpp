@@ -51,7 +51,7 @@ struct FrontMatterLine {
 /// that end with one, and lines of such a struct that contain nothing else. A statement continues
 /// on the line below
 ///   - if it is incomplete: a parenthesis is open, or it ends with an operator or a comma;
-///   - if that line begins with what cannot begin a statement: an operator, a number, `slot=`.
+///   - if that line begins with what cannot begin a statement: an operator, a number, `name=`.
 /// Throws Error(template_) at the first line that is too many, at a mark of a declaration that
 /// comes after something else, and where the word FILL_IN stands, with the line's comment: what
 /// `kiln adopt` could not know.

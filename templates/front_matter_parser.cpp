@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/code_scanner.hpp"
 #include "templates/constant_line.hpp"
+#include "templates/cost_line.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
@@ -22,6 +23,7 @@
 #include "templates/tensor_map_line.hpp"
 #include "templates/text_pieces.hpp"
 #include "templates/typed_operation.hpp"
+#include "templates/usual_line.hpp"
 
 namespace kiln {
 namespace {
@@ -121,7 +123,7 @@ class FrontMatterParser {
     if (!has_macros_) return;
     for (auto& line : lines_) {
       if ((line.key != "tune" && line.key != "let") || line.is_declaration()) continue;
-      const auto [name, part] = definition(line);
+      const auto [name, part] = name_and_value(line);
       line.declaration = {std::string(kMacro), std::string(name), "", line.text_place};
       line.text_place = line.text_place.at(part.offset);
       line.text = std::string(part.text);
@@ -285,6 +287,8 @@ class FrontMatterParser {
       result_.requirements_.push_back({expression(line), line.comment});
     } else if (line.key == "prefer") {
       result_.preferences_.push_back({expression(line), line.comment});
+    } else if (line.key == "usual") {
+      result_.usual_.push_back(usual_config(line, result_.tunables_));
     } else if (line.key == "priority") {
       // Before a configuration is chosen.
       result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
@@ -299,7 +303,8 @@ class FrontMatterParser {
     } else if (line.key == "constant") {
       read_constant(line);
     } else if (line.key == "cost") {
-      read_cost(line);
+      if (cost_names_.size() == 0) cost_names_ = result_.names_;
+      read_cost_line(line, cost_names_, result_.costs_);
     } else if (line.key == "launch") {
       read_launch(line);
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
@@ -307,35 +312,6 @@ class FrontMatterParser {
                line.key == "map" || line.key == "args") {
       read_launch_part(line);
     }
-  }
-
-  /// `name = expression`, as the name and the part after '='.
-  static std::pair<std::string_view, TextPart> definition(const FrontMatterLine& line) {
-    const std::string_view text = line.text;
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos) {
-      line.fail(0, fmt::format("a {} is written \"name = {}\"", line.key,
-                               line.key == "tune" ? "64 128* 256" : "expression"));
-    }
-    auto name = text.substr(0, equals);
-    name = name.substr(0, name.find_last_not_of(" \t") + 1);
-    if (!is_identifier(name)) line.fail(0, "a name is expected before '='");
-    const auto begin = std::min(text.find_first_not_of(" \t", equals + 1), text.size());
-    return {name, {text.substr(begin), begin}};
-  }
-
-  void read_cost(const FrontMatterLine& line) {
-    const auto [name, part] = definition(line);
-    if (std::find(kCostNames.begin(), kCostNames.end(), name) == kCostNames.end()) {
-      const std::vector<std::string> known(kCostNames.begin(), kCostNames.end());
-      line.fail(0, fmt::format("unknown cost \"{}\"{}; the costs are: {}", name,
-                               did_you_mean(name, known), fmt::join(known, " ")));
-    }
-    for (const auto& other : result_.costs_) {
-      if (other.name == name) line.fail(0, fmt::format("a second cost \"{}\"", name));
-    }
-    result_.costs_.push_back(
-        {std::string(name), expression(line, part), line.comment, line.text_place.line});
   }
 
   void read_constant(const FrontMatterLine& line) {
@@ -561,6 +537,7 @@ class FrontMatterParser {
   }
 
   KernelTemplate result_;
+  NameTable cost_names_;  ///< those of the template, and what costs call values of theirs
   std::vector<FrontMatterLine> lines_;
   const Operation* operation_ = nullptr;
   bool has_macros_ = false;                         ///< in place of a config struct

@@ -73,15 +73,17 @@ struct LaunchSpec {
 ///     l2_bytes   bytes it requests from L2
 ///     dram_bytes   that all blocks read from memory, if more than the operands have
 ///     waits      round trips to memory during which the block computes nothing
+///     stalls     clocks likewise, beside those
 ///     trips      consecutive round trips, computing meanwhile or not
 ///     tail       clocks in which it only stores its results, once all of them are computed
 ///     registers  per thread
-inline constexpr std::array<std::string_view, 12> kCostNames{
-    "tensor",   "wgmma",      "fp32",  "fp64",  "issues", "memory",
-    "l2_bytes", "dram_bytes", "waits", "trips", "tail",   "registers"};
+inline constexpr std::array<std::string_view, 13> kCostNames{
+    "tensor",     "wgmma", "fp32",   "fp64",  "issues", "memory",   "l2_bytes",
+    "dram_bytes", "waits", "stalls", "trips", "tail",   "registers"};
 
 struct CostLine {
-  std::string name;  ///< one of kCostNames
+  std::string name;  ///< one of kCostNames, or of a value that lines below mention
+  int slot = -1;     ///< of that value; else -1
   Expression value;
   std::string comment;
   int line = 0;  ///< of the front matter, for errors
@@ -146,6 +148,7 @@ struct LaunchPlan {
 ///     };
 ///     //@ require    threads <= device.max_threads   // why
 ///     //@ prefer     m * n < 4194304 || tile_m >= 64 // why
+///     //@ usual      tile_m=128 tile_n=64     // good for some problems; others have defaults
 ///     //@ launch     product_tiled
 ///     //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_m)
 ///     //@   block    threads
@@ -157,6 +160,7 @@ struct LaunchPlan {
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)
 ///     //@ cost       fp32 = tile_m * tile_n * k      (of a block, see kCostNames; optional)
+///     //@ cost       let turns = ceil_div(k, tile_k)   (for the cost lines below only)
 ///
 /// The kernel is `template <TiledConfig C, class A, class B, class CIn, class D, class Acc>` (types
 /// in the order of the operation's slots) and takes the operation's one struct (TypedOperation) by
@@ -203,6 +207,8 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<DerivedValue>& derived() const { return derived_; }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
   [[nodiscard]] const std::vector<Requirement>& preferences() const { return preferences_; }
+  /// Complete configurations that are good for some problems each, valid or not for a given one.
+  [[nodiscard]] const std::vector<Config>& usual() const { return usual_; }
   [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
   /// Arrays in constant memory that are filled before the launches of every run.
@@ -277,6 +283,7 @@ class KernelTemplate {
   std::vector<ConfigField> launch_fields_;  ///< of the struct at launch
   std::vector<Requirement> requirements_;
   std::vector<Requirement> preferences_;
+  std::vector<Config> usual_;
   std::shared_ptr<const SpaceLayout> layout_;  ///< of the five above
   std::optional<Expression> priority_;
   std::vector<LaunchSpec> launches_;

@@ -176,14 +176,21 @@ std::int64_t KernelTemplate::workspace_bytes(const Bound& bound) const {
 
 std::vector<NamedValue> KernelTemplate::costs(const Bound& bound) const {
   std::vector<NamedValue> result;
+  std::vector<std::int64_t> values = bound.values;
   for (const auto& cost : costs_) {
     const LaunchEvaluator evaluator(
         [&] {
           return fmt::format("{}:{}: cost with \"{}\" for {}", file_, cost.line,
                              bound.config.canonical(), bound.problem.sizes_text());
         },
-        bound.values);
-    result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
+        values);
+    if (cost.slot < 0) {
+      result.push_back({cost.name, evaluator.value(cost.name, cost.value, 0, kMost)});
+      continue;
+    }
+    const std::int64_t value = evaluator.value(cost.name, cost.value, kLeast, kMost);
+    values.resize(static_cast<std::size_t>(cost.slot) + 1);
+    values[static_cast<std::size_t>(cost.slot)] = value;
   }
   return result;
 }

@@ -103,6 +103,8 @@ Json template_json(const Catalog& catalog, const KernelTemplate& kernel_template
   };
   json["requirements"] = conditions(kernel_template.requirements());
   json["preferences"] = conditions(kernel_template.preferences());
+  json["usual"] = Json::array();
+  for (const Config& usual : kernel_template.usual()) json["usual"].push_back(to_json(usual));
   json["raw_size"] = raw_size(kernel_template);
   return json;
 }
@@ -114,6 +116,21 @@ std::string conditions_text(std::string_view heading, const std::vector<Requirem
   for (const auto& one : conditions) {
     text += fmt::format("  {}{}\n", one.condition.text(),
                         one.message.empty() ? "" : "   // " + one.message);
+  }
+  return text;
+}
+
+/// A section with a line for each usual configuration; nothing where there are none.
+std::string usual_text(const KernelTemplate& kernel_template) {
+  if (kernel_template.usual().empty()) return "";
+  std::string text = "\nusual (the rest has its default)\n";
+  for (const Config& usual : kernel_template.usual()) {
+    Config named;
+    for (const auto& tunable : kernel_template.tunables()) {
+      const auto value = usual.at(tunable.name);
+      if (value != tunable.default_value) named.set(tunable.name, value);
+    }
+    text += fmt::format("  {}\n", named.empty() ? "all defaults" : named.canonical());
   }
   return text;
 }
@@ -245,7 +262,8 @@ std::string template_text(const KernelTemplate& kernel_template) {
   text += tunables.text();
 
   text += conditions_text("requirements", kernel_template.requirements());
-  return text + conditions_text("preferred", kernel_template.preferences());
+  text += conditions_text("preferred", kernel_template.preferences());
+  return text + usual_text(kernel_template);
 }
 
 int describe_template(Context& context, const TemplatesOptions& options) {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/model/calibration.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kiln {
@@ -9,16 +10,27 @@ namespace {
 
 /// A result this far counts half of one that is near.
 constexpr double kHalfOctaves = 2.0;
-/// What the template's mean counts beside a configuration's own results: as one this far.
-constexpr double kPriorOctaves = 4.0;
+/// What the template's mean counts beside a configuration's own results: as so many near ones.
+/// Those that a search measured first and found good were also lucky.
+constexpr double kPriorWeight = 16.0;
+/// What a result counts beside it that is for nearly the same problem, another layout or type, say:
+/// half of this at a quarter of an octave.
+constexpr double kSameWeight = 64.0;
+constexpr double kSameOctaves = 0.25;
 /// The winners of a search are faster than the model says of others by about that much.
 constexpr double kUntried = 1.25;
+/// What is usual would have been among them had the problem been nearer than that.
+constexpr double kSearchedOctaves = 0.5;
 /// The same where nothing is known of the template: the searches will have tried it and found it
 /// slow. What tensor cores gain over kernels without them is more than that.
 constexpr double kUnknown = 4.0;
 
 double weight_at(double distance) {
   return std::exp2(-distance / kHalfOctaves);
+}
+
+double own_weight_at(double distance) {
+  return weight_at(distance) + kSameWeight * std::exp2(-distance / kSameOctaves);
 }
 
 }  // namespace
@@ -40,10 +52,10 @@ void Calibration::add(const std::string& template_name, const std::string& confi
 
 void Calibration::add_unmodelled(const std::string& template_name, const std::string& config,
                                  double factor, double distance) {
-  const double weight = weight_at(distance);
   const double logarithm = std::log(factor);
-  templates_[template_name].add(logarithm, weight);
-  configs_[{template_name, config}].add(logarithm, weight);
+  templates_[template_name].add(logarithm, weight_at(distance));
+  configs_[{template_name, config}].add(logarithm, own_weight_at(distance));
+  nearest_ = std::min(nearest_, distance);
 }
 
 double Calibration::of_template(const std::string& template_name) const {
@@ -55,8 +67,14 @@ double Calibration::factor(const std::string& template_name, const std::string& 
   Mean mean;
   const auto own = configs_.find({template_name, config});
   if (own != configs_.end()) mean = own->second;
-  mean.add(of_template(template_name), weight_at(kPriorOctaves));
+  mean.add(of_template(template_name), kPriorWeight);
   return std::exp(mean.value(0.0));
+}
+
+double Calibration::usual(const std::string& template_name, const std::string& config) const {
+  if (!templates_.contains(template_name)) return untried(template_name);
+  return factor(template_name, config) *
+         std::pow(kUntried, std::exp2(-nearest_ / kSearchedOctaves));
 }
 
 double Calibration::untried(const std::string& template_name) const {

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -24,6 +25,9 @@ class Calibration {
 
   /// The factor to correct a prediction with. 1 where nothing is known.
   [[nodiscard]] double factor(const std::string& template_name, const std::string& config) const;
+  /// That for one that its template calls usual: if problems near this one were searched, and it is
+  /// not among their results, others were faster.
+  [[nodiscard]] double usual(const std::string& template_name, const std::string& config) const;
   /// That for a configuration that was never measured: those that were are the best of many, which
   /// a prediction does not know to be.
   [[nodiscard]] double untried(const std::string& template_name) const;
@@ -38,6 +42,7 @@ class Calibration {
   [[nodiscard]] double of_template(const std::string& template_name) const;
 
   Mean all_;
+  double nearest_ = std::numeric_limits<double>::infinity();  ///< of all distances
   std::map<std::string, Mean> templates_;
   std::map<std::pair<std::string, std::string>, Mean> configs_;
 };

@@ -144,6 +144,26 @@ TEST(Templates, AUsersDirectoryJoinsIn) {
                 sandbox.run({"templates", "twice_naive", "--template-path", "mine"}));
 }
 
+// In text what they say, in JSON with the defaults, too.
+TEST(Templates, UsualConfigurations) {
+  const Sandbox sandbox;
+  std::filesystem::create_directory(sandbox.folder() / "mine");
+  std::string text = kUserTemplate;
+  text.replace(text.find("  int block;"), 0, "  int unused;  //@ tune 1* 2\n");
+  text.replace(text.find("//@ launch"), 0, "//@ usual block=128 unused=1\n//@ usual block=64\n");
+  sandbox.write("mine/twice.cu", text);
+  const auto one = sandbox.run({"templates", "twice_naive", "--template-path", "mine"});
+  EXPECT_NE(one.out.find("\n\nusual (the rest has its default)\n  block=128\n  all defaults\n\n"),
+            std::string::npos)
+      << one.out << one.err;
+  const auto document =
+      sandbox.run({"templates", "twice_naive", "--template-path", "mine", "--json"});
+  ASSERT_EQ(document.exit_code, 0) << document.err;
+  const auto expected =
+      nlohmann::json::array({{{"block", 128}, {"unused", 1}}, {{"block", 64}, {"unused", 1}}});
+  EXPECT_EQ(nlohmann::json::parse(document.out)["usual"], expected);
+}
+
 TEST(Templates, AMalformedFileOfAUserNamesThePlace) {
   Sandbox sandbox;
   std::filesystem::create_directory(sandbox.folder() / "mine");

@@ -88,6 +88,10 @@ struct GemmMmaConfig {  //@ config
                         //@     : a_type == type.e4m3 || a_type == type.e5m2 ? warp_n / 2 : 0
   int sum_regs;         //@ let warp_m * warp_n / 32 * acc_bytes / 4
   int other_regs;       //@ let a_bytes == 8 ? 28 : 40   // addresses; f64 needs few at a time
+  int stage_bytes;      //@ let (tile_m + tile_n) * depth_bytes
+  int spilled_regs;     //@ let max(0, sum_regs + buffers * fragment_regs + factor_regs +
+                        //@         other_regs - thread_regs +   // a stage on its way to memory
+                        //@         (copy == 0 ? stage_bytes / 4 / max(threads, 32) : 0))
   int repack_a;         //@ let repack % 2
   int repack_b;         //@ let repack / 2
   int given_trans_a;    //@ let trans_a
@@ -121,6 +125,12 @@ struct GemmMmaConfig {  //@ config
   int given_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int aligned_a;        //@ let repack_a == 1 ? 16 / a_bytes : given_a   // once repacked
   int aligned_b;        //@ let repack_b == 1 ? 16 / b_bytes : given_b
+  int copies_a;         //@ let ceil_div(tile_m * tile_k, 32 * aligned_a)   // of a warp
+  int copies_b;         //@ let ceil_div(tile_n * tile_k, 32 * aligned_b)
+  int load_issues;      //@ let copies_a * (aligned_a * a_bytes == 16 ? 28 : aligned_a == 1 ? 15
+                        //@                 : 85) +   // those that halve vectors take most
+                        //@     copies_b * (aligned_b * b_bytes == 16 ? 28 : aligned_b == 1 ? 15
+                        //@                 : 85)
   bool whole_first;     //@ let copy == 1 && tile_m * tile_n * acc_bytes >= 131072   // large
   int vec_a;            //@ let copy >= 1 ? aligned_a : 16 / a_bytes   // of one store
   int vec_b;            //@ let copy >= 1 ? aligned_b : 16 / b_bytes
@@ -189,6 +199,20 @@ struct GemmMmaLaunch {  //@ at launch
 //@              warp_m * warp_n * acc_bytes >= 8192
 //@ prefer     m * n < 4194304 || copy >= 1 || device.sm < 80 ||           // overlap
 //@              min(aligned_a, aligned_b) * a_bytes < 4
+//@ usual      tile_m=16 tile_n=16 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=5
+//@ usual      tile_m=16 tile_n=16 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=8
+//@              cluster_sum=1 splits=3
+//@ usual      tile_m=16 tile_n=32 depth_bytes=128 warp_m=16 warp_n=16 slices=4 stages=5
+//@              buffers=1 cluster_sum=1 splits=6
+//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=16 stages=4
+//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=4
+//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=2
+//@              buffers=1 min_blocks=2 cluster_sum=1 splits=3
+//@ usual      tile_m=32 tile_n=16 depth_bytes=128 warp_m=16 warp_n=16 slices=2
+//@ usual      tile_m=32 tile_n=32 warp_m=16 warp_n=16 stages=5
+//@ usual      tile_m=32 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=5 min_blocks=2
+//@ usual      tile_m=32 tile_n=96 depth_bytes=256 warp_m=32 warp_n=48 slices=4 stages=4
+//@              cluster_sum=1 splits=3
 //@ launch     gemm_mma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -217,21 +241,29 @@ struct GemmMmaLaunch {  //@ at launch
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@            16 * (chunks_a + chunks_b)
 //@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
-//@ cost       issues = slice_warps * ceil_div(k_each, tile_k) *
-//@                     (copy / 2 * 20 + (copy == 2 ? 0 : 1) *
-//@                      (tile_m + tile_n) * tile_k / slice_warps / 64 + depth_bytes / 32 *
-//@                      (warp_m * warp_n / 4 / atom_bytes + (warp_m + warp_n) / 16 + 8))
+//@ cost       issues = ceil_div(k_each, tile_k) *
+//@                     (copy == 2 ? 20 * slice_warps : copy == 1 ? 15 * (copies_a + copies_b) / 4
+//@                      : load_issues + stage_bytes / 107) +
+//@                     ceil_div(k_each, tile_k) * warps * spilled_regs * 2 +
+//@                     slice_warps * ceil_div(k_each, tile_k) * (depth_bytes / 32) *
+//@                     (warp_m * warp_n * 32 / atom_bytes / 90 + (warp_m + warp_n) / 16 + 7)
 //@ cost       memory = ceil_div(k_each, tile_k) *
 //@                     (slice_warps * (warp_m + warp_n) * depth_bytes / 128 +
-//@                      (tile_m + tile_n) * depth_bytes / 128 * 2)
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
-//@ cost       waits = (stages == 1 ? 2 : stages * min(copy, 1) == 2 ? 1 : 0) * k_each / tile_k / 2
-//@                    + (2 - buffers) * k_each * a_bytes / (atom_bytes * slices * 10)
+//@                      (copy == 2 ? stage_bytes / 64
+//@                       : (copies_a + copies_b) * 4 / 5 + stage_bytes / 86) +
+//@                      warps * spilled_regs * 5 / 2)
+//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes * 4 / 7
+//@ cost       stalls = ceil_div(k_each, tile_k) *   // for copies, and at the barrier
+//@                     ((stages == 1 ? 800 : stages == 2 ? 600 : 100) +
+//@                      (copy == 2 ? 0 : 15 * (copies_a + copies_b) / warps)) +
+//@                     k_each * a_bytes / (atom_bytes * slices) * (15 + 40 * (2 - buffers))
 //@ cost       trips = ceil_div(k_each, tile_k * (copy >= 1 ? stages - 1 : 1))
 //@ cost       tail = tile_m * tile_n *     // through the slab; of a cluster's parts most is far
-//@                   (acc_bytes + (cluster_sum == 0 ? 3 * (parts > 0 ? acc_bytes : d_bytes) :
-//@                     (10 * acc_bytes * (splits - 1) + 3 * d_bytes) / splits)) / 64 +
-//@                   1000 * cluster_sum
+//@                   (14 * acc_bytes + 130 * (slices - 1) +
+//@                    (23 * (parts > 0 ? acc_bytes : d_bytes) + 16 / (parts > 0 ? vec_part : vec_d)
+//@                     + cluster_sum * 32 * acc_bytes * (splits - 1)) /
+//@                    (cluster_sum == 1 ? splits : 1)) / 640 + 1400 * cluster_sum +
+//@                   40 * parts   // one after the other, in the launch behind
 //@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs +
 //@                            other_regs)
 

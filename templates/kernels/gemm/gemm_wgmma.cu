@@ -108,6 +108,8 @@ struct GemmWgmmaConfig {  //@ config
   int aligned_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int vec_c;              //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;              //@ let min(chunk_cols, max(1, min(16, align_d) / d_bytes))
+  int store_work;         //@ let store == 1 ? 75   // clocks for 1024 elements of D
+                          //@     : 16 * acc_bytes + (swap == 1 ? 256 : 190) / vec_d
   int vec_sum;            //@ let min(16 / acc_bytes, vec_d)   // in the second launch
   int vec_part;           //@ let 16 / acc_bytes               // in the workspace
 };
@@ -172,6 +174,22 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     splits * cluster_parts == 1 || units * cluster <= 2 * device.sm_count * min_blocks
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
 //@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
+//@ usual      stages=6                                                 // good for some problem
+//@ usual      tile_cols=192                                            // each: seldom more than
+//@ usual      tile_cols=256                                            // 7 % behind the best of
+//@ usual      tile_cols=256 cluster_rows=2                             // all on an H200
+//@ usual      tile_cols=208 cluster_rows=2
+//@ usual      tile_cols=160 stages=5 cluster_rows=4
+//@ usual      tile_cols=80 stages=8 cluster_cols=4
+//@ usual      tile_cols=64 stages=8 consumers=1 cluster_cols=4
+//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1
+//@ usual      tile_rows=192 cluster_cols=2 pingpong=1
+//@ usual      stages=5 consumers=3 pingpong=1
+//@ usual      tile_rows=64 stages=8 consumers=1
+//@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=2
+//@ usual      tile_rows=64 tile_cols=64 stages=12 consumers=1
+//@ usual      tile_rows=64 tile_cols=64 stages=12 consumers=1 cluster_parts=4
+//@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -205,20 +223,30 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ cost       issues = turns * steps * (consumers * 100 + 60)
 //@ cost       memory = turns * steps *   // or what the producer's copies take, one by one
 //@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,
-//@                         50 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
+//@                         40 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
 //@                               share_b * (along_b == 1 ? 1 : tile_b / 64)))
-//@ cost       l2_bytes = turns * steps *   // half: blocks ask for the same at the same time
-//@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes / 2
-//@ cost       dram_bytes = (m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
-//@                         : turns * k_each * a_bytes *    // panels of the tiles of a turn
-//@                           (wave_rows * cluster_rows * tile_rows +
-//@                            wave_cols * cluster_cols * tile_cols)
+//@ cost       l2_bytes = turns * steps *   // not all: blocks ask for the same at the same time
+//@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes *
+//@                       (min_blocks == 1 ? 6 : 9) / 14
+//@ cost       dram_bytes = max((m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
+//@                             : turns * k_each * a_bytes *    // panels of the tiles of a turn
+//@                               (wave_rows * cluster_rows * tile_rows +
+//@                                wave_cols * cluster_cols * tile_cols),
+//@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
+//@                             ? 12 * m * n * d_bytes : 0)   // stored in pieces of 32 bytes
 //@ cost       trips = ceil_div(steps, stages - 1)
-//@ cost       waits = turns * steps * (stages == 2 ? 10 : stages == 3 ? 2 : 1) / 5   // for copies
-//@ cost       tail = (pingpong == 1 ? 1 : turns) * tile_rows * tile_cols *
-//@                   (parts > 0 ? 4 * acc_bytes : store == 1 ? 4 : acc_bytes + 3 * d_bytes) / 64 /
-//@                   cluster_parts +
-//@                   (cluster_parts > 1 ? 600 + tile_rows * tile_cols / 4 : 0)   // in the cluster
+//@ cost       stalls = turns * steps *   // for copies; with one consumer for products, too
+//@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0))
+//@ cost       tail = tile_rows * tile_cols * (parts > 0 ? 77 * acc_bytes : store_work) *
+//@                   (pingpong == 0 ? 3 * turns : 5) / (3072 * cluster_parts) +
+//@                   (pingpong == 0 ? 0    // or consumers store longer than the others multiply
+//@                    : max(0, turns * tile_rows * tile_cols *
+//@                             ((parts > 0 ? 77 * acc_bytes : store_work) -
+//@                              steps * depth * (consumers - 1) / 2) / (1024 * consumers))) +
+//@                   (swap == 1 && parts == 0   // across the lines of D
+//@                    ? tile_rows * tile_cols * max(0, tile_cols - 32) / 180 : 0) +
+//@                   (cluster > 1 ? 700 : 0) + 40 * parts +
+//@                   (cluster_parts > 1 ? 400 + 50 * cluster_parts + tile_rows * tile_cols / 4 : 0)
 //@ cost       registers = min(entry_regs, device.regs_per_thread)
 
 template <GemmWgmmaConfig C>

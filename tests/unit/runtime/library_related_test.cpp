@@ -17,8 +17,9 @@ using ::testing::HasSubstr;
 class LibraryRelated : public LibraryFixture {
  protected:
   const Gemm gemm_ = Gemm::of(DType::f16, 256, 256, 128);
-  /// As good for small problems as the default of gemm_wgmma, or better.
-  const Config small_tiles_ = built_in_config("gemm_wgmma", {{"tile_rows", 64}, {"consumers", 1}});
+  /// As good for small problems as any that gemm_wgmma calls usual, or better.
+  const Config small_tiles_ = built_in_config(
+      "gemm_wgmma", {{"tile_rows", 64}, {"tile_cols", 64}, {"stages", 12}, {"consumers", 1}});
 };
 
 TEST_F(LibraryRelated, AnotherSizeIsTheNearestProblem) {
@@ -36,7 +37,7 @@ TEST_F(LibraryRelated, AnotherKindIsARelatedProblemAndItsCodeIsLoadedOnce) {
   EXPECT_EQ(kernel.match(), Match::related_problem);
   EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("with other types"));
   // With other parts of k, which are no part of the code.
-  const Kernel deep = library.get(Gemm::of(DType::bf16, 256, 512, 32768));
+  const Kernel deep = library.get(Gemm::of(DType::bf16, 256, 512, 4096));
   EXPECT_EQ(deep.template_name(), kernel.template_name());
   EXPECT_NE(deep.config(), kernel.config());
   EXPECT_EQ(library.counters().compiles, 1U);

@@ -28,8 +28,9 @@ class LibraryTest : public LibraryFixture {
  protected:
   const Gemm gemm_ = Gemm::of(DType::f16, 256, 256, 128);
   const Config config_ = other_config("gemm_wmma", gemm_);
-  /// As good for small problems as the default of gemm_wgmma, or better.
-  const Config small_tiles_ = built_in_config("gemm_wgmma", {{"tile_rows", 64}, {"consumers", 1}});
+  /// As good for small problems as any that gemm_wgmma calls usual, or better.
+  const Config small_tiles_ = built_in_config(
+      "gemm_wgmma", {{"tile_rows", 64}, {"tile_cols", 64}, {"stages", 12}, {"consumers", 1}});
 
   /// What the library throws for the test's problem.
   ErrorKind error_of(const Library& library, std::string& text) const {

@@ -76,7 +76,7 @@ void expect_nowhere(const std::regex& pattern) {
 // Written in halves so that this file passes its own test.
 // A family says how it puts building blocks together; what is longer belongs into one of those.
 TEST(TextRules, KernelFamiliesAreShort) {
-  constexpr std::size_t kMostLines = 350;
+  constexpr std::size_t kMostLines = 400;
   std::size_t families = 0;
   for (const SourceFile& file : source_files()) {
     if (!file.path.starts_with("templates/kernels/gemm/")) continue;

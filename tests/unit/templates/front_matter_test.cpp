@@ -115,6 +115,26 @@ TEST(FrontMatter, Costs) {
   EXPECT_EQ(two.derived().size(), none.derived().size());
 }
 
+TEST(FrontMatter, CostsMayNameValuesThatOnlyCostsMention) {
+  const auto kernel = KernelTemplate::parse(
+      "tiny.cu", replaced("//@ workspace",
+                          "//@ cost let turns = ceil_div(k, 8)   // of a block\n"
+                          "//@ cost let less = turns - 1000000\n"
+                          "//@ cost fp32 = turns * 2\n//@ cost waits = max(3, less)\n"
+                          "//@ workspace"));
+  ASSERT_EQ(kernel.cost_lines().size(), 4U);
+  const Problem problem = to_problem(Gemm::of(DType::f32, 64, 64, 60));
+  const DeviceLimits limits = *limits_of_arch("sm_90");
+  const auto config = kernel.space(problem, limits).default_config();
+  ASSERT_TRUE(config);
+  const auto costs = kernel.costs(*config, problem, limits);
+  ASSERT_EQ(costs.size(), 2U);
+  EXPECT_EQ(costs[0].name, "fp32");
+  EXPECT_EQ(costs[0].value, 16);
+  EXPECT_EQ(costs[1].name, "waits");
+  EXPECT_EQ(costs[1].value, 3) << "values may be negative, costs not";
+}
+
 TEST(FrontMatterError, Costs) {
   const auto with = [](const std::string& text) {
     return broken("//@ workspace  m * 4", "//@ cost fp32 = k\n//@ cost " + text);
@@ -128,6 +148,15 @@ TEST(FrontMatterError, Costs) {
               AllOf(StartsWith("tiny.cu:26:18:"), HasSubstr("unknown name \"tile_q\"")));
   EXPECT_THAT(with("waits"), HasSubstr("a cost is written \"name = expression\""));
   EXPECT_THAT(with("= 4"), HasSubstr("a name is expected"));
+  EXPECT_THAT(with("let tile_m = 4"),
+              AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("\"tile_m\" already means something")));
+  EXPECT_THAT(with("let turns"), HasSubstr("a cost is written \"name = expression\""));
+  EXPECT_THAT(with("let = 4"),
+              AllOf(StartsWith("tiny.cu:26:14:"), HasSubstr("a name is expected")));
+  EXPECT_THAT(with("let turns = k\n//@ require turns > 1"), HasSubstr("unknown name \"turns\""))
+      << "costs only";
+  EXPECT_THAT(with("waits = turns\n//@ cost let turns = k"), HasSubstr("unknown name \"turns\""))
+      << "above it";
 }
 
 TEST(FrontMatterError, PointsAtThePlace) {

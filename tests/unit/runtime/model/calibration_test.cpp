@@ -35,6 +35,28 @@ TEST(Calibration, NearResultsCountMostAndFarOnesAreDrawnToTheTemplates) {
   EXPECT_GT(calibration.factor("t", "x=2"), calibration.factor("t", "x=1"));
 }
 
+TEST(Calibration, ResultsForNearlyTheSameProblemStandForThemselves) {
+  const auto own_of = [](double distance) {
+    Calibration calibration;
+    calibration.add("t", "x=1", 1.0, distance);
+    for (const char* const other : {"x=2", "x=3", "x=4"})
+      calibration.add("t", other, 2.0, distance);
+    return calibration.factor("t", "x=1");
+  };
+  EXPECT_LT(own_of(0.125), 1.3) << "another type";
+  EXPECT_GT(own_of(3.0), 1.6) << "another size";
+}
+
+TEST(Calibration, WhatIsUsualWasTriedWhereNearProblemsWereSearched) {
+  Calibration near;
+  near.add("t", "x=1", 2.0, 0.0);
+  EXPECT_DOUBLE_EQ(near.usual("t", "x=2"), near.untried("t"));
+  Calibration far;
+  far.add("t", "x=1", 2.0, 6.0);
+  EXPECT_NEAR(far.usual("t", "x=2"), far.factor("t", "x=2"), 1e-3);
+  EXPECT_DOUBLE_EQ(far.usual("u", "x=2"), far.untried("u")) << "nothing of it was good";
+}
+
 TEST(Calibration, TemplatesOfOtherScalesDoNotMix) {
   Calibration calibration;
   calibration.add("t", "x=1", 2.0, 0.0);
