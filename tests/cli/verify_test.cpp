@@ -284,6 +284,31 @@ TEST(Verify, TilesMayBeNarrowerThanAVectorOfD) {
   EXPECT_THAT(run.out, HasSubstr("correct"));
 }
 
+TEST(Verify, SharesOfStreamKAreAddedUp) {
+  const Sandbox sandbox;
+  struct Case {
+    int m, n, k;
+    std::string values;
+    const char* layout;
+  };
+  // Fewer tiles than multiprocessors; some more, shares being of more than a tile, and consumers
+  // that take turns; clusters; rows that are repacked.
+  const std::string narrow = "tile_rows=64,tile_cols=8,";
+  for (const Case& one :
+       {Case{200, 104, 500, narrow + "consumers=1,stream=1", "tt"},
+        {520, 136, 200, narrow + "consumers=2,pingpong=1,stages=3,stream=2", "nt"},
+        {1536, 88, 112, "tile_rows=64,tile_cols=16,consumers=1,cluster_rows=2,store=0,stream=2",
+         "nt"},
+        {270, 99, 333, "tile_rows=64,tile_cols=64,consumers=1,repack=3,stream=1", "nn"}}) {
+    const auto run = sandbox.run(with(on_gemm("verify", one.m, one.n, one.k),
+                                      {"--template", "gemm_wgmma", "--dtype", "bf16", "--layout",
+                                       one.layout, "--beta", "0.5", "--set", one.values}));
+    EXPECT_EQ(run.exit_code, 0) << one.values << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("nothing found")) << one.values;
+    EXPECT_EQ(run.out.find("too large to be run"), std::string::npos) << one.values;
+  }
+}
+
 TEST(Verify, RingsOfTensorCopiesOfAnyLengthAreRight) {
   const Sandbox sandbox;
   // From five stages on, the one before the last is refilled; of two parts of k, the second begins

@@ -36,7 +36,8 @@
 ///
 /// Tensor copies want rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as
 /// are 8- and 32-bit ones across k. Where D has few tiles, units of work are parts of k, which
-/// another launch adds up (lib/split_k.cuh), or the blocks of a cluster (lib/cluster_parts.cuh).
+/// another launch adds up (lib/split_k.cuh), or the blocks of a cluster (lib/cluster_parts.cuh);
+/// where the last turns have, these are shared out stage by stage (lib/stream_k.cuh).
 
 #include "common/meta.cuh"
 #include "common/overlap.cuh"
@@ -47,21 +48,23 @@
 #include "lib/operand_copies.cuh"
 #include "lib/ptx_cluster.cuh"
 #include "lib/repack.cuh"
+#include "lib/stream_k.cuh"
 #include "lib/warpgroup_tile.cuh"
 
 struct GemmWgmmaConfig {  //@ config
   int tile_rows;          //@ tune 64 128* 192 256   // on the axis of 64
   int tile_cols;          //@ tune 8 16 32 48 64 80 96 112 128* 144 160 176 192 208 224 240 256
   int depth_bytes;        //@ tune 32 64 128*   // of one stage, in bytes of A
-  int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
   int consumers;          //@ tune 1 2* 3   // warpgroups that multiply
+  int pingpong;           //@ tune 0* 1     // they share each tile, or take them in turn
+  int swap;               //@ tune 0* 1     // rows are D's columns
+  int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
+  int cluster_parts;      //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
+  int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
+  int min_blocks;         //@ tune 1* 2 3 4 // of an SM
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_cols;       //@ tune 1* 2 4
-  int cluster_parts;      //@ tune 1* 2 4 8 // or parts of k, which they add up
-  int min_blocks;         //@ tune 1* 2 3 4 // of an SM
-  int swap;               //@ tune 0* 1     // rows are D's columns
-  int pingpong;           //@ tune 0* 1     // consumers: share each tile, or take them in turn
-  int store;              //@ tune 0 1*     // D: by threads, or by tensor copies
+  int stream;             //@ tune 0* 1 2   // turns at the end whose tiles are cut into shares
   int repack;             //@ tune 0* 1 2 3   // first into aligned rows: 1 A, 2 B, 3 both
   int depth;              //@ let depth_bytes / a_bytes
   int threads;            //@ let 128 * (consumers + 1)
@@ -124,14 +127,13 @@ struct GemmWgmmaLaunch {  //@ at launch
                           //@           depth)   // of a block
   int row_tiles;          //@ let ceil_div(swap == 1 ? n : m, tile_rows * cluster_rows)
   int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
-  int units;              //@ let row_tiles * col_tiles * splits   // of a cluster's work
-  int clusters;           //@ let cluster_parts > 1 ? units
-                          //@     : min(units, max(1, device.sm_count * min_blocks *   // that fit
-                          //@           (cluster > 2 ? 10 : 11) / 11 / cluster))
-  int turns;              //@ let ceil_div(units, clusters)   // of a block
-  int wave_rows;          //@ let min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
-  int wave_cols;          //@ let min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
-  int steps;              //@ let ceil_div(k_each, depth)     // of a turn
+  int tiles;              //@ let row_tiles * col_tiles   // of clusters
+  int fitting;            //@ let max(1, device.sm_count * min_blocks *   // clusters at a time
+                          //@            (cluster > 2 ? 10 : 11) / 11 / cluster)
+  int whole;              //@ let stream == 0 ? tiles   // those that are not cut
+                          //@     : max(0, tiles / fitting - stream + 1) * fitting
+  int units;              //@ let stream == 0 ? tiles * splits : whole + (stream + 1) * fitting
+  int clusters;           //@ let cluster_parts > 1 ? units : min(units, fitting)
   int chunks_a;           //@ let repack_a * (along_a == 1 ? m * 8 * ceil_div(k, 128 / a_bytes)
                           //@                              : k * 8 * ceil_div(m, 128 / a_bytes))
   int chunks_b;           //@ let repack_b * (along_b == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
@@ -148,14 +150,15 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ require    (along_a == 1 || tile_a % 64 == 0) && (along_b == 1 || tile_b % 64 == 0)   // slabs
 //@ require    acc_bytes == 4 || tile_cols == 16 || tile_cols % 32 == 0
 //@ require    a_bytes > 1 || tile_cols % 32 == 0 || tile_cols <= 16   // shapes of s8
-//@ require    stage_bytes % 1024 == 0
+//@ require    stage_bytes % 1024 == 0 && smem_bytes <= device.smem_optin
 //@ require    box_a % 8 == 0 && box_a * share_a == (along_a == 1 ? tile_a : depth)
 //@ require    box_b % 8 == 0 && box_b * share_b == (along_b == 1 ? tile_b : depth)
-//@ require    cluster_parts == 1 || cluster == cluster_parts && pingpong == 0 && acc_bytes == 4 &&
+//@ require    cluster_parts == 1 || pingpong == 0 && acc_bytes == 4 &&
 //@              blocks_each % shares_rows == 0 && tile_rows * tile_cols * 4 <= slabs_at
-//@ require    cluster <= 8
-//@ require    smem_bytes <= device.smem_optin
-//@ require    units <= 1073741824
+//@ require    cluster <= 8 && (cluster_parts == 1 || cluster == cluster_parts)
+//@ require    tiles * splits <= 1073741824
+//@ require    stream == 0 || cluster_parts == 1 && swap == 0 && k > 0 && k <= 1048576
+//@ require    stream == 0 || splits == 1
 //@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
 //@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0 ||
 //@              (given_along_a == 1 ? k : m) * a_bytes % 128 > 0 && n >= 512   // lines are cut
@@ -168,10 +171,13 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     (swap == 1 ? m : n) > tile_cols / 2 || tile_cols == 8
 //@ prefer     (swap == 1 ? n : m) > tile_rows / 2 || tile_rows == 64
 //@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
-//@ prefer     cluster == cluster_parts || units * cluster >= 64
+//@ prefer     cluster == cluster_parts || tiles * splits * cluster >= 64
 //@ prefer     splits * cluster_parts == 1 ||    // work for all
 //@              (splits * cluster_parts - 1) * k_each < k && k_each >= 4 * depth
-//@ prefer     splits * cluster_parts == 1 || units * cluster <= 2 * device.sm_count * min_blocks
+//@ prefer     splits * cluster_parts == 1 ||
+//@              tiles * splits * cluster <= 2 * device.sm_count * min_blocks
+//@ prefer     stream == 0 || tiles * 5 <= ceil_div(tiles, fitting) * fitting * 4 &&   // idle
+//@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
 //@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
 //@ usual      stages=6                                                 // good for some problem
@@ -212,30 +218,40 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   map      d: store == 1 ? n : 0, m; box store == 1 ? span_d / d_bytes : 16, 16;
 //@            swizzle store == 1 ? span_d : 0
 //@ launch     gemm_wgmma_sum
-//@   when     parts > 0
-//@   grid     ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
+//@   when     parts > 0 || tiles > whole
+//@   grid     tiles > whole
+//@            ? (tiles - whole) * cluster * ceil_div(tile_rows * tile_cols, vec_sum * 128)
+//@            : ceil_div(m * ceil_div(n, vec_sum), parts > 4 ? 32 : 128)
 //@   block    128
 //@   smem     early * 40960   // so that they do not crowd where the first come free
 //@   overlap  early
-//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b)
-//@ cost       wgmma = turns * steps * tile_rows * tile_cols * depth *
+//@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b) +
+//@            (stream > 0 ? 2 * fitting * cluster * tile_rows * tile_cols * acc_bytes : 0)
+//@ cost       let turns = ceil_div(units, clusters)   // of a block
+//@ cost       let steps = ceil_div(k_each, depth)     // of a turn
+//@ cost       let all_steps = stream == 0 ? turns * steps
+//@                            : whole / fitting * steps +
+//@                              ceil_div((tiles - whole) * steps, fitting)
+//@ cost       let wave_rows = min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
+//@ cost       let wave_cols = min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
+//@ cost       wgmma = all_steps * tile_rows * tile_cols * depth *
 //@                    (min_blocks == 1 ? 7 : 8) / 7   // blocks get into each other's way
-//@ cost       issues = turns * steps * (consumers * 100 + 60)
-//@ cost       memory = turns * steps *   // or what the producer's copies take, one by one
+//@ cost       issues = all_steps * (consumers * 100 + 60)
+//@ cost       memory = all_steps *   // or what the producer's copies take, one by one
 //@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,
 //@                         40 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
 //@                               share_b * (along_b == 1 ? 1 : tile_b / 64)))
-//@ cost       l2_bytes = turns * steps *   // not all: blocks ask for the same at the same time
+//@ cost       l2_bytes = all_steps *   // not all: blocks ask for the same at the same time
 //@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes *
 //@                       (min_blocks == 1 ? 6 : 9) / 14
 //@ cost       dram_bytes = max((m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
-//@                             : turns * k_each * a_bytes *    // panels of the tiles of a turn
+//@                             : all_steps * depth * a_bytes *    // panels of the tiles of a turn
 //@                               (wave_rows * cluster_rows * tile_rows +
 //@                                wave_cols * cluster_cols * tile_cols),
 //@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
 //@                             ? 12 * m * n * d_bytes : 0)   // stored in pieces of 32 bytes
 //@ cost       trips = ceil_div(steps, stages - 1)
-//@ cost       stalls = turns * steps *   // for copies; with one consumer for products, too
+//@ cost       stalls = all_steps *   // for copies; with one consumer for products, too
 //@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0))
 //@ cost       tail = tile_rows * tile_cols * (parts > 0 ? 77 * acc_bytes : store_work) *
 //@                   (pingpong == 0 ? 3 * turns : 5) / (3072 * cluster_parts) +
@@ -253,6 +269,12 @@ template <GemmWgmmaConfig C>
 KILN_HD constexpr kiln::RepackPlan repack_plan() {
   return {C.repack_a != 0, C.repack_b != 0, C.given_along_a != 0,        C.given_along_b != 0,
           C.aligned_a,     C.aligned_b,     C.depth_bytes != 2 * C.depth};
+}
+
+template <GemmWgmmaConfig C>
+KILN_HD constexpr kiln::UnitShape unit_shape() {
+  return {C.tile_rows,    C.tile_cols,     C.depth, C.cluster_rows,
+          C.cluster_cols, C.cluster_parts, C.stream};
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
@@ -274,8 +296,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   constexpr StageOperand kRows = C.swap == 1 ? kB : kA;
   constexpr StageOperand kCols = C.swap == 1 ? kA : kB;
   constexpr StageBytes kStage{C.tile_rows * C.depth_bytes, C.stage_bytes};
-  constexpr UnitShape kUnits{C.tile_rows,    C.tile_cols,    C.depth,
-                             C.cluster_rows, C.cluster_cols, C.cluster_parts};
+  constexpr UnitShape kUnits = unit_shape<C>();
   using Ring = RingBarriers<C.stages, C.sharers, kBlocks, C.pingpong == 1 ? C.consumers : 0>;
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
@@ -327,14 +348,15 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     wait_for_previous_launch();
     for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
+      if (unit.is_piece && unit.steps == 0) break;  // the share ended with a tile
       if (C.pingpong == 1 && ++turn % C.consumers != warpgroup) {
         place.template skip<C.stages>(unit.steps);
         continue;
       }
       tile.clear();  // if there is no depth; else the first products replace the sums
-      int row = unit.row + first_row;
-      int col = unit.col;
-      if (at_launch.parts == 0) {
+      int row = unit.to_row + first_row;
+      int col = unit.to_col;
+      if (at_launch.parts == 0 && !unit.is_piece) {
         look_ahead_of_tile<kSlab, C.reads_matrix_c != 0, CIn, Tile>(args, row, col);
       }
       if constexpr (C.pingpong == 1) ring.wait_for_turn(warpgroup, turn / C.consumers);
@@ -352,9 +374,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
         col += rank % C.shares_cols * C.share_cols;
       }
       const Share& sums = share_or_tile(share, tile);
-      if (at_launch.parts > 0) {
-        const GemmArgs part = part_of_gemm<C.along_a == 0, C.along_b != 0, A, B, Acc>(
-            args, unit.part, at_launch.k_each);
+      if (at_launch.parts > 0 || unit.is_piece) {
+        const GemmArgs part = matrix_of_unit<kUnits, Acc>(args, unit, at_launch);
         store_tile<kPartSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part),
                                              reinterpret_cast<Acc*>(slabs), row, col);
       } else if constexpr (C.store == 1) {
@@ -364,8 +385,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       }
       if constexpr (C.cluster_parts > 1) break;
     }
-    // Shared memory stays until the last copy read it.
-    if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();
+    if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();  // by the last copies
     __syncwarp();
   }
   if constexpr (C.cluster_parts > 1) wait_for_cluster();  // others may still read this block's sums
@@ -374,5 +394,6 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(128)
     gemm_wgmma_sum(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
-  kiln::sum_parts<C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(args, at_launch.parts);
+  kiln::sum_units<unit_shape<C>(), C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
+      args, at_launch);
 }

@@ -28,6 +28,14 @@ KILN_DEVICE int part_stride(int cols) {
   return (cols - 1) / kVector * kVector + kVector;
 }
 
+/// Part `split` in the workspace as the D of a gemm.
+template <class Acc>
+KILN_DEVICE GemmArgs matrix_of_part(GemmArgs args, int split) {
+  args.ldd = part_stride<Acc>(args.n);
+  args.d = static_cast<Acc*>(args.workspace) + split * (args.m * args.ldd);
+  return args;
+}
+
 /// What is left of a gemm for the block that computes part `split`: operands that begin at its
 /// share of k (which may be empty), and a matrix of its own in the workspace instead of D.
 template <bool kTransposedA, bool kTransposedB, class A, class B, class Acc>
@@ -37,9 +45,7 @@ KILN_DEVICE GemmArgs part_of_gemm(GemmArgs args, int split, int k_each) {
   args.b = static_cast<const B*>(args.b) + (kTransposedB ? first : first * args.ldb);
   const long long left = args.k - first;
   args.k = static_cast<int>(left < 0 ? 0 : left < k_each ? left : k_each);
-  args.ldd = part_stride<Acc>(args.n);
-  args.d = static_cast<Acc*>(args.workspace) + split * (args.m * args.ldd);
-  return args;
+  return matrix_of_part<Acc>(args, split);
 }
 
 /// A part in the workspace as an epilogue sees it: sums go there as they are, in whole vectors, for

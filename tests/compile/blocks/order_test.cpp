@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -57,6 +58,118 @@ __global__ void places(const kiln::GemmArgs args) {
   const std::vector<std::pair<int, int>> rest{{3, 0}, {4, 0}, {3, 1}, {4, 1}};
   EXPECT_TRUE(std::equal(drawn.begin(), drawn.end(), list.begin()));
   EXPECT_TRUE(std::equal(rest.begin(), rest.end(), list.begin() + 6));
+}
+
+// Each stage of each tile has one cluster; and what adds the pieces of a tile up finds them where
+// they were left.
+TEST_F(OrderBlocks, SharesOfStreamKCoverEveryStageOnce) {
+  load(R"(
+#include "common/gemm_args.cuh"
+#include "lib/work_units.cuh"
+struct Launch { int row_tiles, col_tiles, group_m, k_each, units, clusters; };
+template <int kStream>
+constexpr kiln::UnitShape kShape{64, 8, 16, 1, 1, 1, kStream};
+KILN_DEVICE Launch launch_of(const kiln::GemmArgs& args) {
+  return {args.m, args.n, 4, static_cast<int>(args.lda) * 16, static_cast<int>(args.ldb), args.k};
+}
+template <int kStream>
+__global__ void units(const kiln::GemmArgs args) {  // block: unit
+  const Launch launch = launch_of(args);
+  const kiln::Unit unit = kiln::unit_at<kShape<kStream>>(blockIdx.x, 0, launch.k_each, launch);
+  int* const to = static_cast<int*>(args.d) + 6 * blockIdx.x;
+  to[0] = unit.row / 64 + args.m * (unit.col / 8);
+  to[1] = unit.first_k / 16;
+  to[2] = unit.steps;
+  to[3] = unit.is_piece;
+  to[4] = unit.to_row / 64;
+  to[5] = unit.to_col / 8;
+}
+template <int kStream>
+__global__ void sums(const kiln::GemmArgs args) {  // block: tile that is cut
+  const Launch launch = launch_of(args);
+  const kiln::Shares shares = kiln::shares_of<kShape<kStream>>(launch);
+  const kiln::TileCorner corner =
+      kiln::tile_at<kShape<kStream>>(shares.whole + blockIdx.x, 0, launch);
+  const long long begin = static_cast<long long>(blockIdx.x) * shares.steps;
+  const int first = shares.with(begin);
+  const int last = shares.with(begin + shares.steps - 1);
+  int* const to = static_cast<int*>(args.d) + 40 * blockIdx.x;
+  to[0] = corner.row / 64 + args.m * (corner.col / 8);
+  to[1] = last - first + 1;
+  for (int share = first; share <= last; ++share) {
+    const bool is_first = share > first || shares.first(first) == begin;
+    to[2 + share - first] = kiln::piece_row<kShape<kStream>>(shares, share, is_first, 0) / 64;
+  }
+}
+)",
+       {"units<1>", "units<2>", "sums<1>", "sums<2>"});
+  struct Case {
+    int rows, cols, steps, clusters, stream;
+  };
+  for (const Case& one : {Case{3, 5, 7, 4, 1},
+                          {3, 5, 7, 4, 2},
+                          {2, 2, 30, 13, 1},
+                          {2, 3, 5, 30, 1},
+                          {5, 5, 1, 4, 2},
+                          {4, 4, 9, 16, 2},
+                          {9, 7, 64, 60, 2},
+                          {1, 1, 33, 33, 1},
+                          {1, 1, 5, 9, 1},
+                          {2, 2, 3, 2, 1}}) {
+    SCOPED_TRACE(::testing::Message() << one.rows << " x " << one.cols << " tiles of " << one.steps
+                                      << " for " << one.clusters << ", " << one.stream);
+    GemmArgs args{};
+    args.m = one.rows;
+    args.n = one.cols;
+    args.k = one.clusters;
+    args.lda = one.steps;
+    const int tiles = one.rows * one.cols;
+    const int whole = std::max(0, tiles / one.clusters - one.stream + 1) * one.clusters;
+    const auto units = static_cast<unsigned>(whole + (one.stream + 1) * one.clusters);
+    args.ldb = static_cast<int>(units);
+    args.d = fresh(units * 6 * sizeof(int));
+    const auto kernel = static_cast<std::size_t>(one.stream - 1);
+    run(kernel, {{units, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
+    const auto unit = bench().download<int>(reinterpret_cast<DevicePtr>(args.d), units * 6UL);
+    std::map<std::pair<int, int>, int> covered;  // tile, stage
+    std::map<int, std::map<int, int>> pieces;    // of a tile: first stage, place
+    std::set<int> places;
+    std::vector<int> work(static_cast<std::size_t>(one.clusters), 0);
+    for (std::size_t i = 0; i < units; ++i) {
+      const int* const at = &unit[6 * i];
+      for (int step = at[1]; step < at[1] + at[2]; ++step) ++covered[{at[0], step}];
+      work[i % work.size()] += at[2];
+      if (at[2] == 0) {
+        EXPECT_EQ(at[3], 1) << "which stores nothing";
+      } else if (at[3] == 1) {
+        pieces[at[0]][at[1]] = at[4];
+        EXPECT_TRUE(places.insert(at[4]).second) << "two pieces in one place";
+        EXPECT_LT(at[4], 2 * one.clusters);
+      } else {
+        EXPECT_EQ(at[4] + one.rows * at[5], at[0]);
+        EXPECT_EQ(at[2], one.steps);
+      }
+    }
+    EXPECT_EQ(covered.size(), static_cast<std::size_t>(tiles * one.steps));
+    for (const auto& [stage, times] : covered) EXPECT_EQ(times, 1);
+    EXPECT_LE(*std::max_element(work.begin(), work.end()),
+              *std::min_element(work.begin(), work.end()) + 1);
+    const auto cut = static_cast<unsigned>(tiles - whole);
+    if (cut == 0) continue;
+    args.d = fresh(cut * 40 * sizeof(int));
+    run(2 + kernel, {{cut, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
+    const auto sum = bench().download<int>(reinterpret_cast<DevicePtr>(args.d), cut * 40UL);
+    for (std::size_t i = 0; i < cut; ++i) {
+      const int* const at = &sum[40 * i];
+      std::vector<int> left;
+      for (const auto& [stage, place] : pieces[at[0]]) left.push_back(place);
+      if (at[1] == 1) {
+        EXPECT_TRUE(left.empty()) << "a tile of one cluster is stored whole";
+      } else {
+        EXPECT_EQ(std::vector<int>(at + 2, at + 2 + at[1]), left) << "in the order of k";
+      }
+    }
+  }
 }
 
 TEST_F(OrderBlocks, ARingComesRoundToItsFirstStage) {

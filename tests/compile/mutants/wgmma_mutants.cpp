@@ -30,7 +30,7 @@ const char* const kCollect = "\"r\"(theirs)";
 std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
   return "cluster_cols=1 " + shape +
          " consumers=2 depth_bytes=128 early=1 group_m=1 min_blocks=1 " + schedule +
-         " promote=128 repack=0 splits=1 stages=2 store=1 swap=0 tile_cols=" +
+         " promote=128 repack=0 splits=1 stages=2 store=1 stream=0 swap=0 tile_cols=" +
          std::to_string(tile_cols) + " tile_rows=128";
 }
 
@@ -144,22 +144,23 @@ TEST_F(WgmmaMutants, Cluster) {
 TEST_F(WgmmaMutants, Parts) {
   CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=2 cluster_rows=1", "pingpong=0"),
                            problem(Gemm::of(DType::f16, 136, 40, 328), Storage::n, Storage::t, 16));
-  examine(specimen,
-          {
-              reported("leaves_sums_in_stages_that_others_read", "  meet_some<kThreads>();", "",
-                       Finding::race, kLeave),
-              reported("collects_before_all_left", "  sync_cluster();\n  collect_share",
-                       "  collect_share", Finding::race, kCollect),
-              reported("ends_while_others_collect",
-                       "  if constexpr (C.cluster_parts > 1) wait_for_cluster();", "",
-                       Finding::missing_wait, kCollect),
-              miscounts("only_the_first_part", "load_from_block(mine, from);",
-                        "load_from_block(mine, 0);", {0, 1}),
-              miscounts("both_take_the_same_stages", "own = rank / kPlaces;", "own = 0;", {0, 1}),
-              reported("share_to_the_wrong_columns",
-                       "        col += rank % C.shares_cols * C.share_cols;\n", "", Finding::race,
-                       kStore),
-          });
+  examine(specimen, {
+                        reported("leaves_sums_in_stages_that_others_read",
+                                 "  meet_some<kThreads>();", "", Finding::race, kLeave),
+                        reported("collects_before_all_left", "  sync_cluster();\n  collect_share",
+                                 "  collect_share", Finding::race, kCollect),
+                        reported("ends_while_others_collect",
+                                 "  if constexpr (C.cluster_parts > 1) wait_for_cluster();", "",
+                                 Finding::missing_wait, kCollect),
+                        miscounts("only_the_first_part", "load_from_block(mine, from);",
+                                  "load_from_block(mine, 0);", {0, 1}),
+                        miscounts("both_take_the_same_stages",
+                                  "own = rank / (kShape.cluster_rows * kShape.cluster_cols);",
+                                  "own = 0;", {0, 1}),
+                        reported("share_to_the_wrong_columns",
+                                 "        col += rank % C.shares_cols * C.share_cols;\n", "",
+                                 Finding::race, kStore),
+                    });
 }
 
 }  // namespace
