@@ -72,9 +72,9 @@ double Calibration::factor(const std::string& template_name, const std::string& 
 }
 
 double Calibration::usual(const std::string& template_name, const std::string& config) const {
-  if (!templates_.contains(template_name)) return untried(template_name);
+  const double searched = templates_.contains(template_name) ? kUntried : kUnknown;
   return factor(template_name, config) *
-         std::pow(kUntried, std::exp2(-nearest_ / kSearchedOctaves));
+         std::pow(searched, std::exp2(-nearest_ / kSearchedOctaves));
 }
 
 double Calibration::untried(const std::string& template_name) const {

@@ -78,7 +78,7 @@ TEST(Database, ShowOfAnUntunedProblemNamesTheNearest) {
   fill_database(sandbox);
   expect_golden(
       "show_nearest", sandbox,
-      sandbox.run({"show", "gemm", "--m", "128", "--n", "48", "--k", "32", "--layout", "nt"}));
+      sandbox.run({"show", "gemm", "--m", "80", "--n", "48", "--k", "32", "--layout", "nt"}));
 }
 
 TEST(Database, ExportOfTheBestKernel) {

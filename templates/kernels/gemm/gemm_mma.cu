@@ -208,6 +208,13 @@ struct GemmMmaLaunch {  //@ at launch
 //@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=4
 //@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=2
 //@              buffers=1 min_blocks=2 cluster_sum=1 splits=3
+//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=64 warp_m=16 warp_n=16 stages=1
+//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=128 warp_m=16 warp_n=32 stages=2
+//@              min_blocks=2
+//@ usual      tile_m=32 tile_n=32 copy=0 depth_bytes=32 warp_m=16 warp_n=32 stages=1
+//@ usual      tile_m=32 tile_n=32 depth_bytes=256 warp_m=16 warp_n=16 slices=2 stages=4
+//@ usual      tile_m=64 tile_n=32 depth_bytes=128 warp_m=32 warp_n=32 slices=2 stages=5
+//@              cluster_sum=1 splits=8
 //@ usual      tile_m=32 tile_n=16 depth_bytes=128 warp_m=16 warp_n=16 slices=2
 //@ usual      tile_m=32 tile_n=32 warp_m=16 warp_n=16 stages=5
 //@ usual      tile_m=32 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=5 min_blocks=2

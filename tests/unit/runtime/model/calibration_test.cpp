@@ -54,7 +54,7 @@ TEST(Calibration, WhatIsUsualWasTriedWhereNearProblemsWereSearched) {
   Calibration far;
   far.add("t", "x=1", 2.0, 6.0);
   EXPECT_NEAR(far.usual("t", "x=2"), far.factor("t", "x=2"), 1e-3);
-  EXPECT_DOUBLE_EQ(far.usual("u", "x=2"), far.untried("u")) << "nothing of it was good";
+  EXPECT_DOUBLE_EQ(near.usual("u", "x=2"), near.untried("u")) << "nothing of it was good";
 }
 
 TEST(Calibration, TemplatesOfOtherScalesDoNotMix) {
