@@ -3,14 +3,15 @@
 #pragma once
 
 /// \file
-/// Stream-K: tiles that several clusters compute, each the piece of its share of stages
-/// (lib/work_units.cuh). Pieces of less than a tile are left in the workspace, whole tiles side by
-/// side, in the accumulator's type; another launch adds up those of each tile, in the order of k:
+/// Stream-K: tiles that several clusters compute, each the pieces of its share of stages
+/// (lib/work_units.cuh). What is less than a tile is left in the workspace, in the accumulator's
+/// type: for each cluster the first piece of its share, then for each the last. Another launch adds
+/// up those of each tile. For the three tiles and four clusters that are drawn there:
 ///
-///     shares        |     0     |     1     |     2     |          workspace
-///     tile 0        |   piece 0     | piece 1 |      pieces that begin a share, one a cluster,
-///     then tile 1        | 1' | piece 2  |                those that end one: 1' is the end of
-///     share 1
+///     workspace   | 0.0 | 1.0 | 2.0 | 3.0 |     | 1.1 | 2.1 |     |
+///     tile 0      0.0 + 1.0
+///     tile 1      1.1 + 2.0           in the order of k
+///     tile 2      2.1 + 3.0
 ///
 /// The order of the sum is fixed, so the result is the same bit for bit in every run.
 
@@ -34,7 +35,7 @@ KILN_DEVICE GemmArgs matrix_of_pieces(GemmArgs args, int chunks) {
   return args;
 }
 
-/// The matrix of the workspace that a unit's sums go to which are not all of a tile.
+/// The matrix of the workspace that the sums of a unit go to if it is only a part of a tile.
 template <UnitShape kShape, class Acc, class Launch>
 KILN_DEVICE GemmArgs matrix_of_unit(const GemmArgs& args, const Unit& unit, const Launch& launch) {
   if constexpr (kShape.stream > 0) {
@@ -43,12 +44,12 @@ KILN_DEVICE GemmArgs matrix_of_unit(const GemmArgs& args, const Unit& unit, cons
   return matrix_of_part<Acc>(args, unit.part);
 }
 
-/// For pieces, the second launch, in blocks of kSumThreads, for each tile of each cluster that is
-/// cut
+/// The launch that adds up pieces, in blocks of kSumThreads, of which each tile of each block of a
+/// cluster that is cut has
 ///
-///     ceil_div(tile_rows * tile_cols, kVecD * kSumThreads)     blocks:
+///     ceil_div(tile_rows * tile_cols, kVecD * kSumThreads)
 ///
-/// each thread adds up the pieces of kVecD neighbours of a row.
+/// A thread takes kVecD neighbours of a row.
 template <UnitShape kShape, int kVecC, int kVecD, bool kReadsC, class CIn, class D, class Acc,
           class Launch>
 KILN_DEVICE void sum_pieces(const GemmArgs& args, const Launch& launch) {

@@ -11,12 +11,12 @@
 ///     cluster 2    unit 2   unit 5   unit 8 ...
 ///
 /// Stream-K: where the last turns would leave clusters without work, their tiles are cut into equal
-/// shares of stages, one for each cluster, without regard to where a tile ends. A share then has
-/// pieces of two or three tiles, the units of as many turns:
+/// shares of stages, one for each cluster, without regard to where a tile ends. A share has pieces
+/// of two tiles or more, the units of as many turns. Three tiles of five stages for four clusters:
 ///
-///     tiles      |      0      |      1      |      2      |     of five stages each
-///     shares     |    0    |    1    |    2    |    3    |       of four
-///     pieces     |    0.0  |1.0|  1.1  |2.0| ...                 and so on
+///     tiles   |         0         |         1         |         2         |
+///     shares  |     0     |       1       |       2       |       3       |
+///     pieces  |    0.0    |  1.0  |  1.1  |    2.0    |2.1|      3.0      |
 ///
 /// A cluster's blocks have neighbouring tiles; or they share one along k, stage by stage, so that
 /// what they read at a time lies side by side in memory:
