@@ -291,12 +291,13 @@ TEST(Verify, SharesOfStreamKAreAddedUp) {
     std::string values;
     const char* layout;
   };
-  // Fewer tiles than multiprocessors; some more, shares being of more than a tile, and consumers
-  // that take turns; clusters; rows that are repacked.
-  const std::string narrow = "tile_rows=64,tile_cols=8,";
+  // Fewer tiles than multiprocessors; some more, so that shares have whole tiles, which copies
+  // store, and consumers that take turns; clusters; rows that are repacked.
   for (const Case& one :
-       {Case{200, 104, 500, narrow + "consumers=1,stream=1", "tt"},
-        {520, 136, 200, narrow + "consumers=2,pingpong=1,stages=3,stream=2", "nt"},
+       {Case{200, 104, 500, "tile_rows=64,tile_cols=8,consumers=1,stream=1", "tt"},
+        {520, 272, 112,
+         "tile_rows=64,tile_cols=16,consumers=2,pingpong=1,stages=3,store=1,stream=2", "nt"},
+        {520, 272, 112, "tile_rows=64,tile_cols=16,consumers=1,store=1,stream=2", "nt"},
         {1536, 88, 112, "tile_rows=64,tile_cols=16,consumers=1,cluster_rows=2,store=0,stream=2",
          "nt"},
         {270, 99, 333, "tile_rows=64,tile_cols=64,consumers=1,repack=3,stream=1", "nn"}}) {

@@ -376,6 +376,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       const Share& sums = share_or_tile(share, tile);
       if (at_launch.parts > 0 || unit.is_piece) {
         const GemmArgs part = matrix_of_unit<kUnits, Acc>(args, unit, at_launch);
+        if constexpr (C.store * C.stream > 0) wait_for_slab<true>(0);  // of a tile before
         store_tile<kPartSlab, 1, C.vec_part>(sums, PartOutput<Acc>(part),
                                              reinterpret_cast<Acc*>(slabs), row, col);
       } else if constexpr (C.store == 1) {
