@@ -39,8 +39,9 @@ TEST(Calibration, ResultsForNearlyTheSameProblemStandForThemselves) {
   const auto own_of = [](double distance) {
     Calibration calibration;
     calibration.add("t", "x=1", 1.0, distance);
-    for (const char* const other : {"x=2", "x=3", "x=4"})
+    for (const char* const other : {"x=2", "x=3", "x=4"}) {
       calibration.add("t", other, 2.0, distance);
+    }
     return calibration.factor("t", "x=1");
   };
   EXPECT_LT(own_of(0.125), 1.3) << "another type";
