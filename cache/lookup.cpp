@@ -234,25 +234,25 @@ LookupAnswer ask_for_related(Stores& stores, const LookupRequest& request, Prove
   LookupAnswer answer;
   answer.reason = fmt::format("no tuned result for this problem, or one that resembles it, on {}",
                               request.device.name);
-  if (!request.propose || !request.current_digest) return answer;
+  if (!request.suggest || !request.current_digest) return answer;
   RelatedInquiry inquiry(request, provenance);
   (void)stores.first_of([&](const TuningStore& store) -> std::optional<Trial> {
     inquiry.ask(store);
     return std::nullopt;
   });
   const std::vector<RelatedTrial> related = inquiry.take();
-  for (Proposal& proposal : request.propose(related)) {
-    const RelatedTrial& source = related.at(proposal.source);
+  for (Suggestion& suggestion : request.suggest(related)) {
+    const RelatedTrial& source = related.at(suggestion.source);
     auto trial = stores.of(*source.store,
                            [&](const TuningStore& store) { return store.trial(source.contender); });
     if (!trial) continue;
     const std::string change = environment_change(*trial, request.environment);
-    if (proposal.match != Match::default_config && !change.empty()) {
-      proposal.reason += "; under " + change;
+    if (suggestion.match != Match::default_config && !change.empty()) {
+      suggestion.reason += "; under " + change;
     }
-    answer = found(proposal.match, std::move(*trial), std::move(proposal.reason));
-    answer.template_name = std::move(proposal.template_name);
-    answer.config = std::move(proposal.config);
+    answer = found(suggestion.match, std::move(*trial), std::move(suggestion.reason));
+    answer.template_name = std::move(suggestion.template_name);
+    answer.config = std::move(suggestion.config);
     return answer;
   }
   gone = inquiry.stale_template();

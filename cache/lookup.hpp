@@ -22,7 +22,7 @@ struct RelatedTrial {
 };
 
 /// A configuration to answer with: that of a related trial, or made from it.
-struct Proposal {
+struct Suggestion {
   std::size_t source = 0;  ///< number of the related trial
   std::string template_name;
   Config config;
@@ -41,7 +41,7 @@ struct LookupRequest {
   std::function<bool(std::string_view template_name, const Config&)> is_valid;
   /// Where the problem itself was never tuned: what to answer with, judging by these results, of
   /// one provenance and of the current templates; the best first. Without it nothing answers.
-  std::function<std::vector<Proposal>(const std::vector<RelatedTrial>&)> propose;
+  std::function<std::vector<Suggestion>(const std::vector<RelatedTrial>&)> suggest;
 };
 
 /// Why an answer may not be the one that the databases should give.
@@ -67,7 +67,7 @@ struct LookupAnswer {
 /// neighbour's measurement is better knowledge than a prediction. Among those of one provenance,
 /// the first store that has an exact answer wins, then the best class of match over all stores (the
 /// user's before the site's). Otherwise the good results of the nearest related problems of all
-/// stores (related.hpp) are handed to `propose`, the nearest first. Ignores `compiled` rows. Throws
+/// stores (related.hpp) are handed to `suggest`, the nearest first. Ignores `compiled` rows. Throws
 /// Error(database) when a store fails and no other one answers.
 [[nodiscard]] LookupAnswer look_up(const std::vector<const TuningStore*>& stores,
                                    const LookupRequest& request);

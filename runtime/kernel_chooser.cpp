@@ -67,7 +67,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   request.is_valid = [&](std::string_view name, const Config& config) {
     return !refused.contains({std::string(name), config}) && valid(name, config, problem);
   };
-  request.propose = [&](const std::vector<RelatedTrial>& related) -> std::vector<Proposal> {
+  request.suggest = [&](const std::vector<RelatedTrial>& related) -> std::vector<Suggestion> {
     if (related.empty()) return {};
     return ranking_.rank(problem, related, refused,
                          defaults(by_priority(problem), problem, refused, Effort::little));
@@ -114,6 +114,39 @@ std::vector<Choice> KernelChooser::defaults(const std::vector<const KernelTempla
     if (!config || refused.contains({kernel_template->name(), *config})) continue;
     choices.push_back(
         {kernel_template, *config, Match::default_config, "", "", Provenance::measured});
+  }
+  return choices;
+}
+
+std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Refused& refused,
+                                               const std::string& unavailable) {
+  const std::vector<const KernelTemplate*> templates = by_priority(problem);
+  if (templates.empty() || templates.front()->usual().empty() ||
+      templates.front()->cost_lines().empty()) {
+    return fallback(problem, refused, unavailable);
+  }
+  std::vector<Suggestion> suggestions =
+      ranking_.rank(problem, {}, refused, defaults(templates, problem, refused, Effort::little));
+  if (suggestions.empty()) return fallback(problem, refused, unavailable);
+  Suggestion& best = suggestions.front();
+  return Choice{catalog_.find(best.template_name),
+                std::move(best.config),
+                best.match,
+                fmt::format("{}{}{}", best.reason, unavailable.empty() ? "" : "; ", unavailable),
+                "",
+                Provenance::measured};
+}
+
+std::vector<Choice> KernelChooser::likely(const Problem& problem, const std::string& toolkit,
+                                          std::size_t most) {
+  std::vector<Choice> choices;
+  Refused refused;
+  while (choices.size() < most) {
+    auto choice = stored(problem, toolkit, refused).choice;
+    if (!choice) choice = predicted(problem, refused, "");
+    if (!choice) break;
+    refused.insert({choice->kernel_template->name(), choice->config});
+    choices.push_back(std::move(*choice));
   }
   return choices;
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -26,9 +27,9 @@ struct Known {
   std::string unavailable;
 };
 
-/// Looks for the best known candidate: in the user's database and the site's, then among the
-/// templates' defaults. A database that cannot be read is a miss and, once, a warning; the next
-/// look-up tries again. One thread.
+/// Looks for the best known candidate: in the user's database and the site's, then among what
+/// the templates call usual and their defaults. A database that cannot be read is a miss and, once,
+/// a warning; the next look-up tries again. One thread.
 class KernelChooser {
  public:
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
@@ -37,6 +38,14 @@ class KernelChooser {
   /// Best stored candidate not in `refused`; no choice on a miss.
   [[nodiscard]] Known stored(const Problem& problem, const std::string& toolkit,
                              const Refused& refused);
+  /// For a problem of which the databases know nothing: what the templates call usual, or one of
+  /// their defaults, by the static model. The default of the template with the highest priority,
+  /// where that calls nothing usual or states no costs. The reason also says what is `unavailable`.
+  [[nodiscard]] std::optional<Choice> predicted(const Problem& problem, const Refused& refused,
+                                                const std::string& unavailable);
+  /// What an application would get one after the other if none of it worked: at most so many.
+  [[nodiscard]] std::vector<Choice> likely(const Problem& problem, const std::string& toolkit,
+                                           std::size_t most);
   /// The default configuration of the template with the highest priority that computes the problem
   /// here and is not in `refused`. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,

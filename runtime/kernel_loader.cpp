@@ -30,7 +30,7 @@ std::string describe(const Choice& choice) {
 
 /// More candidates than this that fail in a row are no accident: each may cost a compilation, and
 /// an application is waiting.
-constexpr std::size_t kMostStoredTries = 8;
+constexpr std::size_t kMostTries = 8;
 
 /// The code in use comes from another compiler than the measured one: the kernel is as right as
 /// before, but its time is not the one that was measured.
@@ -104,7 +104,7 @@ std::optional<Choice> KernelLoader::choose(const WantedKernel& wanted, const Ref
   // save us that.
   const std::string toolkit = compiler_.identity();
   Known known;
-  if (refused.size() < kMostStoredTries) known = chooser_.stored(problem, toolkit, refused);
+  if (refused.size() < kMostTries) known = chooser_.stored(problem, toolkit, refused);
   // A prediction is better than nothing, but on a GPU, which can measure, it is not tuning.
   const bool measures = parts_.device->info().provenance == Provenance::measured;
   const auto is_tuned = [&] {
@@ -116,7 +116,9 @@ std::optional<Choice> KernelLoader::choose(const WantedKernel& wanted, const Ref
     known = chooser_.stored(problem, toolkit, refused);
   }
   if (parts_.mode == Mode::require && !is_tuned()) refuse_untuned(wanted, refusals);
-  return known.choice ? known.choice : chooser_.fallback(problem, refused, known.unavailable);
+  if (known.choice) return known.choice;
+  return refused.size() < kMostTries ? chooser_.predicted(problem, refused, known.unavailable)
+                                     : chooser_.fallback(problem, refused, known.unavailable);
 }
 
 BuiltKernel KernelLoader::build(const Choice& choice, const Problem& problem, Lock& lock) {

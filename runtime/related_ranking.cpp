@@ -16,7 +16,7 @@ namespace kiln::detail {
 namespace {
 
 /// More that fail in a row than anybody waits for.
-constexpr std::size_t kMostProposals = 8;
+constexpr std::size_t kMostSuggestions = 8;
 /// Remembered trials; forgetting them all costs as much as opening the library.
 constexpr std::size_t kMostSources = 4096;
 
@@ -93,6 +93,9 @@ class RelatedRanking::Round {
     }
   }
 
+  /// What the model says counts by itself.
+  void trust_model() { trusts_model_ = true; }
+
   /// Carries the source over, unless a nearer one has the same code. Everything is learned before.
   void add(std::size_t number, const RelatedTrial& related, const Source& source) {
     auto carried =
@@ -110,14 +113,14 @@ class RelatedRanking::Round {
   /// What the template says is usual takes part like a result for a problem of this size.
   void add_usual(const KernelTemplate& kernel_template) {
     // Without costs there is nothing to compare it by.
-    if (ranked_.empty() || kernel_template.cost_lines().empty()) return;
+    if (!can_compare() || kernel_template.cost_lines().empty()) return;
     const std::string& name = kernel_template.name();
     for (const Config& usual : kernel_template.usual()) {
       const std::string compiled = kernel_template.compiled_part(usual).canonical();
       auto carried = carry(kernel_template, usual, compiled, 0.0);
       if (!carried) continue;
       const double ns = carried->expected_ns * calibration_.usual(name, compiled);
-      std::string reason = reason_for_usual(name, usual, carried->config, ns);
+      std::string reason = reason_for_usual(name, usual, carried->config, ns, trusts_model_);
       ranked_.push_back(
           {{0, name, std::move(carried->config), Match::default_config, std::move(reason)}, ns});
     }
@@ -125,27 +128,29 @@ class RelatedRanking::Round {
 
   void add_default(const Choice& fallback) {
     const std::string& name = fallback.kernel_template->name();
-    if (ranked_.empty() || fallback.kernel_template->cost_lines().empty()) return;
-    if (proposed_.contains({name, fallback.config})) return;
+    if (!can_compare() || fallback.kernel_template->cost_lines().empty()) return;
+    if (suggested_.contains({name, fallback.config})) return;
     const double ns = calibration_.untried(name) *
                       expected_ns(*fallback.kernel_template, fallback.config, problem_, profile_);
     if (!std::isfinite(ns)) return;
-    ranked_.push_back(
-        {{0, name, fallback.config, Match::default_config, reason_for_default(name, ns)}, ns});
+    std::string reason = reason_for_default(name, ns, trusts_model_);
+    ranked_.push_back({{0, name, fallback.config, Match::default_config, std::move(reason)}, ns});
   }
 
-  [[nodiscard]] std::vector<Proposal> take() {
+  [[nodiscard]] std::vector<Suggestion> take() {
     std::stable_sort(ranked_.begin(), ranked_.end(), [](const Ranked& left, const Ranked& right) {
       return left.predicted_ns < right.predicted_ns;
     });
-    if (ranked_.size() > kMostProposals) ranked_.resize(kMostProposals);
-    std::vector<Proposal> proposals;
-    for (Ranked& ranked : ranked_) proposals.push_back(std::move(ranked.proposal));
-    return proposals;
+    if (ranked_.size() > kMostSuggestions) ranked_.resize(kMostSuggestions);
+    std::vector<Suggestion> suggestions;
+    for (Ranked& ranked : ranked_) suggestions.push_back(std::move(ranked.suggestion));
+    return suggestions;
   }
 
  private:
-  /// Nothing if the code was carried over before, or what comes of it was proposed, is refused, or
+  [[nodiscard]] bool can_compare() const { return trusts_model_ || !ranked_.empty(); }
+
+  /// Nothing if the code was carried over before, or what comes of it was suggested, is refused, or
   /// is not valid.
   std::optional<Transfer::Result> carry(const KernelTemplate& kernel_template, const Config& config,
                                         const std::string& compiled, double distance) {
@@ -154,7 +159,7 @@ class RelatedRanking::Round {
     if (transfer == nullptr || !carried_.emplace(name, compiled).second) return std::nullopt;
     auto result = transfer->carry(config, distance);
     if (!result || refused_.contains({name, result->config})) return std::nullopt;
-    if (!proposed_.emplace(name, result->config).second) return std::nullopt;
+    if (!suggested_.emplace(name, result->config).second) return std::nullopt;
     return result;
   }
 
@@ -176,14 +181,15 @@ class RelatedRanking::Round {
   Calibration calibration_;
   std::map<const KernelTemplate*, std::optional<Transfer>> transfers_;
   std::set<std::pair<std::string, std::string>> carried_;  ///< template, compiled part
-  std::set<std::pair<std::string, Config>> proposed_;
+  std::set<std::pair<std::string, Config>> suggested_;
   std::vector<Ranked> ranked_;
+  bool trusts_model_ = false;
 };
 
-std::vector<Proposal> RelatedRanking::rank(const Problem& problem,
-                                           const std::vector<RelatedTrial>& related,
-                                           const Refused& refused,
-                                           const std::vector<Choice>& defaults) {
+std::vector<Suggestion> RelatedRanking::rank(const Problem& problem,
+                                             const std::vector<RelatedTrial>& related,
+                                             const Refused& refused,
+                                             const std::vector<Choice>& defaults) {
   Round round(problem, device_, profile_on(device_.device_class), refused);
   std::vector<Source> sources;
   for (const RelatedTrial& trial : related) {
@@ -193,6 +199,7 @@ std::vector<Proposal> RelatedRanking::rank(const Problem& problem,
   for (std::size_t i = 0; i < related.size(); ++i) {
     if (sources[i].kernel_template != nullptr) round.add(i, related[i], sources[i]);
   }
+  if (related.empty()) round.trust_model();
   for (const Choice& choice : defaults) round.add_usual(*choice.kernel_template);
   for (const Choice& choice : defaults) round.add_default(choice);
   return round.take();

@@ -25,12 +25,13 @@ class RelatedRanking {
   RelatedRanking(const Catalog& catalog, const DeviceInfo& device);
 
   /// The best few, the best first, each valid for the problem and not refused. `defaults`, of all
-  /// templates that compute it, and what these say is usual take part. Deterministic. Empty where
-  /// nothing of `related` can be carried over.
-  [[nodiscard]] std::vector<Proposal> rank(const Problem& problem,
-                                           const std::vector<RelatedTrial>& related,
-                                           const Refused& refused,
-                                           const std::vector<Choice>& defaults);
+  /// templates that compute it, and what these say is usual take part, as far as they state costs.
+  /// If nothing is `related`, there is only that, by the model as it is; empty where none of
+  /// `related` can be carried over. Deterministic.
+  [[nodiscard]] std::vector<Suggestion> rank(const Problem& problem,
+                                             const std::vector<RelatedTrial>& related,
+                                             const Refused& refused,
+                                             const std::vector<Choice>& defaults);
 
  private:
   /// A related trial, read: what was learned from it.
@@ -41,7 +42,7 @@ class RelatedRanking {
     double factor = 0.0;   ///< measured over expected time, 0 if nothing was expected
   };
   struct Ranked {
-    Proposal proposal;
+    Suggestion suggestion;
     double predicted_ns = 0.0;
   };
   class Round;

@@ -51,6 +51,13 @@ std::string microseconds(double ns) {
   return fmt::format("{:.4g} us", ns / 1e3);
 }
 
+/// Of what was not tuned.
+std::string prediction(double ns, bool nothing_tuned) {
+  return fmt::format(
+      "predicted to take {}, less than {}", microseconds(ns),
+      nothing_tuned ? "others; nothing related was tuned" : "what was tuned for related problems");
+}
+
 }  // namespace
 
 std::string reason_for(const CarriedOver& carried) {
@@ -67,20 +74,18 @@ std::string reason_for(const CarriedOver& carried) {
   return text + fmt::format("; predicted to take {}", microseconds(carried.predicted_ns));
 }
 
-std::string reason_for_default(const std::string& template_name, double predicted_ns) {
-  return fmt::format(
-      "default configuration of {}: predicted to take {}, less than what was tuned for related "
-      "problems",
-      template_name, microseconds(predicted_ns));
+std::string reason_for_default(const std::string& template_name, double predicted_ns,
+                               bool nothing_tuned) {
+  return fmt::format("default configuration of {}: {}", template_name,
+                     prediction(predicted_ns, nothing_tuned));
 }
 
 std::string reason_for_usual(const std::string& template_name, const Config& there,
-                             const Config& here, double predicted_ns) {
+                             const Config& here, double predicted_ns, bool nothing_tuned) {
   const std::string changed = changes(there, here);
-  return fmt::format(
-      "usual configuration of {}{}: predicted to take {}, less than what was tuned for related "
-      "problems",
-      template_name, changed.empty() ? "" : ", with " + changed, microseconds(predicted_ns));
+  return fmt::format("usual configuration of {}{}: {}", template_name,
+                     changed.empty() ? "" : ", with " + changed,
+                     prediction(predicted_ns, nothing_tuned));
 }
 
 }  // namespace kiln::detail

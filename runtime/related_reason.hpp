@@ -22,11 +22,14 @@ struct CarriedOver {
 /// store=0; predicted to take 35.2 us".
 [[nodiscard]] std::string reason_for(const CarriedOver& carried);
 
-/// Why a default configuration answers where related problems were tuned.
-[[nodiscard]] std::string reason_for_default(const std::string& template_name, double predicted_ns);
+/// Why a default configuration answers where related problems were tuned, or if `nothing_tuned`
+/// where none was.
+[[nodiscard]] std::string reason_for_default(const std::string& template_name, double predicted_ns,
+                                             bool nothing_tuned);
 
 /// The same for one that its template says is usual, as it is there and as it is used.
 [[nodiscard]] std::string reason_for_usual(const std::string& template_name, const Config& there,
-                                           const Config& here, double predicted_ns);
+                                           const Config& here, double predicted_ns,
+                                           bool nothing_tuned);
 
 }  // namespace kiln::detail

@@ -288,7 +288,7 @@ class FrontMatterParser {
     } else if (line.key == "prefer") {
       result_.preferences_.push_back({expression(line), line.comment});
     } else if (line.key == "usual") {
-      result_.usual_.push_back(usual_config(line, result_.tunables_));
+      std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
     } else if (line.key == "priority") {
       // Before a configuration is chosen.
       result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);

@@ -148,7 +148,7 @@ struct LaunchPlan {
 ///     };
 ///     //@ require    threads <= device.max_threads   // why
 ///     //@ prefer     m * n < 4194304 || tile_m >= 64 // why
-///     //@ usual      tile_m=128 tile_n=64     // good for some problems; others have defaults
+///     //@ usual      tile_m=128 tile_n=32|64  // good for some problems; others have defaults
 ///     //@ launch     product_tiled
 ///     //@   grid     ceil_div(n, tile_n), ceil_div(m, tile_m)
 ///     //@   block    threads

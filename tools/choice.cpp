@@ -53,7 +53,7 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
     return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
   }
   const auto [best, unavailable] = chooser.stored(problem, toolkit, {});
-  return chosen(best ? best : chooser.fallback(problem, {}, unavailable));
+  return chosen(best ? best : chooser.predicted(problem, {}, unavailable));
 }
 
 }  // namespace kiln::tools

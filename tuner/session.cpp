@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "runtime/kernel_chooser.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_finalists.hpp"
 #include "tuner/session_ledger.hpp"
@@ -28,6 +29,9 @@ namespace {
 /// A template whose best candidate takes this many times as long as the overall best is abandoned:
 /// no tile size makes up for a factor that large, and its tries would cost the others theirs.
 constexpr double kHopelessFactor = 20.0;
+/// So many of what an application would get by now are tried first: whoever tunes for a second only
+/// should not end with less than that.
+constexpr std::size_t kMostLikely = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
 
@@ -62,6 +66,7 @@ class DeviceSession {
 
  private:
   void take_over();
+  void add_likely();
   [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
   [[nodiscard]] bool make_ready();
   [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
@@ -146,6 +151,7 @@ void DeviceSession::take_over() {
     if (trial.environment != context_.environment) ++elsewhere;
     ledger_.take_over(std::move(trial));
   }
+  if (inheritance.known.empty() && !request_.again) add_likely();
   for (const auto& candidate : inheritance.unfinished) proposals_.add_unfinished(candidate);
   if (elsewhere > 0) {
     context_.observer.on_note(
@@ -154,6 +160,18 @@ void DeviceSession::take_over() {
                     elsewhere));
   }
   give_up_hopeless();
+}
+
+/// By this database, which may know related problems, and by what the templates call usual.
+void DeviceSession::add_likely() {
+  // They are hints: what keeps the database from giving some is told where its answers are used.
+  detail::WarningSink unheard([](std::string_view) {}, "");
+  detail::KernelChooser chooser(context_.catalog, evaluator_.info(), context_.store.path(), {},
+                                unheard);
+  for (const detail::Choice& choice :
+       chooser.likely(context_.problem, context_.environment.toolkit, kMostLikely)) {
+    proposals_.add_likely({choice.kernel_template->name(), choice.config});
+  }
 }
 
 PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {

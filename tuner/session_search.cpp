@@ -21,7 +21,8 @@ constexpr double kSlowFactor = 5.0;
 
 }  // namespace
 
-ProposalQueue::ProposalQueue(const StrategyInput& input, Strategy& strategy) : strategy_(strategy) {
+ProposalQueue::ProposalQueue(const StrategyInput& input, Strategy& strategy)
+    : space_(input.space), strategy_(strategy) {
   // A good time early lets racing cut the others short. Of families with the same priority the one
   // with the most to tune is the likeliest to be fast.
   std::vector<const SearchSpace::Part*> parts;
@@ -64,8 +65,14 @@ void ProposalQueue::exclude(const Candidate& candidate) {
   out_.insert(candidate);
 }
 
+void ProposalQueue::add_likely(const Candidate& candidate) {
+  const SearchSpace::Part* const part = space_.find(candidate.template_name);
+  if (part == nullptr || !part->space.contains(candidate.config)) return;
+  first_.push_back({candidate, Proposal::Origin::likely});
+}
+
 void ProposalQueue::add_unfinished(const Candidate& candidate) {
-  // It may be a default: it is tried as an unfinished one nevertheless.
+  // It may be a default or likely: it is tried as an unfinished one nevertheless.
   std::erase_if(first_, [&](const Proposal& other) { return other.candidate == candidate; });
   first_.push_back({candidate, Proposal::Origin::unfinished});
 }

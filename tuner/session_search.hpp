@@ -20,6 +20,7 @@ struct Proposal {
   enum class Origin : std::uint8_t {
     unfinished,  ///< on the device when an earlier run was killed
     standard,    ///< default configuration of its template
+    likely,      ///< what an application would get without this session
     strategy,
     variant,  ///< of a good one, tried while code is being compiled
   };
@@ -27,14 +28,17 @@ struct Proposal {
   Origin origin = Origin::strategy;
 };
 
-/// The order in which a session tries candidates: the default of each template, then what a killed
-/// run left unfinished, then what the strategy proposes; none twice. A default that by its
-/// template's costs takes many times as long as another waits until the strategy proposes it.
+/// The order in which a session tries candidates: the default of each template, then what is likely
+/// to be good, then what a killed run left unfinished, then what the strategy proposes; none twice.
+/// A default that by its template's costs takes many times as long as another waits until the
+/// strategy proposes it.
 class ProposalQueue {
  public:
   ProposalQueue(const StrategyInput& input, Strategy& strategy);
   /// A candidate that needs no try. Before the first next().
   void exclude(const Candidate& candidate);
+  /// Ignored if it is not in the space.
+  void add_likely(const Candidate& candidate);
   void add_unfinished(const Candidate& candidate);
   /// No more candidates of that template.
   void abandon(const std::string& template_name);
@@ -45,6 +49,7 @@ class ProposalQueue {
  private:
   void leave_out_slow(const StrategyInput& input);
 
+  const SearchSpace& space_;
   Strategy& strategy_;
   std::deque<Proposal> first_;
   std::set<Candidate> out_;  ///< proposed, taken or excluded

@@ -21,6 +21,8 @@ constexpr double kSameOctaves = 0.25;
 constexpr double kUntried = 1.25;
 /// What is usual would have been among them had the problem been nearer than that.
 constexpr double kSearchedOctaves = 0.5;
+/// The same where nothing was measured at all: templates would call it usual if it were good.
+constexpr double kUncalled = 2.0;
 /// The same where nothing is known of the template: the searches will have tried it and found it
 /// slow. What tensor cores gain over kernels without them is more than that.
 constexpr double kUnknown = 4.0;
@@ -78,6 +80,7 @@ double Calibration::usual(const std::string& template_name, const std::string& c
 }
 
 double Calibration::untried(const std::string& template_name) const {
+  if (templates_.empty()) return kUncalled;
   const bool known = templates_.contains(template_name);
   return (known ? kUntried : kUnknown) * std::exp(of_template(template_name));
 }

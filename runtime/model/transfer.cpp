@@ -72,13 +72,24 @@ std::optional<Transfer::Result> Transfer::repair(const Config& config) {
     if (!best || result.expected_ns < best->expected_ns) best = std::move(result);
   };
   if (space_.contains(config)) return timed(config);
+  std::vector<Config> nearly;
   for (const Changes& known : repairs_) {
     Config changed = config;
     for (const auto& [name, value] : known) changed.set(name, value);
-    if (space_.contains(changed)) consider(std::move(changed));
+    if (space_.contains(changed)) {
+      consider(std::move(changed));
+    } else {
+      nearly.push_back(std::move(changed));
+    }
   }
   if (best) return best;
-  for (Config& valid : space_.repaired(config, kMostChanges)) consider(std::move(valid));
+  for (const Config& changed : nearly) {
+    for (Config& valid : space_.repaired(changed, 1)) consider(std::move(valid));
+  }
+  if (!best) {
+    const int changes = repairs_.empty() ? kMostChanges : 1;
+    for (Config& valid : space_.repaired(config, changes)) consider(std::move(valid));
+  }
   if (!best) return std::nullopt;
   Changes changes;
   for (const auto& [name, value] : best->config.values()) {

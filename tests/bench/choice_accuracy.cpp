@@ -126,7 +126,7 @@ void make_present(CandidateKey& key) {
 }
 
 struct Sums {
-  Mean chosen, defaults;
+  Mean chosen, predicted, defaults;
   double slowest_ms = 0.0;
 };
 
@@ -172,17 +172,20 @@ void judge(const Problem& hidden, const Results& results, const DeviceInfo& devi
     next += fmt::format(" {:.2f}/{}", measured.of(*other).ratio, measured.of(*other).differing);
     refused.insert({other->kernel_template->name(), other->config});
   }
+  const auto predicted = chooser.predicted(hidden, {}, "");
   const auto fallback = chooser.fallback(hidden, {}, "");
-  if (!fallback) return;
-  const detail::Choice& choice = known.choice ? *known.choice : *fallback;
+  if (!predicted || !fallback) return;
+  const detail::Choice& choice = known.choice ? *known.choice : *predicted;
   const auto estimate = measured.of(choice);
+  const auto unknown = measured.of(*predicted);
   const auto usual = measured.of(*fallback);
   sums.chosen.add(estimate.ratio);
+  sums.predicted.add(unknown.ratio);
   sums.defaults.add(usual.ratio);
   sums.slowest_ms = std::max(sums.slowest_ms, first_ms);
-  fmt::print("{:.3f}  {:.3f}  {:2d}  {:5.2f} {:5.2f}  {:36} {:15}  {} | {} [{}] {}\n",
-             estimate.ratio, usual.ratio, estimate.differing, first_ms, next_ms, next,
-             to_string(choice.match), hidden.canonical(), choice.kernel_template->name(),
+  fmt::print("{:.3f}  {:.3f}  {:.3f}  {:2d}  {:5.2f} {:5.2f}  {:36} {:15}  {} | {} [{}] {}\n",
+             estimate.ratio, unknown.ratio, usual.ratio, estimate.differing, first_ms, next_ms,
+             next, to_string(choice.match), hidden.canonical(), choice.kernel_template->name(),
              choice.config.canonical(), choice.reason);
 }
 
@@ -203,13 +206,16 @@ int run(const std::string& database, const std::string& model, const std::string
                        [&](const Trial& trial) { return trial.key.problem == problem; });
   };
   Sums sums;
-  fmt::print("chosen default away  ms: first, next  match  problem | candidate and reason\n");
+  fmt::print(
+      "chosen model  default away  ms: first, next  match  problem | candidate and reason\n");
   for (const ProblemSummary& summary : store.summaries()) {
     if (summary.device != device.device_class || is_known(summary.problem)) continue;
     judge(summary.problem, results, device, sums);
   }
-  fmt::print("geometric means: chosen {:.3f}, default {:.3f}; slowest choice {:.2f} ms\n",
-             sums.chosen.value(), sums.defaults.value(), sums.slowest_ms);
+  fmt::print(
+      "geometric means: chosen {:.3f}, by the model only {:.3f}, default {:.3f}; slowest choice "
+      "{:.2f} ms\n",
+      sums.chosen.value(), sums.predicted.value(), sums.defaults.value(), sums.slowest_ms);
   return 0;
 }
 

@@ -73,11 +73,11 @@ TEST(Database, ShowSpeaksOfTheDriverThatMeasured) {
   EXPECT_EQ(run.out.find("now emulated"), std::string::npos) << run.out;
 }
 
-TEST(Database, ShowOfAnUntunedProblemNamesTheNearest) {
+TEST(Database, ShowOfAnUntunedProblemSaysWhatApplicationsGet) {
   const Sandbox sandbox;
   fill_database(sandbox);
   expect_golden(
-      "show_nearest", sandbox,
+      "show_untuned", sandbox,
       sandbox.run({"show", "gemm", "--m", "80", "--n", "48", "--k", "32", "--layout", "nt"}));
 }
 

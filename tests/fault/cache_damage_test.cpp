@@ -41,12 +41,12 @@ TEST(CacheDamage, TwoThousandDamagedDatabasesGiveNoWrongAnswer) {
   request.device = test::h200();
   request.environment = test::environment();
   request.current_digest = [](std::string_view) { return std::string("d1"); };
-  request.propose = [](const std::vector<RelatedTrial>& related) {
-    std::vector<Proposal> proposals;
+  request.suggest = [](const std::vector<RelatedTrial>& related) {
+    std::vector<Suggestion> suggestions;
     for (std::size_t i = 0; i < related.size(); ++i) {
-      proposals.push_back({i, "gemm_wmma", Config{}, Match::related_problem, "tuned elsewhere"});
+      suggestions.push_back({i, "gemm_wmma", Config{}, Match::related_problem, "tuned elsewhere"});
     }
-    return proposals;
+    return suggestions;
   };
 
   const std::string path = folder.file("damaged.db");

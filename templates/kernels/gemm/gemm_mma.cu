@@ -204,8 +204,9 @@ struct GemmMmaLaunch {  //@ at launch
 //@              cluster_sum=1 splits=3
 //@ usual      tile_m=16 tile_n=32 depth_bytes=128 warp_m=16 warp_n=16 slices=4 stages=5
 //@              buffers=1 cluster_sum=1 splits=6
-//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=16 stages=4
-//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=4
+//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=16|32 stages=4
+//@ usual      tile_m=16 tile_n=128 depth_bytes=128 warp_m=16 warp_n=32 stages=8
+//@              cluster_sum=1 splits=3
 //@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=2
 //@              buffers=1 min_blocks=2 cluster_sum=1 splits=3
 //@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=64 warp_m=16 warp_n=16 stages=1

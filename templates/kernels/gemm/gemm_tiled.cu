@@ -96,6 +96,7 @@ struct GemmTiledLaunch {  //@ at launch
 //@ prefer     threads <= min(tile_m, tile_n) * tile_k   // every thread has something to load
 //@ prefer     m * n < 1048576 || thread_m * thread_n >= 16              // big: enough reuse
 //@ prefer     smem_bytes <= device.smem_static                          // several blocks on an SM
+//@ usual      tile_m=16 tile_n=16|32 tile_k=16|32 thread_m=2 thread_n=1|2 stages=2   // tiny ones
 //@ launch     gemm_tiled
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads

@@ -180,22 +180,21 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
 //@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
-//@ usual      stages=6                                                 // good for some problem
-//@ usual      tile_cols=192                                            // each: seldom more than
-//@ usual      tile_cols=256                                            // 7 % behind the best of
-//@ usual      tile_cols=256 cluster_rows=2                             // all on an H200
-//@ usual      tile_cols=208 cluster_rows=2
+//@ usual      stages=6                                             // good for some problem each:
+//@ usual      tile_cols=192|256                                    // seldom more than 7 % behind
+//@ usual      tile_cols=208|256 cluster_rows=2                     // the best of all on an H200
 //@ usual      tile_cols=160 stages=5 cluster_rows=4
 //@ usual      tile_cols=80 stages=8 cluster_cols=4
 //@ usual      tile_cols=64 stages=8 consumers=1 cluster_cols=4
 //@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1
 //@ usual      tile_rows=192 cluster_cols=2 pingpong=1
+//@ usual      tile_rows=192 tile_cols=64 stages=5 consumers=3
 //@ usual      stages=5 consumers=3 pingpong=1
-//@ usual      tile_rows=64 stages=8 consumers=1
-//@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=2
-//@ usual      tile_rows=64 tile_cols=64 stages=12 consumers=1
-//@ usual      tile_rows=64 tile_cols=64 stages=12 consumers=1 cluster_parts=4
+//@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=1|2
+//@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4
 //@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
+//@ usual      tile_rows=192 depth_bytes=32 stages=7 consumers=1    // short k
+//@ usual      depth_bytes=64 cluster_cols=4
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -249,7 +248,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                               (wave_rows * cluster_rows * tile_rows +
 //@                                wave_cols * cluster_cols * tile_cols),
 //@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
-//@                             ? 12 * m * n * d_bytes : 0)   // stored in pieces of 32 bytes
+//@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
+//@                             : m * n * d_bytes * (store == 1 ? 1 + 128 / span_d : 2))
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       stalls = all_steps *   // for copies; with one consumer for products, too
 //@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0))

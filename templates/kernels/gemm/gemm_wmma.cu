@@ -119,6 +119,8 @@ struct GemmWmmaConfig {  //@ config
                          //@         warps * result_elements * acc_bytes)
   int vec_a;             //@ let max(1, min(16, align_a) / a_bytes)   // elements of one load
   int vec_b;             //@ let max(1, min(16, align_b) / b_bytes)
+  int copies_a;          //@ let ceil_div(tile_m * tile_k, 32 * vec_a)   // of a warp
+  int copies_b;          //@ let ceil_div(tile_n * tile_k, 32 * vec_b)
   int vec_c;             //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;             //@ let max(1, min(16, align_d) / d_bytes)
 };
@@ -178,6 +180,9 @@ struct GemmWmmaLaunch {  //@ at launch
 //@ cost       waits = stages == 1 ? ceil_div(k, tile_k * a_packed)
 //@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k * a_packed) / 2   // hidden
 //@                    : 0
+//@ cost       stalls = ceil_div(k, tile_k * a_packed) *   // for copies of a few bytes
+//@                     (copies_a * (vec_a * a_bytes >= 16 ? 0 : copy == 1 ? 20 : 110) +
+//@                      copies_b * (vec_b * b_bytes >= 16 ? 0 : copy == 1 ? 20 : 110)) / warps
 //@ cost       trips = ceil_div(k, tile_k * a_packed * (copy == 1 ? stages - 1 : 1))
 //@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * d_bytes) / 64   // through the slab
 //@ cost       registers = min(thread_regs,

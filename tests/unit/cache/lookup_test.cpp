@@ -29,9 +29,9 @@ Trial trial_for(const Problem& problem, double median_ns = 1000.0) {
   return trial;
 }
 
-/// Proposes the best for the nearest problem of the same kind: the plainest rule there is.
-std::vector<Proposal> nearest(const Problem& problem, const DeviceClass& device,
-                              const std::vector<RelatedTrial>& related) {
+/// Suggests the best for the nearest problem of the same kind: the plainest rule there is.
+std::vector<Suggestion> nearest(const Problem& problem, const DeviceClass& device,
+                                const std::vector<RelatedTrial>& related) {
   const auto usable = [&](const RelatedTrial& trial) {
     return trial.of.device == device && is_near(problem, trial.of.problem);
   };
@@ -58,7 +58,7 @@ class LookUp : public testing::Test {
     request.environment = test::environment();
     request.current_digest = [](std::string_view) { return std::string("d1"); };
     request.is_valid = [](std::string_view, const Config&) { return true; };
-    request.propose = [this](const std::vector<RelatedTrial>& related) {
+    request.suggest = [this](const std::vector<RelatedTrial>& related) {
       return nearest(request.problem, request.device, related);
     };
   }
@@ -116,11 +116,11 @@ TEST_F(LookUp, RelatedProblemsAreProposedForTheNearestFirst) {
   user.record(trial_for(gemm_problem(4096, 4096, 4096, DType::f64), 3000));
   request.problem = gemm_problem(4096, 4096, 4096, DType::bf16);
   std::vector<std::string> seen;
-  request.propose = [&](const std::vector<RelatedTrial>& related) {
+  request.suggest = [&](const std::vector<RelatedTrial>& related) {
     for (const RelatedTrial& trial : related) {
       seen.push_back(fmt::format("{} at {:.2f}", trial.of.problem.sizes_text(), trial.of.distance));
     }
-    return std::vector<Proposal>{};
+    return std::vector<Suggestion>{};
   };
   EXPECT_EQ(ask().match, Match::none);
   EXPECT_EQ(seen, (std::vector<std::string>{"m=4096 n=4096 k=4096 at 0.25",
@@ -128,17 +128,17 @@ TEST_F(LookUp, RelatedProblemsAreProposedForTheNearestFirst) {
   EXPECT_TRUE(ask().warnings.empty());
 }
 
-TEST_F(LookUp, TheFirstProposalWhoseTrialIsIntactAnswers) {
+TEST_F(LookUp, TheFirstSuggestionWhoseTrialIsIntactAnswers) {
   user.record(trial_for(gemm_problem(4096, 4096, 2048), 1000));
   Trial other = trial_for(gemm_problem(4096, 4096, 1024), 2000);
   user.record(other);
   PlainSqlite(user.path()).execute("UPDATE trials SET evidence = 'x' WHERE median_ns = 1000");
-  request.propose = [](const std::vector<RelatedTrial>& related) {
-    std::vector<Proposal> proposals;
+  request.suggest = [](const std::vector<RelatedTrial>& related) {
+    std::vector<Suggestion> suggestions;
     for (std::size_t i = 0; i < related.size(); ++i) {
-      proposals.push_back({i, "other_template", Config{{"x", 1}}, Match::related_device, "why"});
+      suggestions.push_back({i, "other_template", Config{{"x", 1}}, Match::related_device, "why"});
     }
-    return proposals;
+    return suggestions;
   };
   // A trial changed by hand puts its shortlist out of date.
   const LookupAnswer answer = ask();

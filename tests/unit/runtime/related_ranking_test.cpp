@@ -18,6 +18,7 @@
 #include "runtime/model/device_profile.hpp"
 #include "templates/gemm_problem.hpp"
 #include "tests/support/built_in_config.hpp"
+#include "tests/support/toy_templates.hpp"
 #include "tests/unit/runtime/temporary_folder.hpp"
 
 namespace kiln::detail {
@@ -141,7 +142,7 @@ TEST_F(RelatedRankingTest, WhatIsUsualIsRepairedAndSaysSo) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->match, Match::default_config);
   EXPECT_THAT(choice->reason,
-              HasSubstr("usual configuration of gemm_wgmma, with repack=2 store=0: predicted"));
+              HasSubstr("usual configuration of gemm_wgmma, with repack=2 store=0"));
   EXPECT_TRUE(is_valid(*choice, problem, device_of("h200").limits));
 }
 
@@ -198,6 +199,41 @@ TEST_F(RelatedRankingTest, SlowResultsGiveWayToWhatIsUsualAndToDefaults) {
     has_default = has_default || next->reason.starts_with("default configuration of ");
   }
   EXPECT_TRUE(has_default);
+}
+
+// An installation without any database answers with what suits the problem, not always the same.
+TEST_F(RelatedRankingTest, WhereNothingWasTunedTheModelChoosesAmongWhatIsUsual) {
+  WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+  const DeviceInfo device = device_of("h200");
+  KernelChooser chooser(Catalog::builtin(), device, "", {}, warnings);
+  const auto rows_of = [&](const Problem& problem) {
+    const auto choice = chooser.predicted(problem, {}, "");
+    EXPECT_TRUE(choice && is_valid(*choice, problem, device.limits)) << problem.canonical();
+    EXPECT_EQ(choice->match, Match::default_config);
+    EXPECT_THAT(choice->reason, HasSubstr("nothing related was tuned"));
+    EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
+    return choice->config.at("tile_rows") * choice->config.at("tile_cols");
+  };
+  EXPECT_EQ(rows_of(problem_of(8192, 8192, 8192)), 128 * 256);
+  EXPECT_LE(rows_of(problem_of(512, 512, 4096)), 64 * 64) << "many blocks";
+  // An untuned answer is what a session tries first.
+  const auto likely = chooser.likely(problem_of(8192, 8192, 8192), "nvrtc 13.0", 4);
+  ASSERT_EQ(likely.size(), 4U);
+  EXPECT_EQ(likely.front().config, chooser.predicted(problem_of(8192, 8192, 8192), {}, "")->config);
+  EXPECT_NE(likely.at(1).config, likely.front().config);
+}
+
+TEST_F(RelatedRankingTest, ATemplateThatCallsNothingUsualAnswersWithItsDefault) {
+  const testing::TempFolder templates;
+  const Catalog catalog = testing::catalog_with(
+      templates, {{"toy", {{"x", {3, 5}}}, "true", "0", "128", {"waits = 1000"}, {}, "400"}});
+  WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+  const DeviceInfo device = device_of("h200");
+  KernelChooser chooser(catalog, device, "", {}, warnings);
+  const auto choice = chooser.predicted(problem_of(2048, 2048, 2048), {}, "why");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->kernel_template->name(), "toy");
+  EXPECT_EQ(choice->reason, "default configuration of toy; why");
 }
 
 // What applications are promised beside the compilation is 5 ms. Debug builds get more, and the

@@ -83,6 +83,14 @@ TEST(UsualLine, SeveralKeepTheirOrder) {
                           Config{{"splits", 1}, {"tile_m", 64}, {"tile_n", 64}}));
 }
 
+TEST(UsualLine, AlternativesAreCombined) {
+  EXPECT_THAT(usual_of("//@ usual tile_m=128|32 splits=2 tile_n=32|64\n"),
+              ElementsAre(Config{{"splits", 2}, {"tile_m", 128}, {"tile_n", 32}},
+                          Config{{"splits", 2}, {"tile_m", 128}, {"tile_n", 64}},
+                          Config{{"splits", 2}, {"tile_m", 32}, {"tile_n", 32}},
+                          Config{{"splits", 2}, {"tile_m", 32}, {"tile_n", 64}}));
+}
+
 // A requirement may hold for some problems only; what it forbids is changed for those.
 TEST(UsualLine, RequirementsDoNotMatter) {
   EXPECT_THAT(usual_of("//@ usual tile_m=32 tile_n=64\n"),
@@ -108,6 +116,15 @@ TEST(UsualLineError, NotAmongTheValues) {
   EXPECT_THAT(usual_error("tile_m=128\n//@       tile_n=128"),
               StartsWith("tiny.cu:22:11: 128 is not among the values of tile_n: 32 64\n"))
       << "on the line that continues it";
+  EXPECT_THAT(usual_error("tile_n=64 tile_m=32|48"),
+              StartsWith("tiny.cu:21:21: 48 is not among the values of tile_m: 32 64 128\n"));
+}
+
+TEST(UsualLineError, TooManyCombinations) {
+  std::string text = with_usual("//@ usual tile_m=32|64|128 tile_n=32|64 splits=1|2|4\n");
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("tiny.cu", text); }),
+      StartsWith("tiny.cu:21:41: 18 combinations; a line may have 16\n"));
 }
 
 TEST(UsualLineError, Malformed) {
@@ -123,6 +140,10 @@ TEST(UsualLineError, Malformed) {
               AllOf(StartsWith("tiny.cu:21:11:"), HasSubstr("\"tile_m\" has no '='")));
   EXPECT_THAT(usual_error("tile_m=32 tile_m=64"),
               StartsWith("tiny.cu:21:21: a second value for \"tile_m\"\n"));
+  EXPECT_THAT(usual_error("tile_m=32|64|32"), StartsWith("tiny.cu:21:11: 32 is there twice\n"));
+  EXPECT_THAT(usual_error("tile_m=32|"), HasSubstr("\"tile_m=\" has no integer"));
+  EXPECT_THAT(usual_error("tile_m|tile_n=32"),
+              HasSubstr("a name that is not letters, digits and underscores"));
 }
 
 }  // namespace

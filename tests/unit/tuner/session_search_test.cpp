@@ -49,5 +49,26 @@ TEST(ProposalQueue, ADefaultThatMustBeSlowWaitsForTheStrategy) {
   EXPECT_EQ(standards(catalog, {"hopeless"}), Names{"hopeless"});
 }
 
+TEST(ProposalQueue, WhatIsLikelyComesAfterTheDefaultsAndOnlyOnce) {
+  const TempFolder folder;
+  const Catalog catalog = catalog_with(
+      folder, {{"toy", {{"x", {0, 1, 2, 3}}}, "true", "0", "128", {}}, {"other", {{"x", {0}}}}});
+  const Problem problem = to_problem(Gemm::of(DType::f16, 64, 64, 64));
+  const DeviceProfile profile = built_in_profile("h200").value();
+  const SearchSpace space = make_search_space(catalog, problem, profile.limits, {"toy"}, {});
+  const StrategyInput input{space, problem, profile.limits, profile.device_class, 1};
+  const auto strategy = make_strategy("exhaustive", input);
+  ProposalQueue queue(input, *strategy);
+  queue.add_likely({"toy", Config{{"x", 2}}});
+  queue.add_likely({"toy", Config{{"x", 0}}});    // the default
+  queue.add_likely({"toy", Config{{"x", 7}}});    // not in the space
+  queue.add_likely({"other", Config{{"x", 0}}});  // does not take part
+  std::vector<std::string> order;
+  for (auto proposal = queue.next(); proposal; proposal = queue.next()) {
+    order.push_back(candidate_text(proposal->candidate));
+  }
+  EXPECT_EQ(order, (std::vector<std::string>{"toy x=0", "toy x=2", "toy x=1", "toy x=3"}));
+}
+
 }  // namespace
 }  // namespace kiln::testing

@@ -10,7 +10,8 @@ namespace {
 TEST(Calibration, KnowsNothingAtFirst) {
   const Calibration calibration;
   EXPECT_DOUBLE_EQ(calibration.factor("t", "x=1"), 1.0);
-  EXPECT_GT(calibration.untried("t"), 1.0);
+  EXPECT_DOUBLE_EQ(calibration.usual("t", "x=1"), 1.0);
+  EXPECT_GT(calibration.untried("t"), 1.0) << "templates say what is usual";
 }
 
 TEST(Calibration, OneResultIsTheFactorOfItsTemplate) {
