@@ -13,6 +13,9 @@ constexpr double kHalfOctaves = 2.0;
 /// What the template's mean counts beside a configuration's own results: as so many near ones.
 /// Those that a search measured first and found good were also lucky.
 constexpr double kPriorWeight = 16.0;
+/// What the mean of all templates counts beside one's own: far from all that was measured, the
+/// model knows better than they do which template is the faster.
+constexpr double kAllWeight = 4.0;
 /// What a result counts beside it that is for nearly the same problem, another layout or type, say:
 /// half of this at a quarter of an octave.
 constexpr double kSameWeight = 64.0;
@@ -62,7 +65,10 @@ void Calibration::add_unmodelled(const std::string& template_name, const std::st
 
 double Calibration::of_template(const std::string& template_name) const {
   const auto found = templates_.find(template_name);
-  return found == templates_.end() ? all_.value(0.0) : found->second.value(0.0);
+  if (found == templates_.end()) return all_.value(0.0);
+  Mean mean = found->second;
+  mean.add(all_.value(0.0), kAllWeight);
+  return mean.value(0.0);
 }
 
 double Calibration::factor(const std::string& template_name, const std::string& config) const {

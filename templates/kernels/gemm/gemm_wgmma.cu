@@ -185,7 +185,6 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ usual      tile_cols=208|256 cluster_rows=2                     // the best of all on an H200
 //@ usual      tile_cols=160 stages=5 cluster_rows=4
 //@ usual      tile_cols=80 stages=8 cluster_cols=4
-//@ usual      tile_cols=64 stages=8 consumers=1 cluster_cols=4
 //@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1
 //@ usual      tile_rows=192 cluster_cols=2 pingpong=1
 //@ usual      tile_rows=192 tile_cols=64 stages=5 consumers=3
@@ -194,7 +193,6 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4
 //@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
 //@ usual      tile_rows=192 depth_bytes=32 stages=7 consumers=1    // short k
-//@ usual      depth_bytes=64 cluster_cols=4
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -251,8 +249,10 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
 //@                             : m * n * d_bytes * (store == 1 ? 1 + 128 / span_d : 2))
 //@ cost       trips = ceil_div(steps, stages - 1)
-//@ cost       stalls = all_steps *   // for copies; with one consumer for products, too
-//@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0))
+//@ cost       stalls = all_steps *   // for copies, most for short rows; one consumer for products
+//@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0) +
+//@                      (along_a + repack_a == 0 && m < 64 && m % 16 > 0 ? 6 * depth : 0) +
+//@                      (along_b + repack_b == 0 && n < 64 && n % 16 > 0 ? 6 * depth : 0))
 //@ cost       tail = tile_rows * tile_cols * (parts > 0 ? 77 * acc_bytes : store_work) *
 //@                   (pingpong == 0 ? 3 * turns : 5) / (3072 * cluster_parts) +
 //@                   (pingpong == 0 ? 0    // or consumers store longer than the others multiply

@@ -76,9 +76,9 @@ class WarpgroupTile {
     const u64 cols = wgmma_descriptor<kCols.rows()>(cols_at);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
+    for (int i = 0; i < kTile.blocks; ++i) {
 #pragma unroll
-      for (int i = 0; i < kTile.blocks; ++i) {
+      for (int step = 0; step < kSteps; ++step) {
         WgmmaOf<registers()>::template multiply<Types::kKind, kRows.along_k ? 0 : 1,
                                                 kCols.along_k ? 0 : 1>(
             sums_[i], rows + kRows.offset(64 * i, step * Types::kDepth) / 16,
