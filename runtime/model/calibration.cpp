@@ -53,6 +53,7 @@ void Calibration::add(const std::string& template_name, const std::string& confi
                       double distance) {
   add_unmodelled(template_name, config, factor, distance);
   all_.add(std::log(factor), weight_at(distance));
+  modelled_.insert(template_name);
 }
 
 void Calibration::add_unmodelled(const std::string& template_name, const std::string& config,
@@ -67,7 +68,7 @@ double Calibration::of_template(const std::string& template_name) const {
   const auto found = templates_.find(template_name);
   if (found == templates_.end()) return all_.value(0.0);
   Mean mean = found->second;
-  mean.add(all_.value(0.0), kAllWeight);
+  if (modelled_.contains(template_name)) mean.add(all_.value(0.0), kAllWeight);
   return mean.value(0.0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -44,6 +45,7 @@ class Calibration {
   Mean all_;
   double nearest_ = std::numeric_limits<double>::infinity();  ///< of all distances
   std::map<std::string, Mean> templates_;
+  std::set<std::string> modelled_;  ///< those whose times are on the scale of all_
   std::map<std::pair<std::string, std::string>, Mean> configs_;
 };
 
