@@ -23,16 +23,16 @@ constexpr std::string_view kBetweenPairs = " ,\t\r";
 /// More combinations than a person means by "a few", each of which every choice looks at.
 constexpr std::size_t kMostOfALine = 16;
 
-/// `name=value|value` at character `at` of the line.
+/// `name=value|value`.
 struct Alternatives {
-  std::size_t at = 0;
   std::string name;
   std::vector<std::int64_t> values;
 };
 
+/// At character `at` of the line.
 Alternatives parse_alternatives(const FrontMatterLine& line, std::size_t at,
                                 std::string_view text) {
-  Alternatives result{at, "", {}};
+  Alternatives result;
   const std::size_t values_at = std::min(text.find('=') + 1, text.size());
   for (auto begin = values_at; begin <= text.size();) {
     const auto end = std::min(text.find('|', begin), text.size());

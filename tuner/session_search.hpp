@@ -20,7 +20,7 @@ struct Proposal {
   enum class Origin : std::uint8_t {
     unfinished,  ///< on the device when an earlier run was killed
     standard,    ///< default configuration of its template
-    likely,      ///< what an application would get without this session
+    likely,      ///< what an application would get as things are
     strategy,
     variant,  ///< of a good one, tried while code is being compiled
   };
