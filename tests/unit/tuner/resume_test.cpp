@@ -290,5 +290,25 @@ TEST_F(ResumeTest, AKnownTemplateFarBehindIsGivenUpAtOnce) {
   EXPECT_EQ(second.evaluated().size(), 11U);
 }
 
+TEST_F(ResumeTest, WhatRelatedProblemsTellComesBehindTheDefault) {
+  request.budget.candidates = 2;
+  const auto last_is_best = [](const EvaluationJob& job) {
+    return passed_in(1000.0 - 10.0 * static_cast<double>(label_value(job.label, "x")));
+  };
+  request.choices = {{"x", {0, 3}}, {"y", {0}}};
+  ScriptedEvaluator first(last_is_best);
+  ASSERT_EQ(run(first).best->key.config.at("x"), 3);
+  request.choices.clear();
+  request.tuned = problem_case({Gemm::of(DType::f16, 512, 512, 1024)});
+  ScriptedEvaluator second(last_is_best);
+  (void)run(second);
+  EXPECT_EQ(second.evaluated(), (std::vector<std::string>{"toy x=0 y=0", "toy x=3 y=0"}));
+  // Measured afresh, nothing is taken from what is known.
+  request.again = true;
+  ScriptedEvaluator third(last_is_best);
+  (void)run(third);
+  EXPECT_NE(third.evaluated(), second.evaluated());
+}
+
 }  // namespace
 }  // namespace kiln::testing
