@@ -97,7 +97,7 @@ struct ConfigField {
 
 /// The fields of a template's struct at launch, in the order of their declaration: what a kernel
 /// gets by value after its first argument. Of fixed size, because launches copy it.
-inline constexpr std::size_t kMostLaunchValues = 16;
+inline constexpr std::size_t kMostLaunchValues = 24;
 struct LaunchValues {
   std::array<std::int32_t, kMostLaunchValues> items{};
   std::uint32_t count = 0;  ///< 0: the kernel has no such parameter

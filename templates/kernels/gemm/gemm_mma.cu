@@ -151,6 +151,9 @@ struct GemmMmaLaunch {  //@ at launch
                         //@                                   : m * 8 * ceil_div(k, 128 / a_bytes))
   int chunks_b;         //@ let repack_b * (b_transposed == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
                         //@                                   : k * 8 * ceil_div(n, 128 / b_bytes))
+  int inverse_group;    //@ let 2147483647 / max(1, min(tiles, group_m * ceil_div(n, tile_n)))
+  int inverse_rows;     //@ let 2147483647 / max(1, min(group_m, ceil_div(m, tile_m)))
+  int inverse_last;     //@ let 2147483647 / max(1, (ceil_div(m, tile_m) - 1) % group_m + 1)
 };
 
 //@ require    early == 0 || device.sm >= 90
@@ -174,7 +177,7 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    copy == 2 || threads * vec_a % (a_cols * a_line) == 0   // with each pass of the
 //@ require    copy == 2 || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
-//@ require    smem_bytes <= device.smem_optin && tiles <= 2147483647   // one-dimensional grid
+//@ require    smem_bytes <= device.smem_optin && tiles <= 1073741824   // one-dimensional grid
 //@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
 //@              early == (tiles * splits > 2 * device.sm_count ? 1 : 0)
 //@ prefer     repack_a == 0 || a_transposed != trans_a ||          // no other way, or rows that
@@ -293,7 +296,6 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
              const __grid_constant__ kiln::TensorMap map_a,
              const __grid_constant__ kiln::TensorMap map_b) {
   using namespace kiln;
-  wait_for_previous_launch();
   constexpr TileShape kTileA{C.tile_m, C.tile_k, C.a_transposed == 0};
   constexpr TileShape kTileB{C.tile_n, C.tile_k, C.b_transposed != 0};
   // ldmatrix reads chunks of 16 bytes; words that are read one by one want chunks of 32.
@@ -319,8 +321,10 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       with_packed_operands<repack_plan<C>(), A, Acc>(args, at_launch.parts),
       static_cast<int>(blockIdx.y), at_launch.k_each);
 
-  const TilePlace place = grouped_tile(blockIdx.x, ceil_div(args.m, C.tile_m),
-                                       ceil_div(args.n, C.tile_n), at_launch.group_m);
+  const TilePlace place =
+      grouped_tile(blockIdx.x, TileGrid{ceil_div(args.m, C.tile_m), ceil_div(args.n, C.tile_n),
+                                        at_launch.group_m, at_launch.inverse_group,
+                                        at_launch.inverse_rows, at_launch.inverse_last});
   const int row = place.row * C.tile_m;
   const int col = place.col * C.tile_n;
   const int warp = static_cast<int>(threadIdx.x) / 32;
@@ -330,6 +334,13 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int warp_row = warp_index / kWarpsPerRow;
   const int warp_col = warp_index % kWarpsPerRow;
 
+  using Ring = RingBarriers<C.stages, C.warps, 1, 0>;  // of tensor copies
+  Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
+  if (C.copy == 2 && threadIdx.x == 0) {
+    if (args.k > 0) prefetch_maps(map_a, map_b);
+    ring.init();
+  }
+  wait_for_previous_launch();
   if (at_launch.parts == 0) {
     look_ahead<C.reads_matrix_c != 0, C.tile_m, C.tile_n, CIn>(
         args, row, col, static_cast<int>(threadIdx.x), C.threads);
@@ -338,9 +349,8 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   const int tiles = ceil_div(part.k, C.tile_k);
   if constexpr (C.copy == 2) {
     run_box_ring<kStage, C.stages, C.threads, C.tile_k>(
-        mma,
-        *reinterpret_cast<RingBarriers<C.stages, C.warps, 1, 0>*>(shared_memory + C.barriers_at),
-        map_a, map_b, {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each}, stages, tiles);
+        mma, ring, map_a, map_b, {row, col, static_cast<int>(blockIdx.y) * at_launch.k_each},
+        stages, tiles);
   } else {
     const auto a = panel_of_a<C.a_transposed != 0, A>(part, row);
     const auto b = panel_of_b<C.b_transposed != 0, A>(part, col);

@@ -14,14 +14,12 @@
 /// \file
 /// D = alpha op(A) op(B) + beta C where no thread loads an operand: one thread of a warpgroup of
 /// its own starts tensor copies into a ring of stages, and other warpgroups start the products:
-///
 ///     producer     | copy 0 | copy 1 | copy 2 | copy 3 |  ...  as stages come free
 ///     consumer 0            | multiply 0 | multiply 1 | ...  64 or more rows of the tile
 ///     consumer 1            | multiply 0 | multiply 1 | ...  the rows below
 ///
 /// The producer needs few registers and gives the others to the consumers, whose sums take most of
 /// theirs. Blocks stay for several tiles of D: while one is stored, the ring fills for the next.
-///
 ///                     tile_cols
 ///                   +-----------+              wgmma counts rows in 64s and columns in 8s.
 ///                   |  columns  | depth        Usually rows are those of D. With few of them,
@@ -32,12 +30,11 @@
 ///     |  |   64     | consumer 1|
 ///     +--+          +-----------+
 ///
-/// Blocks of a cluster bring each other what their neighbouring tiles have in common.
-///
-/// Tensor copies want rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as
-/// are 8- and 32-bit ones across k. Where D has few tiles, units of work are parts of k, which
-/// another launch adds up (lib/split_k.cuh), or the blocks of a cluster (lib/cluster_parts.cuh);
-/// where the last turns have, these are shared out stage by stage (lib/stream_k.cuh).
+/// Blocks of a cluster bring each other what neighbouring tiles have in common. Tensor copies want
+/// rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as are 8- and 32-bit
+/// ones across k. Where D has few tiles, units are parts of k, added up by another launch
+/// (lib/split_k.cuh) or in a cluster (lib/cluster_parts.cuh); or the last are shared out stage by
+/// stage (lib/stream_k.cuh).
 
 #include "common/meta.cuh"
 #include "common/overlap.cuh"
@@ -128,6 +125,10 @@ struct GemmWgmmaLaunch {  //@ at launch
   int row_tiles;          //@ let ceil_div(swap == 1 ? n : m, tile_rows * cluster_rows)
   int col_tiles;          //@ let ceil_div(swap == 1 ? m : n, tile_cols * cluster_cols)
   int tiles;              //@ let row_tiles * col_tiles   // of clusters
+  int inverse_tiles;      //@ let 2147483647 / max(1, tiles)   // to divide by (lib/tile_order.cuh)
+  int inverse_group;      //@ let 2147483647 / max(1, min(group_m, row_tiles) * col_tiles)
+  int inverse_rows;       //@ let 2147483647 / max(1, min(group_m, row_tiles))
+  int inverse_last;       //@ let 2147483647 / max(1, (row_tiles - 1) % group_m + 1)
   int fitting;            //@ let max(1, device.sm_count * min_blocks *   // clusters at a time
                           //@            (cluster > 2 ? 10 : 11) / 11 / cluster)
   int whole;              //@ let stream == 0 ? tiles   // those that are not cut
@@ -157,8 +158,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@              blocks_each % shares_rows == 0 && tile_rows * tile_cols * 4 <= slabs_at
 //@ require    cluster <= 8 && (cluster_parts == 1 || cluster == cluster_parts)
 //@ require    tiles * splits <= 1073741824
-//@ require    stream == 0 || cluster_parts == 1 && swap == 0 && k > 0 && k <= 1048576
-//@ require    stream == 0 || splits == 1
+//@ require    stream == 0 || cluster_parts * splits == 1 && swap == 0 && k > 0 && k <= 1048576
 //@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
 //@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0 ||
 //@              (given_along_a == 1 ? k : m) * a_bytes % 128 > 0 && n >= 512   // lines are cut
@@ -173,8 +173,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
 //@ prefer     cluster == cluster_parts || tiles * splits * cluster >= 64
 //@ prefer     splits * cluster_parts == 1 ||    // work for all
-//@              (splits * cluster_parts - 1) * k_each < k && k_each >= 4 * depth
-//@ prefer     splits * cluster_parts == 1 ||
+//@              (splits * cluster_parts - 1) * k_each < k && k_each >= 4 * depth &&
 //@              tiles * splits * cluster <= 2 * device.sm_count * min_blocks
 //@ prefer     stream == 0 || tiles * 5 <= ceil_div(tiles, fitting) * fitting * 4 &&   // idle
 //@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
@@ -301,25 +300,26 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
   extern __shared__ __align__(1024) unsigned char shared_memory[];
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
   const int thread = static_cast<int>(threadIdx.x) % 128;
-  const int warpgroup = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 128, 0);
+  const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
+  const int warpgroup = warp / 4;
   const int rank = C.cluster == 1 ? 0 : block_rank_in_cluster();
-  const unsigned first_unit = blockIdx.x / C.cluster;
+  const int first_unit = static_cast<int>(blockIdx.x) / C.cluster;
+  if (warp == 0 && elect_one()) ring.init();
+  if (warp == 4 * C.consumers && args.k > 0 && elect_one()) prefetch_maps(map_a, map_b);
+  begin_to_meet<kBlocks>();
   Unit next = unit_at<kUnits>(first_unit, rank, args.k, at_launch);
-  if (threadIdx.x == 0) {
-    ring.init();
-    if (args.k > 0) prefetch_maps(map_a, map_b);
-  }
-  meet<kBlocks>();
+  compute_now(next);
+  end_meeting<kBlocks>();
   RingPlace place;
   if (warpgroup == C.consumers) {
     if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
-    if (thread == 0) {
+    if (warp == 4 * C.consumers && elect_one()) {
       const ClusterPlace<C.cluster_rows, C.cluster_cols> at(kBlocks == 1 ? 0 : rank);
       const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols> rows{
           C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
       const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
           C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
-      for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
+      for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
         fill_stages<C.stages, kStage, kUnits.step()>(ring, place, rows, cols, shared_memory, next);
         next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
       }
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     Tile tile;
     int turn = -1;  // of all consumers
     wait_for_previous_launch();
-    for (unsigned i = first_unit; i < at_launch.units; i += at_launch.clusters) {
+    for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
       const Unit unit = unit_at<kUnits>(i, rank, args.k, at_launch);
       if (unit.is_piece && unit.steps == 0) break;  // the share ended with a tile
       if (C.pingpong == 1 && ++turn % C.consumers != warpgroup) {
@@ -386,7 +386,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       }
       if constexpr (C.cluster_parts > 1) break;
     }
-    if (C.store == 1 && thread % 32 == 0) wait_until_read<0>();  // by the last copies
+    if (C.store == 1 && elect_one()) wait_until_read<0>();  // by the last copies
     __syncwarp();
   }
   if constexpr (C.cluster_parts > 1) wait_for_cluster();  // others may still read this block's sums

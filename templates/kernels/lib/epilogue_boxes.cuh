@@ -55,7 +55,7 @@ KILN_DEVICE void finish_group(const Tile& tile, const Output& output, int block,
 /// tile before ended with the slab that this one begins with, as its pieces are odd in number.
 template <bool kOdd>
 KILN_DEVICE void wait_for_slab(int piece) {
-  if (threadIdx.x % 32 == 0) {
+  if (elect_one()) {
     if (kOdd && piece == 0) {
       wait_until_read<0>();
     } else {
@@ -73,7 +73,9 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
   static_assert(kBytes == 2 || kBytes == 4, "stmatrix, or pairs of words");
   constexpr int kCols = kSpan / kBytes;
   constexpr int kPieces = Tile::shape().cols / kCols;
-  constexpr bool kOdd = Tile::shape().blocks * kPieces % 2 != 0;
+  constexpr int kAll = Tile::shape().blocks * kPieces;
+  constexpr bool kTogether = kAll == kSlabsOfWarp;  // published and copied together
+  constexpr bool kOdd = kAll % 2 != 0;
   static_assert(kPieces * kCols == Tile::shape().cols && kCols % 8 == 0, "Whole slabs");
   // What is read for a piece is on its way at once; without that, few registers count.
   constexpr int kAtOnce = Output::depends_on_place() || kCols < 16 ? kCols : 16;
@@ -81,7 +83,7 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
   const auto alpha = output.alpha();
   const auto beta = output.beta();
 #pragma unroll
-  for (int piece = 0; piece < Tile::shape().blocks * kPieces; ++piece) {
+  for (int piece = 0; piece < kAll; ++piece) {
     const int block = piece / kPieces;
     const int first = piece % kPieces * kCols;
     unsigned char* const slab = slabs + piece % kSlabsOfWarp * (kBoxRows * kSpan);
@@ -95,7 +97,7 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
         finish_group<kVecC, kInside>(tile, output, block, from / 8, row + block * 64, col + from,
                                      alpha, beta, pairs[i]);
       }
-      if (begin == 0) wait_for_slab<kOdd>(piece);
+      if (begin == 0 && (!kTogether || piece == 0)) wait_for_slab<kOdd || kTogether>(piece);
 #pragma unroll
       for (int at = begin; at < begin + kAtOnce && at < kCols; at += 16) {
         const auto& group = pairs[(at - begin) / 8];
@@ -116,11 +118,17 @@ KILN_DEVICE void store_all_boxes(const Tile& tile, const Output& output, const T
         }
       }
     }
+    if (kTogether && piece + 1 < kAll) continue;
     publish_to_copies();
     __syncwarp();
-    if (lane == 0) {
-      const BoxPlace place{col + first, row + block * 64};
-      if (place.y < output.rows() && place.x < output.cols()) store_box(map, place, slab);
+    if (elect_one()) {
+#pragma unroll
+      for (int i = kTogether ? 0 : piece; i <= piece; ++i) {
+        const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64};
+        if (place.y < output.rows() && place.x < output.cols()) {
+          store_box(map, place, slabs + i % kSlabsOfWarp * (kBoxRows * kSpan));
+        }
+      }
       close_store_group();
     }
   }

@@ -40,8 +40,8 @@ KILN_HD constexpr StageOperand boxed_operand(auto operand, int depth, int elemen
   return {operand.depth_contiguous, operand.layout.stride * bytes, elements / depth, depth, bytes};
 }
 
-/// `ring`: of a block, whose consumers are its warps. The maps' boxes are as wide as the stride of
-/// the stage's layout, and have all of the tile's rows.
+/// `ring`: of a block, whose consumers are its warps; initialised by one of its threads. The maps'
+/// boxes are as wide as the stride of the stage's layout, and have all of the tile's rows.
 template <auto kStage, int kStages, int kThreads, int kDepth, class Mma, class Ring, class T>
 KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, const TensorMap& map_b,
                               TilesPlace at, T* stages, int tiles) {
@@ -57,12 +57,11 @@ KILN_DEVICE void run_box_ring(Mma& mma, Ring& ring, const TensorMap& map_a, cons
   static_assert(kSteps % kBuffers == 0, "Fragment buffers alternate across stages");
   constexpr int kLag = kStages > 4 ? 2 : 1;  // of the refilled stage
   const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int warp = __shfl_sync(0xffffffffU, static_cast<int>(threadIdx.x) / 32, 0);
   clear_unused_stage<kStages, kElements, kThreads>(stages, tiles);
-  if (threadIdx.x == 0) ring.init();
   __syncthreads();
   const auto start_copies = [&](int tile, int stage, int parity) {
-    constexpr int kWarps = kThreads / 32;
-    if (static_cast<int>(threadIdx.x) != stage % kWarps * 32 || tile >= tiles) return;
+    if (warp != stage % (kThreads / 32) || tile >= tiles || !elect_one()) return;
     T* const to = stages + stage * kElements;
     const int k = at.k + tile * kDepth;
     ring.begin_fill({stage, parity}, kBytes);

@@ -20,18 +20,20 @@ struct StageBytes {
 };
 
 /// Starts the copies of all stages of the unit, kStep of k apart, as they come free. `memory`: the
-/// first stage. Operands may come from the launch before: its end is waited for when all else is
-/// ready.
+/// first stage. The columns' copies go first: blocks of a cluster share these more often, and then
+/// they take longer. Operands may come from the launch before: its end is waited for when all else
+/// is ready.
 template <int kStages, StageBytes kBytes, int kStep, class Ring, class Rows, class Cols>
 KILN_DEVICE void fill_stages(Ring& ring, RingPlace& place, const Rows& rows, const Cols& cols,
                              unsigned char* memory, const Unit& unit) {
+#pragma unroll 1
   for (int step = 0; step < unit.steps; ++step) {
     ring.begin_fill(place, kBytes.all);
     if (step == 0) wait_for_previous_launch();
     unsigned char* const stage = memory + place.stage * kBytes.all;
     const int k = unit.first_k + step * kStep;
-    rows.start(stage, unit.row, k, ring.full[place.stage]);
     cols.start(stage + kBytes.rows, unit.col, k, ring.full[place.stage]);
+    rows.start(stage, unit.row, k, ring.full[place.stage]);
     place.template advance<kStages>();
   }
 }

@@ -23,6 +23,19 @@ KILN_DEVICE void init_barrier(Barrier& barrier, int arrivals) {
                : "memory");
 }
 
+/// Whether this lane is the one that the warp, all of it here, has do something. Unlike a
+/// comparison this tells the compiler that there is only one, as instructions for copies want: else
+/// it loops over lanes.
+KILN_DEVICE bool elect_one() {
+  unsigned is_elected;
+  asm volatile(
+      "{\n.reg .pred elected;\n"
+      "elect.sync _|elected, 0xffffffff;\n"
+      "selp.u32 %0, 1, 0, elected;\n}"
+      : "=r"(is_elected));
+  return is_elected != 0;
+}
+
 /// After the barriers of a block are initialised, before a copy or another block uses them.
 KILN_DEVICE void publish_barriers() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");

@@ -24,13 +24,18 @@ KILN_DEVICE void sync_cluster() {
   wait_for_cluster();
 }
 
-/// All threads of the block, or of the cluster of kBlocks blocks.
+/// The halves of a meeting of all threads of the block, or of the cluster of kBlocks blocks: what
+/// is between them need not wait for other blocks.
 template <int kBlocks>
-KILN_DEVICE void meet() {
+KILN_DEVICE void begin_to_meet() {
+  if constexpr (kBlocks > 1) arrive_at_cluster();
+}
+template <int kBlocks>
+KILN_DEVICE void end_meeting() {
   if constexpr (kBlocks == 1) {
     __syncthreads();
   } else {
-    sync_cluster();
+    wait_for_cluster();
   }
 }
 

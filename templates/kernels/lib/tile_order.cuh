@@ -35,4 +35,44 @@ KILN_DEVICE TilePlace grouped_tile(unsigned block, int tiles_m, int tiles_n, int
   return {first_row + static_cast<int>(within % rows), static_cast<int>(within / rows)};
 }
 
+/// A divisor that is known before the launch, with floor((2^31 - 1) / by): what the hardware has no
+/// instruction for takes ten of others.
+struct Divisor {
+  int by;
+  int inverse;
+};
+
+/// floor(n / by) for n < 2^30: 2 inverse lies less than 2 below 2^32 / by, the estimate therefore
+/// less than 1.5 below n / by.
+KILN_DEVICE unsigned quotient(unsigned n, Divisor divisor) {
+  const unsigned estimate = __umulhi(n, 2U * static_cast<unsigned>(divisor.inverse));
+  const unsigned by = static_cast<unsigned>(divisor.by);
+  return estimate + (n - estimate * by >= by ? 1 : 0);
+}
+
+/// What to divide by, and the inverses that the launch knows: of the tiles of a group, of its rows,
+/// and of those of the last group.
+struct TileGrid {
+  int rows;  ///< tiles of D
+  int cols;
+  int group_m;
+  int inverse_group;
+  int inverse_rows;
+  int inverse_last;
+};
+
+/// The same place. Precondition: fewer than 2^30 tiles.
+KILN_DEVICE TilePlace grouped_tile(unsigned tile, const TileGrid& grid) {
+  const int group_rows = min(grid.group_m, grid.rows);
+  const Divisor tiles{group_rows * grid.cols, grid.inverse_group};
+  const auto group = static_cast<int>(quotient(tile, tiles));
+  const int within = static_cast<int>(tile) - group * tiles.by;
+  const int first_row = group * group_rows;
+  const bool is_whole = first_row + group_rows <= grid.rows;
+  const Divisor rows = is_whole ? Divisor{group_rows, grid.inverse_rows}
+                                : Divisor{grid.rows - first_row, grid.inverse_last};
+  const auto col = static_cast<int>(quotient(static_cast<unsigned>(within), rows));
+  return {first_row + within - col * rows.by, col};
+}
+
 }  // namespace kiln

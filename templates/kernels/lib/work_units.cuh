@@ -54,6 +54,11 @@ struct Unit {
   int to_col;
 };
 
+/// Computes it here and now, not where the compiler would: behind a barrier, when others wait.
+KILN_DEVICE void compute_now(Unit& unit) {
+  asm volatile("" : "+r"(unit.row), "+r"(unit.col), "+r"(unit.first_k), "+r"(unit.steps));
+}
+
 /// Where a tile lies, in elements.
 struct TileCorner {
   int row;
@@ -61,12 +66,14 @@ struct TileCorner {
 };
 
 /// That tile, in the order in which they are computed, for the block of that rank in its cluster.
-/// Launch, here and below: the struct at launch, with the numbers of tiles, group_m, k_each, and
-/// the units and clusters of the launch.
+/// Launch, here and below: the struct at launch, with the numbers of tiles, what divides by
+/// them, group_m, k_each, and the units and clusters of the launch.
 template <UnitShape kShape, class Launch>
 KILN_DEVICE TileCorner tile_at(unsigned tile, int rank, const Launch& launch) {
   constexpr int kPlaces = kShape.cluster_rows * kShape.cluster_cols;
-  const TilePlace place = grouped_tile(tile, launch.row_tiles, launch.col_tiles, launch.group_m);
+  const TilePlace place =
+      grouped_tile(tile, TileGrid{launch.row_tiles, launch.col_tiles, launch.group_m,
+                                  launch.inverse_group, launch.inverse_rows, launch.inverse_last});
   return {
       (place.row * kShape.cluster_rows + rank % kShape.cluster_rows) * kShape.tile_rows,
       (place.col * kShape.cluster_cols + rank % kPlaces / kShape.cluster_rows) * kShape.tile_cols};
@@ -137,9 +144,9 @@ KILN_DEVICE Unit unit_at(unsigned unit, int rank, int k, const Launch& launch) {
                               launch);
     }
   }
-  const auto tiles = static_cast<unsigned>(launch.row_tiles * launch.col_tiles);
-  const auto [row, col] = tile_at<kShape>(unit % tiles, rank, launch);
-  const int part = static_cast<int>(unit / tiles);
+  const auto part = static_cast<int>(quotient(unit, {launch.tiles, launch.inverse_tiles}));
+  const auto [row, col] =
+      tile_at<kShape>(unit - static_cast<unsigned>(part * launch.tiles), rank, launch);
   constexpr int kParts = kShape.cluster_parts;
   const int own = rank / (kShape.cluster_rows * kShape.cluster_cols);
   const long long each = static_cast<long long>(launch.k_each) * kParts;

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <map>
+#include <random>
 #include <set>
 #include <utility>
 #include <vector>
@@ -25,16 +28,25 @@ __global__ void places(const kiln::GemmArgs args) {
   static_cast<int*>(args.d)[2 * blockIdx.x] = place.row;
   static_cast<int*>(args.d)[2 * blockIdx.x + 1] = place.col;
 }
+__global__ void places_by_inverses(const kiln::GemmArgs args) {
+  constexpr int kMost = 2147483647;
+  const int rows = args.m < args.k ? args.m : args.k;
+  const kiln::TilePlace place = kiln::grouped_tile(
+      blockIdx.x, kiln::TileGrid{args.m, args.n, args.k, kMost / (rows * args.n), kMost / rows,
+                                 kMost / ((args.m - 1) % args.k + 1)});
+  static_cast<int*>(args.d)[2 * blockIdx.x] = place.row;
+  static_cast<int*>(args.d)[2 * blockIdx.x + 1] = place.col;
+}
 )",
-       {"places"});
-  const auto places = [&](int tiles_m, int tiles_n, int group_m) {
+       {"places", "places_by_inverses"});
+  const auto places = [&](int tiles_m, int tiles_n, int group_m, std::size_t kernel = 0) {
     GemmArgs args{};
     args.m = tiles_m;
     args.n = tiles_n;
     args.k = group_m;
     const auto blocks = static_cast<unsigned>(tiles_m * tiles_n);
     args.d = fresh(blocks * 2 * sizeof(int));
-    run(0, {{blocks, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
+    run(kernel, {{blocks, 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
     const auto found = bench().download<int>(reinterpret_cast<DevicePtr>(args.d), blocks * 2UL);
     std::vector<std::pair<int, int>> list;
     for (std::size_t i = 0; i < found.size(); i += 2) list.emplace_back(found[i], found[i + 1]);
@@ -45,6 +57,7 @@ __global__ void places(const kiln::GemmArgs args) {
       for (const int group_m : {1, 3, 4, 8, 100}) {
         SCOPED_TRACE(::testing::Message() << tiles_m << " x " << tiles_n << " by " << group_m);
         const auto list = places(tiles_m, tiles_n, group_m);
+        EXPECT_EQ(places(tiles_m, tiles_n, group_m, 1), list) << "by inverses";
         EXPECT_EQ(std::set(list.begin(), list.end()).size(), list.size()) << "one has two blocks";
         for (const auto& [row, col] : list) {
           EXPECT_TRUE(row >= 0 && row < tiles_m && col >= 0 && col < tiles_n);
@@ -60,17 +73,62 @@ __global__ void places(const kiln::GemmArgs args) {
   EXPECT_TRUE(std::equal(rest.begin(), rest.end(), list.begin() + 6));
 }
 
+TEST_F(OrderBlocks, QuotientsByInversesAreExact) {
+  load(R"(
+#include "lib/tile_order.cuh"
+#include "common/gemm_args.cuh"
+__global__ void quotients(const kiln::GemmArgs args) {  // pairs of numbers: of their quotients
+  const unsigned* const pair = static_cast<const unsigned*>(args.a) + 2 * blockIdx.x;
+  const auto by = static_cast<int>(pair[1]);
+  static_cast<unsigned*>(args.d)[blockIdx.x] =
+      kiln::quotient(pair[0], kiln::Divisor{by, 2147483647 / by});
+}
+)",
+       {"quotients"});
+  constexpr unsigned kEnd = 1U << 30;
+  std::vector<std::array<unsigned, 2>> pairs;
+  for (const unsigned by : {1U, 2U, 3U, 7U, 8U, 1000U, 65535U, 65536U, 32767U * 3, kEnd / 2 - 1,
+                            kEnd / 2, kEnd - 1, kEnd, 2147483647U}) {
+    for (const unsigned times : {0U, 1U, 2U, 5U, kEnd / by / 2, kEnd / by - 1, kEnd / by}) {
+      for (const unsigned past : {0U, 1U, by / 2, by - 1}) {
+        const std::uint64_t n = std::uint64_t{times} * by + past;
+        if (n < kEnd) pairs.push_back({static_cast<unsigned>(n), by});
+      }
+    }
+  }
+  std::mt19937 random(5);
+  for (int i = 0; i < 2000; ++i) {
+    const auto by = static_cast<unsigned>((random() >> random() % 31) % kEnd);
+    pairs.push_back({static_cast<unsigned>(random() % kEnd), std::max(1U, by)});
+  }
+  GemmArgs args{};
+  args.a = reinterpret_cast<const void*>(bench().upload(pairs));
+  args.d = fresh(pairs.size() * sizeof(unsigned));
+  run(0, {{static_cast<unsigned>(pairs.size()), 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
+  const auto found = bench().download<unsigned>(reinterpret_cast<DevicePtr>(args.d), pairs.size());
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    EXPECT_EQ(found[i], pairs[i][0] / pairs[i][1]) << pairs[i][0] << " / " << pairs[i][1];
+  }
+}
+
 // Each stage of each tile has one cluster; and what adds the pieces of a tile up finds them where
 // they were left.
 TEST_F(OrderBlocks, SharesOfStreamKCoverEveryStageOnce) {
   load(R"(
 #include "common/gemm_args.cuh"
 #include "lib/work_units.cuh"
-struct Launch { int row_tiles, col_tiles, group_m, k_each, units, clusters; };
+struct Launch {
+  int row_tiles, col_tiles, group_m, k_each, units, clusters;
+  int tiles, inverse_tiles, inverse_group, inverse_rows, inverse_last;
+};
 template <int kStream>
 constexpr kiln::UnitShape kShape{64, 8, 16, 1, 1, 1, kStream};
 KILN_DEVICE Launch launch_of(const kiln::GemmArgs& args) {
-  return {args.m, args.n, 4, static_cast<int>(args.lda) * 16, static_cast<int>(args.ldb), args.k};
+  constexpr int kMost = 2147483647;
+  const int rows = args.m < 4 ? args.m : 4;
+  return {args.m, args.n, 4, static_cast<int>(args.lda) * 16, static_cast<int>(args.ldb), args.k,
+          args.m * args.n, kMost / (args.m * args.n), kMost / (rows * args.n), kMost / rows,
+          kMost / ((args.m - 1) % 4 + 1)};
 }
 template <int kStream>
 __global__ void units(const kiln::GemmArgs args) {  // block: unit

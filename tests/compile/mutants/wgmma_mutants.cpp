@@ -65,9 +65,8 @@ TEST_F(WgmmaMutants, Ring) {
           reported("no_wait_for_the_launch_before",
                    "    if (step == 0) wait_for_previous_launch();\n", "", Finding::missing_wait,
                    kLoad),
-          reported("stores_without_that_wait",
-                   "    wait_for_previous_launch();\n    for (unsigned i", "    for (unsigned i",
-                   Finding::missing_wait, kStore),
+          reported("stores_without_that_wait", "    wait_for_previous_launch();\n    for (int i",
+                   "    for (int i", Finding::missing_wait, kStore),
           reported("no_fence_of_barriers", "    publish_barriers();\n", "", Finding::missing_fence,
                    kLoad),
           reported("no_barrier_after_initialisation",
@@ -107,8 +106,10 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
                    kFill),
           miscounts("unswizzled_slab", "(chunk ^ row * kSpan / 128 % (kSpan / 16)) * 16",
                     "chunk * 16", {0, 8}),
-          reported("box_to_the_wrong_row", "const BoxPlace place{col + first, row + block * 64}",
-                   "const BoxPlace place{col + first, row + block * 16}", Finding::race, kStore),
+          reported("box_to_the_wrong_row",
+                   "const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 64}",
+                   "const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 16}",
+                   Finding::race, kStore),
       });
 }
 

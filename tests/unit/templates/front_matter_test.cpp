@@ -324,8 +324,8 @@ TEST(FrontMatterError, StructAtLaunch) {
               HasSubstr("the field \"splits\" of TinyLaunch has no value"));
   EXPECT_THAT(with("", "config"), HasSubstr("a second \"config\" line"));
   std::string many;
-  for (int i = 0; i < 17; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
-  EXPECT_THAT(with(many), AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("more than 16 fields")));
+  for (int i = 0; i < 25; ++i) many += fmt::format("  int v{};  //@ let {}\n", i, i);
+  EXPECT_THAT(with(many), AllOf(StartsWith("tiny.cu:18:26:"), HasSubstr("more than 24 fields")));
   EXPECT_THAT(broken("struct TinyConfig {  //@ config",
                      "struct TinyLaunch {  //@ at launch\n  int splits;  //@ tune 1 2\n};\n"
                      "struct TinyConfig {  //@ config\n  int share;  //@ let 8 / splits"),
