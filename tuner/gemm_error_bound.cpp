@@ -91,7 +91,8 @@ ErrorBound error_bound(const Gemm& gemm) {
   } else if (gemm.acc == DType::s32 && !has_whole_factors(gemm)) {
     c_factor = 4.0 * unit_roundoff(DType::f32);
   }
-  return {unit_roundoff(gemm.d), c_factor, c_product};
+  const double least = gemm.acc == DType::f16 ? terms * std::ldexp(1.0, -25) : 0.0;
+  return {unit_roundoff(gemm.d), c_factor, c_product, least};
 }
 
 ExactPlan plan_exact(const Gemm& gemm) {

@@ -8,7 +8,7 @@ namespace kiln {
 
 /// The bound that a correct kernel meets for every element of D:
 ///
-///     |D - ref| <= u_out |ref| + c sqrt(K) u_acc (|alpha| |A||B| + |beta| |C|)
+///     |D - ref| <= u_out |ref| + c sqrt(K) u_acc (|alpha| |A||B| + |beta| |C|) + |alpha| least
 ///
 /// with c = 4 (8 with a float64 accumulator, whose reference errs as much as the kernel itself).
 /// Why 4: up to K = 9 the K + 3 roundings of an element (products, sums, alpha, beta and the final
@@ -30,6 +30,10 @@ namespace kiln {
 /// 2^14. Where an exact comparison is possible it sees a lost product, this one a kernel that is
 /// wrong as a whole.
 ///
+/// `least` is half of such an accumulator's smallest number for each of these min(K, 16) roundings:
+/// where sums are subnormal, their error has nothing to do with their size. Other accumulators'
+/// smallest numbers are below all that D can hold.
+///
 /// Whole numbers whose result is another type are scaled in float32: the product is exact then, and
 /// its conversion, alpha, beta and the addition round four times.
 ///
@@ -40,6 +44,7 @@ struct ErrorBound {
   /// c sqrt(K) u_acc, the error of a product on its own. From there on a running error analysis
   /// (templates/kernels/common/epilogue_math.cuh) bounds what an expression makes of it.
   double c_product = 0.0;
+  double least = 0.0;
 };
 [[nodiscard]] ErrorBound error_bound(const Gemm& gemm);
 

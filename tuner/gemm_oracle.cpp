@@ -4,6 +4,7 @@
 // expression's amax() may record.
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "tuner/gemm_case.hpp"
@@ -125,6 +126,7 @@ WrongOutput GemmOracle::compare(DataKind kind, std::size_t output, const RunOper
     args.ld_absolute = d.cols;
     args.u_out = bound.u_out;
     args.c_factor = bound.c_factor;
+    args.atol = gemm_.epilogue.is_default() ? std::abs(scalars(kind)[0]) * bound.least : 0.0;
     args.dtype = static_cast<int>(d.type);
     args.mode = compares_exactly(kind) ? kCompareExact : kCompareBounded;
     const CompareResult found = shared_.kernels.compare(args);

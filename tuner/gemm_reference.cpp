@@ -154,7 +154,7 @@ void ReferenceKernel::run_blocks(const std::vector<RowBlock>& blocks,
 /// The product and its absolute terms become the result and its bound, in place.
 void ReferenceKernel::apply_epilogue(MemoryLedger& ledger, Reference& reference,
                                      const OperandSet& operands, double alpha, double beta,
-                                     double c_factor) {
+                                     double c_factor, double least) {
   constexpr std::int64_t kBlock = 256;
   constexpr std::int64_t kMostBlocks = 4096;
   const Gemm gemm = gemm_of(operands.problem());
@@ -171,6 +171,7 @@ void ReferenceKernel::apply_epilogue(MemoryLedger& ledger, Reference& reference,
     args.value = reinterpret_cast<double*>(reference.value.address()) + row * gemm.n;
     args.bound = reinterpret_cast<double*>(reference.absolute.address()) + row * gemm.n;
     args.c_factor = c_factor;
+    args.least = least;
     args.first_row = static_cast<int>(block.first);
     args.rows = static_cast<int>(block.rows);
     LaunchRequest request;
@@ -207,13 +208,14 @@ Reference ReferenceKernel::compute(MemoryLedger& ledger, SupportKernels& kernels
     reference.absolute = DeviceBuffer(ledger, bytes, "the error bounds");
     run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.value.address());
     // The sums of small integers are exact, and those of whole numbers always.
-    const double c_factor = kind == DataKind::integer ? 0.0 : error_bound(gemm).c_product;
+    const ErrorBound bound = error_bound(gemm);
+    const double c_factor = kind == DataKind::integer ? 0.0 : bound.c_product;
     if (c_factor > 0.0) {
       replace_by_absolute(kernels, operands[kOperandA]);
       replace_by_absolute(kernels, operands[kOperandB]);
       run_blocks(reference.blocks, geometry, operands, 1.0, 0.0, reference.absolute.address());
     }
-    apply_epilogue(ledger, reference, operands, alpha, beta, c_factor);
+    apply_epilogue(ledger, reference, operands, alpha, beta, c_factor, bound.least);
     return reference;
   }
   run_blocks(reference.blocks, geometry, operands, alpha, beta, reference.value.address());

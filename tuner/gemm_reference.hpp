@@ -53,7 +53,7 @@ class ReferenceKernel {
   void run_blocks(const std::vector<RowBlock>& blocks, const LaunchGeometry& geometry,
                   const OperandSet& operands, double alpha, double beta, DevicePtr out);
   void apply_epilogue(MemoryLedger& ledger, Reference& reference, const OperandSet& operands,
-                      double alpha, double beta, double c_factor);
+                      double alpha, double beta, double c_factor, double least);
   void run(const LaunchRequest& request);
   Device& device_;
   std::unique_ptr<LoadedModule> module_;

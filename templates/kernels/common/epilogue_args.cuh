@@ -16,6 +16,7 @@ struct ApplyEpilogueArgs {
   double* value;
   double* bound;
   double c_factor;  ///< times `bound`: the error of a product; 0: none, and `bound` is not read
+  double least;     ///< its error whatever its size
   int first_row;
   int rows;
 };

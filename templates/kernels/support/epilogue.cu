@@ -30,7 +30,7 @@ __global__ void kiln_apply_epilogue(const kiln::ApplyEpilogueArgs args) {
     const int col = static_cast<int>(i % gemm.n);
     // Its conversion, where the sum is a whole number, and what the accumulation may have lost.
     double error = Number::unit() * fabs(args.value[i]);
-    if (args.c_factor > 0.0) error += args.c_factor * args.bound[i];
+    if (args.c_factor > 0.0) error += args.c_factor * args.bound[i] + args.least;
     Number c(0.0F);
     if (gemm.c != nullptr) {
       c = to_accumulator<Number>(static_cast<const CIn*>(gemm.c)[row * gemm.ldc + col]);

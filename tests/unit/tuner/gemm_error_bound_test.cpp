@@ -101,6 +101,41 @@ TEST(ErrorBound, HoldsForHalfAccumulatorsAndRejectsHalfOfTheProducts) {
   }
 }
 
+// Products that float16 can hardly tell apart, which are rounded before alpha makes them larger.
+TEST(ErrorBound, HoldsForSubnormalHalfAccumulators) {
+  std::mt19937_64 random(6);
+  std::normal_distribution<double> normal;
+  constexpr double kAlpha = 2.0;
+  for (const int k : {1, 3, 16, 40}) {
+    Gemm gemm = Gemm::of(DType::f16, 1, 1, k);
+    gemm.acc = DType::f16;
+    const ErrorBound bound = error_bound(gemm);
+    bool would_fail = false;
+    for (int trial = 0; trial < 200; ++trial) {
+      double sum = 0.0;
+      double exact = 0.0;
+      double absolute = 0.0;
+      for (int i = 0; i < k; ++i) {
+        const double product =
+            rounded_to_f16(normal(random)) * rounded_to_f16(normal(random) * 1e-6);
+        sum = rounded_to_f16(sum + product);
+        exact += product;
+        absolute += std::abs(product);
+      }
+      const double value = rounded_to_f16(kAlpha * sum);
+      const auto ok = [&](double least) {
+        return check_bounded(encode(value, ElementKind::f16), kAlpha * exact, kAlpha * absolute,
+                             bound.u_out, bound.c_factor, ElementKind::f16, kAlpha * least)
+            .ok;
+      };
+      EXPECT_TRUE(ok(bound.least)) << k << ": " << value << " for " << kAlpha * exact;
+      would_fail = would_fail || !ok(0.0);
+    }
+    EXPECT_TRUE(would_fail || k > 3) << "the bound is needed";
+  }
+  EXPECT_EQ(error_bound(Gemm::of(DType::f16, 1, 1, 8)).least, 0.0);
+}
+
 /// The verdict on `value`, as stored in `kind`, with a unit roundoff and no error of the sum unless
 /// `slack` says so.
 bool accepts(double value, double reference, ElementKind kind, double slack = 0.0) {
