@@ -57,6 +57,10 @@ TEST_F(WgmmaMutants, Ring) {
                    Finding::deadlock, kWait),
           reported("too_few_arrivals", "kConsumers * kBlocks);", "kConsumers * kBlocks + 1);",
                    Finding::deadlock, kWait),
+          reported("every_lane_copies",
+                   "if (warp == 4 * C.consumers && elect_one()) {\n      const ClusterPlace",
+                   "if (warp == 4 * C.consumers) {\n      const ClusterPlace",
+                   Finding::invalid_operand, kExpect),
           reported("early_release", "if (step > 0) ring.release(before, thread);",
                    "ring.release(place, thread);", Finding::missing_wait, kLoad),
           reported("no_wgmma_wait", "      wgmma_wait<0>();\n", "", Finding::missing_wait, kScaled),
@@ -111,6 +115,21 @@ TEST_F(WgmmaMutants, TurnsAndStores) {
                    "const BoxPlace place{col + i % kPieces * kCols, row + i / kPieces * 16}",
                    Finding::race, kStore),
       });
+}
+
+TEST_F(WgmmaMutants, ShortTilesAndTheirOrder) {
+  // Tiles of two slabs, which are copied together; six tiles for two blocks, in groups of one row.
+  CatalogSpecimen specimen("gemm_wgmma", config("cluster_parts=1 cluster_rows=1", "pingpong=0", 64),
+                           problem(Gemm::of(DType::f16, 200, 136, 72), Storage::n, Storage::t, 16),
+                           2);
+  examine(specimen, {
+                        reported("both_slabs_filled_too_early",
+                                 "      if (begin == 0 && (!kTogether || piece == 0)) "
+                                 "wait_for_slab<kOdd || kTogether>(piece);\n",
+                                 "", Finding::race, kFill),
+                        miscounts("quotient_that_is_not_corrected",
+                                  "(n - estimate * by >= by ? 1 : 0)", "0", {0, 1}),
+                    });
 }
 
 TEST_F(WgmmaMutants, TurnsOfOneStage) {
