@@ -549,6 +549,9 @@ class FrontMatterParser {
 
 KernelTemplate KernelTemplate::parse(std::string file, std::string source) {
   KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run();
+  for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
+    for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
+  }
   result.layout_ = std::make_shared<const SpaceLayout>(
       result.names_, result.tunables_, result.derived_, result.requirements_, result.preferences_);
   return result;

@@ -10,6 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/operation.hpp"
+#include "templates/space_program.hpp"
 #include "templates/template_names.hpp"
 
 namespace kiln {
@@ -125,16 +126,17 @@ ParamSpace KernelTemplate::space(const Problem& problem, const DeviceLimits& lim
 std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Problem& problem,
                                                const DeviceLimits& limits) const {
   auto values = fixed_values(problem, limits);
-  for (const auto& tunable : tunables_) {
-    values[static_cast<std::size_t>(names_.find(tunable.name))] = config.at(tunable.name);
+  for (std::size_t i = 0; i < tunables_.size(); ++i) {
+    values[static_cast<std::size_t>(layout_->tunable_slots()[i])] = config.at(tunables_[i].name);
   }
-  for (const auto& let : derived_) {
+  for (std::size_t i = 0; i < derived_.size(); ++i) {
+    const auto& let = derived_[i];
     const auto value = let.value.evaluate(values);
     if (!value) {
       throw Error(ErrorKind::usage, fmt::format("{}: {} is undefined for \"{}\"", name_, let.name,
                                                 config.canonical()));
     }
-    values[static_cast<std::size_t>(names_.find(let.name))] = *value;
+    values[static_cast<std::size_t>(layout_->derived_slots()[i])] = *value;
   }
   return values;
 }
@@ -142,7 +144,7 @@ std::vector<std::int64_t> KernelTemplate::bind(const Config& config, const Probl
 // Tunables were checked against their type when the file was read; lets can outgrow it.
 std::int32_t KernelTemplate::field_value(const ConfigField& field, const Config& config,
                                          std::span<const std::int64_t> values) const {
-  const auto value = values[static_cast<std::size_t>(names_.find(field.name))];
+  const auto value = values[static_cast<std::size_t>(field.slot)];
   const bool fits = field.is_flag ? value == 0 || value == 1
                                   : value >= std::numeric_limits<std::int32_t>::min() &&
                                         value <= std::numeric_limits<std::int32_t>::max();

@@ -93,6 +93,7 @@ struct CostLine {
 struct ConfigField {
   std::string name;
   bool is_flag = false;  ///< a bool, else an int
+  int slot = -1;         ///< of its value
 };
 
 /// The fields of a template's struct at launch, in the order of their declaration: what a kernel

@@ -27,6 +27,9 @@ class SpaceLayout {
 
   /// The same with every preference as a requirement; made when first needed. Thread-safe.
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
+  /// Where the values of tunables and of derived values belong, in their order.
+  [[nodiscard]] const std::vector<int>& tunable_slots() const { return tunable_slots_; }
+  [[nodiscard]] const std::vector<int>& derived_slots() const { return derived_slots_; }
 
  private:
   friend class SpaceProgram;
