@@ -336,9 +336,9 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 
   using Ring = RingBarriers<C.stages, C.warps, 1, 0>;  // of tensor copies
   Ring& ring = *reinterpret_cast<Ring*>(shared_memory + C.barriers_at);
-  if (C.copy == 2 && threadIdx.x == 0) {
-    if (args.k > 0) prefetch_maps(map_a, map_b);
-    ring.init();
+  if constexpr (C.copy == 2) {
+    if (threadIdx.x == 0 && args.k > 0) prefetch_maps(map_a, map_b);
+    if (threadIdx.x == 0) ring.init();
   }
   wait_for_previous_launch();
   if (at_launch.parts == 0) {
