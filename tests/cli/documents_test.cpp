@@ -24,7 +24,7 @@ struct Skipped {
   const char* reason;
 };
 const std::vector<Skipped> kSkipped{
-    {"kiln bench --suite examples/gemm_suite.txt --against cublaslt --tune 25s",
+    {"kiln bench --suite examples/gemm_suite.txt --against cublaslt --tune 20s",
      "measures 38 problems on a GPU"},
 };
 
