@@ -31,8 +31,8 @@ namespace kiln {
 /// wrong as a whole.
 ///
 /// `least` is half of such an accumulator's smallest number for each of these min(K, 16) roundings:
-/// where sums are subnormal, their error has nothing to do with their size. Other accumulators'
-/// smallest numbers are below all that D can hold.
+/// where sums are subnormal, their error has nothing to do with their size. Random data come
+/// nowhere near the smallest numbers of other accumulators.
 ///
 /// Whole numbers whose result is another type are scaled in float32: the product is exact then, and
 /// its conversion, alpha, beta and the addition round four times.
@@ -44,7 +44,7 @@ struct ErrorBound {
   /// c sqrt(K) u_acc, the error of a product on its own. From there on a running error analysis
   /// (templates/kernels/common/epilogue_math.cuh) bounds what an expression makes of it.
   double c_product = 0.0;
-  double least = 0.0;
+  double least = 0.0;  ///< of a sum, before alpha
 };
 [[nodiscard]] ErrorBound error_bound(const Gemm& gemm);
 

@@ -14,12 +14,14 @@
 /// \file
 /// D = alpha op(A) op(B) + beta C where no thread loads an operand: one thread of a warpgroup of
 /// its own starts tensor copies into a ring of stages, and other warpgroups start the products:
+///
 ///     producer     | copy 0 | copy 1 | copy 2 | copy 3 |  ...  as stages come free
 ///     consumer 0            | multiply 0 | multiply 1 | ...  64 or more rows of the tile
 ///     consumer 1            | multiply 0 | multiply 1 | ...  the rows below
 ///
 /// The producer needs few registers and gives the others to the consumers, whose sums take most of
 /// theirs. Blocks stay for several tiles of D: while one is stored, the ring fills for the next.
+///
 ///                     tile_cols
 ///                   +-----------+              wgmma counts rows in 64s and columns in 8s.
 ///                   |  columns  | depth        Usually rows are those of D. With few of them,
@@ -30,11 +32,10 @@
 ///     |  |   64     | consumer 1|
 ///     +--+          +-----------+
 ///
-/// Blocks of a cluster bring each other what neighbouring tiles have in common. Tensor copies want
-/// rows that start on 16 bytes; others are repacked first (lib/repack.cuh), as are 8- and 32-bit
-/// ones across k. Where D has few tiles, units are parts of k, added up by another launch
-/// (lib/split_k.cuh) or in a cluster (lib/cluster_parts.cuh); or the last are shared out stage by
-/// stage (lib/stream_k.cuh).
+/// Blocks of a cluster bring each other what neighbouring tiles share. Rows that do not start on 16
+/// bytes, and 8- and 32-bit ones across k, are repacked first (lib/repack.cuh). Few tiles are cut
+/// along k, for another launch to add up (lib/split_k.cuh) or a cluster (lib/cluster_parts.cuh);
+/// those of the last turns are shared out stage by stage (lib/stream_k.cuh).
 
 #include "common/meta.cuh"
 #include "common/overlap.cuh"
@@ -172,9 +173,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     (swap == 1 ? n : m) > tile_rows / 2 || tile_rows == 64
 //@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
 //@ prefer     cluster == cluster_parts || tiles * splits * cluster >= 64
-//@ prefer     splits * cluster_parts == 1 ||    // work for all
-//@              (splits * cluster_parts - 1) * k_each < k && k_each >= 4 * depth &&
-//@              tiles * splits * cluster <= 2 * device.sm_count * min_blocks
+//@ prefer     splits * cluster_parts == 1 || (splits * cluster_parts - 1) * k_each < k &&   // work
+//@              k_each >= 4 * depth && tiles * splits * cluster <= 2 * device.sm_count * min_blocks
 //@ prefer     stream == 0 || tiles * 5 <= ceil_div(tiles, fitting) * fitting * 4 &&   // idle
 //@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way

@@ -35,14 +35,14 @@ KILN_DEVICE TilePlace grouped_tile(unsigned block, int tiles_m, int tiles_n, int
   return {first_row + static_cast<int>(within % rows), static_cast<int>(within / rows)};
 }
 
-/// A divisor that is known before the launch, with floor((2^31 - 1) / by): what the hardware has no
-/// instruction for takes ten of others.
+/// A divisor that is known before the launch, with floor((2^31 - 1) / by): to multiply by that
+/// takes a third of the instructions of a division, for which the hardware has none.
 struct Divisor {
   int by;
   int inverse;
 };
 
-/// floor(n / by) for n < 2^30: 2 inverse lies less than 2 below 2^32 / by, the estimate therefore
+/// floor(n / by) for n < 2^30: 2 inverse lies at most 2 below 2^32 / by, the estimate therefore
 /// less than 1.5 below n / by.
 KILN_DEVICE unsigned quotient(unsigned n, Divisor divisor) {
   const unsigned estimate = __umulhi(n, 2U * static_cast<unsigned>(divisor.inverse));
