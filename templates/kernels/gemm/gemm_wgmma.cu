@@ -60,6 +60,7 @@ struct GemmWgmmaConfig {  //@ config
   int cluster_parts;      //@ tune 1* 2 4 8 // blocks of a cluster: parts of k, which they add up
   int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
   int min_blocks;         //@ tune 1* 2 3 4 // of an SM
+  int evict_first;        //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_cols;       //@ tune 1* 2 4
   int stream;             //@ tune 0* 1 2   // turns at the end whose tiles are cut into shares
@@ -178,17 +179,21 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     stream == 0 || tiles * 5 <= ceil_div(tiles, fitting) * fitting * 4 &&   // idle
 //@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
+//@ prefer     evict_first == 0 || (m + n) * k * a_bytes > device.l2_bytes / 2 &&   // can't stay
+//@              (evict_first % 2 == 0 || col_tiles <= 4) && (evict_first < 2 || row_tiles <= 4)
 //@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
 //@ usual      stages=6                                             // good for some problem each:
 //@ usual      tile_cols=192|256                                    // seldom more than 7 % behind
 //@ usual      tile_cols=208|256 cluster_rows=2                     // the best of all on an H200
 //@ usual      tile_cols=160 stages=5 cluster_rows=4
 //@ usual      tile_cols=80 stages=8 cluster_cols=4
-//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1
+//@ usual      stages=6 cluster_cols=4 pingpong=1 evict_first=2
+//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1 evict_first=0|2
 //@ usual      tile_rows=192 cluster_cols=2 pingpong=1
 //@ usual      tile_rows=192 tile_cols=64 stages=5 consumers=3
 //@ usual      stages=5 consumers=3 pingpong=1
 //@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=1|2
+//@ usual      tile_rows=64 stages=7 consumers=1 cluster_cols=2 evict_first=2
 //@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4
 //@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
 //@ usual      tile_rows=192 depth_bytes=32 stages=7 consumers=1    // short k
@@ -246,10 +251,12 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                                wave_cols * cluster_cols * tile_cols),
 //@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
 //@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
-//@                             : m * n * d_bytes * (store == 1 ? 1 + 128 / span_d : 2))
+//@                             : m * n * d_bytes * ((store == 1 ? 1 + 128 / span_d : 2) -
+//@                                              min(evict_first, 2)))
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       stalls = all_steps *   // for copies, most for short rows; one consumer for products
 //@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0) +
+//@                     (evict_first > 0 && (m + n) * k * a_bytes * 2 <= device.l2_bytes ? 40 : 0) +
 //@                      (along_a + repack_a == 0 && m < 64 && m % 16 > 0 ? 6 * depth : 0) +
 //@                      (along_b + repack_b == 0 && n < 64 && n % 16 > 0 ? 6 * depth : 0))
 //@ cost       tail = tile_rows * tile_cols * (parts > 0 ? 77 * acc_bytes : store_work) *
@@ -264,22 +271,13 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                   (cluster_parts > 1 ? 400 + 50 * cluster_parts + tile_rows * tile_cols / 4 : 0)
 //@ cost       registers = min(entry_regs, device.regs_per_thread)
 
-template <GemmWgmmaConfig C>
-KILN_HD constexpr kiln::RepackPlan repack_plan() {
-  return {C.repack_a != 0, C.repack_b != 0, C.given_along_a != 0,        C.given_along_b != 0,
-          C.aligned_a,     C.aligned_b,     C.depth_bytes != 2 * C.depth};
-}
-
-template <GemmWgmmaConfig C>
-KILN_HD constexpr kiln::UnitShape unit_shape() {
-  return {C.tile_rows,    C.tile_cols,     C.depth, C.cluster_rows,
-          C.cluster_cols, C.cluster_parts, C.stream};
-}
-
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(256)
     gemm_wgmma_repack(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
-  kiln::repack_operands<repack_plan<C>(), 256, A, B, Acc>(args, at_launch.parts);
+  constexpr kiln::RepackPlan kPlan{
+      C.repack_a != 0, C.repack_b != 0, C.given_along_a != 0,        C.given_along_b != 0,
+      C.aligned_a,     C.aligned_b,     C.depth_bytes != 2 * C.depth};
+  kiln::repack_operands<kPlan, 256, A, B, Acc>(args, at_launch.parts);
 }
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
@@ -315,10 +313,12 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
     if constexpr (C.consumers * C.min_blocks > 1) give_registers<C.producer_regs>();
     if (warp == 4 * C.consumers && elect_one()) {
       const ClusterPlace<C.cluster_rows, C.cluster_cols> at(kBlocks == 1 ? 0 : rank);
-      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols> rows{
-          C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
-      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows> cols{
-          C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
+      const OperandCopies<kRows, C.swap == 1 ? C.box_b : C.box_a, C.cluster_cols,
+                          C.evict_first % 2 != 0>
+          rows{C.swap == 1 ? map_b : map_a, at.col, at.same_row()};
+      const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows,
+                          C.evict_first / 2 != 0>
+          cols{C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
       for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
         fill_stages<C.stages, kStage, kUnits.step()>(ring, place, rows, cols, shared_memory, next);
         next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
@@ -395,6 +395,6 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(128)
     gemm_wgmma_sum(const kiln::GemmArgs args, const GemmWgmmaLaunch at_launch) {
-  kiln::sum_units<unit_shape<C>(), C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
+  kiln::sum_units<kiln::unit_shape<C>(), C.vec_c, C.vec_sum, C.reads_matrix_c != 0, CIn, D, Acc>(
       args, at_launch);
 }

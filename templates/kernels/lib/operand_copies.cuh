@@ -36,9 +36,11 @@ struct ClusterPlace {
   }
 };
 
-/// \tparam kBox    rows of one copy
-/// \tparam kShare  blocks of the cluster that have the same tile
-template <StageOperand kOperand, int kBox, int kShare>
+/// \tparam kBox          rows of one copy
+/// \tparam kShare        blocks of the cluster that have the same tile
+/// \tparam kLeavesFirst  L2 gives the operand's lines up before others: what is read once does not
+///                       displace what is read again, or D
+template <StageOperand kOperand, int kBox, int kShare, bool kLeavesFirst = false>
 struct OperandCopies {
   const TensorMap& map;
   int index;              ///< of the block among those that share
@@ -58,9 +60,9 @@ struct OperandCopies {
       const BoxPlace from = kOperand.along_k ? BoxPlace{k + slab * kCols, across + index * kBox}
                                              : BoxPlace{across + slab * kCols, k + index * kBox};
       if constexpr (kShare == 1) {
-        load_box(to, map, from, full);
+        load_box<kLeavesFirst>(to, map, from, full);
       } else {
-        load_box_to(blocks, to, map, from, full);
+        load_box_to<kLeavesFirst>(blocks, to, map, from, full);
       }
     }
   }

@@ -23,24 +23,48 @@ KILN_DEVICE void prefetch_maps(const TensorMap& a, const TensorMap& b) {
   asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 }
 
-/// Starts a copy of the map's box to shared memory; its bytes count at the barrier.
+/// The policy of lines that leave L2 first, as `createpolicy.fractional` makes it for all of them.
+constexpr unsigned long long kFirstToLeave = 0x12F0000000000000ULL;
+
+/// Starts a copy of the map's box to shared memory; its bytes count at the barrier. kLeavesFirst:
+/// its lines leave L2 before others.
+template <bool kLeavesFirst = false>
 KILN_DEVICE void load_box(void* to, const TensorMap& map, BoxPlace from, Barrier& barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-      "l"(&map), "r"(from.x), "r"(from.y), "r"(shared_address(&barrier))
-      : "memory");
+  if constexpr (!kLeavesFirst) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+        "l"(&map), "r"(from.x), "r"(from.y), "r"(shared_address(&barrier))
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".L2::cache_hint [%0], [%1, {%3, %4}], [%5], %2;" ::"r"(shared_address(to)),
+        "l"(&map), "l"(kFirstToLeave), "r"(from.x), "r"(from.y), "r"(shared_address(&barrier))
+        : "memory");
+  }
 }
 
 /// The same to all blocks of the cluster whose bits are set in `blocks`, at the same place in each,
 /// where it counts at the barrier in the same place.
+template <bool kLeavesFirst = false>
 KILN_DEVICE void load_box_to(unsigned short blocks, void* to, const TensorMap& map, BoxPlace at,
                              Barrier& barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
-      "l"(&map), "r"(at.x), "r"(at.y), "r"(shared_address(&barrier)), "h"(blocks)
-      : "memory");
+  if constexpr (!kLeavesFirst) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;" ::"r"(shared_address(to)),
+        "l"(&map), "r"(at.x), "r"(at.y), "r"(shared_address(&barrier)), "h"(blocks)
+        : "memory");
+  } else {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".multicast::cluster.L2::cache_hint [%0], [%1, {%3, %4}], [%5], %6, %2;" ::"r"(
+            shared_address(to)),
+        "l"(&map), "l"(kFirstToLeave), "r"(at.x), "r"(at.y), "r"(shared_address(&barrier)),
+        "h"(blocks)
+        : "memory");
+  }
 }
 
 /// Starts a copy of a box in shared memory to the tensor. Before, the threads that wrote it there

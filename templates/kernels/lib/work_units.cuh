@@ -42,6 +42,13 @@ struct UnitShape {
   KILN_HD constexpr int step() const { return depth * cluster_parts; }
 };
 
+/// Of a configuration with tunables of these names.
+template <auto kConfig>
+KILN_HD constexpr UnitShape unit_shape() {
+  return {kConfig.tile_rows,    kConfig.tile_cols,     kConfig.depth, kConfig.cluster_rows,
+          kConfig.cluster_cols, kConfig.cluster_parts, kConfig.stream};
+}
+
 /// What a block does in one turn.
 struct Unit {
   int row;  ///< of its tile

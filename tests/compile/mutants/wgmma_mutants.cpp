@@ -29,7 +29,7 @@ const char* const kCollect = "\"r\"(theirs)";
 
 std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
   return "cluster_cols=1 " + shape +
-         " consumers=2 depth_bytes=128 early=1 group_m=1 min_blocks=1 " + schedule +
+         " consumers=2 depth_bytes=128 early=1 evict_first=0 group_m=1 min_blocks=1 " + schedule +
          " promote=128 repack=0 splits=1 stages=2 store=1 stream=0 swap=0 tile_cols=" +
          std::to_string(tile_cols) + " tile_rows=128";
 }
@@ -154,8 +154,9 @@ TEST_F(WgmmaMutants, Cluster) {
                        "if (thread < 1) arrive_at_block", Finding::deadlock, kWait),
               reported("ends_too_early", "      ring.drain(place);\n", "", Finding::missing_wait,
                        kArriveAtBlock),
-              reported("copies_to_itself_only", "        load_box_to(blocks, to, map, from, full);",
-                       "        load_box(to, map, from, full);", Finding::deadlock, kWait),
+              reported("copies_to_itself_only",
+                       "load_box_to<kLeavesFirst>(blocks, to, map, from, full);",
+                       "load_box<kLeavesFirst>(to, map, from, full);", Finding::deadlock, kWait),
               reported("part_of_the_other", "tile + slab * kSlabBytes + index * kBoxBytes;",
                        "tile + slab * kSlabBytes;", Finding::uninitialised, kProduct),
           });
