@@ -152,7 +152,9 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files) 
                                                     file, parsed.name(), first->second));
     }
     try {
+      const std::string name = parsed.name();
       add(std::move(parsed), path, headers);
+      static_cast<void>(digest(name));  // reads all headers, so that what is wrong there shows now
     } catch (const Error& error) {
       // Include paths are relative; name the template's directory.
       throw Error(error.kind(), fmt::format("{}\n  in the template {}", error.what(), file));
@@ -162,11 +164,11 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files) 
 
 void Catalog::add(KernelTemplate kernel_template, std::string path,
                   std::shared_ptr<const FileSet> headers) {
-  Origin origin{path, headers, digest_of(kernel_template, path, *headers)};
   const auto known =
       std::find_if(templates_.begin(), templates_.end(),
                    [&](const KernelTemplate& t) { return t.name() == kernel_template.name(); });
-  origins_.insert_or_assign(kernel_template.name(), std::move(origin));
+  origins_.insert_or_assign(kernel_template.name(), Origin{std::move(path), std::move(headers)});
+  digests_.insert_or_assign(kernel_template.name(), std::make_shared<Digest>());
   // In place, so that the order of templates does not depend on the replacement.
   if (known != templates_.end()) {
     *known = std::move(kernel_template);
@@ -197,7 +199,12 @@ const Catalog::Origin& Catalog::origin(std::string_view name) const {
 }
 
 const std::string& Catalog::digest(std::string_view name) const {
-  return origin(name).digest;
+  const KernelTemplate& kernel_template = at(name);
+  const Origin& from = origin(name);
+  Digest& digest = *digests_.find(kernel_template.name())->second;
+  std::call_once(digest.made,
+                 [&] { digest.hex = digest_of(kernel_template, from.path, *from.headers); });
+  return digest.hex;
 }
 
 }  // namespace kiln

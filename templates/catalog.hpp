@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,8 @@ class Catalog {
   /// Like find, but throws Error(usage) that lists the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
   /// Digest over the template and every project header that it reaches. Measurements are
-  /// keyed by it: it changes whenever the generated code could.
+  /// keyed by it: it changes whenever the generated code could. Made when it is first asked for, as
+  /// a program that launches kernels asks for few of them; thread-safe.
   [[nodiscard]] const std::string& digest(std::string_view name) const;
   /// The built-in headers, by include path.
   [[nodiscard]] const FileSet& headers() const { return *headers_; }
@@ -44,12 +46,15 @@ class Catalog {
   struct Origin {
     std::string path;                        ///< below its directory: "product/product_tiled.cu"
     std::shared_ptr<const FileSet> headers;  ///< the built-in ones, overlaid by its directory's own
-    std::string digest;
   };
   /// Throws Error(usage) like at().
   [[nodiscard]] const Origin& origin(std::string_view name) const;
 
  private:
+  struct Digest {
+    std::once_flag made;
+    std::string hex;
+  };
   Catalog();
   void add_directory(const std::string& directory, const FileSet& files);
   void add(KernelTemplate kernel_template, std::string path,
@@ -57,6 +62,7 @@ class Catalog {
 
   std::vector<KernelTemplate> templates_;
   std::map<std::string, Origin, std::less<>> origins_;
+  std::map<std::string, std::shared_ptr<Digest>, std::less<>> digests_;  // of the same names
   std::shared_ptr<const FileSet> headers_;
 };
 

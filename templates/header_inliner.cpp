@@ -23,6 +23,7 @@ struct Directive {
 };
 
 Directive directive_of(std::string_view line) {
+  if (line.find('#') == std::string_view::npos) return {};  // most lines, and quickly
   line = trimmed(line);
   if (!line.starts_with('#')) return {};
   line = trimmed(line.substr(1));
@@ -132,29 +133,30 @@ class HeaderInliner::FileScanner {
 
   /// Keeps track of /* */, so that a directive inside one is ignored.
   void follow_comments(std::string_view line) {
-    bool in_string = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const auto pair = line.substr(i, 2);
+    std::size_t at = 0;
+    while (at < line.size()) {
       if (in_comment_) {
-        if (pair == "*/") {
-          in_comment_ = false;
-          ++i;
-        }
-      } else if (in_string) {
-        if (line[i] == '\\') {
-          ++i;
-        } else if (line[i] == '"') {
-          in_string = false;
-        }
-      } else if (line[i] == '"') {
-        in_string = true;
-      } else if (pair == "//") {
+        at = line.find("*/", at);
+        if (at == std::string_view::npos) return;
+        in_comment_ = false;
+        at += 2;
+      } else if (line[at] == '"') {
+        at = end_of_string(line, at + 1);
+      } else if (line[at] != '/') {
+        ++at;
+      } else if (line.substr(at + 1, 1) == "/") {
         return;
-      } else if (pair == "/*") {
-        in_comment_ = true;
-        ++i;
+      } else {
+        in_comment_ = line.substr(at + 1, 1) == "*";
+        at += in_comment_ ? 2 : 1;
       }
     }
+  }
+
+  /// Behind the quotation mark that ends the string, or the line.
+  static std::size_t end_of_string(std::string_view line, std::size_t at) {
+    while (at < line.size() && line[at] != '"') at += line[at] == '\\' ? 2 : 1;
+    return at + 1;
   }
 
   HeaderInliner& inliner_;

@@ -253,7 +253,7 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   const Catalog::Origin& origin = catalog.origin(kernel_template.name());
   RenderedKernel rendered;
   rendered.template_name = kernel_template.name();
-  rendered.template_digest = origin.digest;
+  rendered.template_digest = catalog.digest(kernel_template.name());
   rendered.config = config;
   rendered.name_expressions = make_name_expressions(kernel_template, config, problem, limits);
 
