@@ -42,8 +42,9 @@ std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_li
   return std::min(end + 1, source.size());
 }
 
-/// Words, and every other character by itself.
-std::vector<Token> tokens_of(std::string_view source) {
+/// Words, and every other character by itself, until `is_enough` says so of those so far.
+template <class IsEnough>
+std::vector<Token> tokens_until(std::string_view source, IsEnough is_enough) {
   std::vector<Token> tokens;
   int line = 1;
   bool begins_line = true;
@@ -56,6 +57,7 @@ std::vector<Token> tokens_of(std::string_view source) {
       }
       if (std::isspace(static_cast<unsigned char>(source[at])) == 0) {
         tokens.push_back({source.substr(at, end - at), line});
+        if (is_enough(tokens)) return tokens;
         begins_line = false;
       }
     }
@@ -68,17 +70,46 @@ std::vector<Token> tokens_of(std::string_view source) {
   return tokens;
 }
 
+std::vector<Token> tokens_of(std::string_view source) {
+  return tokens_until(source, [](const std::vector<Token>&) { return false; });
+}
+
+/// How much deeper in brackets it is behind the token than before it.
+int depth_change(const Token& token) {
+  const char c = token.text.front();
+  if (c == '(' || c == '{' || c == '[') return 1;
+  return c == ')' || c == '}' || c == ']' ? -1 : 0;
+}
+
 /// The index after the bracket that closes the one at `at`.
 std::size_t behind_closing(const std::vector<Token>& tokens, std::size_t at) {
-  constexpr std::string_view kOpening = "({[";
-  constexpr std::string_view kClosing = ")}]";
   int depth = 0;
   for (; at < tokens.size(); ++at) {
-    const char c = tokens[at].text.front();
-    if (kOpening.find(c) != std::string_view::npos) ++depth;
-    if (kClosing.find(c) != std::string_view::npos && --depth == 0) return at + 1;
+    const int change = depth_change(tokens[at]);
+    depth += change;
+    if (change < 0 && depth == 0) return at + 1;
   }
   return at;
+}
+
+/// Whether the struct or class of that name begins at `at`.
+bool begins_struct(const std::vector<Token>& tokens, std::size_t at, std::string_view name) {
+  return (tokens[at].text == "struct" || tokens[at].text == "class") &&
+         tokens[at + 1].text == name && tokens[at + 2].text == "{";
+}
+
+/// The tokens up to the end of that struct; all, if there is none.
+std::vector<Token> tokens_to_struct(std::string_view source, std::string_view name) {
+  int depth = 0;  // inside of it
+  return tokens_until(source, [&](const std::vector<Token>& tokens) {
+    const std::size_t count = tokens.size();
+    if (depth == 0) {
+      if (count >= 3 && begins_struct(tokens, count - 3, name)) depth = 1;
+      return false;
+    }
+    depth += depth_change(tokens.back());
+    return depth == 0;
+  });
 }
 
 /// A member's declarators: `int a = 1, b` has two. Empty for anything but a data member.
@@ -142,10 +173,9 @@ bool is_attribute(std::string_view word) {
 }  // namespace
 
 std::optional<ScannedStruct> find_struct(std::string_view source, std::string_view name) {
-  const auto tokens = tokens_of(source);
+  const auto tokens = tokens_to_struct(source, name);
   for (std::size_t i = 0; i + 2 < tokens.size(); ++i) {
-    const bool begins = tokens[i].text == "struct" || tokens[i].text == "class";
-    if (!begins || tokens[i + 1].text != name || tokens[i + 2].text != "{") continue;
+    if (!begins_struct(tokens, i, name)) continue;
     ScannedStruct found{tokens[i].line, {}};
     const std::size_t end = behind_closing(tokens, i + 2) - 1;
     std::vector<Token> member;
