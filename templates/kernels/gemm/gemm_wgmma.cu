@@ -252,7 +252,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
 //@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
 //@                             : m * n * d_bytes * ((store == 1 ? 1 + 128 / span_d : 2) -
-//@                                              min(evict_first, 2)))
+//@                                              min(evict_first, 2)))   // is displaced less
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       stalls = all_steps *   // for copies, most for short rows; one consumer for products
 //@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0) +
