@@ -9,6 +9,9 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
@@ -20,6 +23,7 @@ using test::error_text;
 using test::kTinyTemplate;
 using test::TemporaryFolder;
 using ::testing::AllOf;
+using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -119,6 +123,18 @@ TEST(Catalog, DigestFollowsWhatIsReached) {
   EXPECT_EQ(digest(), first);
   folder.write("tiny.cu", std::string(kTinyTemplate) + "\n");
   EXPECT_NE(digest(), first);
+}
+
+TEST(Catalog, DigestsMayBeAskedForByAllThreadsAtOnce) {
+  const Catalog catalog = Catalog::with_directories({});
+  std::vector<std::string> digests(4);
+  {
+    std::vector<std::jthread> threads;
+    for (std::string& digest : digests) {
+      threads.emplace_back([&] { digest = catalog.digest("gemm_tiled"); });
+    }
+  }
+  EXPECT_THAT(digests, Each(Catalog::builtin().digest("gemm_tiled")));
 }
 
 TEST(CatalogError, NamesThePlace) {
