@@ -310,6 +310,21 @@ TEST(Verify, SharesOfStreamKAreAddedUp) {
   }
 }
 
+TEST(Verify, OperandsThatLeaveL2FirstArriveLikeOthers) {
+  const Sandbox sandbox;
+  // Each operand by itself and both, copied to one block and to those of a cluster.
+  for (const char* const values :
+       {"evict_first=3", "evict_first=1,cluster_cols=2", "evict_first=2,cluster_rows=2"}) {
+    const auto run = sandbox.run(
+        with(on_gemm("verify", 200, 104, 136),
+             {"--template", "gemm_wgmma", "--dtype", "bf16", "--layout", "nt", "--set",
+              std::string("tile_rows=64,tile_cols=32,consumers=1,stages=3,") + values}));
+    EXPECT_EQ(run.exit_code, 0) << values << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("nothing found")) << values;
+    EXPECT_EQ(run.out.find("too large to be run"), std::string::npos) << values;
+  }
+}
+
 TEST(Verify, RingsOfTensorCopiesOfAnyLengthAreRight) {
   const Sandbox sandbox;
   // From five stages on, the one before the last is refilled; of two parts of k, the second begins

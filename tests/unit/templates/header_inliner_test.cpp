@@ -103,6 +103,19 @@ TEST(HeaderInliner, CommentsAreNoDirectives) {
   EXPECT_THAT(text, AllOf(HasSubstr("#include \"x.cuh\""), Not(HasSubstr("once"))));
 }
 
+TEST(HeaderInliner, WhereCommentsEndDirectivesCountAgain) {
+  // A quotation mark in a string; two comments, of which the second goes on; one of "/*/"; a
+  // quotient; and a string that the line ends.
+  for (const char* const before : {"const char* s = \"\\\"/*\";\n", "/* a */ /* b\n*/\n",
+                                   "/*/\n*/\n", "int a = b / c;\n", "// \"\n", "\"/*\n"}) {
+    EXPECT_THAT(inlined({}, std::string(before) + "#pragma once\n"), Not(HasSubstr("once")))
+        << before;
+  }
+  for (const char* const before : {"/* a */ /* b\n", "/*/\n", "int a = 1 / 2 /* b\n"}) {
+    EXPECT_THAT(inlined({}, std::string(before) + "#pragma once\n"), HasSubstr("once")) << before;
+  }
+}
+
 TEST(HeaderInlinerError, PointsAtTheInclude) {
   const auto text = [](const FileSet& headers, std::string_view source) {
     return error_text(ErrorKind::template_, [&] { (void)inlined(headers, source); });
