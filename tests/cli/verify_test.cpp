@@ -325,6 +325,22 @@ TEST(Verify, OperandsThatLeaveL2FirstArriveLikeOthers) {
   }
 }
 
+TEST(Verify, BlocksMayAskL2ForTheirFirstStagesAhead) {
+  const Sandbox sandbox;
+  // Fewer tiles than stages, more of them, parts of k, clusters and shares of the last turns.
+  for (const char* const values :
+       {"stages=6", "stages=2,splits=2", "stages=3,cluster_rows=2,swap=1,store=0",
+        "stages=3,cluster_cols=2,group_m=1", "stages=4,cluster_parts=2", "stages=3,stream=1"}) {
+    const auto run =
+        sandbox.run(with(on_gemm("verify", 200, 104, 264),
+                         {"--template", "gemm_wgmma", "--dtype", "bf16", "--layout", "nt", "--set",
+                          std::string("ahead=1,tile_rows=64,tile_cols=32,consumers=1,") + values}));
+    EXPECT_EQ(run.exit_code, 0) << values << run.out << run.err;
+    EXPECT_THAT(run.out, HasSubstr("nothing found")) << values;
+    EXPECT_EQ(run.out.find("too large to be run"), std::string::npos) << values;
+  }
+}
+
 TEST(Verify, RingsOfTensorCopiesOfAnyLengthAreRight) {
   const Sandbox sandbox;
   // From five stages on, the one before the last is refilled; of two parts of k, the second begins

@@ -32,10 +32,9 @@
 ///     |  |   64     | consumer 1|
 ///     +--+          +-----------+
 ///
-/// Blocks of a cluster bring each other what neighbouring tiles share. Rows that do not start on 16
-/// bytes, and 8- and 32-bit ones across k, are repacked first (lib/repack.cuh). Few tiles are cut
-/// along k, for another launch to add up (lib/split_k.cuh) or a cluster (lib/cluster_parts.cuh);
-/// those of the last turns are shared out stage by stage (lib/stream_k.cuh).
+/// Blocks of a cluster copy for each other. Rows not on 16 bytes, and those of 8 and 32 bits across
+/// k, are repacked (lib/repack.cuh). Few tiles are cut along k, for a launch (lib/split_k.cuh) or a
+/// cluster (lib/cluster_parts.cuh) to add up; the last turns' are shared out (lib/stream_k.cuh).
 
 #include "common/meta.cuh"
 #include "common/overlap.cuh"
@@ -61,6 +60,7 @@ struct GemmWgmmaConfig {  //@ config
   int stages;             //@ tune 2 3 4* 5 6 7 8 10 12
   int min_blocks;         //@ tune 1* 2 3 4 // of an SM
   int evict_first;        //@ tune 0* 1 2 3 // leave L2 first: rows, columns, both
+  int ahead;              //@ tune 0* 1     // asks L2 while the launch before ends
   int cluster_rows;       //@ tune 1* 2 4   // blocks of a cluster along rows: they share columns
   int cluster_cols;       //@ tune 1* 2 4
   int stream;             //@ tune 0* 1 2   // turns at the end whose tiles are cut into shares
@@ -137,6 +137,7 @@ struct GemmWgmmaLaunch {  //@ at launch
                           //@     : max(0, tiles / fitting - stream + 1) * fitting
   int units;              //@ let stream == 0 ? tiles * splits : whole + (stream + 1) * fitting
   int clusters;           //@ let cluster_parts > 1 ? units : min(units, fitting)
+  int turns;              //@ let ceil_div(units, clusters)   // of a block
   int chunks_a;           //@ let repack_a * (along_a == 1 ? m * 8 * ceil_div(k, 128 / a_bytes)
                           //@                              : k * 8 * ceil_div(m, 128 / a_bytes))
   int chunks_b;           //@ let repack_b * (along_b == 1 ? n * 8 * ceil_div(k, 128 / b_bytes)
@@ -146,8 +147,7 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ require    repack_a == 1 || align_a >= 16 && (a_bytes == 2 || along_a == 1)   // what tensor
 //@ require    repack_b == 1 || align_b >= 16 && (b_bytes == 2 || along_b == 1)   // copies take
 //@ require    a_bytes == 2 || along_a == 1 && along_b == 1   // as wgmma wants other types
-//@ require    tile_rows % (64 * sharers) == 0
-//@ require    pingpong == 0 || consumers > 1
+//@ require    tile_rows % (64 * sharers) == 0 && (pingpong == 0 || consumers > 1)
 //@ require    store == 0 || swap == 0 && align_d >= 16 && d_bytes >= 2 && span_d >= 32 &&
 //@              n * d_bytes % 16 == 0      // tensor copies store whole chunks
 //@ require    (along_a == 1 || tile_a % 64 == 0) && (along_b == 1 || tile_b % 64 == 0)   // slabs
@@ -181,6 +181,8 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
 //@ prefer     evict_first == 0 || (m + n) * k * a_bytes > device.l2_bytes / 2 &&   // can't stay
 //@              (evict_first % 2 == 0 || col_tiles <= 4) && (evict_first < 2 || row_tiles <= 4)
+//@ prefer     ahead == 0 || early == 1 && repack == 0 &&   // of a launch with few turns
+//@              (m + n) * k * a_bytes > device.l2_bytes / 2 && turns <= 2
 //@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
 //@ usual      stages=6                                             // good for some problem each:
 //@ usual      tile_cols=192|256                                    // seldom more than 7 % behind
@@ -188,13 +190,13 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ usual      tile_cols=160 stages=5 cluster_rows=4
 //@ usual      tile_cols=80 stages=8 cluster_cols=4
 //@ usual      stages=6 cluster_cols=4 pingpong=1 evict_first=2
-//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1 evict_first=0|2
+//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1 evict_first=0|2 ahead=0|1
 //@ usual      tile_rows=192 cluster_cols=2 pingpong=1
 //@ usual      tile_rows=192 tile_cols=64 stages=5 consumers=3
 //@ usual      stages=5 consumers=3 pingpong=1
 //@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=1|2
 //@ usual      tile_rows=64 stages=7 consumers=1 cluster_cols=2 evict_first=2
-//@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4
+//@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4 ahead=0|1
 //@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
 //@ usual      tile_rows=192 depth_bytes=32 stages=7 consumers=1    // short k
 //@ launch     gemm_wgmma_repack
@@ -228,7 +230,6 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b) +
 //@            (stream > 0 ? 2 * fitting * cluster * tile_rows * tile_cols * acc_bytes : 0)
-//@ cost       let turns = ceil_div(units, clusters)   // of a block
 //@ cost       let steps = ceil_div(k_each, depth)     // of a turn
 //@ cost       let all_steps = stream == 0 ? turns * steps
 //@                            : whole / fitting * steps +
@@ -245,14 +246,14 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ cost       l2_bytes = all_steps *   // not all: blocks ask for the same at the same time
 //@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes *
 //@                       (min_blocks == 1 ? 6 : 9) / 14
-//@ cost       dram_bytes = max((m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
+//@ cost       dram_bytes = (25 - ahead) * max((m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
 //@                             : all_steps * depth * a_bytes *    // panels of the tiles of a turn
 //@                               (wave_rows * cluster_rows * tile_rows +
 //@                                wave_cols * cluster_cols * tile_cols),
 //@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
 //@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
 //@                             : m * n * d_bytes * ((store == 1 ? 1 + 128 / span_d : 2) -
-//@                                              min(evict_first, 2)))   // is displaced less
+//@                                              min(evict_first, 2))) / 25   // is displaced less
 //@ cost       trips = ceil_div(steps, stages - 1)
 //@ cost       stalls = all_steps *   // for copies, most for short rows; one consumer for products
 //@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0) +
@@ -319,6 +320,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       const OperandCopies<kCols, C.swap == 1 ? C.box_a : C.box_b, C.cluster_rows,
                           C.evict_first / 2 != 0>
           cols{C.swap == 1 ? map_a : map_b, at.row, at.same_col()};
+      if constexpr (C.ahead == 1) ask_ahead<C.stages, kUnits>(rows, cols, next, at_launch);
       for (int i = first_unit; i < at_launch.units; i += at_launch.clusters) {
         fill_stages<C.stages, kStage, kUnits.step()>(ring, place, rows, cols, shared_memory, next);
         next = unit_at<kUnits>(i + at_launch.clusters, rank, args.k, at_launch);
@@ -369,9 +371,7 @@ __global__ void __launch_bounds__(C.threads, C.min_blocks)
       tile.finish();
       Share share;
       if constexpr (C.cluster_parts > 1) {
-        sum_in_cluster<kShares, C.consumers * 128>(tile, share, shared_memory, rank);
-        row += rank / C.shares_cols * (C.blocks_each / C.shares_rows * 64);
-        col += rank % C.shares_cols * C.share_cols;
+        sum_in_cluster<kShares, C.consumers * 128>(tile, share, shared_memory, rank, row, col);
       }
       const Share& sums = share_or_tile(share, tile);
       if (at_launch.parts > 0 || unit.is_piece) {

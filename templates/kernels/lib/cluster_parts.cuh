@@ -110,16 +110,20 @@ KILN_DEVICE void collect_share(Share& share, unsigned char* memory, int part, in
 }
 
 /// Adds up the tiles of the cluster's blocks, of which each gets the share of its rank. The first
-/// kThreads threads of all of them call it, and the others attend_sum_in_cluster().
+/// kThreads threads of all of them call it, and the others attend_sum_in_cluster(). `row`, `col`:
+/// where the tile begins, and then the share.
 /// A block exits after wait_for_cluster(): until then others may read its sums.
 template <ShareShape kShares, int kThreads, class Tile, class Share>
-KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank) {
+KILN_DEVICE void sum_in_cluster(const Tile& tile, Share& share, unsigned char* memory, int rank,
+                                int& row, int& col) {
   const int thread = static_cast<int>(threadIdx.x);
   meet_some<kThreads>();  // all have read the stages, which were there
   leave_sums<kThreads>(tile, memory, thread);
   sync_cluster();
   collect_share<kShares, kThreads, Tile>(share, memory, rank, thread);
   arrive_at_cluster();
+  row += rank / kShares.along_cols * Share::shape().blocks * 64;
+  col += rank % kShares.along_cols * Share::shape().cols;
 }
 
 /// What the other threads of the blocks do meanwhile.

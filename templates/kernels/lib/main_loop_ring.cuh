@@ -19,6 +19,35 @@ struct StageBytes {
   int all;
 };
 
+/// Asks L2 for the first stages of a block's first unit, so that memory is busy while the launch
+/// before ends. L2 fetches anew for each such request, also for what another is on its way for. So
+/// of what several clusters read at a time each asks for other stages:
+///
+///     row of tiles, mod 4    0  1  2  3  0  1 ...    asks for the columns' stage of that number,
+///                                                    with four rows, or stages, at a time
+template <int kStages, UnitShape kShape, class Rows, class Cols, class Launch>
+KILN_DEVICE void ask_ahead(const Rows& rows, const Cols& cols, const Unit& unit,
+                           const Launch& launch) {
+  const int group = min(launch.group_m, launch.row_tiles);
+  const int groups = ceil_div(launch.clusters, group * launch.col_tiles);  // at a time
+  const int row_tiles = min(kStages, min(launch.row_tiles, groups * group));
+  const int col_tiles = min(kStages, min(launch.col_tiles, ceil_div(launch.clusters, group)));
+  int for_cols = unit.row / (kShape.tile_rows * kShape.cluster_rows) % row_tiles;
+  int for_rows = unit.col / (kShape.tile_cols * kShape.cluster_cols) % col_tiles;
+#pragma unroll 1
+  for (int step = 0; step < min(kStages, unit.steps); ++step) {
+    const int k = unit.first_k + step * kShape.step();
+    if (step == for_cols) {
+      cols.ask_for(unit.col, k);
+      for_cols += row_tiles;
+    }
+    if (step == for_rows) {
+      rows.ask_for(unit.row, k);
+      for_rows += col_tiles;
+    }
+  }
+}
+
 /// Starts the copies of all stages of the unit, kStep of k apart, as they come free. `memory`: the
 /// first stage. The columns' copies go first: blocks of a cluster share these more often, and then
 /// they take longer. Operands may come from the launch before: its end is waited for when all else

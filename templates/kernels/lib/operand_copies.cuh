@@ -49,22 +49,35 @@ struct OperandCopies {
   /// Starts the copies of the tile at row (or column) `across` of the operand and at depth `k` to
   /// `tile` in shared memory.
   KILN_DEVICE void start(unsigned char* tile, int across, int k, Barrier& full) const {
-    constexpr int kCols = kOperand.span / kOperand.bytes;  // of a slab
-    constexpr int kSlabs = (kOperand.along_k ? kOperand.depth : kOperand.across) / kCols;
     constexpr int kSlabRows = kOperand.along_k ? kOperand.across : kOperand.depth;
     constexpr int kSlabBytes = kSlabRows * kOperand.span;
     constexpr int kBoxBytes = kBox * kOperand.span;
 #pragma unroll
     for (int slab = 0; slab < kSlabs; ++slab) {
       unsigned char* const to = tile + slab * kSlabBytes + index * kBoxBytes;
-      const BoxPlace from = kOperand.along_k ? BoxPlace{k + slab * kCols, across + index * kBox}
-                                             : BoxPlace{across + slab * kCols, k + index * kBox};
+      const BoxPlace from = box_at(slab, across, k);
       if constexpr (kShare == 1) {
         load_box<kLeavesFirst>(to, map, from, full);
       } else {
         load_box_to<kLeavesFirst>(blocks, to, map, from, full);
       }
     }
+  }
+
+  /// Asks L2 for what those copies will read.
+  KILN_DEVICE void ask_for(int across, int k) const {
+#pragma unroll
+    for (int slab = 0; slab < kSlabs; ++slab) ask_for_box(map, box_at(slab, across, k));
+  }
+
+ private:
+  static constexpr int kCols = kOperand.span / kOperand.bytes;  // of a slab
+  static constexpr int kSlabs = (kOperand.along_k ? kOperand.depth : kOperand.across) / kCols;
+
+  /// Of the tile's slab the part that this block brings.
+  KILN_DEVICE BoxPlace box_at(int slab, int across, int k) const {
+    return kOperand.along_k ? BoxPlace{k + slab * kCols, across + index * kBox}
+                            : BoxPlace{across + slab * kCols, k + index * kBox};
   }
 };
 

@@ -23,6 +23,14 @@ KILN_DEVICE void prefetch_maps(const TensorMap& a, const TensorMap& b) {
   asm volatile("prefetch.tensormap [%0];\nprefetch.tensormap [%1];" ::"l"(&a), "l"(&b) : "memory");
 }
 
+/// Asks L2 for the map's box. No thread gets to see what it reads, so it may be of memory that
+/// another launch still writes.
+KILN_DEVICE void ask_for_box(const TensorMap& map, BoxPlace at) {
+  asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(&map),
+               "r"(at.x), "r"(at.y)
+               : "memory");
+}
+
 /// The policy of lines that leave L2 first, as `createpolicy.fractional` makes it for all of them.
 constexpr unsigned long long kFirstToLeave = 0x12F0000000000000ULL;
 

@@ -28,7 +28,7 @@ const char* const kLeave = "= tile.four(block, group);";
 const char* const kCollect = "\"r\"(theirs)";
 
 std::string config(const std::string& shape, const std::string& schedule, int tile_cols = 32) {
-  return "cluster_cols=1 " + shape +
+  return "ahead=0 cluster_cols=1 " + shape +
          " consumers=2 depth_bytes=128 early=1 evict_first=0 group_m=1 min_blocks=1 " + schedule +
          " promote=128 repack=0 splits=1 stages=2 store=1 stream=0 swap=0 tile_cols=" +
          std::to_string(tile_cols) + " tile_rows=128";
@@ -179,7 +179,7 @@ TEST_F(WgmmaMutants, Parts) {
                                   "own = rank / (kShape.cluster_rows * kShape.cluster_cols);",
                                   "own = 0;", {0, 1}),
                         reported("share_to_the_wrong_columns",
-                                 "        col += rank % C.shares_cols * C.share_cols;\n", "",
+                                 "  col += rank % kShares.along_cols * Share::shape().cols;\n", "",
                                  Finding::race, kStore),
                     });
 }
