@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -17,6 +18,10 @@ namespace {
 
 /// More that fail in a row than anybody waits for.
 constexpr std::size_t kMostSuggestions = 8;
+/// What takes so many times as long as another, both with values at launch that were best
+/// elsewhere, is seldom ahead of it with better ones, which take most of the time to find
+/// (docs/design.md).
+constexpr double kHopeless = 1.3;
 /// Remembered trials; forgetting them all costs as much as opening the library.
 constexpr std::size_t kMostSources = 4096;
 
@@ -98,11 +103,12 @@ class RelatedRanking::Round {
 
   /// Carries the source over, unless a nearer one has the same code. Everything is learned before.
   void add(std::size_t number, const RelatedTrial& related, const Source& source) {
-    auto carried =
-        carry(*source.kernel_template, source.config, source.compiled, related.of.distance);
-    if (!carried) return;
     const std::string& name = source.kernel_template->name();
-    const double ns = carried->expected_ns * calibration_.factor(name, source.compiled);
+    const double factor = calibration_.factor(name, source.compiled);
+    auto carried =
+        carry(*source.kernel_template, source.config, source.compiled, related.of.distance, factor);
+    if (!carried) return;
+    const double ns = carried->expected_ns * factor;
     std::string reason =
         reason_for({problem_, device_.device_class, related, source.config, carried->config, ns});
     ranked_.push_back({{number, name, std::move(carried->config),
@@ -117,9 +123,10 @@ class RelatedRanking::Round {
     const std::string& name = kernel_template.name();
     for (const Config& usual : kernel_template.usual()) {
       const std::string compiled = kernel_template.compiled_part(usual).canonical();
-      auto carried = carry(kernel_template, usual, compiled, 0.0);
+      const double factor = calibration_.usual(name, compiled);
+      auto carried = carry(kernel_template, usual, compiled, 0.0, factor);
       if (!carried) continue;
-      const double ns = carried->expected_ns * calibration_.usual(name, compiled);
+      const double ns = carried->expected_ns * factor;
       std::string reason = reason_for_usual(name, usual, carried->config, ns, trusts_model_);
       ranked_.push_back(
           {{0, name, std::move(carried->config), Match::default_config, std::move(reason)}, ns});
@@ -150,15 +157,18 @@ class RelatedRanking::Round {
  private:
   [[nodiscard]] bool can_compare() const { return trusts_model_ || !ranked_.empty(); }
 
-  /// Nothing if the code was carried over before, or what comes of it was suggested, is refused, or
-  /// is not valid.
+  /// Nothing if the code was carried over before, or what comes of it was suggested, is refused, is
+  /// not valid, or hopeless. `factor`: by which the model is off.
   std::optional<Transfer::Result> carry(const KernelTemplate& kernel_template, const Config& config,
-                                        const std::string& compiled, double distance) {
+                                        const std::string& compiled, double distance,
+                                        double factor) {
     const std::string& name = kernel_template.name();
     Transfer* const transfer = transfer_of(kernel_template);
     if (transfer == nullptr || !carried_.emplace(name, compiled).second) return std::nullopt;
-    auto result = transfer->carry(config, distance);
-    if (!result || refused_.contains({name, result->config})) return std::nullopt;
+    auto result = transfer->carry(config, distance, kHopeless * least_ns_ / factor);
+    if (!result) return std::nullopt;
+    least_ns_ = std::min(least_ns_, result->repaired_ns * factor);
+    if (refused_.contains({name, result->config})) return std::nullopt;
     if (!suggested_.emplace(name, result->config).second) return std::nullopt;
     return result;
   }
@@ -184,6 +194,7 @@ class RelatedRanking::Round {
   std::set<std::pair<std::string, Config>> suggested_;
   std::vector<Ranked> ranked_;
   bool trusts_model_ = false;
+  double least_ns_ = std::numeric_limits<double>::infinity();  ///< of those carried, as repaired
 };
 
 std::vector<Suggestion> RelatedRanking::rank(const Problem& problem,

@@ -252,8 +252,11 @@ class KernelTemplate {
   [[nodiscard]] std::vector<NamedValue> costs(const Config& config, const Problem& problem,
                                               const DeviceLimits& limits) const;
   /// The three above together, in the time of one; throws what they throw, costs first.
+  /// `bindings`: what the space of that problem and device says of the configuration
+  /// (ParamSpace::bindings), where it was asked before, which takes half of the time.
   [[nodiscard]] LaunchPlan plan(const Config& config, const Problem& problem,
-                                const DeviceLimits& limits) const;
+                                const DeviceLimits& limits,
+                                std::vector<std::int64_t> bindings = {}) const;
   /// The fields of the config struct, or the macros, with their values, in the order of
   /// declaration: the part of a configuration that is compiled in.
   /// Throws Error(usage) for an invalid `config`, Error(template_) for a value that is not an int.

@@ -58,8 +58,10 @@ std::vector<NamedValue> KernelTemplate::costs(const Config& config, const Proble
 }
 
 LaunchPlan KernelTemplate::plan(const Config& config, const Problem& problem,
-                                const DeviceLimits& limits) const {
-  const Bound bound{config, problem, bind(config, problem, limits)};
+                                const DeviceLimits& limits,
+                                std::vector<std::int64_t> bindings) const {
+  if (bindings.empty()) bindings = bind(config, problem, limits);
+  const Bound bound{config, problem, std::move(bindings)};
   LaunchPlan plan;
   plan.costs = costs(bound);
   plan.launches = geometry(bound, limits);

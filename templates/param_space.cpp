@@ -226,7 +226,7 @@ Config ParamSpace::at(std::uint64_t index) const {
 }
 
 bool ParamSpace::contains(const Config& config) const {
-  return !why_invalid(config).has_value();
+  return find_bindings(config).has_value();
 }
 
 std::optional<std::string> ParamSpace::why_invalid(const Config& config) const {
@@ -348,6 +348,13 @@ std::optional<Config> ParamSpace::default_config() const {
     }
   }
   return config_of(program, values);
+}
+
+std::optional<std::vector<std::int64_t>> ParamSpace::find_bindings(const Config& config) const {
+  std::string why;
+  auto values = impl_->tunable_values(config, why);
+  if (values && !impl_->program.holds(*values)) values.reset();
+  return values;
 }
 
 std::vector<std::int64_t> ParamSpace::bindings(const Config& config) const {

@@ -105,6 +105,8 @@ class ParamSpace {
   [[nodiscard]] std::optional<Config> near_default() const;
   /// Values of all names for a valid configuration (fixed, tunables, derived), by slot.
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
+  /// The same, or nothing if it is not valid: faster than an error.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> find_bindings(const Config& config) const;
   /// The same space with some tunables narrowed to the given values (a default that is not among
   /// them gives way to the first of them). Throws Error(usage) for a name that is not a tunable or
   /// a value that the template does not list.

@@ -203,11 +203,12 @@ double workspace_ns(std::int64_t bytes, const std::vector<LaunchGeometry>& launc
 }  // namespace
 
 std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
-                                     const Problem& problem, const DeviceProfile& profile) {
+                                     const Problem& problem, const DeviceProfile& profile,
+                                     std::vector<std::int64_t> bindings) {
   if (kernel_template.cost_lines().empty()) return std::nullopt;
   LaunchPlan plan;
   try {
-    plan = kernel_template.plan(config, problem, profile.limits);
+    plan = kernel_template.plan(config, problem, profile.limits, std::move(bindings));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     // A cost that is undefined is the template's mistake; a launch that cannot be is only this

@@ -23,9 +23,11 @@ namespace kiln {
 /// that one writes and the next reads.
 ///
 /// Nothing if the template states no costs; infinity for a launch that the device cannot do.
-/// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.
+/// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid. `bindings`: as
+/// of KernelTemplate::plan().
 [[nodiscard]] std::optional<double> static_time_ns(const KernelTemplate& kernel_template,
                                                    const Config& config, const Problem& problem,
-                                                   const DeviceProfile& profile);
+                                                   const DeviceProfile& profile,
+                                                   std::vector<std::int64_t> bindings = {});
 
 }  // namespace kiln

@@ -48,8 +48,10 @@ double work_ns(const Problem& problem, const DeviceProfile& profile) {
 }
 
 double expected_ns(const KernelTemplate& kernel_template, const Config& config,
-                   const Problem& problem, const DeviceProfile& profile) {
-  const auto stated = static_time_ns(kernel_template, config, problem, profile);
+                   const Problem& problem, const DeviceProfile& profile,
+                   std::vector<std::int64_t> bindings) {
+  const auto stated =
+      static_time_ns(kernel_template, config, problem, profile, std::move(bindings));
   return stated ? *stated : work_ns(problem, profile);
 }
 
@@ -60,35 +62,35 @@ Transfer::Transfer(const KernelTemplate& kernel_template, const Problem& problem
       profile_(profile),
       space_(kernel_template.space(problem, profile.limits)) {}
 
-Transfer::Result Transfer::timed(Config config) const {
-  const double ns = expected_ns(kernel_template_, config, problem_, profile_);
-  return {std::move(config), ns};
+std::optional<Transfer::Result> Transfer::timed(Config config) const {
+  auto bindings = space_.find_bindings(config);
+  if (!bindings) return std::nullopt;
+  const double ns = expected_ns(kernel_template_, config, problem_, profile_, std::move(*bindings));
+  return Result{std::move(config), ns, ns};
 }
 
 std::optional<Transfer::Result> Transfer::repair(const Config& config) {
   std::optional<Result> best;
-  const auto consider = [&](Config valid) {
-    Result result = timed(std::move(valid));
-    if (!best || result.expected_ns < best->expected_ns) best = std::move(result);
+  const auto consider = [&](Config changed) {
+    auto result = timed(std::move(changed));
+    if (!result) return false;
+    if (!best || result->expected_ns < best->expected_ns) best = std::move(result);
+    return true;
   };
-  if (space_.contains(config)) return timed(config);
+  if (consider(config)) return best;
   std::vector<Config> nearly;
   for (const Changes& known : repairs_) {
     Config changed = config;
     for (const auto& [name, value] : known) changed.set(name, value);
-    if (space_.contains(changed)) {
-      consider(std::move(changed));
-    } else {
-      nearly.push_back(std::move(changed));
-    }
+    if (!consider(changed)) nearly.push_back(std::move(changed));
   }
   if (best) return best;
   for (const Config& changed : nearly) {
-    for (Config& valid : space_.repaired(changed, 1)) consider(std::move(valid));
+    for (Config& valid : space_.repaired(changed, 1)) (void)consider(std::move(valid));
   }
   if (!best) {
     const int changes = repairs_.empty() ? kMostChanges : 1;
-    for (Config& valid : space_.repaired(config, changes)) consider(std::move(valid));
+    for (Config& valid : space_.repaired(config, changes)) (void)consider(std::move(valid));
   }
   if (!best) return std::nullopt;
   Changes changes;
@@ -99,15 +101,18 @@ std::optional<Transfer::Result> Transfer::repair(const Config& config) {
   return best;
 }
 
-std::optional<Transfer::Result> Transfer::carry(const Config& config, double distance) {
+std::optional<Transfer::Result> Transfer::carry(const Config& config, double distance,
+                                                double most_ns) {
   auto best = repair(config);
-  if (!best) return std::nullopt;
+  if (!best || best->expected_ns > most_ns) return std::nullopt;
+  const double repaired_ns = best->expected_ns;
   for (const Tunable& tunable : kernel_template_.tunables()) {
     if (kernel_template_.is_at_launch(tunable.name)) {
       set_at_launch(tunable, *best, distance > kFarOctaves);
     }
   }
   if (!std::isfinite(best->expected_ns)) return std::nullopt;
+  best->repaired_ns = repaired_ns;
   return best;
 }
 
@@ -119,9 +124,8 @@ void Transfer::set_at_launch(const Tunable& tunable, Result& best, bool is_far) 
   } else if (is_far && is_reused(problem_)) {
     Config config = best.config;
     config.set(tunable.name, tunable.default_value);
-    if (!space_.contains(config)) return;
-    Result usual = timed(std::move(config));
-    if (kWorthwhile * usual.expected_ns <= best.expected_ns) best = std::move(usual);
+    auto usual = timed(std::move(config));
+    if (usual && kWorthwhile * usual->expected_ns <= best.expected_ns) best = std::move(*usual);
   }
 }
 
@@ -133,11 +137,11 @@ bool Transfer::seek(const Tunable& tunable, Result& best) const {
     for (int worse = 0; value != end && worse < kMostWorse; ++value, ++worse) {
       Config config = start.config;
       config.set(tunable.name, *value);
-      if (!space_.contains(config)) continue;
-      Result result = timed(std::move(config));
-      differs = differs || result.expected_ns != start.expected_ns;
-      if (result.expected_ns >= best.expected_ns) continue;
-      best = std::move(result);
+      auto result = timed(std::move(config));
+      if (!result) continue;
+      differs = differs || result->expected_ns != start.expected_ns;
+      if (result->expected_ns >= best.expected_ns) continue;
+      best = std::move(*result);
       worse = -1;
     }
   };

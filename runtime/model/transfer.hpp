@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,9 +17,11 @@ namespace kiln {
 /// its arithmetic and its traffic at usual rates. Only ratios mean something.
 [[nodiscard]] double work_ns(const Problem& problem, const DeviceProfile& profile);
 
-/// static_time_ns(), or work_ns() where the template states no costs.
+/// static_time_ns(), of which this takes its arguments, or work_ns() where the template states no
+/// costs.
 [[nodiscard]] double expected_ns(const KernelTemplate& kernel_template, const Config& config,
-                                 const Problem& problem, const DeviceProfile& profile);
+                                 const Problem& problem, const DeviceProfile& profile,
+                                 std::vector<std::int64_t> bindings = {});
 
 /// Carries configurations of one template over to one problem: repairs what is not valid there, by
 /// changing as few tunables as possible, and sets what is given only at launch, which costs no
@@ -32,15 +35,20 @@ class Transfer {
   struct Result {
     Config config;
     double expected_ns = 0.0;
+    double repaired_ns = 0.0;  ///< before what is given at launch was set
   };
   /// `distance` is that of the problem it was measured for (cache/related.hpp). Nothing if no few
-  /// changes make it valid, or the device cannot launch it. Throws Error(template_) if a cost is
-  /// undefined.
-  [[nodiscard]] std::optional<Result> carry(const Config& config, double distance);
+  /// changes make it valid, or the device cannot launch it; or if it would take more than `most_ns`
+  /// once repaired, because setting what is given at launch takes longer than all else. Throws
+  /// Error(template_) if a cost is undefined.
+  [[nodiscard]] std::optional<Result> carry(
+      const Config& config, double distance,
+      double most_ns = std::numeric_limits<double>::infinity());
 
  private:
   using Changes = std::vector<std::pair<std::string, std::int64_t>>;
-  [[nodiscard]] Result timed(Config config) const;
+  /// Nothing if it is not valid.
+  [[nodiscard]] std::optional<Result> timed(Config config) const;
   /// The best of what few changes make of it.
   [[nodiscard]] std::optional<Result> repair(const Config& config);
   /// Makes `best` the best by that tunable, as far as that pays step by step. False if no value

@@ -56,6 +56,26 @@ TEST_F(TransferTest, FewTilesAreDividedAlongK) {
   EXPECT_EQ(carried(product(256, 256, 128)).at("splits"), 1);
 }
 
+TEST_F(TransferTest, WhatIsHopelessOnceRepairedIsNotCarriedOver) {
+  const Problem problem = product(256, 256, 32768);
+  Transfer transfer(wgmma, problem, h200);
+  const auto carried = transfer.carry(tuned, 0.5);
+  ASSERT_TRUE(carried);
+  // Parts of k, which are given at launch, make it that much faster.
+  EXPECT_GT(carried->repaired_ns, 4.0 * carried->expected_ns);
+  EXPECT_TRUE(transfer.carry(tuned, 0.5, carried->repaired_ns));
+  EXPECT_FALSE(transfer.carry(tuned, 0.5, 0.99 * carried->repaired_ns));
+}
+
+TEST_F(TransferTest, TheTimeIsTheSameWithBindingsThatAreKnown) {
+  const Problem problem = product(300, 520, 1032);
+  const auto bindings = wgmma.space(problem, h200.limits).find_bindings(tuned);
+  ASSERT_TRUE(bindings);
+  EXPECT_EQ(expected_ns(wgmma, tuned, problem, h200, *bindings),
+            expected_ns(wgmma, tuned, problem, h200));
+  EXPECT_FALSE(wgmma.space(problem, h200.limits).find_bindings(Config{{"x", 1}}));
+}
+
 // The model sees the order of tiles where operands exceed L2, and is blind to it elsewhere.
 TEST_F(TransferTest, FromAfarTheOrderOfTilesIsTheTemplatesOwn) {
   EXPECT_EQ(carried(product(2048, 2048, 2048), 2.2).at("group_m"), 8);
