@@ -166,9 +166,8 @@ class RelatedRanking::Round {
     Transfer* const transfer = transfer_of(kernel_template);
     if (transfer == nullptr || !carried_.emplace(name, compiled).second) return std::nullopt;
     auto result = transfer->carry(config, distance, kHopeless * least_ns_ / factor);
-    if (!result) return std::nullopt;
+    if (!result || refused_.contains({name, result->config})) return std::nullopt;
     least_ns_ = std::min(least_ns_, result->repaired_ns * factor);
-    if (refused_.contains({name, result->config})) return std::nullopt;
     if (!suggested_.emplace(name, result->config).second) return std::nullopt;
     return result;
   }
