@@ -33,7 +33,7 @@ class TimedCandidate {
   [[nodiscard]] int runs_per_batch() const { return runs_; }
 
  private:
-  static constexpr int kMaxRuns = 1000;
+  static constexpr int kMaxRuns = 10000;
   /// A batch of `runs` runs that starts with operand set `first`; null: see status_.
   [[nodiscard]] std::unique_ptr<TimedBatch> record(int first, int runs);
   [[nodiscard]] bool calibrate();

@@ -90,11 +90,20 @@ TEST_F(BenchmarkTest, CalibratesBatchesToThePolicysLength) {
   EXPECT_LE(candidate.batch_ns(), 1.6 * policy_.batch_ms * 1e6);
 }
 
-TEST_F(BenchmarkTest, ShortKernelsStopAtAThousandRuns) {
+TEST_F(BenchmarkTest, LongBatchesHoldAsManyRunsAsTheyTake) {
+  use_kernel(200e3);
+  policy_.batch_ms = 500.0;
+  const RotatingSets sets = rotate(0);
+  TimedCandidate candidate(*device_, sets, policy_, run());
+  EXPECT_GE(candidate.runs_per_batch(), 1750);
+  EXPECT_LE(candidate.runs_per_batch(), 4000);
+}
+
+TEST_F(BenchmarkTest, ShortKernelsStopAtTenThousandRuns) {
   use_kernel(10.0);
   const RotatingSets sets = rotate(0);
   TimedCandidate candidate(*device_, sets, policy_, run());
-  EXPECT_EQ(candidate.runs_per_batch(), 1000);
+  EXPECT_EQ(candidate.runs_per_batch(), 10000);
 }
 
 TEST_F(BenchmarkTest, LongKernelsStillWalkThroughTheSets) {
