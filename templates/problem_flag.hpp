@@ -11,14 +11,14 @@ namespace kiln {
 
 /// Flags of the program that some verb has for other things than a problem.
 // clang-format off
-inline constexpr std::array<std::string_view, 55> kReservedFlags{
+inline constexpr std::array<std::string_view, 56> kReservedFlags{
     "again", "against", "all", "arch", "budget", "candidate-timeout", "clusters", "color",
     "compile-only", "compile-threads", "cubin-store", "cubins", "cuda-include", "database",
     "db", "device", "dry-run", "dtype", "flags", "help", "in-process", "into", "json", "keep-best",
     "kernel", "log", "max-candidates", "mode", "names", "no-baseline", "no-wait", "older",
     "on", "operation", "output", "quiet", "repeat", "rounds", "samples", "save-profile",
     "seed", "set", "source", "stale", "strategy", "suite", "template", "template-path",
-    "templates", "timeout", "top", "tune", "verbose", "version", "warm"};
+    "templates", "timeout", "top", "tune", "turn", "verbose", "version", "warm"};
 // clang-format on
 
 /// The flag that says what a problem of a declared operation has of that name: "--rows". A name of

@@ -38,7 +38,7 @@ struct BenchOptions {
   std::string batch = "2ms";
   std::string tune;
   bool warm = false;
-  bool measurement_given = false;  ///< --rounds, --batch or --warm
+  bool measurement_given = false;  ///< --rounds, --turn or --warm
   bool in_process = false;
   bool no_wait = false;
 };
@@ -54,12 +54,12 @@ struct BenchRow {
   bool modelled = false;  ///< the times are predictions
 };
 
-/// Of --batch, in milliseconds. The upper end keeps three rounds of all of cuBLASLt's algorithms
+/// Of --turn, in milliseconds. The upper end keeps three rounds of all of cuBLASLt's algorithms
 /// within the time that a comparison may take.
 double batch_ms(const BenchOptions& options) {
-  const double seconds = parse_limit_s("--batch", options.batch);
+  const double seconds = parse_limit_s("--turn", options.batch);
   if (seconds < 0.001 || seconds > 1.0) {
-    throw Error(ErrorKind::usage, fmt::format("--batch {}: must be 1ms to 1s", options.batch));
+    throw Error(ErrorKind::usage, fmt::format("--turn {}: must be 1ms to 1s", options.batch));
   }
   return seconds * 1e3;
 }
@@ -86,7 +86,7 @@ class Benchmark {
                                      .compiling = options.tune.empty() ? 1 : compile_threads(0)})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
-          "--rounds, --batch and --warm have no effect here: times are predicted, with operands in "
+          "--rounds, --turn and --warm have no effect here: times are predicted, with operands in "
           "DRAM");
     }
   }
@@ -331,7 +331,7 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
   CLI::Option* const batch =
-      verb.add_option("--batch", o.batch,
+      verb.add_option("--turn", o.batch,
                       "Length of each kernel's part of a round, 1ms to 1s (default 2ms): in long "
                       "ones each runs at the clock that its own power allows")
           ->type_name("TIME");

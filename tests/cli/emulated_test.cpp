@@ -235,7 +235,7 @@ TEST(Emulated, BenchSearchesAsTuneDoes) {
   const auto bench =
       sandbox.run(with(on_emulated(small_problem("bench")), {"--tune", "10ms", "--warm"}));
   EXPECT_EQ(bench.exit_code, 0) << bench.err;
-  EXPECT_NE(bench.err.find("--rounds, --batch and --warm have no effect"), std::string::npos)
+  EXPECT_NE(bench.err.find("--rounds, --turn and --warm have no effect"), std::string::npos)
       << bench.err;
   EXPECT_NE(bench.err.find("--tune 10ms: too short"), std::string::npos) << bench.err;
   const auto store = TuningStore::open(sandbox.database().string(), OpenMode::read_only);
