@@ -35,7 +35,7 @@ struct BenchOptions {
   std::string against;
   int rounds = 15;
   SelectionFlags selection;
-  std::string batch = "2ms";
+  std::string turn = "2ms";
   std::string tune;
   bool warm = false;
   bool measurement_given = false;  ///< --rounds, --turn or --warm
@@ -56,10 +56,10 @@ struct BenchRow {
 
 /// Of --turn, in milliseconds. The upper end keeps three rounds of all of cuBLASLt's algorithms
 /// within the time that a comparison may take.
-double batch_ms(const BenchOptions& options) {
-  const double seconds = parse_limit_s("--turn", options.batch);
+double turn_ms(const BenchOptions& options) {
+  const double seconds = parse_limit_s("--turn", options.turn);
   if (seconds < 0.001 || seconds > 1.0) {
-    throw Error(ErrorKind::usage, fmt::format("--turn {}: must be 1ms to 1s", options.batch));
+    throw Error(ErrorKind::usage, fmt::format("--turn {}: must be 1ms to 1s", options.turn));
   }
   return seconds * 1e3;
 }
@@ -71,7 +71,7 @@ void check_bench_usage(const BenchOptions& options) {
   if (!options.tune.empty() && options.selection.given()) {
     reject("--tune: finds the kernel itself; leave out --template");
   }
-  static_cast<void>(batch_ms(options));
+  static_cast<void>(turn_ms(options));
 }
 
 /// Measures problems one after the other with one worker.
@@ -124,7 +124,7 @@ class Benchmark {
     const bool asked = options_.against == kCublasLt;
     const bool has = has_baseline(problem.problem);
     const ContestRules rules{asked && has && work == Work::all, options_.rounds};
-    request.policy.batch_ms = batch_ms(options_);  // not of what --tune stores
+    request.policy.batch_ms = turn_ms(options_);  // not of what --tune stores
     row.contest = hold_contest(context_, bench_, request, row.chosen.candidate, rules);
     if (asked && !has) row.contest.note = "cuBLASLt has no such operation";
     if (asked && work != Work::all) row.contest.note = "cuBLASLt takes no k of 0";
@@ -330,8 +330,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
       verb.add_option("--rounds", o.rounds, "Rounds of the comparison (default 15)")
           ->type_name("N")
           ->check(whole_number(3, kMostRepetitions));  // of fewer there is no spread
-  CLI::Option* const batch =
-      verb.add_option("--turn", o.batch,
+  CLI::Option* const turn =
+      verb.add_option("--turn", o.turn,
                       "Length of each kernel's part of a round, 1ms to 1s (default 2ms): in long "
                       "ones each runs at the clock that its own power allows")
           ->type_name("TIME");
@@ -343,8 +343,8 @@ Action add_bench(CLI::App& verb, const Operation& operation) {
                 "Run the kernel in this process instead of a worker; for debugging");
   verb.add_flag("--no-wait", o.no_wait,
                 "Exit with code 4 instead of waiting while another run measures on the GPU");
-  return [options, rounds, batch, warm](Context& context) {
-    options->measurement_given = rounds->count() + batch->count() + warm->count() > 0;
+  return [options, rounds, turn, warm](Context& context) {
+    options->measurement_given = rounds->count() + turn->count() + warm->count() > 0;
     return bench(context, *options);
   };
 }

@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "--arch", "sm_90a"}},
         Mistake{"suite_line", {"tune", "gemm", "--suite", "suite.txt"}},
         Mistake{"suite_absent", {"bench", "gemm", "--suite", "absent.txt"}},
-        Mistake{"batch_too_long",
+        Mistake{"turn_too_long",
                 {"bench", "gemm", "--m", "8", "--n", "8", "--k", "8", "--turn", "2s"}},
         Mistake{"suite_and_problem", {"bench", "--suite", "suite.txt", "--m", "8"}},
         Mistake{"stale_and_problem", {"tune", "gemm", "--stale", "--m", "8", "--dtype", "f32"}},

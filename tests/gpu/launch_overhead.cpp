@@ -29,7 +29,7 @@ namespace {
 
 constexpr int kBatches = 201;
 constexpr int kPerBatch = 200;
-constexpr std::chrono::seconds kWarmUp{1};  ///< until the host's clock has risen
+constexpr std::chrono::seconds kWarmUp{1};  ///< a first run was 200 ns slower than the next
 #if defined(__OPTIMIZE__)
 constexpr double kMostLaunchNs = 300.0;  ///< above the bare call
 constexpr double kMostLookUpNs = 200.0;
