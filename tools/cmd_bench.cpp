@@ -54,8 +54,7 @@ struct BenchRow {
   bool modelled = false;  ///< the times are predictions
 };
 
-/// Of --turn, in milliseconds. The upper end keeps three rounds of all of cuBLASLt's algorithms
-/// within the time that a comparison may take.
+/// Of --turn, in milliseconds. The upper end keeps all of cuBLASLt's algorithms within minutes.
 double turn_ms(const BenchOptions& options) {
   const double seconds = parse_limit_s("--turn", options.turn);
   if (seconds < 0.001 || seconds > 1.0) {

@@ -104,7 +104,7 @@ struct ComparisonRequest {
   bool against_cublaslt = false;  ///< adds every heuristic's algorithm; reference = fastest of them
   std::int64_t cublaslt_workspace_bytes = 64LL << 20;
   int rounds = 15;
-  double timeout_s = 60.0;
+  double timeout_s = 60.0;  ///< of all; half of it for rounds, of which there are three at least
 };
 
 struct Comparison {

@@ -5,7 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
+#include "cache/cubin_store.hpp"
+#include "runtime/compiler.hpp"
+#include "tests/support/built_in_config.hpp"
+#include "tests/support/fake_compiler.hpp"
+#include "tests/support/scripted_evaluator.hpp"
+#include "tests/support/toy_templates.hpp"
 #include "tools/tune_report.hpp"
+#include "tools/workbench.hpp"
 #include "tuner/gemm_case.hpp"
 
 namespace kiln::tools {
@@ -99,6 +108,35 @@ TEST(Contest, WithoutALibraryTheNoteSaysWhy) {
   auto contest = contest_with({});
   contest.note = "libcublasLt.so was not found";
   EXPECT_EQ(ratio_text(contest), "no baseline: libcublasLt.so was not found");
+}
+
+TEST(Contest, LongTurnsReachTheWorkerAndGetTheTimeThatTheyTake) {
+  const testing::TempFolder folder;
+  const auto store = std::make_shared<CubinStore>((folder.path() / "cubins.db").string(), 1 << 20,
+                                                  [](const std::string&) {});
+  auto scripted = std::make_unique<testing::ScriptedEvaluator>(
+      [](const EvaluationJob&) { return testing::passed_in(1000.0); });
+  const testing::ScriptedEvaluator& evaluator = *scripted;
+  Workbench bench;
+  bench.compiler =
+      std::make_shared<CachingCompiler>(std::make_shared<testing::FakeCompiler>(), store);
+  bench.evaluator = std::move(scripted);
+  Context context;
+  TuneRequest request;
+  request.tuned = problem_case({Gemm::of(DType::f32, 64, 64, 64)});
+  const Candidate candidate{"gemm_tiled", testing::built_in_config("gemm_tiled", {})};
+  for (const double turn_ms : {2.0, 1000.0}) {
+    request.policy.batch_ms = turn_ms;
+    const Contest contest = hold_contest(context, bench, request, candidate, {true, 7});
+    EXPECT_TRUE(contest.measured()) << contest.message;
+  }
+  ASSERT_EQ(evaluator.setups().size(), 2U);
+  EXPECT_EQ(evaluator.setups()[0].policy.batch_ms, 2.0);
+  EXPECT_EQ(evaluator.setups()[1].policy.batch_ms, 1000.0);
+  ASSERT_EQ(evaluator.comparisons().size(), 2U);
+  EXPECT_LT(evaluator.comparisons()[0].timeout_s, 61.0);
+  // Seven rounds of nine in half of it.
+  EXPECT_GT(evaluator.comparisons()[1].timeout_s, 2 * 7 * 9.0);
 }
 
 Context context_on(const std::string& device) {
