@@ -230,6 +230,70 @@ __global__ void sums(const kiln::GemmArgs args) {  // block: tile that is cut
   }
 }
 
+// Of a panel that clusters of the first turn share, each asks L2 for other stages, and together
+// they ask for all, none more often than there are clusters to spare.
+TEST_F(OrderBlocks, AskingAheadIsSharedOut) {
+  load(R"(
+#include "common/gemm_args.cuh"
+#include "lib/main_loop_ring.cuh"
+struct Launch {
+  int row_tiles, col_tiles, group_m, clusters;
+};
+struct Asked {  // counts by panel and stage
+  int* counts;
+  int across;
+  KILN_DEVICE void ask_for(int at, int k) const { atomicAdd(counts + at / across * 8 + k / 16, 1); }
+};
+__global__ void ask(const kiln::GemmArgs args) {  // block: cluster
+  const Launch launch{args.m, args.n, static_cast<int>(args.lda), args.k};
+  const kiln::TilePlace place = kiln::grouped_tile(blockIdx.x, args.m, args.n, launch.group_m);
+  const kiln::Unit unit{place.row * 64, place.col * 8, 0, 0, static_cast<int>(args.ldb)};
+  int* const counts = static_cast<int*>(args.d);
+  kiln::ask_ahead<6, kiln::UnitShape{64, 8, 16, 1, 1, 1, 0}>(
+      Asked{counts, 64}, Asked{counts + 8 * args.m, 8}, unit, launch);
+}
+)",
+       {"ask"});
+  struct Case {
+    int rows, cols, group_m, clusters, steps;
+  };
+  for (const Case& one : {Case{1, 20, 1, 13, 9},
+                          {2, 20, 8, 16, 9},
+                          {8, 9, 4, 36, 9},
+                          {8, 9, 8, 24, 9},
+                          {3, 3, 2, 9, 4},
+                          {16, 2, 4, 32, 1}}) {
+    SCOPED_TRACE(::testing::Message() << one.rows << " x " << one.cols << " by " << one.group_m
+                                      << ", " << one.clusters << " at a time");
+    GemmArgs args{};
+    args.m = one.rows;
+    args.n = one.cols;
+    args.lda = one.group_m;
+    args.k = one.clusters;
+    args.ldb = one.steps;
+    const auto count = static_cast<std::size_t>(one.rows + one.cols) * 8;
+    args.d = reinterpret_cast<void*>(bench().upload(std::vector<int>(count, 0)));
+    run(0, {{static_cast<unsigned>(one.clusters), 1, 1}, {1, 1, 1}, {1, 1, 1}, 0}, args);
+    const auto counts = bench().download<int>(reinterpret_cast<DevicePtr>(args.d), count);
+    // Clusters that read each panel.
+    std::map<int, int> readers;
+    const int group = std::min(one.group_m, one.rows);
+    for (int i = 0; i < one.clusters; ++i) {
+      const int within = i % (group * one.cols);
+      ++readers[i / (group * one.cols) * group + within % group];
+      ++readers[one.rows + within / group];
+    }
+    const int stages = std::min(6, one.steps);
+    for (const auto& [panel, clusters] : readers) {
+      for (int stage = 0; stage < 8; ++stage) {
+        const int times = counts[static_cast<std::size_t>(panel * 8 + stage)];
+        EXPECT_EQ(times > 0, stage < stages) << "panel " << panel << ", stage " << stage;
+        EXPECT_LE(times, (clusters + 5) / 6) << "panel " << panel << ", stage " << stage;
+      }
+    }
+  }
+}
+
 TEST_F(OrderBlocks, ARingComesRoundToItsFirstStage) {
   load(R"(
 #include "common/gemm_args.cuh"
