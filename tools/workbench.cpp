@@ -22,13 +22,12 @@ constexpr double kComparisonTimeoutSeconds = 60.0;
 
 /// That, and what long turns take: each competitor has some at first, to find how many runs make
 /// one, and then one in each round. Rounds beyond the usual are held as far as there is time.
-double comparison_timeout_s(const TuneRequest& request, int rounds) {
+double comparison_timeout_s(const TuneRequest& request, const ContestRules& rules) {
   constexpr int kCompetitors = 9;  // cuBLASLt usually has eight algorithms
   constexpr int kTurnsBefore = 4;
-  constexpr int kUsualRounds = 15;
   const double turns_s = request.policy.batch_ms * 1e-3 * kCompetitors;
   return std::max(kComparisonTimeoutSeconds, request.candidate_timeout_s) +
-         2.0 * turns_s * (std::min(rounds, kUsualRounds) + kTurnsBefore);
+         2.0 * turns_s * (std::min(rules.rounds, ContestRules().rounds) + kTurnsBefore);
 }
 
 std::unique_ptr<Evaluator> open_evaluator(Context& context, bool in_process) {
@@ -97,7 +96,7 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   comparison.jobs = {prepared.job};
   comparison.against_cublaslt = rules.against_cublaslt;
   comparison.rounds = rules.rounds;
-  comparison.timeout_s = comparison_timeout_s(request, rules.rounds);
+  comparison.timeout_s = comparison_timeout_s(request, rules);
   auto result = bench.evaluator->compare(comparison, StopGrace(StopSignal::requested()));
   if (!result) {
     contest.note = "interrupted while it was timed";

@@ -31,12 +31,14 @@ constexpr int kBatches = 201;
 constexpr int kPerBatch = 200;
 constexpr std::chrono::seconds kWarmUp{1};  ///< a first run was 200 ns slower than the next
 #if defined(__OPTIMIZE__)
-constexpr double kMostLaunchNs = 1000.0;  ///< above the bare call; 113 to 416 were measured
+constexpr double kMostLaunchNs = 300.0;  ///< above the bare call, if that is fast
 constexpr double kMostLookUpNs = 200.0;
 #else
 constexpr double kMostLaunchNs = 10000.0;
 constexpr double kMostLookUpNs = 10000.0;
 #endif
+/// Above a slow one, as a part of it: on hosts where it took 3.4 to 4.4 us, 8 to 9 % were measured.
+constexpr double kMostLaunchShare = 0.12;
 
 /// Median time of one call, in ns. The device is idle before each batch, and the queue never full.
 template <class Call>
@@ -142,7 +144,8 @@ int main() try {
   std::printf("cudaLaunchKernelExC %.0f ns, Kernel::launch %.0f ns (%+.0f), look-up %.0f ns\n",
               median(bare), median(launch), above, median(look_up));
   if (cudaDeviceSynchronize() != cudaSuccess) return 1;
-  return above < kMostLaunchNs && median(look_up) < kMostLookUpNs ? 0 : 1;
+  const double most = std::max(kMostLaunchNs, kMostLaunchShare * median(bare));
+  return above < most && median(look_up) < kMostLookUpNs ? 0 : 1;
 } catch (const kiln::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return error.kind() == kiln::ErrorKind::device ? 77 : 1;
