@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +22,16 @@ struct Choice {
   std::string toolkit;  ///< identity of the compiler it was measured with; "" for defaults
   Provenance provenance = Provenance::measured;  ///< of a stored one
 };
+
+/// Whether the time of this very candidate was measured for the problem. What was only carried over
+/// or predicted must also be competitive by what the compiler reports (why_not_competitive()).
+[[nodiscard]] inline bool is_measured_here(Match match) {
+  return match == Match::exact || match == Match::same_device_class;
+}
+
+/// More candidates than this that fail in a row are no accident: each may cost a compilation, and
+/// an application is waiting.
+inline constexpr std::size_t kMostTries = 8;
 
 /// Candidates that turned out not to work here, by template name and configuration.
 using Refused = std::set<std::pair<std::string, Config>>;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "kiln/error.hpp"
+#include "runtime/competitive.hpp"
 #include "templates/compile_diagnosis.hpp"
 
 namespace kiln::detail {
@@ -97,13 +98,17 @@ KernelBuilder::Loaded* KernelBuilder::load(const KernelTemplate& kernel_template
   if (const auto known = modules_.find(name); known != modules_.end()) return &known->second;
   failure = code.failure;
   if (!failure.empty()) return nullptr;
-  Loaded loaded{load_module(kernel_template, code.result, failure), code.toolkit, {}};
+  Loaded loaded{load_module(kernel_template, code.result, failure),
+                code.toolkit,
+                {},
+                why_not_competitive(code.result)};
   // What the device refuses counts as not stored; but another compiler's code says nothing about
   // what the present one has stored.
   bool stored = code.result.from_store;
   if (!loaded.module && stored && code.toolkit != compiler_.identity()) {
     const CompileResult present = compiler_.compile(code.request);
     loaded.module = load_module(kernel_template, present, failure);
+    loaded.drawback = why_not_competitive(present);
     loaded.toolkit = compiler_.identity();
     stored = present.from_store;
   }
@@ -159,6 +164,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
     built.workspace_bytes = choice.kernel_template->workspace_bytes(choice.config, problem, limits);
     built.module = loaded->module;
     built.toolkit = loaded->toolkit;
+    built.drawback = loaded->drawback;
   } catch (const Error& error) {
     built.failure = candidates_fault(error);
   }

@@ -27,6 +27,8 @@ struct BuiltKernel {
   std::int64_t workspace_bytes = 0;
   std::string toolkit;  ///< identity of the compiler that produced the code
   std::string failure;  ///< why there is none; "" on success
+  /// Why it is not worth running although it would (why_not_competitive()); "" if it is.
+  std::string drawback;
 };
 
 /// The code of a candidate, from the store or compiled.
@@ -58,6 +60,7 @@ class KernelBuilder {
     std::shared_ptr<const LoadedModule> module;
     std::string toolkit;
     std::vector<std::uint32_t> prepared_bytes;  ///< per function, of dynamic shared memory
+    std::string drawback;                       ///< as of BuiltKernel
   };
   /// This and load() return null and set `failure` if the candidate cannot be compiled or loaded.
   [[nodiscard]] std::shared_ptr<const LoadedModule> load_module(

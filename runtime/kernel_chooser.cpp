@@ -70,7 +70,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   request.suggest = [&](const std::vector<RelatedTrial>& related) -> std::vector<Suggestion> {
     if (related.empty()) return {};
     return ranking_.rank(problem, related, refused,
-                         defaults(by_priority(problem), problem, refused, Effort::little));
+                         defaults(by_priority(problem), problem, {}, Effort::little));
   };
   LookupAnswer answer;
   try {
@@ -126,7 +126,7 @@ std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Ref
     return fallback(problem, refused, unavailable);
   }
   std::vector<Suggestion> suggestions =
-      ranking_.rank(problem, {}, refused, defaults(templates, problem, refused, Effort::little));
+      ranking_.rank(problem, {}, refused, defaults(templates, problem, {}, Effort::little));
   if (suggestions.empty()) return fallback(problem, refused, unavailable);
   Suggestion& best = suggestions.front();
   return Choice{catalog_.find(best.template_name),

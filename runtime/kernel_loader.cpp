@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <exception>
+#include <utility>
 
 #include "kiln/error.hpp"
 #include "runtime/cuda_paths.hpp"
@@ -27,10 +28,6 @@ LibraryParts completed(LibraryParts parts) {
 std::string describe(const Choice& choice) {
   return fmt::format("{} [{}]", choice.kernel_template->name(), choice.config.canonical());
 }
-
-/// More candidates than this that fail in a row are no accident: each may cost a compilation, and
-/// an application is waiting.
-constexpr std::size_t kMostTries = 8;
 
 /// The code in use comes from another compiler than the measured one: the kernel is as right as
 /// before, but its time is not the one that was measured.
@@ -74,21 +71,32 @@ void KernelLoader::load(const WantedKernel& wanted) {
     // A thread that waited for the same tuner may have been faster.
     if (wanted.is_loaded()) return;
     database_reads_ = chooser_.database_reads();
+    const bool last_resort =
+        refusals.usable && (!choice || refusals.candidates.size() >= kMostTries);
+    if (last_resort) choice = std::exchange(refusals.usable, std::nullopt);
     if (!choice) refuse_unknown(problem);
     BuiltKernel built = build(*choice, problem, lock);
     if (wanted.is_loaded()) return;
-    if (built.failure.empty()) {
+    if (built.failure.empty() &&
+        (built.drawback.empty() || is_measured_here(choice->match) || last_resort)) {
       admit_other_toolkit(*choice, built.toolkit);
       parts_.warnings->inform(
           fmt::format("{}: {} ({})", problem.canonical(), describe(*choice), choice->reason));
       return wanted.publish(make_entry(problem, *choice, std::move(built)));
+    }
+    refusals.candidates.insert({choice->kernel_template->name(), choice->config});
+    if (built.failure.empty()) {
+      parts_.warnings->inform(fmt::format("{}: {} {}; the next choice is taken",
+                                          problem.canonical(), describe(*choice), built.drawback));
+      choice->reason += fmt::format("; it {}, as did all others", built.drawback);
+      if (!refusals.usable) refusals.usable = std::move(choice);
+      continue;
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
     parts_.warnings->warn("candidate " + describe(*choice),
                           fmt::format("{}; the next best is taken; if this is not a bug in the "
                                       "template, tune the problem again",
                                       refusals.latest));
-    refusals.candidates.insert({choice->kernel_template->name(), choice->config});
   }
 }
 

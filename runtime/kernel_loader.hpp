@@ -57,6 +57,8 @@ class KernelLoader {
   struct Refusals {
     Refused candidates;
     std::string latest;
+    /// The first of those that would run, but are not competitive.
+    std::optional<Choice> usable;
   };
   /// May release the lock for as long as the tuner runs.
   [[nodiscard]] std::optional<Choice> choose(const WantedKernel& wanted, const Refusals& refusals,

@@ -136,6 +136,7 @@ class RelatedRanking::Round {
   void add_default(const Choice& fallback) {
     const std::string& name = fallback.kernel_template->name();
     if (!can_compare() || fallback.kernel_template->cost_lines().empty()) return;
+    if (refused_.contains({name, fallback.config})) return;
     if (suggested_.contains({name, fallback.config})) return;
     const double ns = calibration_.untried(name) *
                       expected_ns(*fallback.kernel_template, fallback.config, problem_, profile_);

@@ -25,7 +25,8 @@ class RelatedRanking {
   RelatedRanking(const Catalog& catalog, const DeviceInfo& device);
 
   /// The best few, the best first, each valid for the problem and not refused. `defaults`, of all
-  /// templates that compute it, and what these say is usual take part, as far as they state costs.
+  /// templates that compute it, refused or not, and what these say is usual take part, as far as
+  /// they state costs.
   /// If nothing is `related`, there is only that, by the model as it is; empty where none of
   /// `related` can be carried over. Deterministic.
   [[nodiscard]] std::vector<Suggestion> rank(const Problem& problem,

@@ -25,6 +25,9 @@ namespace fs = std::filesystem;
 /// Part of every template digest. Increment it when the renderer's output for a template changes.
 constexpr std::string_view kRendererVersion = "renderer 2";
 
+/// Of the files that guide the search in a template beside them.
+constexpr std::string_view kHintsExtension = ".hints";
+
 /// Limits of a template directory, so that naming a home folder by mistake fails soon.
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
@@ -56,7 +59,7 @@ std::string read_text(const fs::path& file) {
   return text;
 }
 
-/// The `.cu` and `.cuh` files below a directory, by relative path.
+/// The `.cu`, `.cuh` and `.hints` files below a directory, by relative path.
 FileSet read_directory(const std::string& directory) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) fail_directory(directory, "no such directory");
@@ -65,7 +68,10 @@ FileSet read_directory(const std::string& directory) {
   try {
     for (const auto& entry : fs::recursive_directory_iterator(directory)) {
       const auto extension = entry.path().extension();
-      if (!entry.is_regular_file() || (extension != ".cu" && extension != ".cuh")) continue;
+      if (!entry.is_regular_file() ||
+          (extension != ".cu" && extension != ".cuh" && extension != kHintsExtension)) {
+        continue;
+      }
       const auto path = entry.path().lexically_relative(directory).generic_string();
       std::string text = read_text(entry.path());
       bytes += text.size();
@@ -82,9 +88,35 @@ FileSet read_directory(const std::string& directory) {
   return files;
 }
 
-/// Headers are `.cuh`; the rest of a FileSet are `.cu` files.
 bool is_header(std::string_view path) {
   return path.ends_with(".cuh");
+}
+
+bool is_template(std::string_view path, std::string_view text) {
+  return path.ends_with(".cu") && has_front_matter(text) && !declares_operation(text);
+}
+
+/// The hints beside the template at `path`, if there are any. `folder` completes their name.
+KernelTemplate::Hints hints_of(const std::string& path, const FileSet& files,
+                               const fs::path& folder = {}) {
+  const std::string name = fs::path(path).replace_extension(kHintsExtension).generic_string();
+  const auto found = files.find(name);
+  if (found == files.end()) return {};
+  return {(folder / name).generic_string(), found->second};
+}
+
+/// Hints that no template reads would be a misspelt name, and have no effect.
+void check_hints_have_templates(const std::string& directory, const FileSet& files) {
+  for (const auto& [path, text] : files) {
+    if (!path.ends_with(kHintsExtension)) continue;
+    const std::string owner = fs::path(path).replace_extension(".cu").generic_string();
+    if (files.contains(owner)) continue;
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:1:1: there is no {} beside these hints. Next: name them as the "
+                            "template's file, or remove them.",
+                            (fs::path(directory) / path).generic_string(),
+                            fs::path(owner).filename().string()));
+  }
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
@@ -110,8 +142,8 @@ Catalog::Catalog() {
   }
   headers_ = headers;
   for (const auto& [path, text] : embedded_files()) {
-    if (is_header(path) || !has_front_matter(text) || declares_operation(text)) continue;
-    add(KernelTemplate::parse(path, text), path, headers_);
+    if (!is_template(path, text)) continue;
+    add(KernelTemplate::parse(path, text, hints_of(path, embedded_files())), path, headers_);
   }
 }
 
@@ -127,7 +159,7 @@ Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   for (const auto& directory : directories) {
     files.push_back(read_directory(directory));
     for (const auto& [path, text] : files.back()) {
-      if (is_header(path) || !declares_operation(text)) continue;
+      if (!path.ends_with(".cu") || !declares_operation(text)) continue;
       declare_operation(Operation::parse((fs::path(directory) / path).generic_string(), text));
     }
   }
@@ -140,12 +172,13 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files) 
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
   }
+  check_hints_have_templates(directory, files);
   // Other directories may replace a template; within one, the same name twice is a mistake.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
-    if (is_header(path) || !has_front_matter(text) || declares_operation(text)) continue;
+    if (!is_template(path, text)) continue;
     const auto file = (fs::path(directory) / path).generic_string();
-    auto parsed = KernelTemplate::parse(file, text);
+    auto parsed = KernelTemplate::parse(file, text, hints_of(path, files, directory));
     const auto [first, is_new] = seen.emplace(parsed.name(), file);
     if (!is_new) {
       throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",

@@ -32,6 +32,7 @@ namespace {
 constexpr std::array<std::string_view, 9> kOnce{"template", "purpose",   "operation",
                                                 "config",   "at",        "arch",
                                                 "priority", "workspace", "epilogue"};
+constexpr std::array<std::string_view, 3> kHints{"prefer", "usual", "cost"};
 constexpr std::size_t kMaxDimensions = 3;
 
 /// The type of a declaration that is a line of its own.
@@ -69,9 +70,10 @@ class FrontMatterParser {
     result_.source_ = std::move(source);
   }
 
-  KernelTemplate run() {
+  KernelTemplate run(const KernelTemplate::Hints& hints) {
     lines_ = read_front_matter(result_.file_, result_.source_);
     if (lines_.empty()) fail_file("has no front matter (lines that begin with //@)");
+    add_hints(hints);
     name_macros();
     check_keys();
     read_head();
@@ -90,6 +92,18 @@ class FrontMatterParser {
     throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template {}; "
                                                   "docs/writing-templates.md has the grammar",
                                                   result_.file_, message));
+  }
+
+  void add_hints(const KernelTemplate::Hints& hints) {
+    for (auto& line : read_front_matter(hints.file, hints.text)) {
+      if (std::find(kHints.begin(), kHints.end(), line.key) == kHints.end()) {
+        line.fail_at_key(
+            fmt::format("\"{}\" cannot be in a file of hints, which has {} lines; "
+                        "write it in {}",
+                        line.key, fmt::join(kHints, ", "), result_.file_));
+      }
+      lines_.push_back(std::move(line));
+    }
   }
 
   template <class Visit>
@@ -547,8 +561,8 @@ class FrontMatterParser {
   std::vector<std::string> at_launch_;              ///< those that are not compiled in
 };
 
-KernelTemplate KernelTemplate::parse(std::string file, std::string source) {
-  KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run();
+KernelTemplate KernelTemplate::parse(std::string file, std::string source, const Hints& hints) {
+  KernelTemplate result = FrontMatterParser(std::move(file), std::move(source)).run(hints);
   for (auto* const fields : {&result.fields_, &result.launch_fields_}) {
     for (ConfigField& field : *fields) field.slot = result.names_.find(field.name);
   }

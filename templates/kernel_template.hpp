@@ -76,10 +76,11 @@ struct LaunchSpec {
 ///     stalls     clocks likewise, beside those
 ///     trips      consecutive round trips, computing meanwhile or not
 ///     tail       clocks in which it only stores its results, once all of them are computed
+///     before     clocks that the launches before it work, in all
 ///     registers  per thread
-inline constexpr std::array<std::string_view, 13> kCostNames{
-    "tensor",     "wgmma", "fp32",   "fp64",  "issues", "memory",   "l2_bytes",
-    "dram_bytes", "waits", "stalls", "trips", "tail",   "registers"};
+inline constexpr std::array<std::string_view, 14> kCostNames{
+    "tensor",     "wgmma", "fp32",   "fp64",  "issues", "memory", "l2_bytes",
+    "dram_bytes", "waits", "stalls", "trips", "tail",   "before", "registers"};
 
 struct CostLine {
   std::string name;  ///< one of kCostNames, or of a value that lines below mention
@@ -184,10 +185,17 @@ struct LaunchPlan {
 ///     //@   block    block_size
 ///     //@   args     x, y, rows, cols         (optional: see default_argument_list())
 ///     //@ constant   d_filter = filter        (a __constant__ array and the operand in it)
+///
+/// What only guides the search may be in a file beside the template, NAME.hints: `prefer`, `usual`
+/// and `cost` lines. They are no part of the template's digest: editing them makes no result stale.
 class KernelTemplate {
  public:
+  struct Hints {
+    std::string file;
+    std::string text;
+  };
   /// Reads front matter. `file` names the source in errors. Throws Error(template_).
-  static KernelTemplate parse(std::string file, std::string source);
+  static KernelTemplate parse(std::string file, std::string source, const Hints& hints = {});
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& purpose() const { return purpose_; }

@@ -41,7 +41,8 @@ Config choose_config(const KernelTemplate& kernel_template, const Problem& probl
 }
 
 std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem,
-                                        const DeviceInfo& device, const std::string& toolkit) {
+                                        const DeviceInfo& device, const std::string& toolkit,
+                                        const FindDrawback& drawback_of) {
   detail::WarningSink warnings([&](std::string_view text) { context.warn(text); }, "");
   detail::KernelChooser chooser(context.catalog(), device, context.database().value,
                                 site_databases(), warnings);
@@ -52,8 +53,19 @@ std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem
   if (work_of(problem) == Work::trivial) {
     return chosen(chooser.plainest(problem, {}, why_nothing_to_tune(problem)));
   }
-  const auto [best, unavailable] = chooser.stored(problem, toolkit, {});
-  return chosen(best ? best : chooser.predicted(problem, {}, unavailable));
+  detail::Refused refused;
+  std::optional<Chosen> first;
+  while (refused.size() < detail::kMostTries) {
+    const auto [best, unavailable] = chooser.stored(problem, toolkit, refused);
+    auto choice = chosen(best ? best : chooser.predicted(problem, refused, unavailable));
+    if (!choice || !drawback_of || detail::is_measured_here(choice->match) ||
+        drawback_of(choice->candidate).empty()) {
+      return choice ? choice : first;
+    }
+    refused.insert({choice->candidate.template_name, choice->candidate.config});
+    if (!first) first = std::move(choice);
+  }
+  return first;
 }
 
 }  // namespace kiln::tools

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,11 +31,16 @@ void require_kernel(const Problem& problem);
 [[nodiscard]] Config choose_config(const KernelTemplate& kernel_template, const Problem& problem,
                                    const DeviceLimits& limits, const Choices& choices);
 
+/// Why a candidate is not worth running, by what the compiler reports; "" if it is.
+using FindDrawback = std::function<std::string(const Candidate&)>;
+
 /// What a program on that device gets for the problem, by the runtime's own rules: the best stored
 /// candidate, else a default configuration; where k is 0 the plainest template. `toolkit` is the
-/// compiler's identity. Nothing when no template computes the problem.
+/// compiler's identity. With `drawback_of`, what was not measured for the problem gives way to the
+/// next choice if it has one, as in an application. Nothing when no template computes the problem.
 [[nodiscard]] std::optional<Chosen> choose_as_runtime(Context& context, const Problem& problem,
                                                       const DeviceInfo& device,
-                                                      const std::string& toolkit);
+                                                      const std::string& toolkit,
+                                                      const FindDrawback& drawback_of = {});
 
 }  // namespace kiln::tools

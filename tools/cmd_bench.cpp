@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -118,8 +117,13 @@ class Benchmark {
       return row;
     }
     if (!options_.tune.empty() && work == Work::all) tune_first(request);
-    row.chosen =
-        options_.selection.choose(context_, problem.problem, info(), bench_.compiler->identity());
+    const auto drawback_of = [&](const Candidate& candidate) {
+      return prepare_candidate(candidate, context_.catalog(), *bench_.compiler, info().limits,
+                               {problem}, Admission::competitive, info().code)
+          .message;
+    };
+    row.chosen = options_.selection.choose(context_, problem.problem, info(),
+                                           bench_.compiler->identity(), drawback_of);
     const bool asked = options_.against == kCublasLt;
     const bool has = has_baseline(problem.problem);
     const ContestRules rules{asked && has && work == Work::all, options_.rounds};
@@ -149,16 +153,10 @@ class Benchmark {
   Workbench bench_;
 };
 
-/// Geometric mean of the ratios of the rows that have one; 0 when none has.
-double geometric_mean(const std::vector<BenchRow>& rows) {
-  double log_sum = 0.0;
-  int count = 0;
-  for (const auto& row : rows) {
-    if (!row.contest.compared()) continue;
-    log_sum += std::log(row.contest.ours->ratio);
-    ++count;
-  }
-  return count == 0 ? 0.0 : std::exp(log_sum / count);
+RatioMean mean_ratio(const std::vector<BenchRow>& rows) {
+  std::vector<const Contest*> contests;
+  for (const auto& row : rows) contests.push_back(&row.contest);
+  return mean_ratio(contests);
 }
 
 std::string row_text(const BenchRow& row) {
@@ -232,8 +230,11 @@ std::string table_text(const std::vector<BenchRow>& rows) {
   const auto measured = std::count_if(rows.begin(), rows.end(),
                                       [](const BenchRow& row) { return row.contest.measured(); });
   text += fmt::format("\n{} of {} lines measured and verified", measured, rows.size());
-  if (const double mean = geometric_mean(rows); mean > 0.0) {
-    text += fmt::format("; geometric mean of the ratios {:.3f}", mean);
+  const RatioMean mean = mean_ratio(rows);
+  if (mean.counted > 0) text += fmt::format("; geometric mean of the ratios {:.3f}", mean.value);
+  if (mean.against_wrong > 0) {
+    text += fmt::format(" (without {}, where cuBLASLt's fastest algorithm computes wrongly)",
+                        mean.against_wrong);
   }
   return text + "\n";
 }
@@ -303,7 +304,9 @@ int bench(Context& context, const BenchOptions& options) {
     document["device"] = to_json(benchmark.info().device_class);
     document["results"] = Json::array();
     for (const auto& row : rows) document["results"].push_back(row_json(row));
-    document["geometric_mean_ratio"] = geometric_mean(rows);
+    const RatioMean mean = mean_ratio(rows);
+    document["geometric_mean_ratio"] = mean.value;
+    document["left_out_of_mean"] = mean.against_wrong;
     context.print(json_text(document));
   } else {
     context.print(suite ? table_text(rows) : row_text(rows.front()));

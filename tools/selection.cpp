@@ -33,10 +33,10 @@ std::vector<std::string> SelectionFlags::templates() const {
 }
 
 Chosen SelectionFlags::choose(Context& context, const Problem& problem, const DeviceInfo& device,
-                              const std::string& toolkit) const {
+                              const std::string& toolkit, const FindDrawback& drawback_of) const {
   require_kernel(problem);
   if (template_name_.empty()) {
-    const auto found = choose_as_runtime(context, problem, device, toolkit);
+    const auto found = choose_as_runtime(context, problem, device, toolkit, drawback_of);
     if (found) return *found;
     std::string text = fmt::format("no template computes {}:", heading_text(problem));
     const auto space = make_search_space(context.catalog(), problem, device.limits, {}, {});

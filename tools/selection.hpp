@@ -26,7 +26,8 @@ class SelectionFlags {
   /// valid for the problem or results without elements, Error(not_found), with the reasons, when no
   /// template computes it.
   [[nodiscard]] Chosen choose(Context& context, const Problem& problem, const DeviceInfo& device,
-                              const std::string& toolkit) const;
+                              const std::string& toolkit,
+                              const FindDrawback& drawback_of = {}) const;
 
  private:
   std::string template_name_;

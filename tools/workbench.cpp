@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "kiln/error.hpp"
 #include "runtime/device.hpp"
@@ -110,6 +111,22 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   contest.baselines = std::move(result->baselines);
   contest.note = std::move(result->note);
   return contest;
+}
+
+RatioMean mean_ratio(const std::vector<const Contest*>& contests) {
+  RatioMean mean;
+  double log_sum = 0.0;
+  for (const Contest* contest : contests) {
+    if (!contest->compared()) continue;
+    if (contest->compared_with_right()) {
+      log_sum += std::log(contest->ours->ratio);
+      ++mean.counted;
+    } else {
+      ++mean.against_wrong;
+    }
+  }
+  if (mean.counted > 0) mean.value = std::exp(log_sum / mean.counted);
+  return mean;
 }
 
 bool has_baseline(const Problem& problem) {

@@ -48,6 +48,11 @@ struct Contest {
   [[nodiscard]] bool compared() const {
     return measured() && ours->ratio > 0.0 && timed_baselines() > 0;
   }
+  /// Whether that ratio is against a right result. If not, it says how much time the fastest
+  /// algorithm takes, but nothing about which library is faster.
+  [[nodiscard]] bool compared_with_right() const {
+    return compared() && baselines.front().outcome == Outcome::ok;
+  }
 };
 struct ContestRules {
   bool against_cublaslt = true;
@@ -55,6 +60,14 @@ struct ContestRules {
 };
 [[nodiscard]] Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& request,
                                    const Candidate& candidate, const ContestRules& rules);
+
+/// Geometric mean of the ratios against right baselines.
+struct RatioMean {
+  double value = 0.0;  ///< 0 if there is none
+  int counted = 0;
+  int against_wrong = 0;  ///< left out: the fastest algorithm's result is wrong
+};
+[[nodiscard]] RatioMean mean_ratio(const std::vector<const Contest*>& contests);
 
 /// Whether cuBLASLt has the problem's operation.
 [[nodiscard]] bool has_baseline(const Problem& problem);

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "runtime/competitive.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "tuner/code_digest.hpp"
 #include "tuner/session.hpp"
@@ -19,20 +20,6 @@
 
 namespace kiln {
 namespace {
-
-/// With these ptxas says that it serialised, or ignored part of, an asynchronous instruction: the
-/// kernel is right, but the instruction does not do its job.
-constexpr std::array<std::string_view, 9> kSerialisedCodes{
-    "C7508", "C7509", "C7510", "C7511", "C7512", "C7513", "C7514", "C7515", "C7602"};
-
-/// A thread may spill so much and still be fast: what is put away before a main loop and fetched
-/// after it. Its time decides.
-constexpr std::int64_t kFewSpilledBytes = 256;
-
-bool is_serialised(std::string_view warning) {
-  return std::any_of(kSerialisedCodes.begin(), kSerialisedCodes.end(),
-                     [&](std::string_view code) { return warning.substr(0, code.size()) == code; });
-}
 
 /// Warps get registers in units of 256, so a block may need more than threads * registers.
 std::int64_t registers_of_block(std::int64_t threads, int registers, const DeviceLimits& limits) {
@@ -64,20 +51,6 @@ std::string why_too_big(const std::vector<LaunchGeometry>& launches,
   if (smem_bytes + resources.smem_static_bytes > most) {
     return fmt::format("needs {} bytes of shared memory per block, the device allows {}",
                        smem_bytes + resources.smem_static_bytes, most);
-  }
-  return {};
-}
-
-/// Why a kernel that would run is not worth running; empty if it is.
-std::string why_not_competitive(const CompileResult& compiled) {
-  const KernelResources& resources = compiled.resources;
-  if (resources.spill_store_bytes > kFewSpilledBytes) {
-    return fmt::format("spills registers: {} bytes stored, {} bytes loaded, {} registers",
-                       resources.spill_store_bytes, resources.spill_load_bytes,
-                       resources.registers);
-  }
-  for (const auto& warning : compiled.warnings) {
-    if (is_serialised(warning)) return fmt::format("ptxas: {}", warning);
   }
   return {};
 }

@@ -148,23 +148,34 @@ double touched_bytes(const Problem& problem) {
   return operation == nullptr ? 0.0 : operation->bytes(problem);
 }
 
-double launch_clocks(const LaunchGeometry& geometry, const Costs& costs, const BlockClocks& block,
-                     const DeviceProfile& profile) {
+/// How the blocks of a launch share the multiprocessors.
+struct Rounds {
+  int together = 0;    ///< blocks of a multiprocessor; 0: the device cannot launch it
+  double slots = 0.0;  ///< blocks that run at once
+  double blocks = 0.0;
+  double warps = 0.0;  ///< of a block
+};
+
+Rounds rounds_of(const LaunchGeometry& geometry, const Costs& costs, const DeviceProfile& profile) {
   const auto threads = static_cast<double>(count_of(geometry.block));
   const Occupancy fit =
       occupancy(profile.limits, static_cast<int>(threads),
                 static_cast<int>(std::min(costs.of("registers", kUsualRegisters), kMostRegisters)),
                 geometry.smem_bytes);
-  if (fit.blocks_per_sm == 0) return std::numeric_limits<double>::infinity();
-  const auto blocks = static_cast<double>(count_of(geometry.grid));
-  const auto sms = static_cast<double>(profile.limits.sm_count);
-  const double slots = resident_blocks(profile.limits, fit.blocks_per_sm,
-                                       static_cast<std::int64_t>(count_of(geometry.cluster)));
-  const double full_rounds = std::floor(blocks / slots);
-  const double last_together = std::ceil((blocks - full_rounds * slots) / sms);
-  const double warps = std::ceil(threads / profile.limits.warp_size);
-  double clocks = full_rounds * round_clocks(block, warps, fit.blocks_per_sm);
-  if (last_together > 0.0) clocks += round_clocks(block, warps, last_together);
+  if (fit.blocks_per_sm == 0) return {};
+  return {fit.blocks_per_sm,
+          resident_blocks(profile.limits, fit.blocks_per_sm,
+                          static_cast<std::int64_t>(count_of(geometry.cluster))),
+          static_cast<double>(count_of(geometry.grid)),
+          std::ceil(threads / profile.limits.warp_size)};
+}
+
+double launch_clocks(const Rounds& rounds, const BlockClocks& block, const DeviceProfile& profile) {
+  const double full_rounds = std::floor(rounds.blocks / rounds.slots);
+  const double last_together = std::ceil((rounds.blocks - full_rounds * rounds.slots) /
+                                         static_cast<double>(profile.limits.sm_count));
+  double clocks = full_rounds * round_clocks(block, rounds.warps, rounds.together);
+  if (last_together > 0.0) clocks += round_clocks(block, rounds.warps, last_together);
   return clocks;
 }
 
@@ -222,12 +233,17 @@ std::optional<double> static_time_ns(const KernelTemplate& kernel_template, cons
   const LaunchGeometry& main = launches.at(main_at);
   const auto blocks = static_cast<double>(count_of(main.grid));
   const BlockClocks block = clocks_of(costs, blocks, problem, under_load(profile));
-  const double on_sms_ns = launch_clocks(main, costs, block, profile) / profile.clock_ghz;
+  const Rounds rounds = rounds_of(main, costs, profile);
+  if (rounds.together == 0) return std::numeric_limits<double>::infinity();
+  const double on_sms_ns = launch_clocks(rounds, block, profile) / profile.clock_ghz;
   const double busy = std::min(1.0, blocks / static_cast<double>(profile.limits.sm_count));
   const double in_dram_ns = std::max(touched_bytes(problem), costs.of("dram_bytes")) /
                             profile.dram_bytes_per_ns * (1.0 + kIdleOverhead * (1.0 - busy));
-  return std::max(on_sms_ns, in_dram_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
-         launches_ns(launches, main_at, profile) +
+  // Where all blocks run at once, all of them read first and then store: nothing hides the tail.
+  const double tail_ns = blocks <= rounds.slots ? block.tail / profile.clock_ghz : 0.0;
+  const double streaming_ns = in_dram_ns + tail_ns;
+  return std::max(on_sms_ns, streaming_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
+         launches_ns(launches, main_at, profile) + costs.of("before") / profile.clock_ghz +
          workspace_ns(plan.workspace_bytes, launches, profile);
 }
 

@@ -178,52 +178,6 @@ struct GemmMmaLaunch {  //@ at launch
 //@ require    copy == 2 || threads * vec_b % (b_cols * b_line) == 0   // threads swizzles repeat
 //@ require    a_bytes < 8 || thread_regs >= 64             // ptxas wants them for f64 products
 //@ require    smem_bytes <= device.smem_optin && tiles <= 1073741824   // one-dimensional grid
-//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
-//@              early == (tiles * splits > 2 * device.sm_count ? 1 : 0)
-//@ prefer     repack_a == 0 || a_transposed != trans_a ||          // no other way, or rows that
-//@              given_a * a_bytes < 16 && n >= 512                // are read often
-//@ prefer     repack_b == 0 || b_transposed != trans_b || given_b * b_bytes < 16 && m >= 512
-//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
-//@ prefer     splits == 1 || tiles * splits <= 4 * device.sm_count        // few tiles only
-//@ prefer     slices == 1 || tiles * splits <= 2 * device.sm_count
-//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     sum_regs + buffers * fragment_regs + factor_regs + other_regs <= thread_regs
-//@ prefer     a_bytes < 8 || m * n < 262144 || given_a + given_b < 4 || device.sm < 90
-//@               ? copy < 2 : copy == 2 || whole_first
-//@ prefer     a_bytes < 8 || m * n < 4194304 || device.sm < 90 || whole_first ||   // or 12 warps
-//@              min_blocks > 1 && min_blocks * threads >= 384 && warp_m * warp_n == 1024 &&
-//@              atom_bytes == 64 && depth_bytes == 128
-//@ prefer     copy == 0 || stages * depth_bytes <= 640 ||   // beyond it room for nothing, unless
-//@              tiles * splits <= device.sm_count           // k is on its way at once
-//@ prefer     stages < 8 || tiles * splits <= device.sm_count
-//@ prefer     round_up(k, tile_k) <= max(k + k / 2, 32 / a_bytes)   // no depth for nothing
-//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     m * n < 4194304 || tile_m * tile_n * acc_bytes >= 32768 &&    // reuse
-//@              warp_m * warp_n * acc_bytes >= 8192
-//@ prefer     m * n < 4194304 || copy >= 1 || device.sm < 80 ||           // overlap
-//@              min(aligned_a, aligned_b) * a_bytes < 4
-//@ usual      tile_m=16 tile_n=16 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=5
-//@ usual      tile_m=16 tile_n=16 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=8
-//@              cluster_sum=1 splits=3
-//@ usual      tile_m=16 tile_n=32 depth_bytes=128 warp_m=16 warp_n=16 slices=4 stages=5
-//@              buffers=1 cluster_sum=1 splits=6
-//@ usual      tile_m=16 tile_n=64 depth_bytes=128 warp_m=16 warp_n=16|32 stages=4
-//@ usual      tile_m=16 tile_n=128 depth_bytes=128 warp_m=16 warp_n=32 stages=8
-//@              cluster_sum=1 splits=3
-//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=256 warp_m=16 warp_n=16 slices=4 stages=2
-//@              buffers=1 min_blocks=2 cluster_sum=1 splits=3
-//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=64 warp_m=16 warp_n=16 stages=1
-//@ usual      tile_m=16 tile_n=64 copy=0 depth_bytes=128 warp_m=16 warp_n=32 stages=2
-//@              min_blocks=2
-//@ usual      tile_m=32 tile_n=32 copy=0 depth_bytes=32 warp_m=16 warp_n=32 stages=1
-//@ usual      tile_m=32 tile_n=32 depth_bytes=256 warp_m=16 warp_n=16 slices=2 stages=4
-//@ usual      tile_m=64 tile_n=32 depth_bytes=128 warp_m=32 warp_n=32 slices=2 stages=5
-//@              cluster_sum=1 splits=8
-//@ usual      tile_m=32 tile_n=16 depth_bytes=128 warp_m=16 warp_n=16 slices=2
-//@ usual      tile_m=32 tile_n=32 warp_m=16 warp_n=16 stages=5
-//@ usual      tile_m=32 tile_n=64 depth_bytes=128 warp_m=16 warp_n=32 stages=5 min_blocks=2
-//@ usual      tile_m=32 tile_n=96 depth_bytes=256 warp_m=32 warp_n=48 slices=4 stages=4
-//@              cluster_sum=1 splits=3
 //@ launch     gemm_mma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -251,32 +205,6 @@ struct GemmMmaLaunch {  //@ at launch
 //@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes +
 //@            16 * (chunks_a + chunks_b)
-//@ cost       tensor = tile_m * tile_n * round_up(k_each, tile_k)
-//@ cost       issues = ceil_div(k_each, tile_k) *
-//@                     (copy == 2 ? 20 * slice_warps : copy == 1 ? 15 * (copies_a + copies_b) / 4
-//@                      : load_issues + stage_bytes / 107) +
-//@                     ceil_div(k_each, tile_k) * warps * spilled_regs * 2 +
-//@                     slice_warps * ceil_div(k_each, tile_k) * (depth_bytes / 32) *
-//@                     (warp_m * warp_n * 32 / atom_bytes / 90 + (warp_m + warp_n) / 16 + 7)
-//@ cost       memory = ceil_div(k_each, tile_k) *
-//@                     (slice_warps * (warp_m + warp_n) * depth_bytes / 128 +
-//@                      (copy == 2 ? stage_bytes / 64
-//@                       : (copies_a + copies_b) * 4 / 5 + stage_bytes / 86) +
-//@                      warps * spilled_regs * 5 / 2)
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes * 4 / 7
-//@ cost       stalls = ceil_div(k_each, tile_k) *   // for copies, and at the barrier
-//@                     ((stages == 1 ? 800 : stages == 2 ? 600 : 100) +
-//@                      (copy == 2 ? 0 : 15 * (copies_a + copies_b) / warps)) +
-//@                     k_each * a_bytes / (atom_bytes * slices) * (15 + 40 * (2 - buffers))
-//@ cost       trips = ceil_div(k_each, tile_k * (copy >= 1 ? stages - 1 : 1))
-//@ cost       tail = tile_m * tile_n *     // through the slab; of a cluster's parts most is far
-//@                   (14 * acc_bytes + 130 * (slices - 1) +
-//@                    (23 * (parts > 0 ? acc_bytes : d_bytes) + 16 / (parts > 0 ? vec_part : vec_d)
-//@                     + cluster_sum * 32 * acc_bytes * (splits - 1)) /
-//@                    (cluster_sum == 1 ? splits : 1)) / 640 + 1400 * cluster_sum +
-//@                   40 * parts   // one after the other, in the launch behind
-//@ cost       registers = min(thread_regs, sum_regs + buffers * fragment_regs + factor_regs +
-//@                            other_regs)
 
 template <GemmMmaConfig C>
 KILN_HD constexpr kiln::RepackPlan repack_plan() {

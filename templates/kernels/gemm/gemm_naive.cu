@@ -51,21 +51,9 @@ struct GemmNaiveConfig {  //@ config
 
 //@ require    threads <= device.max_threads
 //@ require    ceil_div(m, block_y) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
-//@ prefer     threads >= 32   // whole warps
-//@ prefer     block_x > 1 || trans_a == 1 && trans_b == 1   // lanes read neighbours
 //@ launch     gemm_naive
 //@   grid     ceil_div(m, block_y) * ceil_div(n, block_x)
 //@   block    block_x, block_y
-//@ cost       fp32 = acc_bytes == 8 ? 0 : threads * k   // whole numbers likewise
-//@ cost       fp64 = acc_bytes == 8 ? threads * k : 0
-//@ cost       issues = threads / 32 * k * ((a_bytes >= 4 ? 8 : a_type == type.f16 ? 11 : 14) -
-//@                                         (threads == 32 ? 1 : 0))   // one warp unrolls further
-//@ cost       memory = threads / 32 * k *
-//@                     ((a_transposed == 1 ? 1 : max(1, 32 / block_x)) +
-//@                      (b_transposed == 1 ? min(32, block_x)
-//@                                         : ceil_div(min(32, block_x) * b_bytes, 128)))
-//@ cost       l2_bytes = (block_x + block_y) * k * a_bytes / 2   // neighbours share some
-//@ cost       registers = 32
 
 template <GemmNaiveConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads) gemm_naive(const kiln::GemmArgs args) {

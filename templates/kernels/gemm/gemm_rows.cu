@@ -48,16 +48,9 @@ struct GemmRowsConfig {  //@ config
 };
 
 //@ require    ceil_div(m, tile_m) * ceil_div(n, block_x) <= 2147483647   // one-dimensional grid
-//@ prefer     threads >= 64
 //@ launch     gemm_rows
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, block_x)
 //@   block    block_x, block_y
-//@ cost       fp32 = threads * rows * k   // whole numbers likewise
-//@ cost       issues = threads / 32 * k * (6 * rows + 5)   // 5 to load and convert an element
-//@ cost       memory = threads / 32 * k *
-//@                     (rows * max(1, 32 / block_x) + (b_transposed == 1 ? min(32, block_x) : 1))
-//@ cost       l2_bytes = (block_x + tile_m) * k * a_bytes
-//@ cost       registers = 24 + rows * (2 + unroll) + 3 * unroll
 
 template <GemmRowsConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads) gemm_rows(const kiln::GemmArgs args) {

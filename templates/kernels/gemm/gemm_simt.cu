@@ -119,22 +119,6 @@ struct GemmSimtLaunch {  //@ at launch
 //@ require    smem_bytes <= device.smem_optin
 //@ require    blocks <= 2147483647
 //@ require    parted == 1 ? splits > 1 : splits == 1
-//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
-//@              early == (blocks * splits > 2 * device.sm_count ? 1 : 0)
-//@ prefer     threads >= 128 && threads <= 256
-//@ prefer     min_blocks * threads >= 256 && min_blocks * threads <= 512   // 8 to 16 warps
-//@ prefer     used_regs <= thread_regs             // no spilling
-//@ prefer     turned == 0 || trans_a == 0 || trans_b == 1   // nothing to transpose
-//@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m         // near-square: reuse
-//@ prefer     thread_m * thread_n * acc_bytes >= 192
-//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     slice_k * acc_bytes <= 64            // the loop's text fits the instruction cache
-//@ prefer     slices == 1 || blocks * splits <= 2 * device.sm_count   // for few tiles only
-//@ prefer     splits == 1 || blocks * splits <= 4 * device.sm_count   // likewise
-//@ prefer     splits == 1 || (splits - 1) * k_each < k && k_each >= 4 * tile_k   // work for all
-//@ prefer     m * n < device.sm_count * 2048 ? max(tile_m, tile_n) <= 64   // small: many blocks
-//@               : round_up(blocks * splits, device.sm_count) * tile_m * tile_n * 4 <=
-//@                 m * n * splits * 5
 //@ launch     gemm_simt
 //@   grid     blocks, splits
 //@   block    threads
@@ -147,22 +131,6 @@ struct GemmSimtLaunch {  //@ at launch
 //@   smem     early * 40960   // so that they do not crowd where the first come free
 //@   overlap  early
 //@ workspace  (splits > 1 ? splits : 0) * m * round_up(n, 16 / acc_bytes) * acc_bytes
-//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k_each, tile_k)
-//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k_each, tile_k) : 0
-//@ cost       issues = warps * ceil_div(k_each, tile_k) *
-//@                     (slice_k * (thread_m * thread_n + thread_m / vec_m +
-//@                                         thread_n / vec_n) + 40 +
-//@                      tile_k * (tile_m * (trans_a == 0 ? 8 : 4) +
-//@                                tile_n * (trans_b == 1 ? 8 : 4) - 2 * turned_rows) / 4 / threads)
-//@ cost       memory = ceil_div(k_each, tile_k) *   // a load of 16 bytes takes two wavefronts
-//@                     (warps * slice_k * (thread_m / vec_m + thread_n / vec_n) * 2 +
-//@                      tile_k * (tile_m + tile_n) * acc_bytes / 128)
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k_each, tile_k) * a_bytes
-//@ cost       waits = turned == 1 ? ceil_div(k_each, tile_k) / 8     // most of them are hidden
-//@                    : stages == 2 ? ceil_div(k_each, tile_k) / 2 : 0
-//@ cost       trips = ceil_div(k_each, tile_k * (stages - 1))
-//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * (splits > 1 ? acc_bytes : d_bytes)) / 64
-//@ cost       registers = min(thread_regs, used_regs)
 
 template <GemmSimtConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)

@@ -70,26 +70,11 @@ struct GemmSkinnyLaunch {  //@ at launch
 //@ require    min(m, n) <= 64                         // few
 //@ require    min(m, n) <= tokens
 //@ require    smem_bytes <= device.smem_optin
-//@ prefer     device.sm < 90 ||   // few blocks crowd where others come free first
-//@              early == (ceil_div(max(m, n), rows) > 2 * device.sm_count ? 1 : 0)
-//@ prefer     tokens < 2 * max(8, min(m, n))          // no more products than needed
-//@ prefer     row_tiles * tokens / 2 + token_regs + 8 * row_tiles + 40 <= thread_regs
-//@ prefer     row_tiles <= 2 || tokens >= 16        // many are read for more rows at once
-//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     weight_bytes >= 32768 ||              // in flight
-//@              ceil_div(max(m, n), rows) > 2 * device.sm_count
 //@ launch     gemm_skinny
 //@   grid     ceil_div(max(m, n), rows)
 //@   block    threads
 //@   smem     smem_bytes
 //@   overlap  early
-//@ cost       tensor = rows * tokens * round_up(k, 32)
-//@ cost       issues = ceil_div(k, 32) * (row_tiles * 4 + tokens / 8 * (2 + 2 * row_tiles) + 8)
-//@ cost       memory = ceil_div(k, 32) * (row_tiles * 8 + tokens / 8 * 4)
-//@ cost       l2_bytes = rows * k * a_bytes + tokens * k * a_bytes
-//@ cost       trips = ceil_div(k, 32 * unroll * warps * (slots - 1))
-//@ cost       registers = min(thread_regs, row_tiles * tokens / 2 + token_regs +
-//@                            8 * row_tiles + 40)
 
 template <GemmSkinnyConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)

@@ -88,39 +88,10 @@ struct GemmTiledLaunch {  //@ at launch
 //@ require    threads >= max(tile_m, tile_n)   // one pass loads whole lines
 //@ require    smem_bytes <= device.smem_optin
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
-//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     thread_m <= 2 * thread_n && thread_n <= 2 * thread_m      // near-square: most reuse
-//@ prefer     threads_n >= 8 && threads_m >= 2                          // rows of D in wide pieces
-//@ prefer     (thread_m * thread_n + thread_m + thread_n) * acc_bytes / 4 + 48 +
-//@              (stages - 1) * held_regs <= thread_regs
-//@ prefer     threads <= min(tile_m, tile_n) * tile_k   // every thread has something to load
-//@ prefer     m * n < 1048576 || thread_m * thread_n >= 16              // big: enough reuse
-//@ prefer     smem_bytes <= device.smem_static                          // several blocks on an SM
-//@ usual      tile_m=16 tile_n=16|32 tile_k=16|32 thread_m=2 thread_n=1|2 stages=2   // tiny ones
 //@ launch     gemm_tiled
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
-//@ cost       fp32 = acc_bytes == 8 ? 0 : tile_m * tile_n * round_up(k, tile_k)   // integers too
-//@ cost       fp64 = acc_bytes == 8 ? tile_m * tile_n * round_up(k, tile_k) : 0
-//@ cost       issues = round_up(k, tile_k) *
-//@                     (threads * (thread_m * thread_n + thread_m / vec_m + thread_n / vec_n) +
-//@                      8 * (tile_m + tile_n)) / 32   // 8 for each element loaded
-//@ cost       memory = round_up(k, tile_k) *   // loads, stores along rows, stores across them
-//@                     (threads * (thread_m / vec_m + thread_n / vec_n *
-//@                                 max(1, min(32, threads_n) * vec_n * acc_bytes / 128)) +
-//@                      2 * (tile_m * a_transposed + tile_n * (1 - b_transposed)) +
-//@                      (tile_m * (1 - a_transposed) + tile_n * b_transposed) *
-//@                      (32 / tile_k + (pad == 0 ? tile_k
-//@                                     : max(1, pad * tile_k / 32, 32 / (pad * tile_k))))) / 32
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k) * a_bytes
-//@ cost       waits = stages == 2 ? 0 : ceil_div(k, tile_k) *
-//@                    max(8, a_bytes < 4 ? held : 8) / 8   // of small elements eight at once
-//@ cost       trips = ceil_div(k, tile_k)
-//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * d_bytes) / 64
-//@ cost       registers = min(thread_regs, 56 + thread_m * thread_n * acc_bytes / 4 +
-//@                        (stages - 1) * held_regs +
-//@                        (tile_m + tile_n) * tile_k / threads * (a_bytes < 4 ? 6 : 1) / 2)
 
 template <GemmTiledConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)

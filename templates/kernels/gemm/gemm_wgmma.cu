@@ -110,8 +110,6 @@ struct GemmWgmmaConfig {  //@ config
   int aligned_b;          //@ let max(1, min(16, align_b) / b_bytes)
   int vec_c;              //@ let max(1, min(16, align_c) / c_bytes)
   int vec_d;              //@ let min(chunk_cols, max(1, min(16, align_d) / d_bytes))
-  int store_work;         //@ let store == 1 ? 75   // clocks for 1024 elements of D
-                          //@     : 16 * acc_bytes + (swap == 1 ? 256 : 190) / vec_d
   int vec_sum;            //@ let min(16 / acc_bytes, vec_d)   // in the second launch
   int vec_part;           //@ let 16 / acc_bytes               // in the workspace
 };
@@ -162,43 +160,6 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@ require    tiles * splits <= 1073741824
 //@ require    stream == 0 || cluster_parts * splits == 1 && swap == 0 && k > 0 && k <= 1048576
 //@ require    tile_cols / 2 + 26 <= entry_regs   // as ptxas wants for one instruction
-//@ prefer     repack_a == 0 || align_a < 16 || a_bytes != 2 && given_along_a == 0 ||
-//@              (given_along_a == 1 ? k : m) * a_bytes % 128 > 0 && n >= 512   // lines are cut
-//@ prefer     repack_b == 0 || align_b < 16 || b_bytes != 2 && given_along_b == 0 ||
-//@              (given_along_b == 1 ? k : n) * b_bytes % 128 > 0 && m >= 512
-//@ prefer     blocks_each * tile_cols / 2 * acc_bytes / 4 + 32 <= consumer_regs   // the sums
-//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     swap == 1 ? m < n : m > 32 || n <= 32
-//@ prefer     tile_cols >= 64 || (swap == 1 ? m : n) <= 2 * tile_cols   // reuse
-//@ prefer     (swap == 1 ? m : n) > tile_cols / 2 || tile_cols == 8
-//@ prefer     (swap == 1 ? n : m) > tile_rows / 2 || tile_rows == 64
-//@ prefer     k_each * a_bytes >= 128 ? depth_bytes == 128 : depth_bytes <= 128
-//@ prefer     cluster == cluster_parts || tiles * splits * cluster >= 64
-//@ prefer     splits * cluster_parts == 1 || (splits * cluster_parts - 1) * k_each < k &&   // work
-//@              k_each >= 4 * depth && tiles * splits * cluster <= 2 * device.sm_count * min_blocks
-//@ prefer     stream == 0 || tiles * 5 <= ceil_div(tiles, fitting) * fitting * 4 &&   // idle
-//@              k_each * a_bytes >= 2048 && (stream == 1 || tiles > fitting)
-//@ prefer     stages * min_blocks * stage_bytes >= 65536   // enough on its way
-//@ prefer     evict_first == 0 || (m + n) * k * a_bytes > device.l2_bytes / 2 &&   // can't stay
-//@              (evict_first % 2 == 0 || col_tiles <= 4) && (evict_first < 2 || row_tiles <= 4)
-//@ prefer     ahead == 0 || early == 1 && repack == 0 &&   // of a launch with few turns
-//@              (m + n) * k * a_bytes > device.l2_bytes / 2 && turns <= 2
-//@ prefer     promote == 128 && early == (min_blocks == 1 ? 1 : 0)   // others crowd
-//@ usual      stages=6                                             // good for some problem each:
-//@ usual      tile_cols=192|256                                    // seldom more than 7 % behind
-//@ usual      tile_cols=208|256 cluster_rows=2                     // the best of all on an H200
-//@ usual      tile_cols=160 stages=5 cluster_rows=4
-//@ usual      tile_cols=80 stages=8 cluster_cols=4
-//@ usual      stages=6 cluster_cols=4 pingpong=1 evict_first=2
-//@ usual      tile_cols=112 stages=7 cluster_cols=2 pingpong=1 evict_first=0|2 ahead=0|1
-//@ usual      tile_rows=192 cluster_cols=2 pingpong=1
-//@ usual      tile_rows=192 tile_cols=64 stages=5 consumers=3
-//@ usual      stages=5 consumers=3 pingpong=1
-//@ usual      tile_rows=64 stages=8 consumers=1 cluster_rows=1|2
-//@ usual      tile_rows=64 stages=7 consumers=1 cluster_cols=2 evict_first=2
-//@ usual      tile_rows=64 tile_cols=64 stages=6|12 consumers=1 cluster_parts=1|4 ahead=0|1
-//@ usual      tile_rows=64 tile_cols=8 stages=8 consumers=1 swap=1 store=0
-//@ usual      tile_rows=192 depth_bytes=32 stages=7 consumers=1    // short k
 //@ launch     gemm_wgmma_repack
 //@   when     repack > 0 && k > 0
 //@   grid     ceil_div(chunks_a, 1024) + ceil_div(chunks_b, 1024)
@@ -230,47 +191,6 @@ struct GemmWgmmaLaunch {  //@ at launch
 //@   overlap  early
 //@ workspace  parts * m * round_up(n, 16 / acc_bytes) * acc_bytes + 16 * (chunks_a + chunks_b) +
 //@            (stream > 0 ? 2 * fitting * cluster * tile_rows * tile_cols * acc_bytes : 0)
-//@ cost       let steps = ceil_div(k_each, depth)     // of a turn
-//@ cost       let all_steps = stream == 0 ? turns * steps
-//@                            : whole / fitting * steps +
-//@                              ceil_div((tiles - whole) * steps, fitting)
-//@ cost       let wave_rows = min(row_tiles, ceil_div(clusters, group_m * col_tiles) * group_m)
-//@ cost       let wave_cols = min(col_tiles, ceil_div(clusters, group_m))   // of its tiles
-//@ cost       wgmma = all_steps * tile_rows * tile_cols * depth *
-//@                    (min_blocks == 1 ? 7 : 8) / 7   // blocks get into each other's way
-//@ cost       issues = all_steps * (consumers * 100 + 60)
-//@ cost       memory = all_steps *   // or what the producer's copies take, one by one
-//@                     max(depth_bytes * (tile_rows + tile_rows / 64 * tile_cols) / 128,
-//@                         40 * (share_a * (along_a == 1 ? 1 : tile_a / 64) +
-//@                               share_b * (along_b == 1 ? 1 : tile_b / 64)))
-//@ cost       l2_bytes = all_steps *   // not all: blocks ask for the same at the same time
-//@                       (tile_rows / cluster_cols + tile_cols / cluster_rows) * depth_bytes *
-//@                       (min_blocks == 1 ? 6 : 9) / 14
-//@ cost       dram_bytes = (25 - ahead) * max((m + n) * k * a_bytes <= device.l2_bytes / 2 ? 0
-//@                             : all_steps * depth * a_bytes *    // panels of the tiles of a turn
-//@                               (wave_rows * cluster_rows * tile_rows +
-//@                                wave_cols * cluster_cols * tile_cols),
-//@                             swap == 1 && parts == 0 && m * n * d_bytes > device.l2_bytes / 3
-//@                             ? 12 * m * n * d_bytes    // stored in pieces of 32 bytes
-//@                             : m * n * d_bytes * ((store == 1 ? 1 + 128 / span_d : 2) -
-//@                                              min(evict_first, 2))) / 25   // is displaced less
-//@ cost       trips = ceil_div(steps, stages - 1)
-//@ cost       stalls = all_steps *   // for copies, most for short rows; one consumer for products
-//@                     ((stages == 2 ? 945 : 400 / (stages - 1)) + (consumers == 1 ? 20 : 0) +
-//@                     (evict_first > 0 && (m + n) * k * a_bytes * 2 <= device.l2_bytes ? 40 : 0) +
-//@                      (along_a + repack_a == 0 && m < 64 && m % 16 > 0 ? 6 * depth : 0) +
-//@                      (along_b + repack_b == 0 && n < 64 && n % 16 > 0 ? 6 * depth : 0))
-//@ cost       tail = tile_rows * tile_cols * (parts > 0 ? 77 * acc_bytes : store_work) *
-//@                   (pingpong == 0 ? 3 * turns : 5) / (3072 * cluster_parts) +
-//@                   (pingpong == 0 ? 0    // or consumers store longer than the others multiply
-//@                    : max(0, turns * tile_rows * tile_cols *
-//@                             ((parts > 0 ? 77 * acc_bytes : store_work) -
-//@                              steps * depth * (consumers - 1) / 2) / (1024 * consumers))) +
-//@                   (swap == 1 && parts == 0   // across the lines of D
-//@                    ? tile_rows * tile_cols * max(0, tile_cols - 32) / 180 : 0) +
-//@                   (cluster > 1 ? 700 : 0) + 40 * parts +
-//@                   (cluster_parts > 1 ? 400 + 50 * cluster_parts + tile_rows * tile_cols / 4 : 0)
-//@ cost       registers = min(entry_regs, device.regs_per_thread)
 
 template <GemmWgmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(256)

@@ -149,44 +149,10 @@ struct GemmWmmaLaunch {  //@ at launch
 //@ require    frag_n * acc_bytes >= 32                                    // elements on 16
 //@ require    smem_bytes <= device.smem_optin
 //@ require    ceil_div(m, tile_m) * ceil_div(n, tile_n) <= 2147483647   // one-dimensional grid
-//@ prefer     threads >= 64 && threads <= 512                           // 2 to 16 warps
-//@ prefer     sum_regs + fragment_regs + other_regs <= thread_regs    // no spilling
-//@ prefer     a_bytes < 8 || sum_regs <= 64 && threads <= 256         // likewise
-//@ prefer     min_blocks * (smem_bytes + device.smem_reserved) <= device.smem_per_sm
-//@ prefer     pad > 0 || stages == 1   // a ring without padding only conflicts
-//@ prefer     m * n < 4194304 || tile_m * tile_n * max(4, acc_bytes) >= 65536   // big: reuse
-//@ prefer     m * n < 4194304 || sum_regs >= 64                                // likewise
-//@ prefer     m * n < 4194304 || copy == 1 || device.sm < 80 ||        // overlap
-//@              min(vec_a, vec_b) * a_bytes < 4
 //@ launch     gemm_wmma
 //@   grid     ceil_div(m, tile_m) * ceil_div(n, tile_n)
 //@   block    threads
 //@   smem     smem_bytes
-//@ cost       tensor = tile_m * tile_n * round_up(k, tile_k * a_packed)
-//@ cost       issues = warps * ceil_div(k, tile_k * a_packed) *
-//@                     (tile_k * a_bytes / 32 *
-//@                      (warp_m * warp_n / (frag_is_8x8 == 1 ? 64 : 128) *
-//@                       (a_type == type.tf32 || a_bytes == 1 ? 2 : 1) +
-//@                       (warp_m + warp_n) / 16 + 8) +
-//@                      (tile_m + tile_n) * tile_k * a_bytes / threads / 4)
-//@ cost       memory = ceil_div(k, tile_k * a_packed) *
-//@                     (warps * (warp_m * (a_bytes == 1 && trans_a == 1 ? 4 : 1) +
-//@                               warp_n * (a_bytes == 1 && trans_b == 0 ? 4 : 1)) *
-//@                      tile_k * a_bytes / 128 * (pad == 0 ? 4 : 1) +
-//@                      (tile_m + tile_n) * tile_k * a_bytes / 128 +
-//@                      a_rows * ceil_div(a_cols * a_bytes, 128) +
-//@                      b_rows * ceil_div(b_cols * a_bytes, 128))
-//@ cost       l2_bytes = (tile_m + tile_n) * round_up(k, tile_k * a_packed) * a_bytes / a_packed
-//@ cost       waits = stages == 1 ? ceil_div(k, tile_k * a_packed)
-//@                    : stages == 2 && copy == 1 ? ceil_div(k, tile_k * a_packed) / 2   // hidden
-//@                    : 0
-//@ cost       stalls = ceil_div(k, tile_k * a_packed) *   // for copies of a few bytes
-//@                     (copies_a * (vec_a * a_bytes >= 16 ? 0 : copy == 1 ? 20 : 110) +
-//@                      copies_b * (vec_b * b_bytes >= 16 ? 0 : copy == 1 ? 20 : 110)) / warps
-//@ cost       trips = ceil_div(k, tile_k * a_packed * (copy == 1 ? stages - 1 : 1))
-//@ cost       tail = tile_m * tile_n * (acc_bytes + 3 * d_bytes) / 64   // through the slab
-//@ cost       registers = min(thread_regs,
-//@                            sum_regs + fragment_buffers * fragment_regs + other_regs)
 
 template <GemmWmmaConfig C, class A, class B, class CIn, class D, class Acc>
 __global__ void __launch_bounds__(C.threads, C.min_blocks)

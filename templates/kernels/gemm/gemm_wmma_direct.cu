@@ -69,11 +69,6 @@ struct GemmWmmaDirectConfig {  //@ config
 //@ launch     gemm_wmma_direct
 //@   grid     ceil_div(m, frag_m) * ceil_div(n, frag_n)
 //@   block    32
-//@ cost       tensor = frag_m * frag_n * round_up(k, frag_k * a_packed)
-//@ cost       issues = ceil_div(k, frag_k * a_packed) * 24
-//@ cost       memory = ceil_div(k, frag_k * a_packed) * (frag_m + frag_n)
-//@ cost       l2_bytes = (frag_m + frag_n) * k * a_bytes / a_packed
-//@ cost       waits = ceil_div(k, frag_k * a_packed)
 
 /// A fragment of a panel, `depth` elements after its first; `stage` has room for the fragment.
 template <class Fragment, kiln::TileShape kTile, class T>

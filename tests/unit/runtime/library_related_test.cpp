@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "tests/support/built_in_config.hpp"
@@ -20,6 +21,8 @@ class LibraryRelated : public LibraryFixture {
   /// As good for small problems as any that gemm_wgmma calls usual, or better.
   const Config small_tiles_ = built_in_config(
       "gemm_wgmma", {{"tile_rows", 64}, {"tile_cols", 64}, {"stages", 12}, {"consumers", 1}});
+
+  void forget_code() { std::filesystem::remove(folder_.file("cubins.db")); }
 };
 
 TEST_F(LibraryRelated, AnotherSizeIsTheNearestProblem) {
@@ -69,6 +72,58 @@ TEST_F(LibraryRelated, WhatDoesNotBuildGivesWayToTheDefault) {
   EXPECT_EQ(kernel.match(), Match::default_config);
   ASSERT_GE(warnings_.size(), 1U);
   EXPECT_THAT(warnings_[0], HasSubstr("planted error"));
+}
+
+FakeCompilation spilling(int bytes) {
+  FakeCompilation result;
+  result.resources.spill_store_bytes = bytes;
+  return result;
+}
+
+TEST_F(LibraryRelated, AnUntunedKernelThatSpillsGivesWayToTheNextChoice) {
+  const std::string first(open().get(gemm_).config());
+  std::string refused;
+  decide_ = [&](const CompileRequest& request) {
+    if (refused.empty()) refused = request.name_expressions[0];
+    // What a tuner lets pass is no reason to take another one.
+    return spilling(request.name_expressions[0] == refused ? 257 : 256);
+  };
+  forget_code();
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_NE(kernel.config(), first);
+  EXPECT_EQ(library.counters().compiles, 2U);
+  // Known without another compilation for a problem with the same code.
+  EXPECT_EQ(library.get(Gemm::of(DType::f16, 256, 256, 192)).config(), kernel.config());
+  EXPECT_EQ(library.counters().compiles, 2U);
+  EXPECT_TRUE(warnings_.empty());
+}
+
+TEST_F(LibraryRelated, AnUntunedKernelWhoseCopiesAreSerialisedGivesWay) {
+  int compilations = 0;
+  decide_ = [&](const CompileRequest&) {
+    FakeCompilation result;
+    if (++compilations == 1) result.warnings = {"C7510 wgmma is serialised"};
+    return result;
+  };
+  (void)open().get(gemm_);
+  EXPECT_EQ(compilations, 2);
+}
+
+TEST_F(LibraryRelated, WhereEveryChoiceSpillsTheFirstIsTakenAndSaysSo) {
+  const std::string first(open().get(gemm_).config());
+  decide_ = [](const CompileRequest&) { return spilling(4000); };
+  forget_code();
+  const Library library = open();
+  const Kernel kernel = library.get(gemm_);
+  EXPECT_EQ(kernel.config(), first);
+  EXPECT_THAT(std::string(kernel.match_reason()), HasSubstr("4000 bytes stored"));
+}
+
+TEST_F(LibraryRelated, ATunedKernelIsTakenWhateverItSpills) {
+  store_trial(gemm_, "gemm_wgmma", small_tiles_, 2000.0);
+  decide_ = [](const CompileRequest&) { return spilling(4000); };
+  EXPECT_EQ(open().get(gemm_).config(), small_tiles_.canonical());
 }
 
 TEST_F(LibraryRelated, RequireTakesNoneOfThem) {

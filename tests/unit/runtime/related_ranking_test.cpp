@@ -207,21 +207,67 @@ TEST_F(RelatedRankingTest, WhereNothingWasTunedTheModelChoosesAmongWhatIsUsual) 
   WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
   const DeviceInfo device = device_of("h200");
   KernelChooser chooser(Catalog::builtin(), device, "", {}, warnings);
-  const auto rows_of = [&](const Problem& problem) {
+  const auto config_of = [&](const Problem& problem) {
     const auto choice = chooser.predicted(problem, {}, "");
     EXPECT_TRUE(choice && is_valid(*choice, problem, device.limits)) << problem.canonical();
     EXPECT_EQ(choice->match, Match::default_config);
     EXPECT_THAT(choice->reason, HasSubstr("nothing related was tuned"));
     EXPECT_EQ(choice->kernel_template->name(), "gemm_wgmma");
-    return choice->config.at("tile_rows") * choice->config.at("tile_cols");
+    return choice->config;
   };
-  EXPECT_EQ(rows_of(problem_of(8192, 8192, 8192)), 128 * 256);
-  EXPECT_LE(rows_of(problem_of(512, 512, 4096)), 64 * 64) << "many blocks";
+  const Config large = config_of(problem_of(8192, 8192, 8192));
+  EXPECT_GE(large.at("tile_rows") * large.at("tile_cols"), 128 * 192) << "much reuse";
+  const Config small = config_of(problem_of(512, 512, 4096));
+  const std::int64_t tiles = 512 * 512 / (small.at("tile_rows") * small.at("tile_cols"));
+  EXPECT_GE(tiles * small.at("splits") * small.at("cluster_parts"), 96) << "many blocks";
   // An untuned answer is what a session tries first.
   const auto likely = chooser.likely(problem_of(8192, 8192, 8192), "nvrtc 13.0", 4);
   ASSERT_EQ(likely.size(), 4U);
   EXPECT_EQ(likely.front().config, chooser.predicted(problem_of(8192, 8192, 8192), {}, "")->config);
   EXPECT_NE(likely.at(1).config, likely.front().config);
+}
+
+TEST_F(RelatedRankingTest, ARefusedDefaultLeavesWhatElseItsTemplateCallsUsual) {
+  WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+  const DeviceInfo device = device_of("h100");
+  KernelChooser chooser(Catalog::builtin(), device, "", {}, warnings);
+  const Problem problem = problem_of(1024, 1024, 1024, DType::f32);
+  const Config standard =
+      Catalog::builtin().at("gemm_simt").space(problem, device.limits).near_default().value();
+  const auto choice = chooser.predicted(problem, {{"gemm_simt", standard}}, "");
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->kernel_template->name(), "gemm_simt");
+  EXPECT_THAT(choice->reason, HasSubstr("usual configuration"));
+}
+
+// A repaired configuration once had tiles whose sums do not fit in a thread's registers: products
+// across k (nn, tn, tt) were seven times slower than they could be.
+TEST_F(RelatedRankingTest, NoUntunedChoiceHasMoreSumsThanRegisters) {
+  WarningSink warnings([](std::string_view text) { ADD_FAILURE() << text; }, "");
+  std::mt19937_64 random(7);
+  const auto any = [&](std::initializer_list<std::int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
+  int of_wgmma = 0;
+  for (int i = 0; i < 300; ++i) {
+    const DeviceInfo device = device_of(i % 2 == 0 ? "h100" : "h200");
+    KernelChooser chooser(Catalog::builtin(), device, "", {}, warnings);
+    const auto storage = [&] { return random() % 2 == 0 ? Storage::n : Storage::t; };
+    const Problem problem = to_problem(normalised(Gemm::of(
+        random() % 2 == 0 ? DType::bf16 : DType::f16,
+        any({1, 7, 16, 33, 77, 128, 197, 512, 1000, 2048, 4096, 8192, 16384}),
+        any({64, 768, 1000, 1280, 3072, 4096, 5120, 8192, 14336, 28672}),
+        any({16, 64, 77, 128, 768, 1024, 3584, 4096, 8192, 14336}), storage(), storage())));
+    const auto choice = chooser.predicted(problem, {}, "");
+    ASSERT_TRUE(choice);
+    if (choice->kernel_template->name() != "gemm_wgmma") continue;
+    ++of_wgmma;
+    const Config& config = choice->config;
+    const std::int64_t sharers = config.at("pingpong") == 1 ? 1 : config.at("consumers");
+    const std::int64_t sums = config.at("tile_rows") / 64 / sharers * config.at("tile_cols") / 2;
+    EXPECT_LE(sums + 32, 240) << problem.canonical() << " | " << config.canonical();
+  }
+  EXPECT_GE(of_wgmma, 150);
 }
 
 TEST_F(RelatedRankingTest, ATemplateThatCallsNothingUsualAnswersWithItsDefault) {

@@ -94,6 +94,20 @@ TEST(Contest, AFastestAlgorithmThatIsWrongIsDenounced) {
             Not(HasSubstr("failed"))));
 }
 
+TEST(Contest, RatiosAgainstWrongResultsAreLeftOutOfTheMean) {
+  const auto half = contest_with({timed("first", 1000.0)});
+  const auto double_speed = contest_with({timed("first", 4000.0)});
+  auto wrong = timed("first", 8000.0);
+  wrong.outcome = Outcome::wrong_result;
+  const auto against_wrong = contest_with({wrong, timed("second", 9000.0)});
+  const auto untimed = contest_with({});
+  const RatioMean mean = mean_ratio({&half, &double_speed, &against_wrong, &untimed});
+  EXPECT_DOUBLE_EQ(mean.value, 1.0);
+  EXPECT_EQ(mean.counted, 2);
+  EXPECT_EQ(mean.against_wrong, 1);
+  EXPECT_EQ(mean_ratio({&against_wrong}).value, 0.0);
+}
+
 TEST(Contest, ACandidateThatAnAlgorithmKeptFromBeingTimedIsNotMeasured) {
   auto contest = contest_with({failed("first", Outcome::crashed, "illegal address")});
   contest.ours->timing = {};

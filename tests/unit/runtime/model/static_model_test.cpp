@@ -86,6 +86,17 @@ TEST_F(StaticModelTest, TailsFollowWhatIsComputed) {
   EXPECT_NEAR(*time_of({"memory = 1000", "tail = 200"}, 256), 16 * 1200.0, 1.0);
 }
 
+TEST_F(StaticModelTest, NothingHidesTheTailOfBlocksThatAllRunAtOnce) {
+  profile.dram_bytes_per_ns = 1000.0;
+  const double reading = one({"memory = 1000", "dram_bytes = 50000000"});
+  EXPECT_NEAR(reading, 50'000.0, 100.0) << "memory bounds it";
+  EXPECT_NEAR(one({"memory = 1000", "dram_bytes = 50000000", "tail = 200"}), reading + 200.0, 11.0);
+}
+
+TEST_F(StaticModelTest, WhatLaunchesBeforeTheMainOneWorkIsAdded) {
+  EXPECT_EQ(one({"memory = 7000", "before = 500"}), 7500.0);
+}
+
 TEST_F(StaticModelTest, BlocksOfOneMultiprocessorHideEachOthersWaits) {
   // 256 blocks: sixteen on each multiprocessor at once.
   EXPECT_NEAR(*time_of({"memory = 1000", "waits = 2"}, 256), 16000.0 + 0.2 * 2000.0, 1.0);
