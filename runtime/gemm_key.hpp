@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -30,6 +31,12 @@ struct GemmKey {
 struct LeadingDimensions {
   std::int64_t a = 0, b = 0, c = 0, d = 0;
 };
+
+/// Bits of a key for each element type: five have a half of a word.
+inline constexpr int kKeyTypeBits = 6;
+static_assert(kDTypeNames.size() <= std::size_t{1} << kKeyTypeBits,
+              "A key has a place of its own for every element type");
+static_assert(5 * kKeyTypeBits <= 32, "The other half has the epilogue");
 
 /// A Gemm as the hot path sees it.
 struct GemmRequest {
@@ -100,8 +107,9 @@ struct GemmRequest {
   if (!request.valid) return request;
 
   const auto type = [](DType t) { return static_cast<std::uint64_t>(t); };
-  const std::uint64_t types =
-      type(g.a) | type(g.b) << 4 | type(type_c) << 8 | type(g.d) << 12 | type(g.acc) << 16;
+  const std::uint64_t types = type(g.a) | type(g.b) << kKeyTypeBits |
+                              type(type_c) << 2 * kKeyTypeBits | type(g.d) << 3 * kKeyTypeBits |
+                              type(g.acc) << 4 * kKeyTypeBits;
   const std::uint64_t alignments = row_alignment_log2(g.alignment_a, ld.a, g.a) |
                                    row_alignment_log2(g.alignment_b, ld.b, g.b) << 3 |
                                    row_alignment_log2(alignment_c, ld.c, type_c) << 6 |

@@ -6,6 +6,9 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
+#include <set>
+
 #include "kiln/error.hpp"
 #include "templates/gemm_problem.hpp"
 #include "templates/problem.hpp"
@@ -132,6 +135,28 @@ RC_GTEST_PROP(GemmKeyTest, FillsLeadingDimensionsLikeNormalisation, ()) {
   RC_ASSERT(ld.b == normal.ldb);
   RC_ASSERT(ld.c == normal.ldc);
   RC_ASSERT(ld.d == normal.ldd);
+}
+
+TEST(GemmKeyTest, EveryTypeOfEveryOperandHasAPlaceOfItsOwn) {
+  std::set<std::array<std::uint64_t, 3>> keys;
+  std::size_t valid = 0;
+  Gemm gemm = Gemm::of(DType::f16, 64, 64, 64);
+  gemm.reads_c = true;
+  const Gemm usual = gemm;
+  for (DType Gemm::*operand : {&Gemm::a, &Gemm::b, &Gemm::c, &Gemm::d, &Gemm::acc}) {
+    for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+      gemm = usual;
+      gemm.*operand = static_cast<DType>(i);
+      const GemmRequest request = make_request(gemm);
+      if (!request.valid || gemm == usual) continue;
+      ++valid;
+      keys.insert(request.key.words);
+    }
+  }
+  EXPECT_EQ(keys.size(), valid);
+  EXPECT_GT(valid, 4 * (kDTypeNames.size() - 6));
+  // The last place does not reach into the epilogue's half.
+  EXPECT_LT(std::uint64_t{kDTypeNames.size()} << 4 * kKeyTypeBits, std::uint64_t{1} << 32);
 }
 
 TEST(GemmKeyTest, LargestSizesHaveKeysOfTheirOwn) {
