@@ -39,6 +39,16 @@ void check_operand(char name, const void* pointer, std::uintptr_t mask) {
                           name, pointer, mask + 1, static_cast<char>(name - 'A' + 'a')));
 }
 
+bool is_workspace(const void* pointer) {
+  return (address(pointer) & (kCallerWorkspaceAlignment - 1)) == 0;
+}
+
+void check_workspace(const void* pointer) {
+  if (is_workspace(pointer)) return;
+  throw Error(ErrorKind::usage, fmt::format("launch: workspace = {} is not a multiple of {} bytes",
+                                            pointer, kCallerWorkspaceAlignment));
+}
+
 /// Whether a kernel that converts the factor to its accumulator's type computes with that factor.
 /// Infinities and NaN are themselves in every floating-point type.
 bool holds(const GemmEntry& entry, double factor) {
@@ -96,6 +106,7 @@ void check_epilogue_operands(const GemmEntry& entry, const GemmOperands& operand
   }
   if (writes) check_operand('D', operands.d, entry.mask_d);
   if (writes) check_epilogue_operands(entry, operands);
+  if (writes) check_workspace(operands.workspace);
   check_scalar(entry, "alpha", operands.alpha);
   check_scalar(entry, "beta", operands.beta);
   if (!names_factors(entry, operands)) {
@@ -134,7 +145,7 @@ bool valid(const GemmEntry& entry, const GemmOperands& operands) {
     if (operand.ld != 0 && (!entry.epilogue_matrices[at] || operand.ld < entry.n)) return false;
   }
   const std::uintptr_t d = address(operands.d);
-  if (d == 0 || (d & entry.mask_d) != 0) return false;
+  if (d == 0 || (d & entry.mask_d) != 0 || !is_workspace(operands.workspace)) return false;
   if (has_product(entry)) [[likely]] {
     const std::uintptr_t a = address(operands.a);
     const std::uintptr_t b = address(operands.b);
@@ -168,7 +179,9 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
   args.c = operands.c;
   args.d = operands.d;
   if (entry.workspace_bytes > 0) {
-    args.workspace = entry.workspaces->get(stream, entry.workspace_bytes);
+    args.workspace = operands.workspace != nullptr
+                         ? operands.workspace
+                         : entry.workspaces->get(stream, entry.workspace_bytes);
   }
   args.lda = lda_;
   args.ldb = ldb_;

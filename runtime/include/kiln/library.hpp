@@ -47,6 +47,10 @@ struct GemmOperands {
   double beta = 0.0;
   /// Those of the epilogue, in the order in which its expression first names them.
   std::array<EpilogueOperand, kMostEpilogueOperands> epilogue{};
+  /// Memory of the caller's for the kernel to work in: Kernel::workspace_bytes(), a multiple of
+  /// kCallerWorkspaceAlignment, which no other launch uses at the time. Null: the library's, of
+  /// which each stream has one.
+  void* workspace = nullptr;
 };
 
 /// How a library opens. Every empty field takes its value from the environment variable named
@@ -107,14 +111,16 @@ class KILN_API Kernel : public AnyKernel {
  public:
   /// Enqueues the computation on `stream`, which belongs to the library's device. Neither locks nor
   /// allocates, except for the first launch on a stream of a kernel with workspace_bytes(): make it
-  /// before the stream is captured into a graph, and replay that graph on the same stream; and wait
-  /// for such launches on the per-thread stream before the thread ends.
+  /// before the stream is captured into a graph, replay that graph on the same stream, and destroy
+  /// no stream before such launches have ended. With a workspace of the caller's none of that is
+  /// needed, but no two launches (or replays) that use it may overlap.
   /// Where m or n is 0 it does nothing, not even on the stream. Where k is 0 a kernel writes
   /// D = beta * C, whatever alpha is.
   /// Throws Error(usage) if an operand breaks a promise of the problem (null, rows less aligned
-  /// than its alignment and leading dimension say, beta where reads_c is false) or if alpha or
-  /// beta is not a value of the accumulator's type (1e300 for f32, 0.5 for s32); Error(device)
-  /// if CUDA refuses the launch, or a kernel faults on the emulated device.
+  /// than its alignment and leading dimension say, a workspace less aligned than
+  /// kCallerWorkspaceAlignment, beta where reads_c is false) or if alpha or beta is not a value of
+  /// the accumulator's type (1e300 for f32, 0.5 for s32); Error(device) if CUDA refuses the launch,
+  /// or a kernel faults on the emulated device.
   void launch(Stream stream, const GemmOperands& operands) const;
 
  private:
@@ -147,9 +153,9 @@ class KILN_API OperationKernel : public AnyKernel {
   /// that is written has elements it does nothing, not even on the stream.
   /// Neither locks nor allocates, except for the first launch on a stream of a kernel with
   /// workspace_bytes() to which the caller gives none: make it before the stream is captured into a
-  /// graph, and replay that graph on the same stream; and wait for such launches on the per-thread
-  /// stream before the thread ends. With a workspace of the caller's none of that is needed, but no
-  /// two launches (or replays) that use it may overlap.
+  /// graph, replay that graph on the same stream, and destroy no stream before such launches have
+  /// ended. With a workspace of the caller's none of that is needed, but no two launches (or
+  /// replays) that use it may overlap.
   /// Throws Error(usage) for another number of operands than the operation has, or more scalars;
   /// for an operand with elements that is null or not a multiple of kOperandAlignment bytes (or of
   /// its `align`); for a workspace that is not one of kCallerWorkspaceAlignment; and for a scalar

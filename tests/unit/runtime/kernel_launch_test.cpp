@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/gemm_args.cuh"
+#include "templates/gemm_problem.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/unit/runtime/library_fixture.hpp"
 
@@ -59,6 +60,27 @@ TEST_F(KernelLaunchTest, ComputesTheProductWithAlphaAndBeta) {
   kernel.launch(nullptr, operands_);
   EXPECT_THAT(std::vector<float>(d_.data.begin(), d_.data.begin() + 8),
               ::testing::ElementsAre(12, 14, 26, 0, 16, 18, 46, 0) /* A*B: 1 2 8, 3 4 18 */);
+}
+
+TEST_F(KernelLaunchTest, TheWorkspaceIsTheCallersOrTheStreams) {
+  const Gemm gemm = Gemm::of(DType::f32, 4, 4, 256);
+  const ParamSpace space =
+      Catalog::builtin().at("gemm_simt").space(to_problem(gemm), fake_device_info().limits);
+  store_trial(gemm, "gemm_simt", space.narrowed({{"splits", {2}}}).default_config().value(),
+              1000.0);
+  const Library library = open();
+  const Kernel kernel = library.get(gemm);
+  ASSERT_GT(kernel.workspace_bytes(), 0U);
+  Buffer own;
+  const std::size_t before = device_->live_allocations();
+  operands_.workspace = own.data.data();
+  kernel.launch(nullptr, operands_);
+  EXPECT_EQ(device_->live_allocations(), before) << "captured without a launch before";
+  operands_.workspace = &own.data[4];
+  EXPECT_THAT(refusal(kernel, operands_), HasSubstr("workspace = "));
+  operands_.workspace = nullptr;
+  for (int i = 0; i < 2; ++i) kernel.launch(nullptr, operands_);
+  EXPECT_EQ(device_->live_allocations(), before + 1) << "one for the stream";
 }
 
 TEST_F(KernelLaunchTest, UsesTheStreamItIsGiven) {

@@ -4,8 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <thread>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "tests/support/fake_device.hpp"
@@ -50,6 +54,77 @@ TEST(WorkspacesTest, PerThreadStreamIsAnotherOneInEveryThread) {
   std::thread([&] { other = workspaces.get(per_thread, 64); }).join();
   EXPECT_NE(mine, other);
   EXPECT_EQ(workspaces.get(per_thread, 64), mine);
+}
+
+/// Counts how often it was waited for.
+class WaitingDevice : public testing::FakeDevice {
+ public:
+  using FakeDevice::FakeDevice;
+  [[nodiscard]] DeviceStatus synchronize_all() override {
+    ++waits;
+    return FakeDevice::synchronize_all();
+  }
+  int waits = 0;
+};
+
+void* buffer_of_new_thread(Workspaces& workspaces, std::int64_t bytes) {
+  void* buffer = nullptr;
+  std::thread([&] { buffer = workspaces.get(stream(2), bytes); }).join();
+  return buffer;
+}
+
+TEST(WorkspacesTest, NoThreadGetsTheBufferOfAnEndedOneBeforeTheDeviceWasWaitedFor) {
+  WaitingDevice device;
+  Workspaces workspaces(device);
+  // Threads one after the other have their objects at the same addresses.
+  std::map<void*, int> waits_then;
+  int repeated = 0;
+  for (int i = 0; i < 100; ++i) {
+    void* const buffer = buffer_of_new_thread(workspaces, 64);
+    const auto [at, is_new] = waits_then.try_emplace(buffer, device.waits);
+    if (is_new) continue;
+    ++repeated;
+    EXPECT_LT(at->second, device.waits) << "kernels of an earlier thread may use it";
+    at->second = device.waits;
+  }
+  EXPECT_GT(repeated, 50) << "threads that ended leave their buffers to others";
+  EXPECT_LE(device.live_allocations(), 2 * Workspaces::kMostIdle);
+  EXPECT_LE(device.waits, 100 / static_cast<int>(Workspaces::kMostIdle) + 1);
+}
+
+TEST(WorkspacesTest, ThreadsKeepTheirBuffersWhileTheyRun) {
+  WaitingDevice device;
+  Workspaces workspaces(device);
+  void* const mine = workspaces.get(stream(2), 64);
+  void* const larger = workspaces.get(stream(2), 6400);
+  std::set<void*> seen{mine, larger};
+  EXPECT_EQ(seen.size(), 2U);
+  for (int i = 0; i < 40; ++i) {
+    EXPECT_FALSE(seen.contains(buffer_of_new_thread(workspaces, 64)));
+  }
+  EXPECT_EQ(workspaces.get(stream(2), 64), larger);
+}
+
+TEST(WorkspacesTest, EachOfManyLibrariesHasABufferOfItsOwnForAThread) {
+  testing::FakeDevice device;
+  std::vector<std::unique_ptr<Workspaces>> libraries;
+  std::set<void*> buffers;
+  for (int i = 0; i < 40; ++i) {
+    libraries.push_back(std::make_unique<Workspaces>(device));
+    buffers.insert(libraries.back()->get(stream(2), 64));
+  }
+  for (const auto& library : libraries) EXPECT_TRUE(buffers.contains(library->get(stream(2), 64)));
+  EXPECT_EQ(buffers.size(), 40U);
+  EXPECT_EQ(device.live_allocations(), 40U);
+}
+
+TEST(WorkspacesTest, EndedThreadsGiveTheirMemoryBackWhereItIsShort) {
+  testing::FakeDeviceOptions options;
+  options.memory_bytes = 1000;
+  testing::FakeDevice device(options);
+  Workspaces workspaces(device);
+  for (int i = 0; i < 3; ++i) EXPECT_NE(buffer_of_new_thread(workspaces, 300), nullptr);
+  EXPECT_NE(buffer_of_new_thread(workspaces, 900), nullptr);
 }
 
 TEST(WorkspacesTest, MemoryShortageIsADeviceError) {
