@@ -274,7 +274,7 @@ LookupAnswer ask(Stores& stores, const LookupRequest& request, Provenance proven
     answer.unavailable = why_unavailable(gone, request);
     answer.reason += "; " + answer.unavailable;
     answer.warnings.push_back(
-        {"template " + gone,
+        {LookupWarning::About::unavailable, "template " + gone,
          fmt::format("{}: {}", request.problem.canonical(), answer.unavailable)});
   }
   return answer;
@@ -297,8 +297,8 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
   }
   if (const auto& failure = willing.failure()) {
     if (answer.match == Match::none) throw *failure;
-    answer.warnings.push_back(
-        {failure->what(), fmt::format("a database is left out: {}", failure->what())});
+    answer.warnings.push_back({LookupWarning::About::database, failure->what(),
+                               fmt::format("a database is left out: {}", failure->what())});
   }
   for (const TuningStore* store : stores) {
     if (store->corrupt_rows() == 0) continue;
@@ -306,7 +306,7 @@ LookupAnswer look_up(const std::vector<const TuningStore*>& stores, const Lookup
         "database {} has damaged rows; the answer is the best of the others. Next: `kiln doctor "
         "--db {}` names them; importing or merging an intact copy replaces them.",
         store->path(), shell_word(store->path()));
-    answer.warnings.push_back({text, text});
+    answer.warnings.push_back({LookupWarning::About::rows, text, text});
   }
   return answer;
 }

@@ -46,6 +46,12 @@ struct LookupRequest {
 
 /// Why an answer may not be the one that the databases should give.
 struct LookupWarning {
+  enum class About : std::uint8_t {
+    database,     ///< one that failed
+    rows,         ///< damaged ones
+    unavailable,  ///< a better kernel without its template
+  };
+  About about;
   std::string cause;  ///< equal for warnings of which one is enough
   std::string text;
 };

@@ -17,6 +17,18 @@ std::optional<Choice> first(std::vector<Choice> choices) {
   return std::move(choices.front());
 }
 
+WarningKind kind_of(const LookupWarning& warning) {
+  switch (warning.about) {
+    case LookupWarning::About::rows:
+      return WarningKind::rows;
+    case LookupWarning::About::unavailable:
+      return WarningKind::unavailable;
+    case LookupWarning::About::database:
+      break;
+  }
+  return WarningKind::database;
+}
+
 }  // namespace
 
 KernelChooser::KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
@@ -36,7 +48,7 @@ std::vector<const TuningStore*> KernelChooser::open_stores() {
       try {
         source.store = TuningStore::open(source.path, OpenMode::read_only);
       } catch (const Error& failure) {
-        warnings_.warn("database " + source.path,
+        warnings_.warn(WarningKind::database, "database " + source.path,
                        fmt::format("tuned kernels are not used: {}", failure.what()));
       }
     }
@@ -76,11 +88,12 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   try {
     answer = look_up(stores, request);
   } catch (const Error& failure) {
-    warnings_.warn("look-up", fmt::format("tuned kernels are not used: {}", failure.what()));
+    warnings_.warn(WarningKind::database, "look-up",
+                   fmt::format("tuned kernels are not used: {}", failure.what()));
     return {};
   }
   for (const LookupWarning& warning : answer.warnings) {
-    warnings_.warn("look-up: " + warning.cause, warning.text);
+    warnings_.warn(kind_of(warning), "look-up: " + warning.cause, warning.text);
   }
   Known known{std::nullopt, answer.unavailable};
   if (answer.trial) {

@@ -21,7 +21,7 @@ std::shared_ptr<Compiler> lazy_compiler(const LibraryParts& parts) {
 }
 
 LibraryParts completed(LibraryParts parts) {
-  if (!parts.warnings) parts.warnings = std::make_shared<WarningSink>(nullptr, "");
+  if (!parts.warnings) parts.warnings = std::make_shared<WarningSink>(nullptr, kLogLevels[0]);
   return parts;
 }
 
@@ -82,6 +82,7 @@ void KernelLoader::load(const WantedKernel& wanted) {
       admit_other_toolkit(*choice, built.toolkit);
       parts_.warnings->inform(
           fmt::format("{}: {} ({})", problem.canonical(), describe(*choice), choice->reason));
+      warn_if_untuned(wanted, *choice);
       return wanted.publish(make_entry(problem, *choice, std::move(built)));
     }
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
@@ -93,7 +94,7 @@ void KernelLoader::load(const WantedKernel& wanted) {
       continue;
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
-    parts_.warnings->warn("candidate " + describe(*choice),
+    parts_.warnings->warn(WarningKind::candidate, "candidate " + describe(*choice),
                           fmt::format("{}; the next best is taken; if this is not a bug in the "
                                       "template, tune the problem again",
                                       refusals.latest));
@@ -170,11 +171,29 @@ void KernelLoader::refuse_untuned(const WantedKernel& wanted, const Refusals& re
           ? fmt::format("no tuned kernel {}", place)
           : fmt::format("none of the best {} tuned kernels {} works here (the last: {})",
                         refusals.candidates.size(), place, refusals.latest);
+  throw Error(ErrorKind::not_found,
+              fmt::format("{}; tune it with: {}", fault, command_that_tunes(wanted)));
+}
+
+std::string KernelLoader::command_that_tunes(const WantedKernel& wanted) const {
   std::string command;
   for (const std::string& word : tuner_command("kiln", wanted.tuner_words, tuner_settings())) {
     command += (command.empty() ? "" : " ") + shell_word(word);
   }
-  throw Error(ErrorKind::not_found, fmt::format("{}; tune it with: {}", fault, command));
+  return command;
+}
+
+void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& choice) {
+  // Results of near sizes are as good as an application can expect that has many; and where a miss
+  // is tuned, the tuner has been named.
+  if (parts_.mode != Mode::use || choice.match < Match::related_problem) return;
+  const Problem& problem = wanted.problem;
+  parts_.warnings->warn(
+      WarningKind::untuned, "untuned " + problem.kind_text(),
+      fmt::format("not tuned: {} gets {} ({}: {}), which may be far from the fastest; tune it "
+                  "with: {}",
+                  problem.canonical(), choice.kernel_template->name(), to_string(choice.match),
+                  choice.reason, command_that_tunes(wanted)));
 }
 
 TunerSettings KernelLoader::tuner_settings() const {
@@ -212,7 +231,7 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::lock_guard one_at_a_time(tuner_mutex_);
   const std::string program = parts_.tuner_program.empty() ? find_tuner() : parts_.tuner_program;
   const std::string name = wanted.problem.canonical();
-  parts_.warnings->warn("start of tuning " + name,
+  parts_.warnings->warn(WarningKind::tuning, "start of tuning " + name,
                         fmt::format("no tuned kernel for {}: tuning it now with {}, which takes "
                                     "about 25 s, once",
                                     name, program));
@@ -222,7 +241,8 @@ void KernelLoader::run_tuner(const WantedKernel& wanted) {
   const std::string failure = run_program(command);
   if (failure.empty()) return;
   parts_.warnings->warn(
-      "tuner", fmt::format("tuning on a miss failed, the best known kernel is used: {}", failure));
+      WarningKind::tuning, "tuner",
+      fmt::format("tuning on a miss failed, the best known kernel is used: {}", failure));
 }
 
 KernelEntry KernelLoader::idle_entry(const Problem& problem) const {

@@ -70,6 +70,10 @@ class KernelLoader {
   /// Throws Error(not_found): the mode requires a tuned kernel.
   [[noreturn]] void refuse_untuned(const WantedKernel& wanted, const Refusals& refusals) const;
   [[nodiscard]] TunerSettings tuner_settings() const;
+  /// To be pasted into a shell.
+  [[nodiscard]] std::string command_that_tunes(const WantedKernel& wanted) const;
+  /// Of each kind of problem, once.
+  void warn_if_untuned(const WantedKernel& wanted, const Choice& choice);
   /// Runs the tuner, or waits for another thread that runs it for the same problem; once for each.
   /// Releases the lock, so that problems that need no tuner go on meanwhile. Returns whether there
   /// may be results that were not there before.

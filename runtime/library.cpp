@@ -5,9 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <filesystem>
+
 #include "cache/locations.hpp"
 #include "runtime/library_state.hpp"
 #include "runtime/printable_errors.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -36,6 +39,24 @@ std::vector<std::string> split_path(const std::string& text) {
   return folders;
 }
 
+/// A machine on which nothing was tuned has no database, unless somebody says that it has. Where
+/// nothing is asked of it, or the tuner makes it, that is as well.
+void warn_if_missing(const Located& database, const detail::LibraryParts& parts) {
+  std::error_code error;
+  const bool is_asked = parts.mode == Mode::use || parts.mode == Mode::require;
+  if (!is_asked || database.value.empty() || database.origin == "default" ||
+      std::filesystem::exists(database.value, error)) {
+    return;
+  }
+  parts.warnings->warn(
+      detail::WarningKind::database, "database " + database.value,
+      fmt::format("tuned kernels are not used: there is no database {} ({}); correct the name, or "
+                  "make one with `kiln tune --db {}`",
+                  database.value,
+                  database.origin == "flag" ? "LibraryOptions::database" : database.origin,
+                  shell_word(database.value)));
+}
+
 /// What options and environment ask for.
 detail::LibraryParts parts_of(const LibraryOptions& options) {
   detail::LibraryParts parts;
@@ -49,9 +70,10 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
     parts.catalog = Catalog::with_directories(parts.template_path);
   }
   parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
-  parts.compiler = nvrtc_source(
-      options.cuda_include,
-      [warnings = parts.warnings](const std::string& text) { warnings->warn("NVRTC", text); });
+  parts.compiler =
+      nvrtc_source(options.cuda_include, [warnings = parts.warnings](const std::string& text) {
+        warnings->warn(detail::WarningKind::compiler, "NVRTC", text);
+      });
   parts.cuda_include = options.cuda_include;
   parts.site_databases = site_databases();
   detail::locate_files(parts, options);
@@ -64,19 +86,22 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
 void detail::locate_files(LibraryParts& parts, const LibraryOptions& options) {
   const auto located = [&](Located (*find)(const std::string&), const std::string& wanted) {
     try {
-      return find(wanted).value;
+      return find(wanted);
     } catch (const Error& error) {
-      parts.warnings->warn("home folder", fmt::format("nothing is kept: {}", error.what()));
-      return std::string();
+      parts.warnings->warn(WarningKind::database, "home folder",
+                           fmt::format("nothing is kept: {}", error.what()));
+      return Located();
     }
   };
-  parts.database = located(database_path, options.database);
+  const Located database = located(database_path, options.database);
+  warn_if_missing(database, parts);
+  parts.database = database.value;
   parts.cubin_store = options.cubin_store;
-  parts.cubins = std::make_shared<CubinStore>(located(cubin_store_path, options.cubin_store),
-                                              kCubinStoreLimitBytes,
-                                              [warnings = parts.warnings](const std::string& text) {
-                                                warnings->warn("cubin store", text);
-                                              });
+  parts.cubins = std::make_shared<CubinStore>(
+      located(cubin_store_path, options.cubin_store).value, kCubinStoreLimitBytes,
+      [warnings = parts.warnings](const std::string& text) {
+        warnings->warn(WarningKind::cubin_store, "cubin store", text);
+      });
 }
 
 Library::Library(std::unique_ptr<detail::LibraryState> state) : state_(std::move(state)) {}

@@ -13,9 +13,11 @@
 #include <utility>
 #include <vector>
 
+#include "cache/locations.hpp"
 #include "kiln/kiln.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/device.hpp"
+#include "runtime/warning_sink.hpp"
 #include "tools/declared_run.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/json.hpp"
@@ -75,7 +77,10 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
   options.device = context.flags.device;
   options.mode = run.mode;
   options.log = run.log;
-  options.on_warning = [&context](std::string_view text) { context.warn(text); };
+  const std::string level = run.log.empty() ? environment_setting("KILN_LOG") : run.log;
+  if (level != detail::kLogLevels[0]) {
+    options.on_warning = [&context](std::string_view text) { context.warn(text); };
+  }
   return options;
 }
 
@@ -239,7 +244,7 @@ Action add_run(CLI::App& verb, const Operation& operation) {
           "What the library does when nothing tuned is known (default: KILN_MODE, else use)")
       ->type_name("MODE");
   verb.add_option("--log", options->log,
-                  "What the library prints to stderr (default: KILN_LOG, else nothing)")
+                  "What the library prints to stderr (default: KILN_LOG, else warnings)")
       ->type_name("LEVEL");
   verb.add_option(
           "--repeat", options->repeat,

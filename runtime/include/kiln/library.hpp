@@ -62,14 +62,16 @@ struct LibraryOptions {
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::string mode;  ///< KILN_MODE: use | tune_on_miss | require | default_only
-  std::string log;   ///< KILN_LOG: warning | info, to stderr; nothing
+  std::string log;   ///< KILN_LOG: none | warning | info, to stderr; some warnings
   /// For tune_on_miss; `kiln` of the same installation, beside the running program, or on PATH.
   std::string tuner_program;
-  /// Receives each warning once per cause (a database that cannot be used, a kernel that had to
-  /// fall back, a problem that is being tuned), safe to print: control characters of what it
-  /// quotes are escaped, as in Error::what(). It is called while the library works, by one thread
-  /// at a time, in prepare() also by threads of the library; so it must not call the library.
-  /// Without one, warnings go where `log` says.
+  /// Receives each warning once per cause (a database that cannot be used or is not where it was
+  /// said to be, a kernel that had to fall back, a kind of problem that was never tuned, a problem
+  /// that is being tuned), safe to print: control characters of what it quotes are escaped, as in
+  /// Error::what(). It is called while the library works, by one thread at a time, in prepare()
+  /// also by threads of the library; so it must not call the library.
+  /// Without one, warnings go where `log` says: with `warning` and `info` all to stderr, with
+  /// `none` nowhere, and without `log` the first of each kind to stderr, once per process.
   std::function<void(std::string_view)> on_warning;
 };
 

@@ -25,10 +25,15 @@ Library LibraryFixture::open() {
   parts.template_path = template_path_;
   parts.cubin_store = folder_.file("cubins.db");
   parts.warnings = std::make_shared<detail::WarningSink>(
-      [this](std::string_view text) { warnings_.emplace_back(text); }, "");
-  parts.cubins = std::make_shared<CubinStore>(
-      parts.cubin_store, std::int64_t{1} << 30,
-      [warnings = parts.warnings](const std::string& text) { warnings->warn("cubins", text); });
+      [this](std::string_view text) {
+        (text.starts_with("not tuned: ") ? untuned_ : warnings_).emplace_back(text);
+      },
+      "");
+  parts.cubins = std::make_shared<CubinStore>(parts.cubin_store, std::int64_t{1} << 30,
+                                              [warnings = parts.warnings](const std::string& text) {
+                                                warnings->warn(detail::WarningKind::cubin_store,
+                                                               "cubins", text);
+                                              });
   return detail::LibraryState::make_library(std::move(parts));
 }
 

@@ -47,7 +47,8 @@ class LibraryFixture : public ::testing::Test {
 
   FakeDevice* device_ = nullptr;
   int compilers_made_ = 0;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_;  ///< but that a problem was never tuned
+  std::vector<std::string> untuned_;   ///< which are these
 };
 
 }  // namespace kiln::testing
