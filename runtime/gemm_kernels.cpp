@@ -82,6 +82,7 @@ std::vector<std::string> gemm_tuner_words(const Gemm& gemm) {
 }
 
 const GemmEntry* GemmKernels::load(const Gemm& gemm, const GemmRequest& request) {
+  const OperationScope scope(loader_.parts().catalog.operations());
   // Throws for whatever makes a request invalid; the two checks differ only for matrices
   // that are larger than any memory.
   const Gemm normal = normalised(gemm);

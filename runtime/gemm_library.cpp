@@ -210,11 +210,11 @@ void Kernel::launch(Stream stream, const GemmOperands& operands) const {
 }
 
 Kernel Library::get(const Gemm& problem) const {
-  return detail::with_printable_errors([&] { return state_->gemms().get(problem); });
+  return detail::with_printable_errors([&] { return state().gemms().get(problem); });
 }
 
 void Library::prepare(const std::vector<Gemm>& problems) const {
-  if (!state_->is_of_this_process()) detail::refuse_parents_object();
+  if (!state().is_of_this_process()) detail::refuse_parents_object();
   detail::prepare_side_by_side(problems.size(),
                                [&](std::size_t i) { static_cast<void>(get(problems[i])); });
 }

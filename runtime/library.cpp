@@ -126,8 +126,15 @@ Library Library::open(const LibraryOptions& options) {
       [&] { return detail::LibraryState::make_library(parts_of(options)); });
 }
 
+detail::LibraryState& Library::state() const {
+  if (state_) return *state_;
+  throw Error(ErrorKind::usage,
+              "this Library was moved from: its kernels and memory belong to the one that it was "
+              "moved to");
+}
+
 std::string Library::device_description() const {
-  const DeviceInfo& info = state_->device().info();
+  const DeviceInfo& info = state().device().info();
   const std::string part =
       info.device_class.mig_profile.empty() ? "" : " MIG " + info.device_class.mig_profile;
   return fmt::format("{}{}{}, {}, {} SMs", is_emulated() ? "emulated " : "", info.device_class.name,
@@ -135,7 +142,7 @@ std::string Library::device_description() const {
 }
 
 LibraryCounters Library::counters() const noexcept {
-  return state_->counters();
+  return state_ ? state_->counters() : LibraryCounters();
 }
 
 }  // namespace kiln

@@ -87,17 +87,17 @@ void DeviceMemory::copy_to_host(void* to, std::size_t count, std::size_t offset)
 }
 
 DeviceMemory Library::allocate(std::size_t bytes) const {
-  if (!state_->is_of_this_process()) detail::refuse_parents_object();
-  return {state_->shared_device(), bytes};
+  if (!state().is_of_this_process()) detail::refuse_parents_object();
+  return {state().shared_device(), bytes};
 }
 
 void Library::synchronize() const {
-  if (!state_->is_of_this_process()) detail::refuse_parents_object();
-  wait_for(*state_->shared_device());
+  if (!state().is_of_this_process()) detail::refuse_parents_object();
+  wait_for(*state().shared_device());
 }
 
 bool Library::is_emulated() const noexcept {
-  return state_->device().info().provenance == Provenance::modelled;
+  return state_ && state_->device().info().provenance == Provenance::modelled;
 }
 
 }  // namespace kiln

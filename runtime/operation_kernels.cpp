@@ -86,6 +86,7 @@ std::vector<std::string> operation_tuner_words(const Problem& problem) {
 }
 
 const OperationEntry* OperationKernels::load(const OperationProblem& asked) {
+  const OperationScope scope(loader_.parts().catalog.operations());
   const Problem problem = checked_problem(asked, loader_.parts().template_path);
   const OperationRequest request(asked);
   const OperationEntry* entry = nullptr;

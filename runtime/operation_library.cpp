@@ -17,6 +17,7 @@
 #include "runtime/workspaces.hpp"
 #include "templates/argument_plan.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -62,7 +63,8 @@ bool is_in_order(const OperationEntry& entry, const Arguments& arguments) {
 }
 
 [[noreturn]] void refuse_launch(const OperationEntry& entry, const std::string& why) {
-  throw Error(ErrorKind::usage, fmt::format("launch of {}: {}", entry.operation->name, why));
+  throw Error(ErrorKind::usage,
+              printable(fmt::format("launch of {}: {}", entry.operation->name, why)));
 }
 
 /// "x, y": what is to be given.
@@ -121,8 +123,9 @@ std::size_t index_in(const OperationEntry& entry, const std::vector<Spec>& specs
   if (found != specs.end()) return static_cast<std::size_t>(found - specs.begin());
   std::vector<std::string> known;
   for (const Spec& spec : specs) known.push_back(spec.name);
-  throw Error(ErrorKind::usage, fmt::format("{} has no {} \"{}\"{}", entry.operation->name, what,
-                                            name, did_you_mean(name, known)));
+  throw Error(ErrorKind::usage,
+              printable(fmt::format("{} has no {} \"{}\"{}", entry.operation->name, what, name,
+                                    did_you_mean(name, known))));
 }
 
 }  // namespace
@@ -209,11 +212,11 @@ Arguments OperationKernel::arguments() const {
 }
 
 OperationKernel Library::get(const OperationProblem& problem) const {
-  return detail::with_printable_errors([&] { return state_->operations().get(problem); });
+  return detail::with_printable_errors([&] { return state().operations().get(problem); });
 }
 
 void Library::prepare(const std::vector<OperationProblem>& problems) const {
-  if (!state_->is_of_this_process()) detail::refuse_parents_object();
+  if (!state().is_of_this_process()) detail::refuse_parents_object();
   detail::prepare_side_by_side(problems.size(),
                                [&](std::size_t i) { static_cast<void>(get(problems[i])); });
 }

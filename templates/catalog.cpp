@@ -154,13 +154,16 @@ const Catalog& Catalog::builtin() {
 
 Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   Catalog catalog = builtin();
+  const auto operations = std::make_shared<OperationSet>();
+  catalog.operations_ = operations;
+  const OperationScope scope(*operations);
   // Of all directories before any template, which may be of an operation in a later one.
   std::vector<FileSet> files;
   for (const auto& directory : directories) {
     files.push_back(read_directory(directory));
     for (const auto& [path, text] : files.back()) {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
-      declare_operation(Operation::parse((fs::path(directory) / path).generic_string(), text));
+      operations->declare(Operation::parse((fs::path(directory) / path).generic_string(), text));
     }
   }
   for (std::size_t i = 0; i < files.size(); ++i) catalog.add_directory(directories[i], files[i]);

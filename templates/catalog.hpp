@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "templates/kernel_template.hpp"
+#include "templates/operation.hpp"
 
 namespace kiln {
 
@@ -26,12 +27,17 @@ class Catalog {
   /// Built-ins only.
   [[nodiscard]] static const Catalog& builtin();
   /// Built-ins and every `*.cu` file with front matter (and the `.cuh` files, for inclusion) below
-  /// the directories. Operations that files declare become those of the process. Throws
-  /// Error(template_) for a malformed file, Error(usage) for a directory that cannot be read, each
-  /// with its place.
+  /// the directories, with the operations that files declare. What cannot be read below a directory
+  /// is left out. Throws Error(template_) for a malformed file, Error(usage) for a directory that
+  /// cannot be read, each with its place.
   [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories);
 
   [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
+  /// What its templates compute. Other catalogs of the process may have other operations of the
+  /// same names, so whoever uses templates of two of them needs an OperationScope.
+  [[nodiscard]] const OperationSet& operations() const { return *operations_; }
+  /// A sentence for each folder and file below the directories that could not be read.
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
   [[nodiscard]] const KernelTemplate* find(std::string_view name) const;
   /// Like find, but throws Error(usage) that lists the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
@@ -61,6 +67,8 @@ class Catalog {
            std::shared_ptr<const FileSet> headers);
 
   std::vector<KernelTemplate> templates_;
+  std::shared_ptr<const OperationSet> operations_ = std::make_shared<OperationSet>();
+  std::vector<std::string> left_out_;
   std::map<std::string, Origin, std::less<>> origins_;
   std::map<std::string, std::shared_ptr<Digest>, std::less<>> digests_;  // of the same names
   std::shared_ptr<const FileSet> headers_;

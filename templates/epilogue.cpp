@@ -9,6 +9,7 @@
 #include <atomic>
 #include <memory>
 
+#include "templates/printable.hpp"
 #include "templates/renderer.hpp"
 
 namespace kiln {
@@ -220,7 +221,12 @@ unsigned EpilogueExpression::peaks(OperandExtent extent) const {
 
 Epilogue::Epilogue(std::string_view expression) {
   if (expression.empty()) return;
-  entry_ = keep(EpilogueExpression::parse(expression));
+  try {
+    entry_ = keep(EpilogueExpression::parse(expression));
+  } catch (const Error& error) {
+    // It quotes the expression, and applications print it.
+    throw Error(error.kind(), printable(error.what()));
+  }
 }
 
 std::string Epilogue::text() const {

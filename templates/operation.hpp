@@ -205,14 +205,44 @@ class Operation {
 /// Whether a file with front matter declares an operation instead of a template.
 [[nodiscard]] bool declares_operation(std::string_view source);
 
-/// Those that are compiled in and those that declare_operation() added, in that order. They live as
-/// long as the process. Thread-safe, as is all below.
+/// The operations of one catalog: those that are compiled in and those that its files declare.
+/// They live as long as the process. Thread-safe once it is shared.
+class OperationSet {
+ public:
+  /// Adds an operation. One that is there already, with the same text, is left as it is; throws
+  /// Error(template_) where another text declares the same name, and for one without reference and
+  /// checker, of which no kernel could be verified.
+  void declare(Operation operation);
+  /// nullptr if there is none of that name.
+  [[nodiscard]] const Operation* find(std::string_view name) const;
+  /// What is compiled in, then what was declared, in that order.
+  [[nodiscard]] std::vector<const Operation*> all() const;
+
+ private:
+  std::vector<const Operation*> declared_;
+};
+
+/// While it lives, operations() and find_operation() of this thread answer from the set: two
+/// catalogs of a process may declare the same name with other texts, as a program does that opens
+/// a library again after a file was edited.
+class OperationScope {
+ public:
+  explicit OperationScope(const OperationSet& set) noexcept;
+  ~OperationScope();
+  OperationScope(const OperationScope&) = delete;
+  OperationScope& operator=(const OperationScope&) = delete;
+
+ private:
+  const OperationSet* outer_;
+};
+
+/// Outside of a scope: those that are compiled in and the latest of each name that any set or
+/// declare_operation() has declared. Thread-safe, as is all below.
 [[nodiscard]] std::vector<const Operation*> operations();
 /// nullptr if there is none of that name.
 [[nodiscard]] const Operation* find_operation(std::string_view name);
-/// Adds an operation, for all users of this process. One that is there already, with the same text,
-/// is left as it is; throws Error(template_) where another text declares the same name, and for one
-/// without reference and checker, of which no kernel could be verified.
+/// Declares an operation for whoever looks without a scope; the latest of a name counts. Throws as
+/// OperationSet::declare() does, for the names that are compiled in.
 void declare_operation(Operation operation);
 
 }  // namespace kiln

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// The operations of the process: a list that only grows, so that it is read without a lock.
+// The operations of the process, a list that only grows, so that it is read without a lock, and
+// those that a catalog sees of them.
 
 #include <fmt/format.h>
 
@@ -36,27 +37,24 @@ class OperationRegistry {
     return first_.load(std::memory_order_acquire);
   }
 
-  void declare(Operation operation) {
-    if (!operation.is_declared()) {
-      throw Error(
-          ErrorKind::template_,
-          fmt::format(
-              "{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
-              "\"//@ checker\" line, so nothing says which results of its kernels are right; "
-              "docs/writing-templates.md has an example",
-              operation.file, operation.name));
-    }
+  /// What is compiled in.
+  [[nodiscard]] const std::vector<const Operation*>& built_in() const { return built_in_; }
+
+  /// Keeps the operation, unless the latest of its name has the same text.
+  const Operation* add(Operation operation) {
     const std::lock_guard lock(mutex_);
-    for (const RegisteredOperation* at = first(); at != nullptr;
-         at = at->next.load(std::memory_order_relaxed)) {
-      if (at->operation.name != operation.name) continue;
-      if (at->operation.source == operation.source) return;
-      throw Error(ErrorKind::template_,
-                  fmt::format("{}:1:1: the operation \"{}\" is declared by {}, too, with another "
-                              "text; rename one of them",
-                              operation.file, operation.name, at->operation.file));
+    const Operation* const latest = find(operation.name);
+    if (latest != nullptr && latest->source == operation.source) return latest;
+    return append(std::move(operation));
+  }
+
+  /// The latest of that name.
+  [[nodiscard]] const Operation* find(std::string_view name) const {
+    const Operation* latest = nullptr;
+    for (const auto* at = first(); at != nullptr; at = at->next.load(std::memory_order_acquire)) {
+      if (at->operation.name == name) latest = &at->operation;
     }
-    append(std::move(operation));
+    return latest;
   }
 
  private:
@@ -65,42 +63,100 @@ class OperationRegistry {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
       Operation operation = Operation::parse(path, text);
       if (const auto* const typed = find_typed_operation(operation.name)) typed->place(operation);
-      append(std::move(operation));
+      built_in_.push_back(append(std::move(operation)));
     }
   }
 
-  void append(Operation operation) {
+  const Operation* append(Operation operation) {
     auto* const added = new RegisteredOperation(std::move(operation));
     end_->store(added, std::memory_order_release);
     end_ = &added->next;
+    return &added->operation;
   }
 
   std::atomic<RegisteredOperation*> first_{nullptr};
   std::atomic<RegisteredOperation*>* end_ = &first_;  ///< where the next one goes
+  std::vector<const Operation*> built_in_;
   std::mutex mutex_;
 };
 
+thread_local constinit const OperationSet* current_set = nullptr;
+
+const Operation* find_in(const std::vector<const Operation*>& list, std::string_view name) {
+  const auto found =
+      std::ranges::find_if(list, [&](const Operation* each) { return each->name == name; });
+  return found == list.end() ? nullptr : *found;
+}
+
+/// `rival`: what has the same name already, or null.
+void check_declarable(const Operation& operation, const Operation* rival) {
+  if (!operation.is_declared()) {
+    throw Error(ErrorKind::template_,
+                fmt::format("{}:1:1: the operation \"{}\" has no \"//@ reference\" line and no "
+                            "\"//@ checker\" line, so nothing says which results of its kernels "
+                            "are right; docs/writing-templates.md has an example",
+                            operation.file, operation.name));
+  }
+  if (rival == nullptr || rival->source == operation.source) return;
+  throw Error(ErrorKind::template_,
+              fmt::format("{}:1:1: the operation \"{}\" is declared by {}, too, with another "
+                          "text; rename one of them",
+                          operation.file, operation.name, rival->file));
+}
+
 }  // namespace
 
+void OperationSet::declare(Operation operation) {
+  const Operation* const rival = find(operation.name);
+  check_declarable(operation, rival);
+  if (rival == nullptr) {
+    declared_.push_back(OperationRegistry::instance().add(std::move(operation)));
+  }
+}
+
+const Operation* OperationSet::find(std::string_view name) const {
+  const Operation* const declared = find_in(declared_, name);
+  return declared != nullptr ? declared : find_in(OperationRegistry::instance().built_in(), name);
+}
+
+std::vector<const Operation*> OperationSet::all() const {
+  std::vector<const Operation*> all = OperationRegistry::instance().built_in();
+  all.insert(all.end(), declared_.begin(), declared_.end());
+  return all;
+}
+
+OperationScope::OperationScope(const OperationSet& set) noexcept
+    : outer_(std::exchange(current_set, &set)) {}
+
+OperationScope::~OperationScope() {
+  current_set = outer_;
+}
+
 std::vector<const Operation*> operations() {
+  if (current_set != nullptr) return current_set->all();
   std::vector<const Operation*> all;
   for (const auto* at = OperationRegistry::instance().first(); at != nullptr;
        at = at->next.load(std::memory_order_acquire)) {
-    all.push_back(&at->operation);
+    const auto same = std::ranges::find_if(
+        all, [&](const Operation* each) { return each->name == at->operation.name; });
+    if (same == all.end()) {
+      all.push_back(&at->operation);
+    } else {
+      *same = &at->operation;
+    }
   }
   return all;
 }
 
 const Operation* find_operation(std::string_view name) {
-  for (const auto* at = OperationRegistry::instance().first(); at != nullptr;
-       at = at->next.load(std::memory_order_acquire)) {
-    if (at->operation.name == name) return &at->operation;
-  }
-  return nullptr;
+  return current_set != nullptr ? current_set->find(name)
+                                : OperationRegistry::instance().find(name);
 }
 
 void declare_operation(Operation operation) {
-  OperationRegistry::instance().declare(std::move(operation));
+  OperationRegistry& registry = OperationRegistry::instance();
+  check_declarable(operation, find_in(registry.built_in(), operation.name));
+  registry.add(std::move(operation));
 }
 
 }  // namespace kiln

@@ -232,6 +232,8 @@ class KILN_API Library {
   [[nodiscard]] bool is_emulated() const noexcept;
   [[nodiscard]] LibraryCounters counters() const noexcept;
 
+  /// One that was moved from has no device: calls throw Error(usage), and what is noexcept says
+  /// that there is nothing.
   Library(Library&&) noexcept;
   Library& operator=(Library&&) noexcept;
   Library(const Library&) = delete;
@@ -241,6 +243,7 @@ class KILN_API Library {
  private:
   friend class detail::LibraryState;
   explicit Library(std::unique_ptr<detail::LibraryState> state);
+  [[nodiscard]] detail::LibraryState& state() const;
   std::unique_ptr<detail::LibraryState> state_;
 };
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <thread>
 
 #include "templates/gemm_problem.hpp"
@@ -554,6 +555,36 @@ TEST_F(LibraryTest, TunersOfOneProcessRunOneAfterTheOther) {
 
 TEST_F(LibraryTest, DescribesItsDevice) {
   EXPECT_EQ(open().device_description(), "Fake H200, sm_90a, 132 SMs");
+}
+
+TEST_F(LibraryTest, OneThatWasMovedFromThrowsAndDescribesNothing) {
+  Library library = open();
+  const Library moved = std::move(library);
+  // NOLINTBEGIN(bugprone-use-after-move): what is tested
+  const std::vector<std::function<void()>> calls{
+      [&] { static_cast<void>(library.get(gemm_)); },
+      [&] {
+        static_cast<void>(library.get(OperationProblem{"softmax", {}, {}}));
+      },
+      [&] { library.prepare(std::vector<Gemm>{gemm_}); },
+      [&] { library.prepare(std::vector<OperationProblem>{}); },
+      [&] { static_cast<void>(library.allocate(16)); },
+      [&] { library.synchronize(); },
+      [&] { static_cast<void>(library.device_description()); }};
+  for (const auto& call : calls) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::usage);
+      EXPECT_THAT(error.what(), HasSubstr("this Library was moved from"));
+    }
+  }
+  EXPECT_FALSE(library.is_emulated());
+  EXPECT_EQ(library.counters().compiles, 0U);
+  library = open();
+  EXPECT_EQ(library.get(gemm_).template_name(), "gemm_wgmma");
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 TEST_F(LibraryTest, KernelsStayValidWhenTheLibraryMoves) {

@@ -163,9 +163,44 @@ TEST_F(OperationGet, ALibraryWithoutTemplatesOfTheOperationSaysSo) {
   template_path_ = {};
   const Library library = open_with_kernels();
   const std::string text =
-      error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
-  EXPECT_THAT(text, HasSubstr("there is no template of row_sums in the template path, which is "
-                              "empty: name the folder"));
+      error_of(ErrorKind::usage, [&] { static_cast<void>(library.get(row_sums(2, 3))); });
+  EXPECT_THAT(text, HasSubstr("no file declares the operation \"row_sums\"; it is sought in the "
+                              "template path, which is empty: name the folder"))
+      << "what another library of the process knows";
+}
+
+TEST_F(OperationGet, AnOperationThatWasEditedIsThatOfTheLibraryOpenedThen) {
+  const Library before = open_with_kernels();
+  static_cast<void>(before.get(row_sums(2, 3)));
+  std::string text(kRowSumsOperation);
+  text.replace(text.find("cols 0..4096"), 12, "cols 0..40\n//@ size       depth");
+  text.replace(text.find("rows=3 cols=5"), 13, "rows=3 cols=5 depth=2");
+  std::ofstream(template_path_.front() + "/row_sums.cu") << text;
+  catalog_ = Catalog::with_directories(template_path_);
+  const Library after = open_with_kernels();
+  EXPECT_THAT(refusal(after, row_sums(2, 3)), HasSubstr("the size \"depth\" is missing"));
+  OperationProblem deep = row_sums(2, 3);
+  deep.sizes.push_back({"depth", 7});
+  EXPECT_EQ(after.get(deep).operand_count(), 3U);
+  EXPECT_THAT(refusal(before, deep), HasSubstr("there is no size \"depth\""));
+  EXPECT_EQ(before.get(row_sums(2, 300)).match(), Match::default_config);
+  before.prepare({row_sums(4, 300), row_sums(5, 300)});
+}
+
+TEST_F(OperationGet, NamesThatAnApplicationAsksForAreFitForATerminal) {
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(2, 3));
+  const std::string name = "x\x1b]0;owned\x07";
+  for (const std::string& text :
+       {error_of(ErrorKind::usage, [&] { static_cast<void>(kernel.operand_index(name)); }),
+        error_of(ErrorKind::usage, [&] { static_cast<void>(kernel.scalar_index(name)); })}) {
+    EXPECT_THAT(text, HasSubstr("\\u001b]0;owned\\u0007"));
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  }
+  const std::string text =
+      error_of(ErrorKind::usage, [] { static_cast<void>(Epilogue("acc + \x1b[31m")); });
+  EXPECT_THAT(text, HasSubstr("epilogue: "));
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
 TEST_F(OperationGet, ANameThatAFlagHasIsPrecededByTheOperations) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kiln/error.hpp"
@@ -55,18 +56,53 @@ TEST(OperationRegistry, ADeclaredOneIsFoundAndStays) {
   EXPECT_EQ(operations().size(), before.size() + 1);
 }
 
-TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefused) {
-  declare_operation(Operation::parse("a.cu", named("registry_twice")));
-  const auto declare_again = [] {
-    declare_operation(
-        Operation::parse("b.cu", replaced(named("registry_twice"), "5 * rows", "6 * rows")));
-  };
-  EXPECT_THAT(error_text(ErrorKind::template_, declare_again),
-              AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("declared by a.cu, too")));
-  EXPECT_EQ(find_operation("registry_twice")->flops_text, "5 * rows * cols");
+Operation soft_of(const std::string& file, const std::string& name, const std::string& factor) {
+  return Operation::parse(file, replaced(named(name), "5 * rows", factor + " * rows"));
+}
+
+TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
+  OperationSet set;
+  set.declare(soft_of("a.cu", "registry_twice", "5"));
+  set.declare(soft_of("c.cu", "registry_twice", "5"));
   EXPECT_THAT(error_text(ErrorKind::template_,
-                         [] { declare_operation(Operation::parse("g.cu", named("gemm"))); }),
-              HasSubstr("the operation \"gemm\" is declared by gemm/gemm.cu, too"));
+                         [&] { set.declare(soft_of("b.cu", "registry_twice", "6")); }),
+              AllOf(HasSubstr("b.cu:1:1: "), HasSubstr("declared by a.cu, too")));
+  EXPECT_EQ(set.find("registry_twice")->flops_text, "5 * rows * cols");
+  for (const bool of_set : {true, false}) {
+    EXPECT_THAT(error_text(ErrorKind::template_,
+                           [&] {
+                             Operation operation = Operation::parse("g.cu", named("gemm"));
+                             if (of_set) return set.declare(std::move(operation));
+                             declare_operation(std::move(operation));
+                           }),
+                HasSubstr("the operation \"gemm\" is declared by gemm/gemm.cu, too"));
+  }
+}
+
+TEST(OperationRegistry, EachSetHasItsOwnTextOfAName) {
+  OperationSet first, second;
+  first.declare(soft_of("a.cu", "registry_edited", "5"));
+  second.declare(soft_of("a.cu", "registry_edited", "6"));
+  const auto seen = [] { return find_operation("registry_edited")->flops_text; };
+  EXPECT_EQ(seen(), "6 * rows * cols") << "the latest, without a scope";
+  {
+    const OperationScope outer(first);
+    EXPECT_EQ(seen(), "5 * rows * cols");
+    EXPECT_EQ(operations().back(), first.find("registry_edited"));
+    {
+      const OperationScope inner(second);
+      EXPECT_EQ(seen(), "6 * rows * cols");
+      std::thread([&] { EXPECT_EQ(seen(), "6 * rows * cols"); }).join();
+    }
+    EXPECT_EQ(seen(), "5 * rows * cols");
+    EXPECT_NE(find_operation("gemm"), nullptr);
+    declare_operation(Operation::parse("o.cu", named("registry_of_others")));
+    EXPECT_EQ(find_operation("registry_of_others"), nullptr) << "what no file of it declares";
+  }
+  EXPECT_NE(find_operation("registry_of_others"), nullptr);
+  OperationSet third;
+  third.declare(soft_of("a.cu", "registry_edited", "5"));
+  EXPECT_EQ(seen(), "5 * rows * cols") << "the edit was taken back";
 }
 
 TEST(OperationRegistry, OneWithoutAReferenceIsRefused) {

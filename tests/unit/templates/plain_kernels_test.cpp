@@ -219,12 +219,13 @@ TEST_F(RenderedRowTest, TheDigestFollowsTheOperation) {
   EXPECT_NE(changed, first);
 }
 
-TEST_F(RenderedRowTest, ARedeclaredOperationNamesTheFile) {
+TEST_F(RenderedRowTest, AnOperationThatIsDeclaredTwiceNamesBothFiles) {
   load(row_text());
-  folder_.write("row_scale.cu", std::string(kRowOperation) + "\n");
+  folder_.write("row_twice.cu", std::string(kRowOperation) + "\n");
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder_.path()}); }),
-      AllOf(StartsWith(folder_.path() + "/row_scale.cu:1:1:"), HasSubstr("row_scale")));
+      AllOf(StartsWith(folder_.path() + "/row_twice.cu:1:1:"),
+            HasSubstr("declared by " + folder_.path() + "/row_scale.cu, too")));
 }
 
 TEST(PlainKernelsError, Macros) {
