@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t kMaxTextBytes = 64 << 10;
 constexpr std::size_t kMaxKeyBytes = 4 << 10;
+/// All names that a template's configuration may have, with their values, and more.
+constexpr std::size_t kMaxConfigBytes = 16 << 10;
 constexpr std::size_t kMaxSamples = 100000;
 
 [[noreturn]] void refuse(std::string_view field, std::string_view fault) {
@@ -55,9 +57,10 @@ std::string clean_text(const std::string& text) {
   return clean;
 }
 
-void check_name(std::string_view field, const std::string& text, bool may_be_empty) {
+void check_name(std::string_view field, const std::string& text, bool may_be_empty,
+                std::size_t most_bytes = kMaxKeyBytes) {
   if (text.empty() && !may_be_empty) refuse(field, "is empty");
-  if (text.size() > kMaxKeyBytes) refuse(field, "is too long");
+  if (text.size() > most_bytes) refuse(field, "is too long");
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t length = utf8_length(rest);
     if (length == 0 || static_cast<unsigned char>(rest[0]) < 0x20) {
@@ -158,7 +161,7 @@ void check_key(const CandidateKey& key) {
   check_name("template", key.template_name, false);
   check_name("template_digest", key.template_digest, true);
   const std::string config = key.config.canonical();
-  check_name("config", config, true);
+  check_name("config", config, true, kMaxConfigBytes);
   if (!config.empty() && Config::parse(config) != key.config) {
     refuse("config", "has no canonical text of its own");
   }

@@ -68,6 +68,9 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
                             : options.template_path;
   if (!parts.template_path.empty()) {
     parts.catalog = Catalog::with_directories(parts.template_path);
+    for (const std::string& text : parts.catalog.left_out()) {
+      parts.warnings->warn(detail::WarningKind::setting, text, text);
+    }
   }
   parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));
   parts.compiler =

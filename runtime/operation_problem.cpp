@@ -35,14 +35,6 @@ const Operation& known_operation(const std::string& name,
                             "problems by the type in kiln/{0}.hpp",
                             name));
   }
-  const auto check = [&](std::string_view what, std::size_t count, std::size_t most) {
-    if (count <= most) return;
-    throw Error(ErrorKind::usage, fmt::format("{} has {} {}, and a library can launch operations "
-                                              "of at most {}",
-                                              name, count, what, most));
-  };
-  check("operands", operation->operands.size(), kMostOperands);
-  check("scalars", operation->scalars.size(), kMostScalars);
   return *operation;
 }
 

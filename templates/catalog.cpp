@@ -6,8 +6,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -31,6 +35,7 @@ constexpr std::string_view kHintsExtension = ".hints";
 /// Limits of a template directory, so that naming a home folder by mistake fails soon.
 constexpr std::size_t kMostFiles = 4096;
 constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
+constexpr std::size_t kMostFolders = 65536;
 
 [[noreturn]] void fail_directory(const std::string& directory, std::string_view why) {
   throw Error(ErrorKind::usage,
@@ -39,9 +44,16 @@ constexpr std::size_t kMostDirectoryBytes = std::size_t{64} << 20;
                           directory, why));
 }
 
-/// Reads no more than one byte beyond the limit, whatever the file is.
-std::string read_text(const fs::path& file) {
+bool is_kernel_file(const fs::path& path) {
+  const auto extension = path.extension();
+  return extension == ".cu" || extension == ".cuh" || extension == kHintsExtension;
+}
+
+/// Reads no more than one byte beyond the limit, whatever the file is; nothing if it cannot be
+/// opened.
+std::optional<std::string> read_text(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
+  if (!stream.is_open()) return std::nullopt;
   std::string text(kMostFileBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
   if (stream.bad() || !(stream || stream.eof())) {
@@ -59,31 +71,72 @@ std::string read_text(const fs::path& file) {
   return text;
 }
 
+/// The regular files and folders of a folder, in order; what cannot be examined, such as a link to
+/// itself, is told in `left_out`, as is the folder if it cannot be read.
+struct FolderContent {
+  std::vector<fs::path> files;
+  std::vector<fs::path> folders;
+};
+
+void leave_out(const fs::path& path, const std::error_code& why,
+               std::vector<std::string>& left_out) {
+  left_out.push_back(
+      fmt::format("{} is left out of the template path: {}", path.generic_string(), why.message()));
+}
+
+FolderContent content_of(const fs::path& folder, std::vector<std::string>& left_out) {
+  FolderContent content;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error); at != fs::directory_iterator();
+       at.increment(error)) {
+    // As ever, links to files count, and those to folders are not followed.
+    std::error_code failure;
+    const fs::path& path = at->path();
+    if (at->symlink_status(failure).type() == fs::file_type::directory) {
+      content.folders.push_back(path);
+    } else if (is_kernel_file(path)) {
+      const fs::file_type type = at->status(failure).type();
+      if (type == fs::file_type::regular) content.files.push_back(path);
+      if (failure && type != fs::file_type::not_found) leave_out(path, failure, left_out);
+    }
+  }
+  if (error) leave_out(folder, error, left_out);
+  std::ranges::sort(content.files);
+  std::ranges::sort(content.folders);
+  return content;
+}
+
 /// The `.cu`, `.cuh` and `.hints` files below a directory, by relative path.
-FileSet read_directory(const std::string& directory) {
+FileSet read_directory(const std::string& directory, std::vector<std::string>& left_out) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) fail_directory(directory, "no such directory");
+  // Unlike a folder below it, this one was named.
+  if (fs::directory_iterator named(directory, error); error) {
+    fail_directory(directory, error.message());
+  }
   FileSet files;
   std::size_t bytes = 0;
-  try {
-    for (const auto& entry : fs::recursive_directory_iterator(directory)) {
-      const auto extension = entry.path().extension();
-      if (!entry.is_regular_file() ||
-          (extension != ".cu" && extension != ".cuh" && extension != kHintsExtension)) {
+  std::vector<fs::path> folders{directory};
+  for (std::size_t i = 0; i < folders.size(); ++i) {
+    FolderContent content = content_of(folders[i], left_out);
+    std::ranges::move(content.folders, std::back_inserter(folders));
+    for (const fs::path& file : content.files) {
+      std::optional<std::string> text = read_text(file);
+      if (!text) {
+        leave_out(file, {errno, std::generic_category()}, left_out);
         continue;
       }
-      const auto path = entry.path().lexically_relative(directory).generic_string();
-      std::string text = read_text(entry.path());
-      bytes += text.size();
-      files.emplace(path, std::move(text));
+      bytes += text->size();
+      files.emplace(file.lexically_relative(directory).generic_string(), *std::move(text));
       if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
         fail_directory(directory,
                        fmt::format("it contains more than {} kernel files or {} MiB of them",
                                    kMostFiles, kMostDirectoryBytes >> 20));
       }
     }
-  } catch (const fs::filesystem_error& failure) {
-    fail_directory(directory, failure.code().message());
+    if (folders.size() > kMostFolders) {
+      fail_directory(directory, fmt::format("it contains more than {} folders", kMostFolders));
+    }
   }
   return files;
 }
@@ -160,7 +213,7 @@ Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   // Of all directories before any template, which may be of an operation in a later one.
   std::vector<FileSet> files;
   for (const auto& directory : directories) {
-    files.push_back(read_directory(directory));
+    files.push_back(read_directory(directory, catalog.left_out_));
     for (const auto& [path, text] : files.back()) {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
       operations->declare(Operation::parse((fs::path(directory) / path).generic_string(), text));

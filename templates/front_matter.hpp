@@ -15,7 +15,7 @@
 namespace kiln {
 
 inline constexpr std::size_t kMostTunables = 64;
-inline constexpr std::size_t kMostValues = 1024;  ///< of a tunable
+inline constexpr std::size_t kMostValues = 1024;  ///< of a tunable or a trait
 inline constexpr std::size_t kMostFileBytes = std::size_t{4} << 20;
 
 /// A part of a line's text with its offset there.

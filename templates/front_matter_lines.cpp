@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -69,6 +70,30 @@ void check_filled_in(const FrontMatterLine& line) {
   }
 }
 
+/// Names become part of keys in the database. What a kernel is called is the compiler's concern.
+void check_names(const FrontMatterLine& line) {
+  const auto fail = [&](const SourcePlace& place, std::string_view text, std::size_t offset) {
+    throw_at(place, text, offset,
+             fmt::format("a name of more than {} characters", kMostNameCharacters));
+  };
+  if (line.declaration.name.size() > kMostNameCharacters) {
+    fail(line.declaration.place, line.declaration.name, 0);
+  }
+  constexpr std::array<std::string_view, 5> kOfKernels{"purpose", "launch", "args", "reference",
+                                                       "checker"};
+  if (std::ranges::find(kOfKernels, line.key) != kOfKernels.end()) return;
+  const std::string_view text = line.text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = begin;
+    while (end < text.size() && is_identifier(text.substr(begin, 1)) &&
+           (is_identifier(text.substr(end, 1)) || (text[end] >= '0' && text[end] <= '9'))) {
+      ++end;
+    }
+    if (end - begin > kMostNameCharacters) fail(line.text_place, text, begin);
+    begin = std::max(end, begin + 1);
+  }
+}
+
 /// What no statement begins with.
 bool continues(std::string_view body) {
   const char first = body.front();
@@ -80,6 +105,7 @@ class Reader {
  public:
   Reader(const std::string& file, std::string_view source, const std::vector<std::string>& keys)
       : file_(file), keys_(keys) {
+    refuse_nul(file, source);
     for_each_line(source, [this](std::string_view line, int number) { read(line, number); });
   }
   [[nodiscard]] std::vector<FrontMatterLine> take() { return std::move(lines_); }
@@ -251,7 +277,10 @@ bool has_front_matter(std::string_view source) {
 std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source,
                                                const std::vector<std::string>& keys) {
   auto lines = Reader(file, source, keys).take();
-  for (const auto& line : lines) check_filled_in(line);
+  for (const auto& line : lines) {
+    check_filled_in(line);
+    check_names(line);
+  }
   return lines;
 }
 

@@ -14,6 +14,8 @@ namespace kiln {
 /// Limits of a template: far more than any tuned kernel needs, and little enough that reading it
 /// and counting its space take milliseconds.
 inline constexpr std::size_t kMostFrontMatterLines = 1024;
+/// Of what a file declares: what a problem and a configuration are called then fits into a key.
+inline constexpr std::size_t kMostNameCharacters = 128;
 
 /// What `kiln adopt` writes in place of what it cannot know.
 inline constexpr std::string_view kFillInWord = "FILL_IN";
@@ -54,7 +56,7 @@ struct FrontMatterLine {
 ///   - if that line begins with what cannot begin a statement: an operator, a number, `name=`.
 /// Throws Error(template_) at the first line that is too many, at a mark of a declaration that
 /// comes after something else, and where the word FILL_IN stands, with the line's comment: what
-/// `kiln adopt` could not know.
+/// `kiln adopt` could not know, at a NUL character, and at a name that is too long.
 [[nodiscard]] std::vector<FrontMatterLine> read_front_matter(
     const std::string& file, std::string_view source,
     const std::vector<std::string>& keys = template_keys());

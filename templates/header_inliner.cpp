@@ -169,6 +169,7 @@ class HeaderInliner::FileScanner {
 };
 
 void HeaderInliner::add(std::string_view path, std::string_view source) {
+  refuse_nul(path, source);
   open_.emplace_back(path);
   text_ += fmt::format("#line 1 \"{}\"\n", path);
   FileScanner(*this, path).run(source);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "kiln/error.hpp"
@@ -37,6 +38,8 @@ class ProblemCheck {
       refuse(fmt::format("it has an epilogue, which only {} can have", typed_operation_names()));
     }
     for (const OperandSpec& operand : operation_.operands) check_operand(operand);
+    check_cost("flops", operation_.flops_text, operation_.flops(problem_));
+    check_cost("bytes", operation_.bytes_text, operation_.bytes(problem_));
   }
 
  private:
@@ -60,6 +63,13 @@ class ProblemCheck {
         refuse(fmt::format("the {} \"{}\" is given twice", what, each));
       }
     }
+  }
+
+  /// Rates, predictions and the limits of what is believed are made of them.
+  void check_cost(std::string_view key, const std::string& text, double value) const {
+    if (value >= 0.0 && std::isfinite(value)) return;
+    refuse(fmt::format("its {} are {}, by the line \"{} {}\" of {}, which needs correction", key,
+                       value, key, text, operation_.file));
   }
 
   void check_sizes() const {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 
+#include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/text_pieces.hpp"
 
@@ -180,6 +181,11 @@ TraitSpec parse_trait(const FrontMatterLine& line) {
   const auto words = split_words(line.text);
   TraitSpec trait{std::string(words[0].text), {}, line.comment};
   for (std::size_t i = 1; i < words.size(); ++i) {
+    if (trait.values.size() == kMostValues) {
+      line.fail(words[i].offset, fmt::format("more than {} values of one trait; what has as many "
+                                             "is a size, or a tunable of its templates",
+                                             kMostValues));
+    }
     const auto value = parse_integer_part(line, words[i]);
     if (std::ranges::find(trait.values, value) != trait.values.end()) {
       line.fail(words[i].offset, fmt::format("{} is listed twice", value));

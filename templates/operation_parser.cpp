@@ -25,6 +25,8 @@ namespace {
 constexpr std::size_t kMostExtents = 8;
 /// Each of them is verified for every candidate.
 constexpr std::size_t kMostRagged = 64;
+/// Sizes, traits and type slots, of each as many: all are in the key of a problem.
+constexpr std::size_t kMostNames = 32;
 
 /// Names that canonical texts, expressions and lists of arguments have for something else.
 constexpr std::array<std::string_view, 9> kTakenNames{"workspace",   "epilogue", "operation",
@@ -152,12 +154,14 @@ class OperationParser {
     for (const auto type : kDTypeNames) result_.names_.intern(fmt::format("type.{}", type));
     for_each("size", [this](const FrontMatterLine& line) {
       const std::string_view text = line.text;
+      check_count(line, result_.sizes.size(), kMostNames);
       declare(line, std::string(trimmed(text.substr(0, text.find_first_of(" \t\r=")))));
       result_.sizes.push_back(parse_size(line, result_.names_));
       result_.size_names.push_back(result_.sizes.back().name);
       result_.names_.intern(result_.sizes.back().name);
     });
     for_each("trait", [this](const FrontMatterLine& line) {
+      check_count(line, result_.traits.size(), kMostNames);
       declare(line);
       result_.traits.push_back(parse_trait(line));
       result_.trait_names.push_back(result_.traits.back().name);
@@ -165,10 +169,18 @@ class OperationParser {
     });
     for_each("type", [this](const FrontMatterLine& line) { read_type(line); });
     for_each("scalar", [this](const FrontMatterLine& line) {
+      check_count(line, result_.scalars.size(), kMostScalars);
       declare(line);
       result_.scalars.push_back(parse_scalar(line));
     });
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
+  }
+
+  /// That one more of the line's kind is not too many.
+  static void check_count(const FrontMatterLine& line, std::size_t count, std::size_t most) {
+    if (count < most) return;
+    line.fail_at_key(fmt::format("more than {} \"{}\" lines, the most that an operation may have",
+                                 most, line.key));
   }
 
   /// The name at the beginning of a line must mean nothing else.
@@ -197,6 +209,7 @@ class OperationParser {
   }
 
   void read_type(const FrontMatterLine& line) {
+    check_count(line, result_.type_slots.size(), kMostNames);
     declare(line);
     const std::string slot = declared_.back();
     for (const auto* const property : {"_bytes", "_packed", "_type"}) {
@@ -233,6 +246,7 @@ class OperationParser {
     if (colon == std::string_view::npos || head.size() != 2) {
       line.fail(0, "an operand is written \"name in: rows, columns\", or out, or inout");
     }
+    check_count(line, result_.operands.size(), kMostOperands);
     OperandSpec operand;
     operand.name = head[0].text;
     operand.comment = line.comment;

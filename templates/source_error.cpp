@@ -54,4 +54,15 @@ void throw_at(const SourcePlace& place, std::string_view text, std::size_t offse
                           std::string(caret - cut, ' ')));
 }
 
+void refuse_nul(std::string_view file, std::string_view source) {
+  const auto at = source.find('\0');
+  if (at == std::string_view::npos) return;
+  const std::string_view before = source.substr(0, at);
+  const std::size_t begin = before.rfind('\n') + 1;  // 0 if there is none
+  const auto line = source.substr(begin, source.find('\n', at) - begin);
+  const auto number = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
+  throw_at({std::string(file), number, 1, std::string(line)}, line, at - begin,
+           "a NUL character, where compilers would stop; write the file as plain text");
+}
+
 }  // namespace kiln

@@ -14,4 +14,8 @@ namespace kiln {
 [[noreturn]] void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
                            std::string_view message);
 
+/// Throws Error(template_) at the first NUL of a file: the compiler would read no further, and take
+/// what is there for the whole.
+void refuse_nul(std::string_view file, std::string_view source);
+
 }  // namespace kiln

@@ -57,6 +57,7 @@ const Catalog& Context::catalog() {
     const auto directories = split_list(template_path().value, ':');
     if (directories.empty()) return Catalog::builtin();
     catalog_ = Catalog::with_directories(directories);
+    for (const std::string& text : catalog_->left_out()) warn(text);
   }
   return *catalog_;
 }

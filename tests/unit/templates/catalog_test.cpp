@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
 namespace kiln {
@@ -168,6 +170,46 @@ TEST(Catalog, DigestsMayBeAskedForByAllThreadsAtOnce) {
     }
   }
   EXPECT_THAT(digests, Each(Catalog::builtin().digest("gemm_tiled")));
+}
+
+TEST(Catalog, AnOperationThatWasEditedIsThatOfTheCatalogsToCome) {
+  const TemporaryFolder folder;
+  folder.write("soft.cu", test::kSoftmaxOperation);
+  const auto before = Catalog::with_directories({folder.path()});
+  folder.write("soft.cu", test::replaced(test::kSoftmaxOperation, "5 * rows", "6 * rows"));
+  const auto after = Catalog::with_directories({folder.path()});
+  EXPECT_EQ(before.operations().find("soft")->flops_text, "5 * rows * cols");
+  EXPECT_EQ(after.operations().find("soft")->flops_text, "6 * rows * cols");
+  EXPECT_EQ(Catalog::builtin().operations().find("soft"), nullptr);
+}
+
+TEST(Catalog, WhatCannotBeReadIsLeftOutByNameAndTheRestIsThere) {
+  if (::geteuid() == 0 && ::seteuid(65534) != 0) GTEST_SKIP() << "root reads everything";
+  {
+    const TemporaryFolder folder;
+    folder.write("good/tiny.cu", kTinyTemplate);
+    folder.write("good/helper.cuh", "");
+    folder.write("closed/other.cu", tiny_named("other"));
+    folder.write("secret.cu", tiny_named("secret"));
+    namespace fs = std::filesystem;
+    fs::create_symlink("loop.cu", folder.path() + "/loop.cu");
+    fs::create_symlink("nowhere.cu", folder.path() + "/dangling.cu");
+    fs::create_directory_symlink(folder.path(), folder.path() + "/good/again");
+    fs::permissions(folder.path() + "/closed", fs::perms::none);
+    fs::permissions(folder.path() + "/secret.cu", fs::perms::none);
+    const auto catalog = Catalog::with_directories({folder.path()});
+    fs::permissions(folder.path() + "/closed", fs::perms::owner_all);
+    EXPECT_NE(catalog.find("tiny"), nullptr);
+    EXPECT_EQ(catalog.find("other"), nullptr);
+    EXPECT_THAT(catalog.left_out(),
+                ::testing::UnorderedElementsAre(
+                    AllOf(StartsWith(folder.path() + "/loop.cu is left out"), HasSubstr("links")),
+                    AllOf(StartsWith(folder.path() + "/secret.cu is"), HasSubstr("Permission")),
+                    AllOf(StartsWith(folder.path() + "/closed is"), HasSubstr("Permission"))));
+  }
+  if (::getuid() == 0) {
+    EXPECT_EQ(::seteuid(0), 0);
+  }
 }
 
 TEST(CatalogError, NamesThePlace) {

@@ -17,6 +17,7 @@
 #include "templates/header_inliner.hpp"
 #include "templates/space_diagram.hpp"
 #include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/space_builder.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
@@ -77,6 +78,75 @@ TEST_F(Limits, LengthOfAnExpression) {
   for (int i = 0; i < 10'000; ++i) sum += " + tile_n";
   EXPECT_THAT(refusal("//@ require    " + sum + " > 0\n"),
               AllOf(StartsWith("tiny.cu:12:16:"), HasSubstr("more than 65536 characters")));
+}
+
+/// What is said of the softmax with lines added, of which `line(i)` is one.
+template <class Line>
+std::string softmax_refusal(int count, const Line& line) {
+  std::string text = test::kSoftmaxOperation;
+  std::string added;
+  for (int i = 0; i < count; ++i) added += line(i) + "\n";
+  text.insert(text.find("//@ scalar     scale"), added);
+  return error_text(ErrorKind::template_, [&] { (void)Operation::parse("soft.cu", text); });
+}
+
+TEST_F(Limits, ValuesOfATrait) {
+  std::string line = "//@ trait  many";
+  for (int value = 0; value < 100'000; ++value) line += fmt::format(" {}", value);
+  const auto text = softmax_refusal(1, [&](int) { return line; });
+  EXPECT_THAT(text, AllOf(StartsWith("soft.cu:12:"), HasSubstr("more than 1024 values of one")));
+  EXPECT_LT(text.size(), 600U);
+}
+
+TEST_F(Limits, NamesOfAnOperation) {
+  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ size s{}", i); }),
+              AllOf(StartsWith("soft.cu:42:5: "), HasSubstr("more than 32 \"size\" lines")));
+  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ trait t{} 0 1", i); }),
+              HasSubstr("more than 32 \"trait\" lines"));
+  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ type t{} f32", i); }),
+              HasSubstr("more than 32 \"type\" lines"));
+  EXPECT_THAT(softmax_refusal(40, [](int i) { return fmt::format("//@ scalar c{} f32 = 1", i); }),
+              AllOf(StartsWith("soft.cu:44:5: "), HasSubstr("more than 32 \"scalar\" lines")));
+}
+
+TEST_F(Limits, OperandsAreAtMostWhatALibraryLaunches) {
+  std::string text("//@ operation  wide\n//@ purpose  Too much\n//@ size n\n//@ flops n\n");
+  for (int i = 0; i < 32; ++i) text += fmt::format("//@ type x{} f32\n", i);
+  for (int i = 0; i < 32; ++i) text += fmt::format("//@ operand x{} in: n\n", i);
+  EXPECT_EQ(Operation::parse("wide.cu", text).operands.size(), kMostOperands);
+  text += "//@ operand x0 in: n\n";
+  EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("wide.cu", text); }),
+              AllOf(StartsWith("wide.cu:69:5: "), HasSubstr("more than 32 \"operand\" lines")));
+}
+
+TEST_F(Limits, LengthOfAName) {
+  const std::string name(100'000, 'n');
+  for (const std::string& line :
+       {"//@ size " + name, "//@ trait " + name + " 0 1", "//@ let " + name + " = 1",
+        "//@ scalar " + name + " f32 = 1", "//@ type " + name + " f32"}) {
+    const auto text = softmax_refusal(1, [&](int) { return line; });
+    EXPECT_THAT(text, AllOf(StartsWith("soft.cu:12:"), HasSubstr("more than 128 characters")));
+    EXPECT_LT(text.size(), 600U);
+  }
+  EXPECT_THAT(refusal("  int " + name + ";  //@ tune 1 2\n"),
+              AllOf(StartsWith("tiny.cu:12:7: "), HasSubstr("more than 128 characters")));
+  const std::string named = test::replaced(std::string(test::kTinyTemplate), "  tiny", "  " + name);
+  EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)KernelTemplate::parse("t.cu", named); }),
+              AllOf(StartsWith("t.cu:"), HasSubstr("more than 128 characters")));
+}
+
+TEST_F(Limits, NulCharacters) {
+  const std::string nul(1, '\0');
+  const std::string text = test::replaced(test::kSoftmaxOperation, "template <class X", nul + " <");
+  EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)Operation::parse("soft.cu", text); }),
+              AllOf(StartsWith("soft.cu:33:1: a NUL character"), HasSubstr("plain text")));
+  EXPECT_THAT(refusal("  // " + nul + "\n"), StartsWith("tiny.cu:12:6: a NUL character"));
+  const test::TemporaryFolder folder;
+  folder.write("tiny.cu", test::kTinyTemplate);
+  folder.write("helper.cuh", "int a;\n" + nul);
+  EXPECT_THAT(
+      error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder.path()}); }),
+      StartsWith("helper.cuh:2:1: a NUL character"));
 }
 
 TEST_F(Limits, SizeOfAFile) {

@@ -95,6 +95,16 @@ TEST(OperationCheck, OperandsCanBeInMemory) {
   Operation::parse("soft.cu", empty).check(unmasked);
 }
 
+TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
+  const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
+  EXPECT_THAT(
+      refusal(softmax_problem(2, 1), less),
+      HasSubstr("its flops are -80, by the line \"flops 5 * rows * (cols - 9)\" of soft.cu"));
+  Operation::parse("soft.cu", less).check(softmax_problem(2, 9));
+  const std::string fewer = replaced(kSoftmaxOperation, "//@ flops", "//@ bytes -rows\n//@ flops");
+  EXPECT_THAT(refusal(softmax_problem(2, 1), fewer), HasSubstr("its bytes are -2, by the line"));
+}
+
 TEST(OperationCheck, TemplatesKnowDerivedSizes) {
   const Operation operation = Operation::parse("soft.cu", kSoftmaxOperation);
   const auto names = problem_names(operation);
