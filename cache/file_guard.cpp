@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "cache/records.hpp"
@@ -107,20 +108,55 @@ void check_folder(const std::string& path) {
   check_ancestors(fs::path(folder).parent_path(), path);
 }
 
+/// A descriptor, which keeps folders from being looked up from the root again and again.
+class OpenFolder {
+ public:
+  explicit OpenFolder(int file) : file_(file) {}
+  ~OpenFolder() {
+    if (file_ >= 0) ::close(file_);
+  }
+  OpenFolder(const OpenFolder&) = delete;
+  OpenFolder& operator=(const OpenFolder&) = delete;
+  void enter(const fs::path& name) {
+    const int below = ::openat(file_, name.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const int fault = errno;
+    ::close(std::exchange(file_, below));
+    errno = fault;
+  }
+  [[nodiscard]] int file() const { return file_; }
+
+ private:
+  int file_;
+};
+
+/// The folders that are missing, for the user alone. Only the nearest one that is there can be
+/// anyone else's.
 void make_folders(const fs::path& folder, const std::string& path) {
+  std::vector<fs::path> missing;
+  fs::path there = folder;
   struct stat info {};
-  if (folder.empty() || ::stat(folder.c_str(), &info) == 0) return;
-  make_folders(folder.parent_path(), path);
+  while (!there.empty() && ::stat(there.c_str(), &info) != 0) {
+    missing.push_back(there.filename());
+    there = there.parent_path();
+  }
+  if (missing.empty()) return;
   std::error_code error;
-  if (const fs::path above = fs::canonical(folder.parent_path(), error); !error) {
-    check_ancestors(above, path);
-  }
-  // EEXIST: another process made it in between, which is just as well.
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    refuse(path,
-           fmt::format("cannot be created: no folder {} ({})", folder.string(), reason(errno)),
+  const fs::path nearest = there.empty() ? fs::current_path(error) : fs::canonical(there, error);
+  if (!error) check_ancestors(nearest, path);
+  const auto fail = [&](const fs::path& at) {
+    refuse(path, fmt::format("cannot be created: no folder {} ({})", at.string(), reason(errno)),
            "create that folder, or name another file with --db or KILN_DB");
+  };
+  OpenFolder open(::open(nearest.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  for (auto name = missing.rbegin(); name != missing.rend(); ++name) {
+    there /= *name;
+    // EEXIST: another process made it in between, which is just as well.
+    if (open.file() < 0 || (::mkdirat(open.file(), name->c_str(), 0700) != 0 && errno != EEXIST)) {
+      fail(there);
+    }
+    open.enter(*name);
   }
+  if (open.file() < 0) fail(there);
 }
 
 void sync_folder(const std::string& path) {

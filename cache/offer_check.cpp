@@ -14,6 +14,8 @@
 #include "cache/statistics.hpp"
 #include "cache/trial_check.hpp"
 #include "kiln/error.hpp"
+#include "templates/operation.hpp"
+#include "templates/typed_operation.hpp"
 
 namespace kiln {
 namespace {
@@ -86,9 +88,32 @@ void check_rate(const Trial& trial) {
                   trial.key.device.name, least_ns));
 }
 
+/// Names in another order would be another problem.
+template <class Field>
+bool in_order(const std::vector<Field>& fields, std::string Field::*name,
+              const std::vector<std::string>& declared) {
+  return std::ranges::equal(fields, declared, {}, name);
+}
+
 }  // namespace
 
+void check_declared(const Problem& problem) {
+  const Operation* const operation = find_operation(problem.operation);
+  if (operation == nullptr) return;
+  operation->check(problem);
+  const bool ordered = in_order(problem.sizes, &NamedValue::name, operation->size_names) &&
+                       in_order(problem.types, &NamedType::slot, operation->type_slots) &&
+                       in_order(problem.traits, &NamedValue::name, operation->trait_names);
+  if (!ordered) {
+    throw Error(ErrorKind::usage, fmt::format("\"{}\" does not have its fields in the order of {}",
+                                              problem.canonical(), operation->name));
+  }
+  const TypedOperation* const typed = find_typed_operation(problem.operation);
+  if (typed != nullptr) typed->check(problem);
+}
+
 void check_offer(const Trial& trial) {
+  check_declared(trial.key.problem);
   check_date("created_unix_ms", trial.created_unix_ms);
   if (!trial.timing) return;
   check_statistics(*trial.timing);
@@ -96,6 +121,7 @@ void check_offer(const Trial& trial) {
 }
 
 void check_offer(const SessionRecord& session) {
+  check_declared(session.problem);
   check_date("started_unix_ms", session.started_unix_ms);
   if (session.ended_unix_ms != 0) check_date("ended_unix_ms", session.ended_unix_ms);
 }

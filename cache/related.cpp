@@ -78,11 +78,17 @@ std::optional<double> kind_distance(const Problem& wanted, const DeviceClass& de
                                     const Problem& other, const DeviceClass& other_device) {
   if (wanted.operation != other.operation || device.arch != other_device.arch) return std::nullopt;
   const Operation* const operation = find_operation(wanted.operation);
+  // Of a declaration that had others.
+  if (wanted.types.size() != other.types.size() || wanted.traits.size() != other.traits.size()) {
+    return std::nullopt;
+  }
   const auto types = type_distance(operation, wanted, other);
   if (!types) return std::nullopt;
   double distance = *types + (device == other_device ? 0.0 : kOtherDevice);
   for (const NamedValue& own : wanted.traits) {
-    if (other.trait(own.name) != own.value) distance += trait_distance(operation, own.name);
+    const auto theirs = other.trait(own.name);
+    if (!theirs) return std::nullopt;
+    if (*theirs != own.value) distance += trait_distance(operation, own.name);
   }
   if (wanted.epilogue != other.epilogue) distance += kOtherResult;
   return distance;

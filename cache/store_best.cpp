@@ -192,14 +192,19 @@ std::shared_ptr<const SizeTable> TuningStore::Impl::sizes_of(const Problem& prob
   const auto read = [&](const char* sql) {
     auto table = std::make_shared<SizeTable>(problem);
     Family found;
+    std::vector<std::string> others;
     sqlite::Statement rows = connection.prepare(sql);
     rows.bind(kind, device_id);
     while (rows.step()) {
       const std::string sizes = rows.text(0);
       found.add(sizes);
-      if (!table->add(sizes)) corrupt.insert("problem " + sizes);
+      if (!table->add(sizes)) others.push_back(sizes);
     }
     known = {table, found, found == family, stamp};
+    // The digest of the family says whether other names are damage, or those of a declaration that
+    // had other sizes.
+    if (known.fits) return;
+    for (const std::string& sizes : others) corrupt.insert("problem " + sizes);
   };
   read(
       "SELECT p.sizes FROM problems p JOIN shortlists s USING (problem_id) "

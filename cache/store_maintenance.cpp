@@ -11,11 +11,13 @@
 #include <tuple>
 
 #include "cache/candidate_rows.hpp"
+#include "cache/offer_check.hpp"
 #include "cache/ranking.hpp"
 #include "cache/schema.hpp"
 #include "cache/shortlist_rows.hpp"
 #include "cache/store_impl.hpp"
 #include "cache/trial_check.hpp"
+#include "templates/operation.hpp"
 
 namespace kiln {
 namespace {
@@ -68,6 +70,20 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
     if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
   }
   return ids;
+}
+
+/// Why nobody asks for a problem: its operation, which is built in, has other fields. "" if
+/// somebody may. What a file declares may have had other fields when it was tuned.
+std::string why_undeclared(const std::string& kind, const std::string& sizes) {
+  try {
+    const Problem problem = Problem::parse(kind + " | " + sizes);
+    const Operation* const operation = find_operation(problem.operation);
+    if (operation != nullptr && !operation->is_declared()) check_declared(problem);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::usage) throw;
+    return error.what();
+  }
+  return "";
 }
 
 /// Compares each shortlist with the trials it derives from, and checks that none is missing.
@@ -145,6 +161,10 @@ std::vector<std::string> TuningStore::check() const {
     const auto flops = flops_of(problems.text(0), problems.text(1));
     if (flops && (problems.is_null(2) || problems.real(2) != *flops)) {
       faults.push_back(fmt::format("problem {}: flops do not match its sizes", problems.text(1)));
+    }
+    if (const auto why = why_undeclared(problems.text(0), problems.text(1)); !why.empty()) {
+      faults.push_back(
+          fmt::format("problem {}: no answer will come from it: {}", problems.text(1), why));
     }
   }
   if (impl_->has_shortlists) check_shortlists(connection, impl_->corrupt, faults);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 
+#include "cache/line_json.hpp"
 #include "cache/line_reader.hpp"
 #include "cache/offer_check.hpp"
 #include "cache/trial_check.hpp"
@@ -41,7 +42,12 @@ void count_stored(TransferCount& count, const RecordCount& stored) {
 
 /// The schema number of the file.
 int check_header(const std::string& line, const std::string& name) {
-  const Json header = Json::parse(line, nullptr, false);
+  Json header;
+  try {
+    header = json_of_line(line);
+  } catch (const Error&) {
+    header = nullptr;  // refused below
+  }
   const auto refuse = [&](const std::string& fault) {
     throw Error(ErrorKind::usage, fmt::format("{}:1: {}", name, fault));
   };
@@ -65,7 +71,7 @@ int check_header(const std::string& line, const std::string& name) {
 /// The kind that a line declares, "session" or "end", as JSON; null for a trial, which has none.
 Json marked_line(const std::string& text) {
   if (text.find("\"kiln\"") == std::string::npos) return {};  // the usual case
-  Json json = Json::parse(text, nullptr, false);
+  Json json = json_of_line(text);
   return json.is_object() && json.contains("kiln") ? json : Json();
 }
 

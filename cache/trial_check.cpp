@@ -11,6 +11,8 @@
 #include <limits>
 
 #include "kiln/error.hpp"
+#include "templates/front_matter_lines.hpp"
+#include "templates/printable.hpp"
 
 namespace kiln {
 namespace {
@@ -85,8 +87,21 @@ void check_date(std::string_view field, std::int64_t unix_ms) {
   if (!is_date(unix_ms)) refuse(field, fmt::format("is {}, not a date from 1970 to 2099", unix_ms));
 }
 
+/// Declarations have no other names, and whatever shows a row prints them.
+void check_identifier(const std::string& name) {
+  if (is_identifier(name) && name.size() <= kMostNameCharacters) return;
+  refuse("problem",
+         fmt::format("has the name \"{}\", which is not letters, digits and underscores, "
+                     "at most {}",
+                     printable(name.substr(0, kMostNameCharacters)), kMostNameCharacters));
+}
+
 void check_problem(const Problem& problem) {
-  check_name("problem", problem.operation, false);
+  check_identifier(problem.operation);
+  for (const NamedValue& size : problem.sizes) check_identifier(size.name);
+  for (const NamedType& type : problem.types) check_identifier(type.slot);
+  for (const NamedValue& trait : problem.traits) check_identifier(trait.name);
+  check_name("problem epilogue", problem.epilogue, true);
   bool round_trip = false;
   try {
     round_trip = Problem::parse(problem.canonical()) == problem;

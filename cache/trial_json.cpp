@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/line_json.hpp"
 #include "cache/trial_check.hpp"
 #include "kiln/error.hpp"
 #include "templates/operation.hpp"
@@ -270,7 +271,7 @@ std::string trial_to_json(const Trial& trial) {
 
 Trial trial_from_json(const std::string& line) {
   try {
-    Trial trial = decode_trial(Json::parse(line));
+    Trial trial = decode_trial(json_of_line(line));
     if (!is_id(trial.id)) throw Error(ErrorKind::usage, "trial field 'id' is not a trial id");
     if (trial.created_unix_ms <= 0) {
       throw Error(ErrorKind::usage, "trial field 'created_unix_ms' is not a date");
@@ -298,7 +299,7 @@ std::string session_to_json(const SessionRecord& session) {
 
 SessionRecord session_from_json(const std::string& line) {
   try {
-    return checked(decode_session(Json::parse(line)));
+    return checked(decode_session(json_of_line(line)));
   } catch (const Json::exception& error) {
     throw Error(ErrorKind::usage, fmt::format("not a session: {}", error.what()));
   }

@@ -12,6 +12,8 @@
 namespace kiln {
 namespace {
 
+/// More than templates have tunables, or an operation sizes.
+constexpr std::size_t kMostNames = 1024;
 constexpr std::string_view kSeparators = " ,\t\r\n";
 
 [[noreturn]] void reject(std::string_view pair, std::string_view why) {
@@ -79,6 +81,9 @@ Config Config::parse(std::string_view text) {
       reject(pair, "has no integer after '='");
     }
     if (config.values_.contains(name)) reject(pair, "repeats a name");
+    if (config.values_.size() == kMostNames) {
+      reject(pair, fmt::format("is the value of more than {} names", kMostNames));
+    }
     config.values_.emplace(name, value);
   }
 }

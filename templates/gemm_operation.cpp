@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "templates/gemm_problem.hpp"
 #include "templates/kernels/common/gemm_args.cuh"
 #include "templates/typed_operation.hpp"
 
@@ -39,8 +40,12 @@ std::string_view why_gemm_is_trivial(const Problem& problem) {
              : "k is 0, so the plainest kernel computes the epilogue of acc = 0";
 }
 
-constexpr TypedOperation kGemmOperation{"gemm", "GemmArgs", &place_in_gemm_args,
-                                        "D has no elements", &why_gemm_is_trivial};
+constexpr TypedOperation kGemmOperation{"gemm",
+                                        "GemmArgs",
+                                        &place_in_gemm_args,
+                                        "D has no elements",
+                                        &why_gemm_is_trivial,
+                                        &check_gemm_problem};
 
 }  // namespace
 

@@ -181,4 +181,39 @@ Problem to_problem(const Gemm& gemm) {
   return problem;
 }
 
+void check_gemm_problem(const Problem& problem) {
+  Gemm gemm;
+  gemm.m = problem.size("m").value();
+  gemm.n = problem.size("n").value();
+  gemm.k = problem.size("k").value();
+  gemm.a = problem.type("a").value();
+  gemm.b = problem.type("b").value();
+  gemm.c = problem.type("c").value();
+  gemm.d = problem.type("d").value();
+  gemm.acc = problem.type("acc").value();
+  gemm.storage_a = problem.trait("trans_a") == 1 ? Storage::t : Storage::n;
+  gemm.storage_b = problem.trait("trans_b") == 1 ? Storage::t : Storage::n;
+  gemm.reads_c = problem.trait("reads_c") == 1;
+  // Rows so far apart that the alignment is that of the address.
+  constexpr std::int64_t kFar = std::int64_t{kMaxAlignment} * 8;
+  gemm.lda = gemm.ldb = gemm.ldc = gemm.ldd = (kMaxSize / kFar + 1) * kFar;
+  gemm.alignment_a = static_cast<int>(problem.trait("align_a").value());
+  gemm.alignment_b = static_cast<int>(problem.trait("align_b").value());
+  gemm.alignment_c = static_cast<int>(problem.trait("align_c").value());
+  gemm.alignment_d = static_cast<int>(problem.trait("align_d").value());
+  Problem made = to_problem(gemm);
+  if (!problem.epilogue.empty()) {
+    const auto expression = EpilogueExpression::parse(problem.epilogue);
+    made.epilogue = expression.canonical(gemm.d);
+    if (expression.reads_c() != gemm.reads_c) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("gemm: reads_c is {}, which does not fit the epilogue {}",
+                              gemm.reads_c ? 1 : 0, problem.epilogue));
+    }
+  }
+  if (made == problem) return;
+  throw Error(ErrorKind::usage, fmt::format("gemm: \"{}\" would be described as \"{}\"",
+                                            problem.canonical(), made.canonical()));
+}
+
 }  // namespace kiln

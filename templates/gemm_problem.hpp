@@ -32,4 +32,8 @@ namespace kiln {
 /// f32.
 [[nodiscard]] DType epilogue_type(const Gemm& gemm);
 
+/// Throws Error(usage) unless there is a Gemm whose problem this is. It has all names of the
+/// operation.
+void check_gemm_problem(const Problem& problem);
+
 }  // namespace kiln

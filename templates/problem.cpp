@@ -45,13 +45,16 @@ std::optional<std::int64_t> find_value(const std::vector<NamedValue>& values,
   return found->value;
 }
 
-/// The words of a line of canonical text: exactly one space between them.
+/// The words of a line of canonical text: exactly one space between them. Each has a name that no
+/// other one has, for which all are searched.
 std::vector<std::string_view> canonical_words(std::string_view text) {
+  constexpr std::size_t kMostWords = 256;
   std::vector<std::string_view> words;
   while (true) {
     const auto space = text.find(' ');
     const auto word = text.substr(0, space);
     if (word.empty()) reject(text, "has an empty field");
+    if (words.size() == kMostWords) reject(word, fmt::format("is field {}", kMostWords + 1));
     words.push_back(word);
     if (space == std::string_view::npos) return words;
     text.remove_prefix(space + 1);

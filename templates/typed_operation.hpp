@@ -21,6 +21,8 @@ struct TypedOperation {
   /// Why a problem that has results leaves nothing to choose between kernels for; "" if it does
   /// not.
   std::string_view (*why_trivial)(const Problem& problem);
+  /// Throws Error(usage) for a problem within the declaration that the type cannot describe.
+  void (*check)(const Problem& problem);
 };
 
 /// nullptr: its declaration says everything. Thread-safe.

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "kiln/error.hpp"
+#include "templates/front_matter.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -102,6 +103,10 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
         const bool repeated = std::any_of(choices.begin(), choices.end(),
                                           [&](const auto& choice) { return choice.first == name; });
         if (repeated) reject(flag, text, fmt::format("{} is given twice", name));
+        if (choices.size() == kMostTunables) {
+          reject(flag, text,
+                 fmt::format("more than {} tunables, which no template has", kMostTunables));
+        }
         choices.emplace_back(name, std::vector<std::int64_t>{});
         digits.remove_prefix(equals + 1);
         open = true;
@@ -112,6 +117,10 @@ Choices parse_choices(std::string_view flag, const std::vector<std::string>& tex
       const auto [end, status] = std::from_chars(digits.data(), last, value);
       if (status != std::errc{} || end != last) {
         reject(flag, text, fmt::format("\"{}\" has no integer value", piece));
+      }
+      if (choices.back().second.size() == kMostValues) {
+        reject(flag, text,
+               fmt::format("more than {} values of {}", kMostValues, choices.back().first));
       }
       choices.back().second.push_back(value);
     }

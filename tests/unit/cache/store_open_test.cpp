@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 
+#include "cache/file_guard.hpp"
 #include "cache/schema.hpp"
 #include "cache/store.hpp"
 #include "tests/unit/cache/cache_fixture.hpp"
@@ -55,6 +57,23 @@ TEST(StoreOpen, CreatesFolder0700AndFile0600WhateverTheUmask) {
   EXPECT_EQ(store.path(), path);
   EXPECT_EQ(store.schema_version(), kSchemaVersion);
   EXPECT_EQ(store.check(), std::vector<std::string>{});
+}
+
+TEST(StoreOpen, CreatesManyNestedFoldersSoon) {
+  const TempFolder folder;
+  std::string nested = folder.path();
+  for (int i = 0; i < 600; ++i) nested += "/n" + std::to_string(i % 10);
+  const std::clock_t start = std::clock();
+  EXPECT_EQ(file_guard::resolve(nested + "/tuning.db", true), nested + "/tuning.db");
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1.0);
+  EXPECT_EQ(mode_of(nested), 0700U);
+}
+
+TEST(StoreOpen, AFileInPlaceOfAFolderIsNamed) {
+  const TempFolder folder;
+  test::write_file(folder.file("a"), "x");
+  const std::string text = refusal(folder.file("a/b/c/tuning.db"), OpenMode::read_write);
+  EXPECT_NE(text.find("no folder " + folder.file("a/b")), std::string::npos) << text;
 }
 
 TEST(StoreOpen, LeavesNothingButTheDatabase) {

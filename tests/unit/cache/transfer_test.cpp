@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cache/transfer.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <ctime>
 #include <sstream>
+#include <utility>
 
 #include "cache/row_digest.hpp"
 #include "cache/trial_json.hpp"
@@ -298,6 +302,109 @@ TEST_F(Transfer, NeitherImportNorMergeBelievesASpeedThatContradictsItself) {
     EXPECT_NE(all.find("'started_unix_ms' is"), std::string::npos) << all;
   }
   EXPECT_EQ(target.trials({}).size() + target.sessions().size(), 0U);
+}
+
+/// A good trial of m=128 whose problem was changed.
+template <class Change>
+Trial odd_trial(const Change& change) {
+  Trial trial = good_trial(kPlausibleNs);
+  trial.id = random_id();
+  trial.key.problem = test::gemm_problem(128, 256, 256);
+  change(trial.key.problem);
+  return trial;
+}
+
+TEST_F(Transfer, ProblemsThatTuneWouldNotMakeAreRefused) {
+  const std::vector<std::pair<Trial, std::string>> cases{
+      {odd_trial([](Problem& p) { p.sizes.erase(p.sizes.begin()); }), "has no size \"m\""},
+      {odd_trial([](Problem& p) {
+         p.sizes.push_back({"batch", 2});
+       }),
+       "no size \"batch\""},
+      {odd_trial([](Problem& p) { p.traits.clear(); }), "has no trait \"trans_a\""},
+      {odd_trial([](Problem& p) { p.traits[2].value = 3; }), "align_a is 3"},
+      {odd_trial([](Problem& p) { p.traits[4].value = 4; }), "would be described as"},
+      {odd_trial([](Problem& p) { p.types.pop_back(); }), "has no type \"acc\""},
+      {odd_trial([](Problem& p) { p.types[3].type = DType::s4; }), "d = s4"},
+      {odd_trial([](Problem& p) { p.epilogue = "acc*(2)"; }), "would be described as"},
+      {odd_trial([](Problem& p) { p.epilogue = "silo(acc)"; }), "silo"},
+  };
+  std::string text = kHeader1;
+  std::vector<Trial> stored;
+  for (const auto& [trial, why] : cases) {
+    text += trial_to_json(trial) + "\n";
+    stored.push_back(trial);
+  }
+  SessionRecord session = test::session("odd");
+  session.problem = cases[0].first.key.problem;
+  text += session_to_json(session) + "\n";
+  // As a Kiln of before would have taken them.
+  (void)source.record_all(stored);
+  (void)source.adopt_sessions({session});
+  for (const TransferCount& count : {import_text(target, text), merge(target, source)}) {
+    EXPECT_EQ(count.refused, cases.size() + 1);
+    const std::string all = fmt::format("{}", fmt::join(count.complaints, "\n"));
+    for (const auto& [trial, why] : cases) {
+      EXPECT_NE(all.find(why), std::string::npos) << why << " in\n" << all;
+    }
+  }
+  EXPECT_EQ(target.trials({}).size() + target.sessions().size(), 0U);
+  // Fields of JSON have no order, those of a row do.
+  const Trial turned = odd_trial([](Problem& p) { std::swap(p.sizes[0], p.sizes[2]); });
+  (void)source.record_all({turned});
+  const TransferCount merged = merge(target, source);
+  EXPECT_NE(fmt::format("{}", fmt::join(merged.complaints, "\n")).find("in the order of gemm"),
+            std::string::npos);
+  EXPECT_EQ(import_text(target, kHeader1 + trial_to_json(turned)).written, 1U);
+  // Until they are gone, nothing is said of damage when one asks, and `doctor` names them.
+  for (const std::int64_t m : {128, 512}) {
+    (void)source.related(test::gemm_problem(m, 256, 256), test::h200(), 6);
+  }
+  EXPECT_EQ(source.corrupt_rows(), 0U);
+  const std::string faults = fmt::format("{}", fmt::join(source.check(), "\n"));
+  EXPECT_NE(faults.find("problem n=256 k=256: no answer will come from it"), std::string::npos)
+      << faults;
+}
+
+TEST_F(Transfer, NamesThatNoDeclarationCanHaveAreRefused) {
+  const std::string sound = trial_to_json(odd_trial([](Problem& p) { p.operation = "other"; }));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string changed = sound;
+    return changed.replace(changed.find(from), from.size(), to) + "\n";
+  };
+  const TransferCount count =
+      import_text(target, kHeader1 + with("\"m\":128", "\"m\\u001b[31m\":128") +
+                              with("\"trans_a\"", "\"trans a\"") + with("\"acc\"", "\"a=c\"") +
+                              with("\"other\"", "\"o\\u001bther\"") +
+                              with("\"m\":128", "\"" + std::string(200, 'm') + "\":128"));
+  EXPECT_EQ(count.refused, 5U);
+  EXPECT_EQ(count.written, 0U);
+  const std::string all = testing::PrintToString(count.complaints);
+  EXPECT_NE(all.find("not letters, digits and underscores"), std::string::npos) << all;
+  EXPECT_EQ(all.find('\x1b'), std::string::npos);
+  EXPECT_EQ(import_text(target, kHeader1 + sound).written, 1U)
+      << "of an operation that no file declares here";
+}
+
+TEST_F(Transfer, LinesWithMoreFieldsThanAnyRowAreRefusedSoon) {
+  const std::string sound = trial_to_json(odd_trial([](Problem&) {}));
+  const auto grown = [&](const std::string& place, const char* field, int count) {
+    std::string fields;
+    for (int i = 0; i < count; ++i) fields += fmt::format(fmt::runtime(field), i) + ",";
+    std::string line = sound;
+    return line.insert(line.find(place) + place.size(), fields) + "\n";
+  };
+  const std::clock_t start = std::clock();
+  const TransferCount count = import_text(
+      target, kHeader1 + grown("\"sizes\":{", "\"s{}\":1", 100'000) +
+                  grown("\"sizes\":{", "\"s{}\":1", 900) +
+                  grown("\"config\":{", "\"t{}\":1", 100'000) + std::string(100'000, '[') + "\n");
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 1.0);
+  EXPECT_EQ(count.refused, 4U);
+  const std::string all = testing::PrintToString(count.complaints);
+  EXPECT_NE(all.find("x.jsonl:2: it has more than 1024 fields"), std::string::npos) << all;
+  EXPECT_NE(all.find("is field 257"), std::string::npos) << all;
+  EXPECT_NE(all.find("more than 16 deep"), std::string::npos) << all;
 }
 
 /// Everything a database answers, whatever the order of its rows.

@@ -42,6 +42,13 @@ TEST(Config, ErrorsNameThePair) {
   EXPECT_THAT(parse("a-b=1"), HasSubstr("letters"));
 }
 
+TEST(Config, HasNoMoreNamesThanAnyTemplate) {
+  std::string text;
+  for (int i = 0; i < 1025; ++i) text += " t" + std::to_string(i) + "=1";
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)Config::parse(text); }),
+              HasSubstr("\"t1024=1\" is the value of more than 1024 names"));
+}
+
 TEST(Config, AtNamesWhatIsMissing) {
   const Config config{{"a", 1}};
   EXPECT_EQ(config.at("a"), 1);

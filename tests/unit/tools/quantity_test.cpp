@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <string>
 
 #include "kiln/error.hpp"
 
@@ -88,6 +89,24 @@ TEST(SplitList, LeavesOutEmptyPieces) {
   EXPECT_EQ(split_list("a,,b,"), (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(split_list("/x:/y", ':'), (std::vector<std::string>{"/x", "/y"}));
   EXPECT_TRUE(split_list("").empty());
+}
+
+TEST(Choices, MoreThanATemplateHasAreRefused) {
+  const auto refusal = [](const std::string& text) {
+    try {
+      (void)parse_choices("--set", {text});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  std::string many, values = "a=0";
+  for (int i = 0; i < 10'000; ++i) {
+    many += "t" + std::to_string(i) + "=1,";
+    values += "," + std::to_string(i);
+  }
+  EXPECT_NE(refusal(many).find("more than 64 tunables"), std::string::npos);
+  EXPECT_NE(refusal(values).find("more than 1024 values of a"), std::string::npos);
 }
 
 }  // namespace
