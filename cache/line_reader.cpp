@@ -22,8 +22,10 @@ bool LineReader::fill() {
 }
 
 LineReader::Line LineReader::next(std::string& text) {
+  constexpr std::size_t kMostSkipped = 64;  // times the longest line
   text.clear();
   bool too_long = false;
+  std::size_t bytes = 0;
   if (rest_.empty() && !fill()) return Line::none;
   do {
     const std::size_t end = rest_.find('\n');
@@ -31,8 +33,13 @@ LineReader::Line LineReader::next(std::string& text) {
     const std::size_t room = most_bytes_ - text.size();
     text += part.substr(0, room);
     too_long = too_long || part.size() > room;
+    bytes += part.size();
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
     if (end != std::string_view::npos) break;
+    if (bytes / kMostSkipped > most_bytes_) {
+      ++number_;
+      return Line::endless;
+    }
   } while (fill());
   ++number_;
   return too_long ? Line::too_long : Line::whole;

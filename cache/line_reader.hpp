@@ -14,12 +14,13 @@ namespace kiln {
 /// are.
 class LineReader {
  public:
-  enum class Line : std::uint8_t { whole, too_long, none };
+  enum class Line : std::uint8_t { whole, too_long, endless, none };
 
   LineReader(std::istream& in, std::size_t most_bytes) : in_(in), most_bytes_(most_bytes) {}
 
   /// The next line without its terminator, which the last one need not have; for one that is too
-  /// long, its beginning. `none` at the end of the input. Throws Error(usage) when reading fails,
+  /// long, its beginning. `endless`: so long that this is no file of lines, as /dev/zero; nothing
+  /// more is read of it. `none` at the end of the input. Throws Error(usage) when reading fails,
   /// which is not the end: a stream with exceptions(badbit) throws what its buffer threw.
   [[nodiscard]] Line next(std::string& text);
   /// Number of the line that next() returned last, from 1.

@@ -235,6 +235,10 @@ TransferCount import_rows(TuningStore& store, std::istream& in, const std::strin
       break;
     }
     if (line == none) break;
+    if (line == endless) {
+      importer.break_off(lines.number(), "there is no end of the line");
+      break;
+    }
     if (line == too_long) {
       importer.refuse(lines.number(), fmt::format("is longer than {} MiB", kMaxLineBytes >> 20));
     } else if (!text.empty()) {

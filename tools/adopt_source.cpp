@@ -9,6 +9,7 @@
 #include <array>
 
 #include "kiln/error.hpp"
+#include "templates/front_matter_lines.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -23,6 +24,9 @@ constexpr std::array<std::string_view, 22> kHostHeaders{
     "iostream", "vector",     "string", "cstdio",    "stdio.h", "cstdlib",   "stdlib.h", "chrono",
     "random",   "algorithm",  "memory", "fstream",   "map",     "cassert",   "assert.h", "numeric",
     "cstring",  "functional", "thread", "stdexcept", "sstream", "filesystem"};
+
+/// Operands, scalars and sizes that an operation may have, and as many values beside them.
+constexpr std::size_t kMostParameters = 128;
 
 template <std::size_t N>
 bool lists_word(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -159,6 +163,13 @@ class SourceReader {
     kernel.body_begin = at_ + 1;
     kernel.body_end = close;
     kernel.parameters = read_parameters(tokens(), parameters_ + 1, close_of(parameters_));
+    if (kernel.parameters.size() > kMostParameters) {
+      throw Error(ErrorKind::template_,
+                  fmt::format("{}:{}:1: the kernel \"{}\" has {} parameters, and an operation can "
+                              "give it {} at most; pass what belongs together in one array",
+                              file_, name.line, name.text.substr(0, kMostNameCharacters),
+                              kernel.parameters.size(), kMostParameters));
+    }
     for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
       auto& parameter = kernel.parameters[i];
       if (parameter.name.empty()) parameter.name = fmt::format("parameter{}", i + 1);

@@ -5,13 +5,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/source_error.hpp"
 #include "tools/adopt.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/file_input.hpp"
@@ -31,13 +31,10 @@ struct AdoptFlags {
 };
 
 std::string source_to_adopt(const std::string& file) {
-  FileInput input(file);
-  std::string text{std::istreambuf_iterator<char>(input), {}};
-  if (text.size() > kMostAdoptedBytes) {
-    throw Error(ErrorKind::usage, fmt::format("{}: more than 4 MiB, the most that a template has; "
-                                              "put the kernel into a file of its own",
-                                              input.name()));
-  }
+  std::string text = whole_file(file, kMostAdoptedBytes,
+                                "a template has at most 4 MiB, so put the kernel into a file of "
+                                "its own");
+  refuse_nul(file, text);
   return text;
 }
 

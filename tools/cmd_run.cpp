@@ -20,6 +20,7 @@
 #include "runtime/warning_sink.hpp"
 #include "tools/declared_run.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/launch_limit.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/units.hpp"
@@ -41,6 +42,7 @@ struct RunOptions {
   ProblemFlags problem;
   std::string mode;
   std::string log;
+  std::string timeout;
   std::optional<int> repeat;
   std::uint64_t seed = 1;
 };
@@ -196,9 +198,19 @@ void note_of_patience(const Context& context, double products) {
                            count_text(static_cast<std::uint64_t>(products))));
 }
 
+/// How long launches may take. An emulated GPU is as slow as its problem is large.
+double limit_s(const RunOptions& options, bool emulated, double products) {
+  constexpr double kUsualSeconds = 60.0;
+  constexpr double kSlowProductsPerSecond = 2e7;
+  if (!options.timeout.empty()) return parse_limit_s("--timeout", options.timeout);
+  return kUsualSeconds + (emulated ? products / kSlowProductsPerSecond : 0.0);
+}
+
 int run_problem(Context& context, const RunOptions& options) {
   const ProblemCase one = options.problem.request();
-  if (!names_emulated_device(context.device().value)) open_context(context);
+  const bool emulated = names_emulated_device(context.device().value);
+  const double most_s = limit_s(options, emulated, one.products);
+  if (!emulated) open_context(context);
   RunReport report;
   report.problem = one.problem;
   StartClock clock;
@@ -214,7 +226,9 @@ int run_problem(Context& context, const RunOptions& options) {
 
   run->make_operands(*library);
   if (report.emulated) note_of_patience(context, one.products);
+  const std::string kernel_text = fmt::format("the kernel {}", kernel->template_name());
   clock.run([&] {
+    const LaunchLimit limit(most_s, kernel_text, context.flags.json);
     run->launch();
     library->synchronize();
   });
@@ -226,6 +240,7 @@ int run_problem(Context& context, const RunOptions& options) {
   }
   const int launches = report.emulated ? 0 : options.repeat.value_or(kTimedLaunches);
   for (int i = 0; i < launches; ++i) {
+    const LaunchLimit limit(most_s, kernel_text, context.flags.json);
     report.times_ns.push_back(1e6 * device_ms([&] { run->launch(); }));
   }
   report.counters = library->counters();
@@ -252,6 +267,10 @@ Action add_run(CLI::App& verb, const Operation& operation) {
                       kTimedLaunches))
       ->type_name("N")
       ->check(whole_number(0, kMostRepetitions));
+  verb.add_option("--timeout", options->timeout,
+                  "Time-out of one launch (default 60s; more on an emulated device for a large "
+                  "problem)")
+      ->type_name("TIME");
   verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));

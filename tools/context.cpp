@@ -9,6 +9,8 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "kiln/error.hpp"
@@ -57,7 +59,11 @@ const Catalog& Context::catalog() {
     const auto directories = split_list(template_path().value, ':');
     if (directories.empty()) return Catalog::builtin();
     catalog_ = Catalog::with_directories(directories);
-    for (const std::string& text : catalog_->left_out()) warn(text);
+    // The path may have been read once before, for the flags of an operation.
+    static std::set<std::string> told;
+    for (const std::string& text : catalog_->left_out()) {
+      if (told.insert(text).second) warn(text);
+    }
   }
   return *catalog_;
 }

@@ -44,4 +44,14 @@ std::streambuf::int_type FileInput::underflow() {
   return std::streambuf::traits_type::to_int_type(buffer_[0]);
 }
 
+std::string whole_file(const std::string& path, std::size_t most_bytes, std::string_view next) {
+  FileInput input(path);
+  std::string text(most_bytes + 1, '\0');
+  input.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(input.gcount()));
+  if (text.size() <= most_bytes) return text;
+  throw Error(ErrorKind::usage,
+              fmt::format("{}: more than {} MiB; {}", input.name(), most_bytes >> 20, next));
+}
+
 }  // namespace kiln::tools

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <istream>
 #include <streambuf>
 #include <string>
+#include <string_view>
 
 namespace kiln::tools {
 
@@ -29,5 +31,10 @@ class FileInput : private std::streambuf, public std::istream {
   int file_ = -1;
   std::array<char, 1 << 16> buffer_{};
 };
+
+/// All of a file, or of standard input for "-". Throws Error(usage) where it has more than
+/// `most_bytes`, with `next` as advice, and where it cannot be read.
+[[nodiscard]] std::string whole_file(const std::string& path, std::size_t most_bytes,
+                                     std::string_view next);
 
 }  // namespace kiln::tools

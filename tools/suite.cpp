@@ -8,9 +8,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <istream>
+#include <sstream>
 
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
@@ -175,10 +177,22 @@ std::vector<SuiteLine> read_suite(std::istream& in, const std::string& file) {
 }
 
 std::vector<SuiteLine> read_suite(const std::string& file) {
-  std::ifstream in(file);
-  if (!in) {
+  constexpr std::size_t kMostSuiteBytes = std::size_t{4} << 20;
+  std::ifstream file_in(file);
+  if (!file_in) {
     throw Error(ErrorKind::usage, fmt::format("--suite {}: {}", file, std::strerror(errno)));
   }
+  // No more of it than that: it may have no end, as /dev/zero.
+  std::string text(kMostSuiteBytes + 1, '\0');
+  file_in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file_in.bad()) throw Error(ErrorKind::usage, fmt::format("{}: cannot be read", file));
+  text.resize(static_cast<std::size_t>(file_in.gcount()));
+  if (text.size() > kMostSuiteBytes) {
+    throw Error(ErrorKind::usage, fmt::format("--suite {}: more than {} MiB; a suite has a problem "
+                                              "on each line: split it",
+                                              file, kMostSuiteBytes >> 20));
+  }
+  std::istringstream in(text);
   return read_suite(in, file);
 }
 

@@ -148,6 +148,25 @@ TEST(Emulated, RunComputesAndClaimsNoTime) {
 }
 
 /// What each verb does with a problem in which a size is 0.
+TEST(Emulated, RunEndsAnEndlessKernelAfterTheTimeout) {
+  const Sandbox sandbox;
+  plant(sandbox, "  while (atomicAdd(seen, 0.0f) >= 0.0f) {}");
+  std::string text = sandbox.read("planted.cu");
+  sandbox.write("planted.cu", text.insert(text.find("//@ require"), "//@ priority   1000\n"));
+  const Words words =
+      with(on_emulated(on_gemm("run", 4, 48, 8)),
+           {"--dtype", "f32", "--template-path", ".", "--mode", "default_only", "--json"});
+  const auto run = sandbox.run(with(words, {"--timeout", "1s"}));
+  EXPECT_EQ(run.exit_code, 1) << run.out << run.err;
+  EXPECT_NE(run.err.find("the kernel planted did not end within 1 s; if it is right but slow, "
+                         "allow it more with --timeout"),
+            std::string::npos)
+      << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out)["kind"], "timed_out");
+  const auto mistaken = sandbox.run(with(words, {"--timeout", "soon"}));
+  EXPECT_EQ(mistaken.exit_code, 2) << "before anything is compiled";
+}
+
 TEST(Emulated, SizesOfZeroAreProblems) {
   const Sandbox sandbox;
   for (const Words& more : {Words{}, Words{"--beta", "0.5"}}) {

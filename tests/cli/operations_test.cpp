@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -49,6 +50,17 @@ std::string softmax_of_the_documentation() {
   const std::string page = source_text("docs/writing-templates.md");
   const auto begin = page.find("//@ operation  softmax");
   return page.substr(begin, page.find("```", begin) - begin);
+}
+
+TEST(Operations, WhatCannotBeReadOfTheTemplatePathIsNamedOnce) {
+  const Sandbox sandbox;
+  sandbox.write("softmax.cu", softmax_of_the_documentation());
+  std::filesystem::create_symlink("loop.cu", sandbox.folder() / "loop.cu");
+  const auto run = sandbox.run({"operations", "softmax", "--template-path", "."});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  const auto at = run.err.find("./loop.cu is left out of the template path: Too many levels");
+  ASSERT_NE(at, std::string::npos) << run.err;
+  EXPECT_EQ(run.err.find("left out", at + 20), std::string::npos) << run.err;
 }
 
 TEST(Operations, OneOfAUserIsExplained) {

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstddef>
 #include <fstream>
-#include <sstream>
 
 #include "kiln/error.hpp"
 #include "runtime/model/device_profile_keys.hpp"
@@ -60,16 +60,24 @@ class ProfileWriter {
 };
 
 std::string read_file(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) {
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(file.gcount()));
+  if (text.size() > kMostBytes) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is no device profile: it has more than {} MiB. Next: make one on a "
+                            "machine with a GPU: kiln doctor --save-profile mine.toml",
+                            path, kMostBytes >> 20));
+  }
+  if (!file.is_open() || file.bad() || text.empty()) {
     throw Error(ErrorKind::usage,
                 fmt::format("cannot read the device profile {}. Next: check the path, or make one "
                             "on a machine with a GPU: kiln doctor --save-profile {}",
                             path, path));
   }
-  return text.str();
+  return text;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <istream>
 #include <sstream>
 #include <stdexcept>
 #include <streambuf>
@@ -44,6 +46,30 @@ TEST(LineReader, KeepsTheBeginningOfALineThatIsTooLong) {
   const std::vector<Read> expected{
       {Line::whole, "12345"}, {Line::too_long, "12345"}, {Line::whole, "next"}};
   EXPECT_EQ(read_all("12345\n123456\nnext", 5), expected);
+}
+
+/// As /dev/zero.
+class EndlessBuffer : public std::streambuf {
+ public:
+  std::uint64_t bytes = 0;
+
+ private:
+  int_type underflow() override {
+    bytes += sizeof(zeros_);
+    setg(zeros_, zeros_, zeros_ + sizeof(zeros_));
+    return 0;
+  }
+  char zeros_[4096] = {};
+};
+
+TEST(LineReader, ALineWithoutAnEndIsGivenUp) {
+  EndlessBuffer buffer;
+  std::istream in(&buffer);
+  LineReader reader(in, 10'000);
+  std::string text;
+  EXPECT_EQ(reader.next(text), Line::endless);
+  EXPECT_EQ(reader.number(), 1U);
+  EXPECT_LT(buffer.bytes, 1'000'000U);
 }
 
 TEST(LineReader, LinesMayCrossItsBuffer) {

@@ -373,5 +373,15 @@ namespace b::c {
                     Not(HasSubstr("tune"))));
 }
 
+TEST(AdoptLimits, AKernelOfManyParametersIsRefusedAtItsLine) {
+  std::string source = "int before;\n__global__ void much(float* x";
+  for (int i = 0; i < 100'000; ++i) source += ", int p" + std::to_string(i);
+  source += ") { x[0] = p0; }\n";
+  const std::string text = error_text(
+      ErrorKind::template_, [&] { (void)adopt("kernels/file.cu", source, AdoptOptions{}); });
+  EXPECT_THAT(text, AllOf(StartsWith("kernels/file.cu:2:1: "),
+                          HasSubstr("\"much\" has 100001 parameters")));
+}
+
 }  // namespace
 }  // namespace kiln::tools

@@ -48,6 +48,17 @@ TEST(Suite, KeepsTypesThatNoTemplateHasYet) {
   EXPECT_EQ(gemm_of(read("x e4m3 64 64 64 nt\n").front().tuned).d, DType::bf16);
 }
 
+TEST(Suite, AFileWithoutAnEndIsRefused) {
+  try {
+    (void)read_suite("/dev/zero");
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("--suite /dev/zero: more than 4 MiB"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(Suite, TakesSizesOfZero) {
   EXPECT_EQ(gemm_of(read("x f16 64 64 0 nt\n").front().tuned).k, 0);
 }
