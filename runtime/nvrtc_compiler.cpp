@@ -12,8 +12,10 @@
 #include "kiln/error.hpp"
 #include "runtime/compiler_log.hpp"
 #include "runtime/cuda_paths.hpp"
+#include "runtime/large_stack.hpp"
 #include "runtime/nvrtc_surroundings.hpp"
 #include "runtime/register_note.hpp"
+#include "runtime/source_nesting.hpp"
 
 namespace kiln {
 namespace {
@@ -48,6 +50,14 @@ std::vector<std::string> key_options(const CompileRequest& request) {
                                    "--std=c++20"};
   if (wants_lines(request)) options.emplace_back("--generate-line-info");
   return options;
+}
+
+std::string why_too_nested(const CompileRequest& request, const NestingLimits& limits) {
+  std::string why = why_too_nested(request.source, request.source_name, limits);
+  for (const std::string& expression : request.name_expressions) {
+    if (why.empty()) why = why_too_nested(expression, "the kernel's name", limits);
+  }
+  return why;
 }
 
 }  // namespace
@@ -124,6 +134,18 @@ std::vector<std::string> NvrtcCompiler::options(const CompileRequest& request,
 CompileResult NvrtcCompiler::compile(const CompileRequest& request) {
   CompileResult result;
   const auto begin = std::chrono::steady_clock::now();
+  // A stack that overflows would take the process with it.
+  call_on_large_stack([&](std::size_t bytes) {
+    result.log = why_too_nested(request, nesting_limits(bytes));
+    if (result.log.empty()) result = compile_here(request);
+  });
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+  result.seconds = elapsed.count();
+  return result;
+}
+
+CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
+  CompileResult result;
   const FileSizeSignalHeld held;  // precompiled headers may not fit under the limit
   const NvrtcTemporaries temporaries(headers_ ? headers_->path().c_str() : nullptr);
   const bool precompile = precompiles_;
@@ -138,8 +160,6 @@ CompileResult NvrtcCompiler::compile(const CompileRequest& request) {
     }
     result = std::move(again);
   }
-  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  result.seconds = elapsed.count();
   return result;
 }
 

@@ -20,7 +20,7 @@ namespace kiln {
 [[nodiscard]] std::string nvrtc_options_text(const CompileRequest& request);
 
 /// Turns source into machine code with NVRTC. Threads compile in parallel: each has a program of
-/// its own, which NVRTC allows.
+/// its own, which NVRTC allows. A source that NVRTC's recursion might not survive is refused.
 class NvrtcCompiler : public Compiler {
  public:
   using Warn = std::function<void(const std::string&)>;
@@ -41,6 +41,7 @@ class NvrtcCompiler : public Compiler {
   [[nodiscard]] bool at_least(int major, int minor) const;
   [[nodiscard]] std::vector<std::string> options(const CompileRequest& request,
                                                  bool precompile) const;
+  [[nodiscard]] CompileResult compile_here(const CompileRequest& request);
   void compile_into(CompileResult& result, const CompileRequest& request, bool precompile) const;
   void collect(NvrtcApi::Program program, const CompileRequest& request,
                CompileResult& result) const;

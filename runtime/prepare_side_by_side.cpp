@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "runtime/prepare_side_by_side.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -11,28 +9,10 @@
 #include <thread>
 #include <vector>
 
+#include "runtime/signals_blocked.hpp"
+
 namespace kiln::detail {
 namespace {
-
-/// Threads that are started while it lives take no signals: those are for the application's. But
-/// their own faults reach the application's handler, which may write a report.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t others;
-    sigfillset(&others);
-    for (const int fault : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP}) {
-      sigdelset(&others, fault);
-    }
-    ::pthread_sigmask(SIG_BLOCK, &others, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 template <class Work>
 std::vector<std::jthread> start_threads(std::size_t count, const Work& work) {

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -66,6 +67,55 @@ TEST_F(NvrtcCompilerTest, FailureIsAValueWithALog) {
   EXPECT_THAT(result.log, HasSubstr("broken.cu(1)"));
   EXPECT_THAT(result.log, HasSubstr("undeclared"));
   EXPECT_TRUE(result.cubin.empty());
+}
+
+// Each level takes some kilobytes of stack, and where that ends the process does.
+TEST_F(NvrtcCompilerTest, ASourceThatIsNestedTooDeepIsRefusedWithItsPlace) {
+  CompileRequest nested = request();
+  nested.source = "\n__global__ void k(int* p, int x) { *p = " + std::string(20'000, '(') + "x" +
+                  std::string(20'000, ')') + "; }";
+  nested.source_name = "nested.cu";
+  nested.name_expressions = {"k"};
+  CompileResult result = compiler_->compile(nested);
+  EXPECT_FALSE(result.ok);
+  EXPECT_THAT(result.log, HasSubstr("nested.cu(2): error: brackets are nested more than 1000"));
+  nested.source = "__global__ void k(int* p, int x) { *p = x; }";
+  nested.name_expressions = {std::string(20'000, '(') + "k" + std::string(20'000, ')')};
+  nested.plain_names.clear();
+  result = compiler_->compile(nested);
+  EXPECT_FALSE(result.ok);
+  EXPECT_THAT(result.log, HasSubstr("the kernel's name(1): error: brackets"));
+}
+
+TEST_F(NvrtcCompilerTest, AnApplicationsThreadNeedsLittleStackForWhatIsNested) {
+  CompileRequest nested = request();
+  nested.source =
+      "__device__ int f(int x) { return x + 1; }\nextern \"C\" __global__ void plain(int* p) { *p "
+      "= ";
+  for (int i = 0; i < 900; ++i) nested.source += "f(";
+  nested.source += "*p" + std::string(900, ')') + "; }";
+  nested.name_expressions.clear();
+  struct Work {
+    Compiler& compiler;
+    const CompileRequest& request;
+    CompileResult result;
+  } work{*compiler_, nested, {}};
+  pthread_attr_t small;
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, 256 << 10);
+  pthread_t thread{};
+  ASSERT_EQ(pthread_create(
+                &thread, &small,
+                [](void* argument) -> void* {
+                  auto& mine = *static_cast<Work*>(argument);
+                  mine.result = mine.compiler.compile(mine.request);
+                  return nullptr;
+                },
+                &work),
+            0);
+  pthread_join(thread, nullptr);
+  pthread_attr_destroy(&small);
+  EXPECT_TRUE(work.result.ok) << work.result.log;
 }
 
 TEST_F(NvrtcCompilerTest, UnknownArchitectureAndNameAreValuesToo) {
