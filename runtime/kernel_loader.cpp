@@ -153,10 +153,13 @@ BuiltKernel KernelLoader::build(const Choice& choice, const Problem& problem, Lo
 
 void KernelLoader::refuse_unknown(const Problem& problem) const {
   const std::vector<std::string> reasons = chooser_.why_none(problem);
-  const std::string why = reasons.empty()
-                              ? fmt::format("there is no template of {} in {}", problem.operation,
-                                            template_path_text(parts_.template_path))
-                              : fmt::format("{}", fmt::join(reasons, "; "));
+  std::string why = reasons.empty()
+                        ? fmt::format("there is no template of {} in {}", problem.operation,
+                                      template_path_text(parts_.template_path))
+                        : fmt::format("{}", fmt::join(reasons, "; "));
+  if (const BrokenFile* const broken = parts_.catalog.find_broken(problem.operation)) {
+    why += fmt::format("; left out: {}", broken->error.what());
+  }
   throw Error(ErrorKind::not_found,
               fmt::format("no template computes {}: {}", problem.canonical(), why));
 }

@@ -67,9 +67,13 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
                             ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
                             : options.template_path;
   if (!parts.template_path.empty()) {
-    parts.catalog = Catalog::with_directories(parts.template_path);
+    parts.catalog = Catalog::with_sound_files(parts.template_path);
     for (const std::string& text : parts.catalog.left_out()) {
       parts.warnings->warn(detail::WarningKind::setting, text, text);
+    }
+    for (const BrokenFile& each : parts.catalog.broken()) {
+      parts.warnings->warn(detail::WarningKind::setting, each.file,
+                           fmt::format("left out: {}", each.error.what()));
     }
   }
   parts.device = open_device(or_environment(options.device, "KILN_DEVICE"));

@@ -106,8 +106,29 @@ FolderContent content_of(const fs::path& folder, std::vector<std::string>& left_
   return content;
 }
 
+/// The first word behind a key of a file's front matter, however malformed the rest is.
+std::string declared_name(std::string_view source, std::string_view key) {
+  constexpr std::string_view kMark = "//@";
+  for (std::size_t begin = 0; begin < source.size();) {
+    const auto end = std::min(source.find('\n', begin), source.size());
+    const auto line = source.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with(kMark)) continue;
+    const auto words = split_words(line.substr(kMark.size()));
+    if (words.size() > 1 && words[0].text == key) return std::string(words[1].text);
+  }
+  return {};
+}
+
+BrokenFile broken_file(const std::string& file, std::string_view text, const Error& error) {
+  const std::string operation = declared_name(text, "operation");
+  const std::string name = declared_name(text, "template");
+  return {file, name.empty() ? operation : name, operation, error};
+}
+
 /// The `.cu`, `.cuh` and `.hints` files below a directory, by relative path.
-FileSet read_directory(const std::string& directory, std::vector<std::string>& left_out) {
+FileSet read_directory(const std::string& directory, std::vector<std::string>& left_out,
+                       std::vector<BrokenFile>& broken) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) fail_directory(directory, "no such directory");
   // Unlike a folder below it, this one was named.
@@ -121,7 +142,13 @@ FileSet read_directory(const std::string& directory, std::vector<std::string>& l
     FolderContent content = content_of(folders[i], left_out);
     std::ranges::move(content.folders, std::back_inserter(folders));
     for (const fs::path& file : content.files) {
-      std::optional<std::string> text = read_text(file);
+      std::optional<std::string> text;
+      try {
+        text = read_text(file);
+      } catch (const Error& fault) {
+        broken.push_back(broken_file(file.generic_string(), "", fault));
+        continue;
+      }
       if (!text) {
         leave_out(file, {errno, std::generic_category()}, left_out);
         continue;
@@ -159,17 +186,15 @@ KernelTemplate::Hints hints_of(const std::string& path, const FileSet& files,
 }
 
 /// Hints that no template reads would be a misspelt name, and have no effect.
-void check_hints_have_templates(const std::string& directory, const FileSet& files) {
-  for (const auto& [path, text] : files) {
-    if (!path.ends_with(kHintsExtension)) continue;
-    const std::string owner = fs::path(path).replace_extension(".cu").generic_string();
-    if (files.contains(owner)) continue;
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:1:1: there is no {} beside these hints. Next: name them as the "
-                            "template's file, or remove them.",
-                            (fs::path(directory) / path).generic_string(),
-                            fs::path(owner).filename().string()));
-  }
+void check_has_template(const std::string& directory, const std::string& hints,
+                        const FileSet& files) {
+  const std::string owner = fs::path(hints).replace_extension(".cu").generic_string();
+  if (files.contains(owner)) return;
+  throw Error(ErrorKind::template_,
+              fmt::format("{}:1:1: there is no {} beside these hints. Next: name them as the "
+                          "template's file, or remove them.",
+                          (fs::path(directory) / hints).generic_string(),
+                          fs::path(owner).filename().string()));
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
@@ -206,6 +231,12 @@ const Catalog& Catalog::builtin() {
 }
 
 Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
+  Catalog catalog = with_sound_files(directories);
+  if (!catalog.broken_.empty()) throw Error(catalog.broken_.front().error);
+  return catalog;
+}
+
+Catalog Catalog::with_sound_files(const std::vector<std::string>& directories) {
   Catalog catalog = builtin();
   const auto operations = std::make_shared<OperationSet>();
   catalog.operations_ = operations;
@@ -213,10 +244,15 @@ Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
   // Of all directories before any template, which may be of an operation in a later one.
   std::vector<FileSet> files;
   for (const auto& directory : directories) {
-    files.push_back(read_directory(directory, catalog.left_out_));
+    files.push_back(read_directory(directory, catalog.left_out_, catalog.broken_));
     for (const auto& [path, text] : files.back()) {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
-      operations->declare(Operation::parse((fs::path(directory) / path).generic_string(), text));
+      const auto file = (fs::path(directory) / path).generic_string();
+      try {
+        operations->declare(Operation::parse(file, text));
+      } catch (const Error& error) {
+        catalog.broken_.push_back(broken_file(file, text, error));
+      }
     }
   }
   for (std::size_t i = 0; i < files.size(); ++i) catalog.add_directory(directories[i], files[i]);
@@ -228,27 +264,52 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files) 
   for (const auto& [path, text] : files) {
     if (is_header(path)) headers->insert_or_assign(path, text);
   }
-  check_hints_have_templates(directory, files);
+  for (const auto& [path, text] : files) {
+    try {
+      if (path.ends_with(kHintsExtension)) check_has_template(directory, path, files);
+    } catch (const Error& error) {
+      broken_.push_back(broken_file((fs::path(directory) / path).generic_string(), "", error));
+    }
+  }
+  // What a template of a broken operation would say of it is no mistake of its own.
+  const auto is_of_broken_operation = [&](std::string_view text) {
+    const std::string operation = declared_name(text, "operation");
+    return find_operation(operation) == nullptr &&
+           std::ranges::any_of(broken_, [&](const BrokenFile& each) {
+             return each.name == operation && each.operation == operation;
+           });
+  };
   // Other directories may replace a template; within one, the same name twice is a mistake.
   std::map<std::string, std::string> seen;
   for (const auto& [path, text] : files) {
     if (!is_template(path, text)) continue;
+    if (is_of_broken_operation(text)) continue;
     const auto file = (fs::path(directory) / path).generic_string();
-    auto parsed = KernelTemplate::parse(file, text, hints_of(path, files, directory));
-    const auto [first, is_new] = seen.emplace(parsed.name(), file);
-    if (!is_new) {
-      throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
-                                                    file, parsed.name(), first->second));
-    }
     try {
-      const std::string name = parsed.name();
-      add(std::move(parsed), path, headers);
-      static_cast<void>(digest(name));  // reads all headers, so that what is wrong there shows now
+      const std::string name = declared_name(text, "template");
+      const auto [first, is_new] = seen.emplace(name, file);
+      if (!is_new && !name.empty()) {
+        throw Error(ErrorKind::template_, fmt::format("{}:1:1: the template \"{}\" is also in {}",
+                                                      file, name, first->second));
+      }
+      add_sound(KernelTemplate::parse(file, text, hints_of(path, files, directory)), path, headers);
     } catch (const Error& error) {
-      // Include paths are relative; name the template's directory.
-      throw Error(error.kind(), fmt::format("{}\n  in the template {}", error.what(), file));
+      broken_.push_back(broken_file(file, text, error));
     }
   }
+}
+
+void Catalog::add_sound(KernelTemplate kernel_template, const std::string& path,
+                        const std::shared_ptr<const FileSet>& headers) {
+  try {
+    // Reads all headers, so that what is wrong there shows now, before it replaces another.
+    static_cast<void>(digest_of(kernel_template, path, *headers));
+  } catch (const Error& error) {
+    // Include paths are relative; name the template's directory.
+    throw Error(error.kind(),
+                fmt::format("{}\n  in the template {}", error.what(), kernel_template.file()));
+  }
+  add(std::move(kernel_template), path, headers);
 }
 
 void Catalog::add(KernelTemplate kernel_template, std::string path,
@@ -272,8 +333,16 @@ const KernelTemplate* Catalog::find(std::string_view name) const {
   return found == templates_.end() ? nullptr : &*found;
 }
 
+const BrokenFile* Catalog::find_broken(std::string_view name) const {
+  const auto found = std::ranges::find_if(broken_, [&](const BrokenFile& each) {
+    return !name.empty() && (each.name == name || each.operation == name);
+  });
+  return found == broken_.end() ? nullptr : &*found;
+}
+
 const KernelTemplate& Catalog::at(std::string_view name) const {
   if (const KernelTemplate* found = find(name)) return *found;
+  if (const BrokenFile* broken = find_broken(name)) throw Error(broken->error);
   std::vector<std::string> names;
   for (const auto& each : templates_) names.push_back(each.name());
   const auto nearest = nearest_name(name, names);

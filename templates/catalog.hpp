@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "kiln/error.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/operation.hpp"
 
@@ -19,6 +20,14 @@ using FileSet = std::map<std::string, std::string, std::less<>>;
 
 /// Kernel sources compiled into the program (all of templates/kernels/), by path below kernels/.
 [[nodiscard]] const FileSet& embedded_files();
+
+/// A file of a template directory that is left out, because of a mistake in it.
+struct BrokenFile {
+  std::string file;
+  std::string name;       ///< of the template or operation that it would declare; "": not told
+  std::string operation;  ///< that it declares or that its template computes; "": not told
+  Error error;            ///< which names the place
+};
 
 /// The templates that can be generated: the built-in ones, then those of the user's directories. A
 /// user's template with a built-in name replaces it. Immutable after construction.
@@ -31,6 +40,9 @@ class Catalog {
   /// is left out. Throws Error(template_) for a malformed file, Error(usage) for a directory that
   /// cannot be read, each with its place.
   [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories);
+  /// The same without the malformed files, which become broken(): one mistake must not hide what is
+  /// sound. A template whose operation is broken is left out with it, unnamed.
+  [[nodiscard]] static Catalog with_sound_files(const std::vector<std::string>& directories);
 
   [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
   /// What its templates compute. Other catalogs of the process may have other operations of the
@@ -39,7 +51,11 @@ class Catalog {
   /// A sentence for each folder and file below the directories that could not be read.
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
   [[nodiscard]] const KernelTemplate* find(std::string_view name) const;
-  /// Like find, but throws Error(usage) that lists the available ones, nearest name first.
+  [[nodiscard]] const std::vector<BrokenFile>& broken() const { return broken_; }
+  /// The broken file of that template, or of or for that operation; nullptr if there is none.
+  [[nodiscard]] const BrokenFile* find_broken(std::string_view name) const;
+  /// Like find, but throws the error of a broken file of that name, else Error(usage) that lists
+  /// the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
   /// Digest over the template and every project header that it reaches. Measurements are
   /// keyed by it: it changes whenever the generated code could. Made when it is first asked for, as
@@ -63,12 +79,16 @@ class Catalog {
   };
   Catalog();
   void add_directory(const std::string& directory, const FileSet& files);
+  /// Throws for what is wrong in the headers that it includes.
+  void add_sound(KernelTemplate kernel_template, const std::string& path,
+                 const std::shared_ptr<const FileSet>& headers);
   void add(KernelTemplate kernel_template, std::string path,
            std::shared_ptr<const FileSet> headers);
 
   std::vector<KernelTemplate> templates_;
   std::shared_ptr<const OperationSet> operations_ = std::make_shared<OperationSet>();
   std::vector<std::string> left_out_;
+  std::vector<BrokenFile> broken_;
   std::map<std::string, Origin, std::less<>> origins_;
   std::map<std::string, std::shared_ptr<Digest>, std::less<>> digests_;  // of the same names
   std::shared_ptr<const FileSet> headers_;

@@ -27,6 +27,40 @@ std::vector<std::string> words_without_global_flags(int argc, const char* const*
   return app.remaining();
 }
 
+/// What of the template path the words name. Throws if that cannot be read.
+AskedOperation declared_operation(const std::vector<std::string>& words, const std::string& path,
+                                  const AskedOperation& usual) {
+  const Catalog catalog = Catalog::with_sound_files(split_list(path, ':'));
+  const auto has_template = [&](const Operation& operation) {
+    return std::ranges::any_of(catalog.templates(), [&](const KernelTemplate& each) {
+      return each.operation() == operation.name;
+    });
+  };
+  for (const std::string& word : words) {
+    const BrokenFile* file = catalog.find_broken(word);
+    const KernelTemplate* const named = catalog.find(word);
+    const Operation* const operation =
+        find_operation(named != nullptr ? std::string_view(named->operation()) : word);
+    if (operation == nullptr && file == nullptr) continue;
+    if (operation == nullptr && file->name != word) {
+      // Its template misses the operation, which a file without a legible name would declare.
+      const auto nameless = std::ranges::find(catalog.broken(), "", &BrokenFile::name);
+      if (nameless != catalog.broken().end()) file = &*nameless;
+    }
+    AskedOperation asked{operation};
+    if (operation == nullptr) asked.operation = find_operation(file->operation);
+    if (asked.operation == nullptr) asked.operation = usual.operation;
+    // With another template it can be used.
+    const bool usable = operation != nullptr && has_template(*operation);
+    if (file != nullptr && !usable) asked.error = file->error;
+    return asked;
+  }
+  AskedOperation asked = usual;
+  // A misspelt key hides what a file declares.
+  if (!catalog.broken().empty()) asked.suspicion = catalog.broken().front().error;
+  return asked;
+}
+
 }  // namespace
 
 void add_global_flags(CLI::App& app, GlobalFlags& flags) {
@@ -51,27 +85,21 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
 }
 
 AskedOperation asked_operation(int argc, const char* const* argv) {
-  const AskedOperation usual{operations().front(), std::nullopt};
+  const AskedOperation usual{operations().front()};
   Context context;
   auto words = words_without_global_flags(argc, argv, context.flags);
   if (words.empty()) return usual;
   words.erase(words.begin());
   std::erase_if(words, [](const std::string& word) { return word.starts_with('-'); });
   for (const std::string& word : words) {
-    if (const Operation* operation = find_operation(word)) return {operation, std::nullopt};
+    if (const Operation* operation = find_operation(word)) return {operation};
   }
   if (words.empty() || context.template_path().value.empty()) return usual;
   try {
-    const Catalog& catalog = context.catalog();
-    for (const std::string& word : words) {
-      if (const Operation* operation = find_operation(word)) return {operation, std::nullopt};
-      const KernelTemplate* const named = catalog.find(word);
-      if (named != nullptr) return {find_operation(named->operation()), std::nullopt};
-    }
+    return declared_operation(words, context.template_path().value, usual);
   } catch (const Error& error) {
-    return {usual.operation, error};
+    return {usual.operation, std::nullopt, error};
   }
-  return usual;
 }
 
 }  // namespace kiln::tools

@@ -20,7 +20,11 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags);
 /// line can be parsed.
 struct AskedOperation {
   const Operation* operation = nullptr;
-  std::optional<Error> error;  ///< why the template path, which may declare it, can't be read
+  /// Why it can't be used: the mistake of the file that was named, or of its only template.
+  std::optional<Error> error = std::nullopt;
+  /// Where nothing was named: a mistake that may hide what was meant, or why the path can't be
+  /// read.
+  std::optional<Error> suspicion = std::nullopt;
 };
 /// The first word behind the verb that names an operation, built in or declared below the template
 /// path (which is read if no built-in one is named), or a template of one; else the first operation

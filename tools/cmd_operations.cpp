@@ -300,7 +300,13 @@ const Operation& operation_of(const std::string& name) {
                           fmt::join(known, ", "), did_you_mean(name, known)));
 }
 
+/// Of an operation there is much to say even if its templates are malformed.
+void describe_without_templates(Context& context, const std::string& name) {
+  if (find_operation(name) != nullptr) context.asked_error.reset();
+}
+
 int describe(Context& context, const std::string& name) {
+  describe_without_templates(context, name);
   const Catalog& catalog = context.catalog();
   const Operation& operation = operation_of(name);
   if (!context.flags.json) {
@@ -328,6 +334,7 @@ std::string flag_line(const std::string& flag, const CLI::Option& option) {
 
 /// For completion in shells: what a verb would declare for problems of the operation.
 int print_flags(Context& context, const std::string& name) {
+  describe_without_templates(context, name);
   static_cast<void>(context.catalog());  // declares the operations of its folders
   CLI::App verb;
   verb.set_help_flag();

@@ -55,14 +55,19 @@ Located Context::cuda_include() const {
 }
 
 const Catalog& Context::catalog() {
+  if (asked_error) throw Error(*asked_error);
   if (!catalog_) {
     const auto directories = split_list(template_path().value, ':');
     if (directories.empty()) return Catalog::builtin();
-    catalog_ = Catalog::with_directories(directories);
+    catalog_ = Catalog::with_sound_files(directories);
     // The path may have been read once before, for the flags of an operation.
     static std::set<std::string> told;
-    for (const std::string& text : catalog_->left_out()) {
+    const auto tell = [&](const std::string& text) {
       if (told.insert(text).second) warn(text);
+    };
+    for (const std::string& text : catalog_->left_out()) tell(text);
+    for (const BrokenFile& each : catalog_->broken()) {
+      tell(fmt::format("left out: {}", each.error.what()));
     }
   }
   return *catalog_;

@@ -44,8 +44,11 @@ class Context {
   [[nodiscard]] Located template_path() const;  ///< directories separated by ':'
   [[nodiscard]] Located cuda_include() const;
 
-  /// Built-in templates and those of the template path.
+  /// Built-in templates and those of the template path, without its malformed files, of which it
+  /// warns once. Throws `asked_error` where there is one.
   [[nodiscard]] const Catalog& catalog();
+  /// Why what the command line names cannot be used: the mistake of its own file.
+  std::optional<Error> asked_error;
   /// NVRTC behind the cubin store. `threads` will compile at the same time: where it pays, in
   /// processes of their own. Only the first call decides.
   [[nodiscard]] std::shared_ptr<CachingCompiler> compiler(int threads = 1);

@@ -134,6 +134,11 @@ Finding check_templates(Context& context) {
   const auto path = context.template_path();
   try {
     const auto& catalog = context.catalog();
+    if (const auto& broken = catalog.broken(); !broken.empty()) {
+      throw Error(ErrorKind::template_,
+                  fmt::format("{} left out: {}", counted(broken.size(), "file"),
+                              broken.front().error.what()));
+    }
     std::string text = counted(catalog.templates().size(), "template");
     if (!path.value.empty()) text += fmt::format(", with those below {}", path.value);
     return {"templates", State::ok, text, ""};

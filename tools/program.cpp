@@ -123,6 +123,17 @@ std::string Program::explain(const CLI::ParseError& error) const {
   return fmt::format("{}\nkiln: see {}", text, help);
 }
 
+/// A missing flag or device matters less than the mistake in the file that the problem is of.
+int Program::act() {
+  context_.asked_error = asked_.error;
+  try {
+    return action_(context_);
+  } catch (const Error&) {
+    if (!asked_.error) throw;
+  }
+  throw Error(*asked_.error);
+}
+
 int Program::parse_and_act(int argc, const char* const* argv) {
   try {
     app_.parse(argc, argv);
@@ -134,10 +145,11 @@ int Program::parse_and_act(int argc, const char* const* argv) {
     return kExitOk;
   } catch (const CLI::ParseError& error) {
     // Flags of an operation in files that can't be read are no mistake of the command line.
-    if (asked_.error) throw *asked_.error;
+    if (asked_.error) throw Error(*asked_.error);
+    if (asked_.suspicion) throw Error(*asked_.suspicion);
     return report("usage", explain(error), kExitUsage);
   }
-  const int exit_code = action_(context_);
+  const int exit_code = act();
   if (exit_code == kExitInterrupted && !context_.printed()) {
     return report("interrupted", "interrupted before there was a result", exit_code);
   }

@@ -18,7 +18,7 @@ namespace kiln::tools {
 class Program {
  public:
   /// Flags of a problem are those of the operation that was asked for.
-  explicit Program(AskedOperation asked = {operations().front(), std::nullopt});
+  explicit Program(AskedOperation asked = {operations().front()});
 
   /// Parses and acts. Never throws: an error is text on stderr, and with --json also the one
   /// document on stdout, unless a result is there already.
@@ -30,6 +30,7 @@ class Program {
  private:
   void add_verb(const Verb& verb);
   int parse_and_act(int argc, const char* const* argv);
+  int act();
   int report(std::string_view kind, const std::string& message, int exit_code) const;
   [[nodiscard]] std::string help() const;
   [[nodiscard]] std::string missing_verb() const;

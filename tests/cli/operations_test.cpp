@@ -134,7 +134,7 @@ TEST(Operations, ScriptsGetNamesAndFlags) {
 TEST(Operations, AFaultyDeclarationIsExplained) {
   const Sandbox sandbox;
   sandbox.write("bad.cu", "//@ operation  bad\n//@ purpse     A typing error.\n");
-  const auto run = sandbox.run({"operations", "--template-path", "."});
+  const auto run = sandbox.run({"operations", "bad", "--template-path", "."});
   EXPECT_EQ(run.exit_code, 1) << run.err;
   EXPECT_NE(run.err.find("bad.cu:2:5: unknown key \"purpse\" of an operation"), std::string::npos)
       << run.err;

@@ -212,6 +212,23 @@ TEST(Catalog, WhatCannotBeReadIsLeftOutByNameAndTheRestIsThere) {
   }
 }
 
+TEST(Catalog, LeavesOutMalformedFilesAndKeepsTheOthers) {
+  const TemporaryFolder folder;
+  folder.write("helper.cuh", "");
+  folder.write("tiny.cu", kTinyTemplate);
+  folder.write("mine.cu", "//@ template   gemm_naive\n//@ operation  gemm\n//@ nonsense\n");
+  folder.write("squares.cu", "//@ operation  squares\n//@ nonsense\n");
+  folder.write("squares_plain.cu", "//@ template   squares_plain\n//@ operation  squares\n");
+  const auto catalog = Catalog::with_sound_files({folder.path()});
+  EXPECT_NE(catalog.find("tiny"), nullptr);
+  EXPECT_NE(catalog.at("gemm_naive").config_type(), "") << "the built-in one stays";
+  ASSERT_EQ(catalog.broken().size(), 2U) << "a template says nothing of its operation's mistakes";
+  EXPECT_EQ(catalog.find_broken("squares")->file, folder.path() + "/squares.cu");
+  EXPECT_THAT(catalog.find_broken("gemm_naive")->error.what(),
+              StartsWith(folder.path() + "/mine.cu:3:5:"));
+  EXPECT_EQ(catalog.find_broken("tiny"), nullptr);
+}
+
 TEST(CatalogError, NamesThePlace) {
   const TemporaryFolder folder;
   const auto load = [&](ErrorKind kind) {
