@@ -18,6 +18,7 @@
 #include "templates/digest.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/header_inliner.hpp"
+#include "templates/macro_redefinition.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 
@@ -31,6 +32,9 @@ constexpr std::string_view kRendererVersion = "renderer 2";
 
 /// Of the files that guide the search in a template beside them.
 constexpr std::string_view kHintsExtension = ".hints";
+
+/// Likewise, of templates whose tunables are macros.
+constexpr std::string_view kMacrosVersion = "macros 2";
 
 /// Limits of a template directory, so that naming a home folder by mistake fails soon.
 constexpr std::size_t kMostFiles = 4096;
@@ -205,10 +209,23 @@ std::string digest_of(const KernelTemplate& kernel_template, const std::string& 
   inliner.add(path, kernel_template.source());
   DigestBuilder digest;
   digest.add(kRendererVersion).add(kernel_template.source());
+  if (kernel_template.config_type().empty()) digest.add(kMacrosVersion);
   const Operation& operation = *find_operation(kernel_template.operation());
   if (operation.is_declared()) digest.add(operation.source);
   for (const auto& header : inliner.inlined()) digest.add(header).add(headers.find(header)->second);
   return digest.hex();
+}
+
+/// Its own text was looked at when it was read.
+void refuse_redefining_headers(const KernelTemplate& kernel_template, const std::string& path,
+                               const FileSet& headers) {
+  const auto macros = kernel_template.macros();
+  if (macros.empty()) return;
+  HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
+  inliner.add(path, kernel_template.source());
+  for (const auto& header : inliner.inlined()) {
+    refuse_redefinitions(header, headers.find(header)->second, macros);
+  }
 }
 
 }  // namespace
@@ -304,6 +321,7 @@ void Catalog::add_sound(KernelTemplate kernel_template, const std::string& path,
   try {
     // Reads all headers, so that what is wrong there shows now, before it replaces another.
     static_cast<void>(digest_of(kernel_template, path, *headers));
+    refuse_redefining_headers(kernel_template, path, *headers);
   } catch (const Error& error) {
     // Include paths are relative; name the template's directory.
     throw Error(error.kind(),

@@ -17,6 +17,7 @@
 #include "templates/front_matter.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
+#include "templates/macro_redefinition.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space_program.hpp"
@@ -84,6 +85,7 @@ class FrontMatterParser {
     check_structs();
     finish_types();
     finish_launches();
+    if (has_macros_) refuse_redefinitions(result_.file_, result_.source_, result_.macros());
     return std::move(result_);
   }
 

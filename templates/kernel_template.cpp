@@ -57,6 +57,13 @@ const std::string& KernelTemplate::arch_text() const {
   return arch_ ? arch_->text() : any;
 }
 
+std::vector<std::string> KernelTemplate::macros() const {
+  std::vector<std::string> names;
+  if (!config_type_.empty()) return names;
+  for (const ConfigField& field : fields_) names.push_back(field.name);
+  return names;
+}
+
 bool KernelTemplate::is_at_launch(std::string_view name) const {
   return std::any_of(launch_fields_.begin(), launch_fields_.end(),
                      [&](const ConfigField& field) { return field.name == name; });

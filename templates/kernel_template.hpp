@@ -201,6 +201,8 @@ class KernelTemplate {
   [[nodiscard]] const std::string& purpose() const { return purpose_; }
   [[nodiscard]] const std::string& operation() const { return operation_; }
   /// "" if there is none: config_fields() are macros, then.
+  /// What it has instead, by name: tunables and lets that its text finds defined.
+  [[nodiscard]] std::vector<std::string> macros() const;
   [[nodiscard]] const std::string& config_type() const { return config_type_; }
   /// The struct at launch; "" if there is none.
   [[nodiscard]] const std::string& launch_type() const { return launch_type_; }

@@ -17,6 +17,7 @@
 #include "templates/epilogue.hpp"
 #include "templates/header_inliner.hpp"
 #include "templates/kernel_name.hpp"
+#include "templates/macro_redefinition.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln {
@@ -90,8 +91,30 @@ std::string macros_text(const KernelTemplate& kernel_template, const Config& con
                         const Problem& problem, const DeviceLimits& limits) {
   std::string text;
   if (!kernel_template.config_type().empty()) return text;
+  const auto names = kernel_template.macros();
+  if (std::ranges::find(names, kTunerMacro) == names.end()) {
+    text += fmt::format("#define {} 1\n", kTunerMacro);
+  }
   for (const auto& macro : kernel_template.config_fields(config, problem, limits)) {
     text += fmt::format("#define {} {}\n", macro.name, macro.value);
+  }
+  return text;
+}
+
+/// Where only the compiler knows whether a file defines a macro anew, it is asked.
+std::string redefinitions_text(const std::string& file, std::string_view source,
+                               const KernelTemplate& kernel_template,
+                               const std::vector<NamedValue>& values) {
+  std::string text;
+  for (const MacroRedefinition& each : find_redefinitions(source, kernel_template.macros())) {
+    const auto value = std::ranges::find(values, each.name, &NamedValue::name);
+    text += fmt::format(
+        "#if !defined({0}) || ({0}) != ({1})\n"
+        "#line {2} \"{3}\"\n"
+        "#error \"{0} is tuned, so Kiln defines it, and here it gets another value. Next: put the "
+        "line between #ifndef {4} and #endif\"\n"
+        "#endif\n",
+        each.name, value->value, each.line, file, kTunerMacro);
   }
   return text;
 }
@@ -266,6 +289,15 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   rendered.text = provenance(rendered, kernel_template, problem, limits) +
                   preamble(problem, inliner.system_includes()) +
                   macros_text(kernel_template, config, problem, limits) + inliner.text();
+  if (!kernel_template.macros().empty()) {
+    const auto values = kernel_template.config_fields(config, problem, limits);
+    rendered.text +=
+        redefinitions_text(origin.path, kernel_template.source(), kernel_template, values);
+    for (const auto& header : inliner.inlined()) {
+      rendered.text +=
+          redefinitions_text(header, origin.headers->find(header)->second, kernel_template, values);
+    }
+  }
   rendered.digest = digest_hex(rendered.text);
   return rendered;
 }

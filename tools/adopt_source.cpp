@@ -10,6 +10,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/front_matter_lines.hpp"
+#include "templates/macro_redefinition.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -260,7 +261,16 @@ class SourceReader {
 
   void read_directives() {
     const CodeDirective* before = nullptr;
+    std::vector<bool> groups;  // of conditionals: whether Kiln, like Kernel Tuner, leaves it out
     for (const CodeDirective& directive : model_.code.directives) {
+      const bool is_ifndef = directive.name == "ifndef" && !directive.tokens.empty();
+      if (directive.name.starts_with("if")) {
+        groups.push_back(is_ifndef && directive.tokens.front().is(kTunerMacro));
+      } else if (directive.name.starts_with("el") && !groups.empty()) {
+        groups.back() = false;
+      } else if (directive.name == "endif" && !groups.empty()) {
+        groups.pop_back();
+      }
       if (directive.name == "define" && !directive.tokens.empty()) {
         const CodeToken& name = directive.tokens.front();
         if (directive.has_parameters) {
@@ -268,8 +278,10 @@ class SourceReader {
         } else {
           SourceMacro macro{
               {directive.tokens.begin() + 1, directive.tokens.end()}, false, directive.line};
-          macro.is_default = before != nullptr && before->name == "ifndef" &&
-                             !before->tokens.empty() && before->tokens.front().text == name.text;
+          macro.is_default =
+              (before != nullptr && before->name == "ifndef" && !before->tokens.empty() &&
+               before->tokens.front().text == name.text) ||
+              std::find(groups.begin(), groups.end(), true) != groups.end();
           const bool is_type = !macro.body.empty() &&
                                std::all_of(macro.body.begin(), macro.body.end(),
                                            [](const CodeToken& token) { return token.is_word(); });

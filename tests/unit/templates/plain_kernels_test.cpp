@@ -185,11 +185,37 @@ class RenderedRowTest : public ::testing::Test {
 TEST_F(RenderedRowTest, MacrosFollowWhatAllConfigurationsShare) {
   load(row_text());
   const auto rendered = render_row(kRowConfig, row_problem(7, 33));
-  EXPECT_THAT(rendered.text, HasSubstr("#pragma nv_hdrstop\n#endif\n#define block_size 128\n"
-                                       "#define warps 4\n#define shift -1\n#line 1 "));
+  EXPECT_THAT(rendered.text,
+              HasSubstr("#pragma nv_hdrstop\n#endif\n#define kernel_tuner 1\n"
+                        "#define block_size 128\n#define warps 4\n#define shift -1\n#line 1 "));
   EXPECT_THAT(rendered.name_expressions,
               ElementsAre("fill_sums", "mine::scale_rows<__half, float, 128, 128 + (-1)>"));
   EXPECT_EQ(render_row(kRowConfig, row_problem(9, 5)).text, rendered.text) << "no sizes";
+}
+
+TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
+  const auto refusal = [&](const std::string& text) {
+    return error_text(ErrorKind::template_, [&] { load(text); });
+  };
+  const std::string anew = "#define block_size 64\nstruct Sizes {";
+  EXPECT_THAT(refusal(row_text("struct Sizes {", anew)),
+              AllOf(StartsWith(folder_.path() + "/a_template.cu:20:9: \"block_size\" is tuned"),
+                    HasSubstr("#ifndef kernel_tuner")));
+  EXPECT_THAT(refusal(row_text("struct Sizes {", "#undef warps\nstruct Sizes {")),
+              HasSubstr("\"warps\" is tuned"));
+  // As Kernel Tuner's users write it.
+  load(row_text("struct Sizes {",
+                "#ifndef kernel_tuner\n#define block_size 64\n#endif\nstruct Sizes {"));
+  EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text, Not(HasSubstr("#error")));
+  // Only the compiler knows: it is asked behind the file.
+  load(row_text("struct Sizes {", "#ifdef HOST\n#define block_size 64\n#endif\nstruct Sizes {"));
+  EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
+              AllOf(HasSubstr("#if !defined(block_size) || (block_size) != (128)\n#line 21 "),
+                    HasSubstr("#error \"block_size is tuned")));
+  // In a header as well.
+  folder_.write("tiles.cuh", "\n#define block_size 64\n");
+  EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
+              StartsWith("tiles.cuh:2:9: \"block_size\" is tuned"));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {

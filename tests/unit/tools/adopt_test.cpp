@@ -82,6 +82,25 @@ Loaded loaded(const Adoption& adoption, const Replacements& operation_marks,
           made.workspace_bytes(config, problem, limits)};
 }
 
+TEST(Adopt, WhatIsDefinedForBuildsWithoutATunerIsTuned) {
+  const auto adoption = adopted(R"(#ifndef kernel_tuner
+  #define block_size_x 128
+  #define tile_size_x 1
+#else
+  #define other 5
+#endif
+extern "C" __global__ void k(float* y, const float* x, int n) {
+  int i = blockIdx.x * block_size_x * tile_size_x + threadIdx.x;
+  for (int t = 0; t < tile_size_x; ++t, i += block_size_x)
+    if (i < n) y[i] = x[i];
+}
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       block_size_x = "), HasSubstr(" 128* "),
+                    HasSubstr("//@ tune       tile_size_x = 1*"),
+                    Not(HasSubstr("tune       other")), HasSubstr("\n#ifndef kernel_tuner\n")));
+}
+
 TEST(Adopt, APlainKernelNeedsLittle) {
   const Adoption adoption = adopted(test::kVectorAddSource);
   EXPECT_EQ(adoption.operation_name, "vector_add");
