@@ -32,8 +32,10 @@ constexpr double kUnknownFactor = 8.0;
 double most_flops_per_cycle(DType type) {
   switch (type) {
     case DType::f64:
+    case DType::cf64:
       return 1024.0;
     case DType::f32:
+    case DType::cf32:
     case DType::tf32:
       return 4096.0;
     case DType::f16:
@@ -44,6 +46,11 @@ double most_flops_per_cycle(DType type) {
     case DType::s8:
     case DType::u8:
     case DType::s32:
+    case DType::s16:
+    case DType::u16:
+    case DType::u32:
+    case DType::s64:
+    case DType::u64:
       return 16384.0;
     case DType::s4:
     case DType::u4:

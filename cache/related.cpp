@@ -32,11 +32,14 @@ bool is_factor(const Operation* operation, std::string_view slot) {
 
 /// Types that the same kernels multiply at the same rate.
 bool are_twins(DType left, DType right) {
-  constexpr std::array<std::array<DType, 2>, 5> kTwins{{{DType::f16, DType::bf16},
+  constexpr std::array<std::array<DType, 2>, 8> kTwins{{{DType::f16, DType::bf16},
                                                         {DType::s8, DType::u8},
                                                         {DType::e4m3, DType::e5m2},
                                                         {DType::s4, DType::u4},
-                                                        {DType::b1, DType::b1_xor}}};
+                                                        {DType::b1, DType::b1_xor},
+                                                        {DType::s16, DType::u16},
+                                                        {DType::s32, DType::u32},
+                                                        {DType::s64, DType::u64}}};
   return std::any_of(kTwins.begin(), kTwins.end(), [&](const auto& twins) {
     return (left == twins[0] && right == twins[1]) || (left == twins[1] && right == twins[0]);
   });

@@ -74,9 +74,7 @@ struct GemmRequest {
            static_cast<double>(ld) * static_cast<double>(rows * size_bytes(type)) < 0x1p63;
   };
 
-  const auto type_ok = [](DType type) {
-    return static_cast<std::size_t>(type) < kDTypeNames.size();
-  };
+  const auto type_ok = [](DType type) { return is_product_type(type); };
   const auto result_ok = [&](DType type) { return type_ok(type) && packed_values(type) == 1; };
   const auto storage_ok = [](Storage storage) {
     return storage == Storage::n || storage == Storage::t;

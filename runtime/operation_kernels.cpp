@@ -5,8 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -38,39 +36,11 @@ std::unique_ptr<const OperationEntry> make_operation_entry(const OperationProble
   return entry;
 }
 
-template <class Number>
-ScalarRule rule_of_type(double value) {
-  using Limits = std::numeric_limits<Number>;
-  ScalarRule rule;
-  rule.value = value;
-  rule.whole = Limits::is_integer;
-  rule.least = static_cast<double>(Limits::lowest());
-  rule.most = static_cast<double>(Limits::max());
-  // As a double the greatest number of 64 bits is rounded up to one that is too large.
-  if constexpr (Limits::is_integer && Limits::digits > std::numeric_limits<double>::digits) {
-    rule.most = std::nextafter(rule.most, 0.0);
-  }
-  return rule;
-}
-
 }  // namespace
 
 ScalarRule rule_of(const ScalarSpec& scalar) {
-  switch (scalar.type) {
-    case NumberType::s32:
-      return rule_of_type<std::int32_t>(scalar.value);
-    case NumberType::u32:
-      return rule_of_type<std::uint32_t>(scalar.value);
-    case NumberType::s64:
-      return rule_of_type<std::int64_t>(scalar.value);
-    case NumberType::u64:
-      return rule_of_type<std::uint64_t>(scalar.value);
-    case NumberType::f32:
-      return rule_of_type<float>(scalar.value);
-    case NumberType::f64:
-      break;
-  }
-  return rule_of_type<double>(scalar.value);
+  const NumberRange range = range_of(scalar.type);
+  return {scalar.value, range.least, range.most, range.whole};
 }
 
 std::vector<std::string> operation_tuner_words(const Problem& problem) {

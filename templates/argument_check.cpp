@@ -22,7 +22,7 @@ namespace kiln {
 namespace {
 
 /// What is passed, as far as it can be told from the name of a type.
-enum class Passed : std::uint8_t { address, integer, floating, structure };
+enum class Passed : std::uint8_t { address, integer, floating, half, bfloat16, structure };
 struct PassedKind {
   Passed passed = Passed::structure;
   std::size_t bytes = 0;
@@ -32,7 +32,7 @@ struct FundamentalType {
   std::string_view name;
   PassedKind kind;
 };
-constexpr std::array<FundamentalType, 14> kFundamentalTypes{
+constexpr std::array<FundamentalType, 16> kFundamentalTypes{
     {{"bool", {Passed::integer, 1}},
      {"char", {Passed::integer, 1}},
      {"signed char", {Passed::integer, 1}},
@@ -46,7 +46,9 @@ constexpr std::array<FundamentalType, 14> kFundamentalTypes{
      {"long long", {Passed::integer, 8}},
      {"unsigned long long", {Passed::integer, 8}},
      {"float", {Passed::floating, 4}},
-     {"double", {Passed::floating, 8}}}};
+     {"double", {Passed::floating, 8}},
+     {"__half", {Passed::half, 2}},
+     {"__nv_bfloat16", {Passed::bfloat16, 2}}}};
 
 /// Nothing for a type that says too little: an enumeration looks like a struct.
 std::optional<PassedKind> kind_of_type(std::string_view type) {
@@ -56,15 +58,19 @@ std::optional<PassedKind> kind_of_type(std::string_view type) {
   return found->kind;
 }
 
+Passed passed_as(NumberType type) {
+  if (range_of(type).whole) return Passed::integer;
+  if (type == NumberType::f16) return Passed::half;
+  return type == NumberType::bf16 ? Passed::bfloat16 : Passed::floating;
+}
+
 PassedKind kind_of_argument(const ArgumentSpec& spec) {
   switch (spec.kind) {
     case ArgumentSpec::Kind::structure:
       return {Passed::structure, 0};
     case ArgumentSpec::Kind::number:
     case ArgumentSpec::Kind::scalar:
-      return {spec.type == NumberType::f32 || spec.type == NumberType::f64 ? Passed::floating
-                                                                           : Passed::integer,
-              size_bytes(spec.type)};
+      return {passed_as(spec.type), size_bytes(spec.type)};
     default:
       return {Passed::address, sizeof(void*)};
   }
@@ -75,9 +81,14 @@ std::string describe_argument(const PassedKind& kind) {
     case Passed::address:
       return "an address";
     case Passed::integer:
-      return fmt::format("an integer of {} bytes", kind.bytes);
+      return kind.bytes == 1 ? "an integer of 1 byte"
+                             : fmt::format("an integer of {} bytes", kind.bytes);
     case Passed::floating:
       return kind.bytes == 4 ? "a float" : "a double";
+    case Passed::half:
+      return "a half";
+    case Passed::bfloat16:
+      return "a bfloat16";
     case Passed::structure:
       return "a struct";
   }
@@ -130,25 +141,24 @@ std::optional<std::vector<std::string>> parameter_types(const std::string& lower
   return std::nullopt;
 }
 
-std::string why_wrong_launch(const LaunchSpec& launch, const Operation& operation,
-                             const std::vector<std::string>& types) {
-  const std::size_t given = launch.args.size();
+std::string why_wrong_launch(const std::string& kernel, const std::vector<ArgumentSpec>& args,
+                             const Operation& operation, const std::vector<std::string>& types) {
+  const std::size_t given = args.size();
   if (given != types.size()) {
     return fmt::format(
         "{} gets {} arguments ({}), but has {} parameters ({}). Next: list one argument for each "
         "parameter, in their order, in an \"args\" line of the launch.",
-        launch.kernel, given, argument_text(launch.args, operation), types.size(),
-        fmt::join(types, ", "));
+        kernel, given, argument_text(args, operation), types.size(), fmt::join(types, ", "));
   }
   for (std::size_t i = 0; i < given; ++i) {
-    const PassedKind kind = kind_of_argument(launch.args[i]);
+    const PassedKind kind = kind_of_argument(args[i]);
     if (takes_argument(types[i], kind)) continue;
     return fmt::format(
         "argument {} of {}, \"{}\", is {}, but the parameter is \"{}\". Next: list what the kernel "
-        "takes, in its order, in an \"args\" line; numbers are int unless a type is before them: "
-        "(long long) rows, (float) rows.",
-        i + 1, launch.kernel, argument_text({launch.args[i]}, operation), describe_argument(kind),
-        types[i]);
+        "takes, in its order, in an \"args\" line; numbers are int, and scalars what they are "
+        "declared, "
+        "unless a type is before them: (long long) rows, (float) scale.",
+        i + 1, kernel, argument_text({args[i]}, operation), describe_argument(kind), types[i]);
   }
   return {};
 }
@@ -162,12 +172,22 @@ std::string why_wrong_arguments(const KernelTemplate& kernel_template,
   for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
     const auto types = parameter_types(lowered_names[i]);
     if (!types) continue;
-    const std::string why = why_wrong_launch(launches[i], operation, *types);
+    const std::string why =
+        why_wrong_launch(launches[i].kernel, launches[i].args, operation, *types);
     if (!why.empty()) {
       return fmt::format("{}:{}: {}", kernel_template.file(), launches[i].line, why);
     }
   }
   return {};
+}
+
+std::string why_wrong_arguments(const Operation& operation, const JudgeKernel& judge,
+                                const std::string& lowered_name) {
+  const auto types = parameter_types(lowered_name);
+  if (!types) return {};
+  const auto name = std::string(trimmed(judge.kernel.substr(0, judge.kernel.find('<'))));
+  const std::string why = why_wrong_launch(name, judge.args, operation, *types);
+  return why.empty() ? why : fmt::format("{}:{}: {}", operation.file, judge.line, why);
 }
 
 }  // namespace kiln

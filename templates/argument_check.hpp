@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "templates/kernel_template.hpp"
+#include "templates/operation.hpp"
 
 namespace kiln {
 
@@ -14,5 +15,9 @@ namespace kiln {
 /// the types of parameters unless they are those of extern "C" kernels.
 [[nodiscard]] std::string why_wrong_arguments(const KernelTemplate& kernel_template,
                                               const std::vector<std::string>& lowered_names);
+
+/// The same of a kernel of the operation's own file, the reference or the checker.
+[[nodiscard]] std::string why_wrong_arguments(const Operation& operation, const JudgeKernel& judge,
+                                              const std::string& lowered_name);
 
 }  // namespace kiln

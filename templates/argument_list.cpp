@@ -26,25 +26,6 @@ constexpr std::string_view kWorkspace = "workspace";
 constexpr std::string_view kWrong = "wrong";
 constexpr std::string_view kFirstWrong = "first_wrong";
 
-struct ArgumentType {
-  std::string_view spelling;
-  NumberType type;
-};
-constexpr std::array<ArgumentType, 8> kArgumentTypes{{{"int", NumberType::s32},
-                                                      {"unsigned", NumberType::u32},
-                                                      {"unsigned int", NumberType::u32},
-                                                      {"long long", NumberType::s64},
-                                                      {"unsigned long long", NumberType::u64},
-                                                      {"size_t", NumberType::u64},
-                                                      {"float", NumberType::f32},
-                                                      {"double", NumberType::f64}}};
-
-std::vector<std::string> argument_type_names() {
-  std::vector<std::string> names;
-  for (const auto& each : kArgumentTypes) names.emplace_back(each.spelling);
-  return names;
-}
-
 bool is_name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          c == '.';
@@ -142,12 +123,14 @@ class ArgumentListParser {
     const auto rest = trimmed(part.text.substr(close + 1));
     const TextPart value{
         rest, part.offset + (rest.empty() ? part.text.size() : offset_in(part.text, rest))};
-    const auto found = std::ranges::find(kArgumentTypes, spelling, &ArgumentType::spelling);
-    if (found != kArgumentTypes.end()) return number(value, found->type);
+    if (const auto type = parse_cpp_number_type(spelling)) {
+      const auto index = scalar_index(value.text);
+      return index ? scalar(*index, *type) : number(value, *type);
+    }
     // A name in parentheses is followed by an operator, a type by a value.
     const bool is_cast = !rest.empty() && (is_name_char(rest.front()) || rest.front() == '(');
     if (!is_cast) return std::nullopt;
-    const auto known = argument_type_names();
+    const auto known = cpp_number_types();
     line_.fail(part.offset + 1,
                fmt::format("\"{}\" is not a type of arguments{}; the types are: {}", spelling,
                            did_you_mean(spelling, known), fmt::join(known, ", ")));
@@ -161,10 +144,7 @@ class ArgumentListParser {
       return spec;
     }
     if (const auto index = scalar_index(part.text)) {
-      spec.kind = Kind::scalar;
-      spec.index = *index;
-      spec.type = operation_.scalars[*index].type;
-      return spec;
+      return scalar(*index, operation_.scalars[*index].type);
     }
     if (owner_ == ArgumentsOf::checker && (part.text == kWrong || part.text == kFirstWrong)) {
       spec.kind = Kind::verdict;
@@ -233,6 +213,17 @@ class ArgumentListParser {
     return spec;
   }
 
+  /// In its own type, or converted from that to another one.
+  [[nodiscard]] ArgumentSpec scalar(std::uint16_t index, NumberType type) const {
+    ArgumentSpec spec;
+    spec.kind = Kind::scalar;
+    spec.index = index;
+    spec.type = type;
+    const NumberType declared = operation_.scalars[index].type;
+    if (declared != type) spec.declared = declared;
+    return spec;
+  }
+
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
     ArgumentSpec spec;
     spec.kind = Kind::number;
@@ -268,8 +259,9 @@ class ArgumentListParser {
                  fmt::format("\"{}\" is an address, which is an argument by itself", name.text));
     }
     if (scalar_index(name.text)) {
-      line_.fail(name.offset, fmt::format("\"{}\" is a scalar, which is an argument by itself, in "
-                                          "its own type; no expression knows its value",
+      line_.fail(name.offset, fmt::format("\"{}\" is a scalar, which is an argument by itself, "
+                                          "perhaps with a type before it; no expression knows its "
+                                          "value",
                                           name.text));
     }
     if (name.text == kWorkspace) {
@@ -354,7 +346,10 @@ class ArgumentPlanner {
     patch.source = source_of(spec.kind);
     patch.index = spec.index;
     patch.at = static_cast<std::uint16_t>(plan_.image.size());
-    if (spec.kind == ArgumentSpec::Kind::scalar) patch.type = spec.type;
+    if (spec.kind == ArgumentSpec::Kind::scalar) {
+      patch.type = spec.type;
+      patch.declared = spec.declared;
+    }
     if (spec.value) patch.offset = offset_of(*spec.value);
     plan_.patches.push_back(patch);
     grow(alignment_of(spec));
@@ -390,38 +385,32 @@ class ArgumentPlanner {
 
   void put_number(const ArgumentSpec& spec) {
     const std::int64_t number = value_(*spec.value);
-    switch (spec.type) {
-      case NumberType::s32:
-        return put_integer<std::int32_t>(number, *spec.value, "an int");
-      case NumberType::u32:
-        return put_integer<std::uint32_t>(number, *spec.value, "an unsigned");
-      case NumberType::s64:
-        return append(number);
-      case NumberType::u64:
-        return put_integer<std::uint64_t>(number, *spec.value, "an unsigned long long");
-      case NumberType::f32:
-        return append(static_cast<float>(number));
-      case NumberType::f64:
-        return append(static_cast<double>(number));
-    }
-  }
-
-  template <class Integer>
-  void put_integer(std::int64_t number, const Expression& expression, std::string_view type) {
-    if (!std::in_range<Integer>(number)) {
-      refuse_(
-          fmt::format("the argument \"{}\" is {}, which does not fit {}; write \"(long long)\" "
-                      "before it, and take one in the kernel",
-                      expression.text(), number, type));
-    }
-    append(static_cast<Integer>(number));
-  }
-
-  template <class Number>
-  void append(Number number) {
     const std::size_t at = plan_.image.size();
-    grow(sizeof(number));
-    std::memcpy(plan_.image.data() + at, &number, sizeof(number));
+    const bool is_wide = spec.type == NumberType::s64 || spec.type == NumberType::u64;
+    const bool fitting = spec.type == NumberType::u64
+                             ? number >= 0
+                             : is_wide || fits(spec.type, static_cast<double>(number));
+    if (!fitting) {
+      const auto type = cpp_spelling(spec.type);
+      const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
+      refuse_(
+          fmt::format("the argument \"{}\" is {}, which does not fit {} {}; write \"(long long)\" "
+                      "before it, and take one in the kernel",
+                      spec.value->text(), number, article, type));
+    }
+    grow(size_bytes(spec.type));
+    std::uint8_t* const to = plan_.image.data() + at;
+    if (is_wide) {
+      std::memcpy(to, &number, sizeof(number));
+    } else {
+      store_number(spec.type, static_cast<double>(number), to);
+    }
+  }
+
+  /// Floats round what they have not.
+  static bool fits(NumberType type, double number) {
+    const NumberRange range = range_of(type);
+    return !range.whole || range.has(number);
   }
 
   void align(std::size_t alignment) {
@@ -457,16 +446,19 @@ std::string one_argument_text(const ArgumentSpec& spec, const Operation& operati
     case ArgumentSpec::Kind::workspace:
       return spec.value ? fmt::format("{} + {}", kWorkspace, spec.value->text())
                         : std::string(kWorkspace);
-    case ArgumentSpec::Kind::scalar:
-      return operation.scalars[spec.index].name;
+    case ArgumentSpec::Kind::scalar: {
+      const ScalarSpec& scalar = operation.scalars[spec.index];
+      return scalar.type == spec.type
+                 ? scalar.name
+                 : fmt::format("({}) {}", cpp_spelling(spec.type), scalar.name);
+    }
     case ArgumentSpec::Kind::structure:
       return fmt::format("{{{}}}", argument_text(spec.members, operation));
     case ArgumentSpec::Kind::number:
       break;
   }
   if (spec.type == NumberType::s32) return spec.value->text();
-  const auto found = std::ranges::find(kArgumentTypes, spec.type, &ArgumentType::type);
-  return fmt::format("({}) {}", found->spelling, spec.value->text());
+  return fmt::format("({}) {}", cpp_spelling(spec.type), spec.value->text());
 }
 
 }  // namespace

@@ -37,6 +37,8 @@ struct ArgumentSpec {
   NumberType type = NumberType::s32;  ///< of a number or scalar
   std::optional<Expression> value;    ///< of a number; bytes behind the workspace's start
   std::vector<ArgumentSpec> members;  ///< of a structure
+  /// Of a scalar that is given in another type: its own, whose value is converted.
+  NumberType declared = NumberType::f64;
 };
 
 /// Whose arguments a list has.
@@ -49,7 +51,7 @@ enum class ArgumentsOf : std::uint8_t { kernel, reference, checker };
 ///   y.before             of a checker: what an operand that is updated was before
 ///   wrong, first_wrong   of a checker: where it counts what is wrong, and says where it is first
 ///   workspace [+ E]      of a kernel: the workspace's address, E bytes on
-///   a scalar             its value in its type
+///   [(type)] a scalar    its value in its type, or converted from that to another
 ///   [(type)] E           an integer expression over `names`, as int unless a type says otherwise
 ///   {...}                a struct of such, laid out as C++ does
 /// Throws Error(template_) that points at what is wrong.

@@ -5,17 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <vector>
 
-namespace kiln {
+#include "templates/number_type.hpp"
 
-/// The C++ types of numbers that kernels take: int, unsigned, long long, unsigned long long, float,
-/// double.
-enum class NumberType : std::uint8_t { s32, u32, s64, u64, f32, f64 };
-[[nodiscard]] std::size_t size_bytes(NumberType type);
-/// "s32" and so on, as front matter names them.
-[[nodiscard]] std::string_view to_string(NumberType type);
+namespace kiln {
 
 /// A place in the argument that is known only at a launch.
 struct ArgumentPatch {
@@ -26,13 +20,14 @@ struct ArgumentPatch {
     before,     ///< the address of what an operand was that is updated (checkers only)
     verdict,    ///< the address of the number of what is wrong, or of the first (checkers only)
     workspace,  ///< the workspace's address, or null if there is none
-    scalar,     ///< its value, converted to `type`
+    scalar,     ///< its value, rounded to `declared` and converted to `type`
   };
   Source source = Source::operand;
-  NumberType type = NumberType::f64;  ///< of a scalar
-  std::uint16_t index = 0;            ///< as in ArgumentSpec
-  std::uint16_t at = 0;               ///< byte offset in the argument
-  std::int64_t offset = 0;            ///< bytes added to the workspace's address
+  NumberType type = NumberType::f64;      ///< of a scalar
+  std::uint16_t index = 0;                ///< as in ArgumentSpec
+  std::uint16_t at = 0;                   ///< byte offset in the argument
+  std::int64_t offset = 0;                ///< bytes added to the workspace's address
+  NumberType declared = NumberType::f64;  ///< of a scalar
   friend bool operator==(const ArgumentPatch&, const ArgumentPatch&) = default;
 };
 

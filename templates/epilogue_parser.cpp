@@ -299,7 +299,8 @@ class EpilogueParser {
       const std::size_t place = at_;
       const auto type = identifier();
       found.type = parse_dtype(type);
-      if (!found.type || *found.type == DType::tf32 || packed_values(*found.type) > 1) {
+      const bool is_known = found.type && is_product_type(*found.type);
+      if (!is_known || *found.type == DType::tf32 || packed_values(*found.type) > 1) {
         const std::vector<std::string> known(kDTypeNames.begin(), kDTypeNames.end());
         fail(place,
              fmt::format("\"{}\" is not a type of elements{}", type, did_you_mean(type, known)));

@@ -3,11 +3,15 @@
 #include "templates/gemm_problem.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <limits>
 #include <numeric>
+#include <string_view>
+#include <vector>
 
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
@@ -33,6 +37,14 @@ void check_type(std::string_view name, DType type) {
   if (number >= kDTypeNames.size()) {
     throw Error(ErrorKind::usage,
                 fmt::format("gemm: {} = DType({}) is not an element type", name, number));
+  }
+  if (!is_product_type(type)) {
+    std::vector<std::string_view> known;
+    std::ranges::copy_if(kDTypeNames, std::back_inserter(known),
+                         [](std::string_view each) { return is_product_type(*parse_dtype(each)); });
+    throw Error(ErrorKind::usage,
+                fmt::format("gemm: {} = {}: products have no elements of that type, but {}", name,
+                            to_string(type), fmt::join(known, " ")));
   }
 }
 

@@ -126,6 +126,12 @@ class ProblemCheck {
     }
     if (operand.align) check_alignment(operand);
     if (bytes == 0 || !operand.fill.low) return;
+    if (operand.fill.kind == FillSpec::Kind::sorted && is_complex(*problem_.type(operand.name))) {
+      refuse(
+          fmt::format("the operand {} is filled with \"sorted\" numbers, and complex ones have "
+                      "no order",
+                      operand.name));
+    }
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
     if (low > high) {

@@ -20,8 +20,6 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMostSize = std::numeric_limits<std::int32_t>::max();
-constexpr std::array kNumberTypes{NumberType::s32, NumberType::u32, NumberType::s64,
-                                  NumberType::u64, NumberType::f32, NumberType::f64};
 constexpr std::array kFillKinds{FillSpec::Kind::normal, FillSpec::Kind::uniform,
                                 FillSpec::Kind::positive, FillSpec::Kind::integers,
                                 FillSpec::Kind::sorted};
@@ -56,34 +54,24 @@ std::vector<TextPart> split_outer_words(TextPart whole) {
   return words;
 }
 
-/// Least and most of a scalar; of 64-bit integers what a double has exactly.
-std::pair<double, double> range_of(NumberType type) {
+/// Least and most of a scalar that front matter states; of 64-bit integers what a double has
+/// exactly.
+NumberRange range_of_value(NumberType type) {
   constexpr double kMostExact = 9007199254740992.0;  // 2^53
-  switch (type) {
-    case NumberType::s32:
-      return {std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max()};
-    case NumberType::u32:
-      return {0.0, std::numeric_limits<std::uint32_t>::max()};
-    case NumberType::s64:
-      return {-kMostExact, kMostExact};
-    case NumberType::u64:
-      return {0.0, kMostExact};
-    case NumberType::f32:
-      return {std::numeric_limits<float>::lowest(), std::numeric_limits<float>::max()};
-    case NumberType::f64:
-      break;
-  }
-  return {std::numeric_limits<double>::lowest(), std::numeric_limits<double>::max()};
+  NumberRange range = range_of(type);
+  if (!range.whole) return range;
+  range.least = std::max(range.least, -kMostExact);
+  range.most = std::min(range.most, kMostExact);
+  return range;
 }
 
 void check_scalar_value(const FrontMatterLine& line, const ScalarSpec& scalar, TextPart part) {
-  const auto [least, most] = range_of(scalar.type);
-  const bool is_float = scalar.type == NumberType::f32 || scalar.type == NumberType::f64;
-  if (scalar.value < least || scalar.value > most) {
+  const NumberRange range = range_of_value(scalar.type);
+  if (scalar.value < range.least || scalar.value > range.most) {
     line.fail(part.offset, fmt::format("{} is outside of {} to {}, what {} may be", part.text,
-                                       least, most, to_string(scalar.type)));
+                                       range.least, range.most, to_string(scalar.type)));
   }
-  if (!is_float && scalar.value != std::trunc(scalar.value)) {
+  if (!range.has(scalar.value)) {
     line.fail(part.offset, fmt::format("{} is not a whole number, and {} has no others", part.text,
                                        to_string(scalar.type)));
   }
@@ -112,8 +100,8 @@ void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& ope
     line.fail(type.offset, fmt::format("\"{}\" is neither an element type nor a type slot{}",
                                        type.text, did_you_mean(type.text, known)));
   }
-  constexpr std::array kRounding{DType::f16, DType::bf16, DType::tf32, DType::f32,
-                                 DType::f64, DType::e4m3, DType::e5m2};
+  constexpr std::array kRounding{DType::f16,  DType::bf16, DType::tf32, DType::f32, DType::f64,
+                                 DType::e4m3, DType::e5m2, DType::cf32, DType::cf64};
   if (std::ranges::find(kRounding, *named) == kRounding.end()) {
     line.fail(type.offset,
               fmt::format("{} has whole numbers, which are not rounded; a bound is of a floating "
@@ -224,17 +212,16 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   if (equals == std::string_view::npos || head.size() != 2) {
     line.fail(0, "a scalar is written with its type and what it is unless stated: scale f32 = 1");
   }
-  std::vector<std::string> known;
-  for (const NumberType each : kNumberTypes) known.emplace_back(to_string(each));
-  const auto type = std::ranges::find(known, head[1].text);
-  if (type == known.end()) {
+  const auto type = parse_number_type(head[1].text);
+  if (!type) {
+    const std::vector<std::string> known = number_type_names();
     line.fail(head[1].offset,
               fmt::format("\"{}\" is not a type of scalars{}; the types are: {}", head[1].text,
                           did_you_mean(head[1].text, known), fmt::join(known, " ")));
   }
   ScalarSpec scalar;
   scalar.name = head[0].text;
-  scalar.type = kNumberTypes[static_cast<std::size_t>(type - known.begin())];
+  scalar.type = *type;
   scalar.comment = line.comment;
   const TextPart value = inner_part({text, 0}, text.substr(equals + 1));
   scalar.value = decimal_part(line, value);

@@ -46,6 +46,13 @@ constexpr std::array<TypeSupport, kDTypeNames.size()> kTypeSupport{{
     {"kiln::u4x2", "", ""},
     {"kiln::b1x8", "", ""},
     {"kiln::b1x8_xor", "", ""},
+    {"short", "", ""},
+    {"unsigned short", "", ""},
+    {"unsigned", "", ""},
+    {"long long", "", ""},
+    {"unsigned long long", "", ""},
+    {"float2", "", ""},
+    {"double2", "", ""},
 }};
 
 const TypeSupport& support_of(DType type) {
@@ -219,6 +226,12 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
     includes.insert(support.include);
   };
   for (const auto& [slot, type] : problem.types) use(type);
+  if (const Operation* const operation = find_operation(problem.operation)) {
+    for (const ScalarSpec& scalar : operation->scalars) {
+      if (scalar.type == NumberType::f16) use(DType::f16);
+      if (scalar.type == NumberType::bf16) use(DType::bf16);
+    }
+  }
   std::string epilogue;
   if (!problem.epilogue.empty()) {
     const auto expression = EpilogueExpression::parse(problem.epilogue);

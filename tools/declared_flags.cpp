@@ -191,9 +191,11 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
   std::vector<NamedScalar> scalars;
   for (std::size_t i = 0; i < scalars_.size(); ++i) {
     const std::string& text = scalars_[i]->text;
-    if (!text.empty()) {
-      scalars.push_back({operation_.scalars[i].name, number(scalars_[i]->name, text)});
-    }
+    if (text.empty()) continue;
+    const ScalarSpec& spec = operation_.scalars[i];
+    const bool is_word = spec.type == NumberType::boolean && (text == "true" || text == "false");
+    const double value = is_word ? (text == "true" ? 1.0 : 0.0) : number(scalars_[i]->name, text);
+    scalars.push_back({spec.name, value});
   }
   return declared_case(operation_, problem, scalars);
 }

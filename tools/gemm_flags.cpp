@@ -145,6 +145,7 @@ ProblemCase GemmFlags::request(std::int64_t default_size) const {
 
 std::string_view short_dtype(const Gemm& gemm) {
   for (const auto name : kDTypeNames) {
+    if (!is_product_type(*parse_dtype(name))) continue;
     const Gemm form = Gemm::of(*parse_dtype(name), 1, 1, 1);
     const bool same_c = !gemm.reads_c || form.c == gemm.c;
     if (form.a == gemm.a && form.b == gemm.b && same_c && form.d == gemm.d &&

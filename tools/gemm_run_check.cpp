@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "common/verify_math.cuh"
+#include "common/verify_check.cuh"
 #include "templates/epilogue_value.hpp"
 #include "tuner/gemm_error_bound.hpp"
 #include "tuner/gemm_peaks.hpp"

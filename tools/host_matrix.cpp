@@ -62,6 +62,7 @@ double load_element(DType type, const std::byte* from) {
     std::array<std::vector<double>, kDTypeNames.size()> tables;
     for (std::size_t i = 0; i < tables.size(); ++i) {
       const auto each = static_cast<DType>(i);
+      if (!is_product_type(each)) continue;
       if (size_bytes(each) <= 2 && packed_values(each) == 1) tables[i] = all_values(each);
     }
     return tables;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -98,7 +99,7 @@ class DeclaredOracle : public Oracle {
                                            const Expected& expected, const OperandPart& part,
                                            DevicePtr data);
   [[nodiscard]] CompareResult check_part(DataKind kind, std::int64_t start, const RunOperands& run);
-  [[nodiscard]] double value_at(const OperandPart& part, DevicePtr data, std::int64_t index);
+  [[nodiscard]] CompareResult value_at(const OperandPart& part, DevicePtr data, std::int64_t index);
 
   DeclaredOracles& shared_;
   ProblemCase case_;
@@ -133,6 +134,7 @@ WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Run
   WrongOutput total;
   if (!has_elements(output) || (by_checker && !is_judged_by_checker(output))) return total;
   if (by_checker) total.checker = plan_.checker;
+  total.type = case_.operands[output].shape.type;
   const bool exact = kind == DataKind::integer || rule.kind == RightSpec::Kind::exact;
   const auto begins = starts(kind);
   for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -151,10 +153,12 @@ WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Run
       if (total.has_place) {
         total.row = part.row + first / part.shape.cols;
         total.col = part.col + first % part.shape.cols;
-        total.found.first_value = by_checker ? value_at(part, data, first) : found.first_value;
       }
-      total.found.first_expected = found.first_expected;
-      total.found.first_bound = found.first_bound;
+      const CompareResult before = total.found;
+      total.found = by_checker && total.has_place ? value_at(part, data, first) : found;
+      total.found.failures = 0;
+      total.found.unbounded = before.unbounded;
+      total.found.worst_ratio = before.worst_ratio;
     }
     total.compared += elements;
     total.found.failures += found.failures;
@@ -179,10 +183,11 @@ CompareResult DeclaredOracle::compare_part(const OutputRule& rule, bool exact,
   args.d = reinterpret_cast<const void*>(data);
   args.ref = reinterpret_cast<const double*>(expected.value.address());
   args.absolute = reinterpret_cast<const double*>(expected.magnitude.address());
+  args.own = reinterpret_cast<const void*>(expected.own_at);
   args.rows = part.shape.rows;
   args.cols = part.shape.cols;
   args.ld_d = part.shape.ld;
-  args.ld_ref = part.shape.cols;
+  args.ld_ref = expected.own_at != 0 ? part.shape.ld : part.shape.cols;
   args.ld_absolute = part.shape.cols;
   args.u_out = rule.relative;
   args.c_factor = rule.magnitude;
@@ -207,18 +212,29 @@ CompareResult DeclaredOracle::check_part(DataKind kind, std::int64_t start,
 }
 
 /// Element `index` of a part, whose rows are counted without gaps.
-double DeclaredOracle::value_at(const OperandPart& part, DevicePtr data, std::int64_t index) {
-  const DeviceBuffer element(shared_.ledger, sizeof(double), "an element");
+CompareResult DeclaredOracle::value_at(const OperandPart& part, DevicePtr data,
+                                       std::int64_t index) {
+  std::array<double, 2> parts{};
+  const DeviceBuffer element(shared_.ledger, sizeof(parts), "an element");
   const std::int64_t at = index / part.shape.cols * part.shape.ld + index % part.shape.cols;
+  const std::int64_t bytes = size_bytes(part.shape.type);
+  const MatrixShape one = in_real_numbers({1, 1, 1, part.shape.type});
   ConvertArgs args{};
-  args.from = reinterpret_cast<const void*>(
-      data + static_cast<DevicePtr>(at * size_bytes(part.shape.type)));
+  args.from = reinterpret_cast<const void*>(data + static_cast<DevicePtr>(at * bytes));
   args.to = reinterpret_cast<double*>(element.address());
-  args.rows = args.cols = args.ld_from = args.ld_to = 1;
-  args.dtype = static_cast<int>(part.shape.type);
+  args.rows = 1;
+  args.cols = args.ld_from = args.ld_to = one.cols;
+  args.dtype = static_cast<int>(one.type);
   shared_.kernels.convert(args);
-  double value = 0.0;
-  shared_.ledger.device().copy_to_host(&value, element.address(), sizeof(value));
+  Device& device = shared_.ledger.device();
+  device.copy_to_host(parts.data(), element.address(),
+                      one.cols * static_cast<std::int64_t>(sizeof(double)));
+  CompareResult value;
+  value.first_value = parts[0];
+  value.first_value_imaginary = parts[1];
+  if (bytes == sizeof(value.first_value_bits)) {
+    device.copy_to_host(&value.first_value_bits, reinterpret_cast<DevicePtr>(args.from), bytes);
+  }
   return value;
 }
 

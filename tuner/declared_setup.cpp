@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kiln/error.hpp"
+#include "templates/argument_check.hpp"
 #include "templates/constant_line.hpp"
 #include "templates/digest.hpp"
 #include "templates/kernel_name.hpp"
@@ -35,12 +36,33 @@ double roundoff_of(const std::string& name, const Problem& problem) {
   return unit_roundoff(slot ? *slot : parse_dtype(name).value_or(DType::f32));
 }
 
+bool gives_float64(const std::vector<ArgumentSpec>& args, std::size_t operand) {
+  return std::ranges::any_of(args, [&](const ArgumentSpec& arg) {
+    return (arg.kind == ArgumentSpec::Kind::float64 && arg.index == operand) ||
+           gives_float64(arg.members, operand);
+  });
+}
+
+/// What float64 rounds would be held against right kernels.
+void check_wide_reference(const Operation& operation, const RightSpec& right) {
+  if (!operation.reference || !gives_float64(operation.reference->args, right.operand)) return;
+  throw Error(ErrorKind::template_,
+              fmt::format("{0}:{1}: {2} has 64-bit integers and is \"exact\", but the reference "
+                          "writes {2}.f64, which has 53 bits. Next: give the reference \"{2}\"",
+                          operation.file, operation.reference->line,
+                          operation.operands[right.operand].name));
+}
+
 std::vector<OutputRule> rules_of(const Operation& operation, const Problem& problem) {
   const auto whole = operation.whole_values(problem);
   const std::vector<double> values(whole.begin(), whole.end());
   std::vector<OutputRule> rules;
   for (const RightSpec& right : operation.rights) {
     OutputRule rule{right.kind, right.operand, right.relative, 0.0, right.absolute};
+    const DType type = *problem.type(operation.operands[right.operand].name);
+    if (right.kind == RightSpec::Kind::exact && (type == DType::s64 || type == DType::u64)) {
+      check_wide_reference(operation, right);
+    }
     if (right.kind == RightSpec::Kind::bound) {
       const auto factor = right.factor->evaluate_real(values);
       if (!factor || !(*factor >= 0.0)) {
@@ -48,7 +70,7 @@ std::vector<OutputRule> rules_of(const Operation& operation, const Problem& prob
                     fmt::format("{}:{}: the bound \"{}\" has no value for {}", operation.file,
                                 right.line, right.factor->text(), problem.sizes_text()));
       }
-      rule.relative = unit_roundoff(*problem.type(operation.operands[right.operand].name));
+      rule.relative = unit_roundoff(type);
       rule.magnitude = *factor * roundoff_of(right.roundoff_of, problem);
     }
     rules.push_back(rule);
@@ -62,8 +84,7 @@ std::vector<double> other_scalars(const Operation& operation, const ProblemCase&
   constexpr double kOtherFactor = 0.75;
   std::vector<double> scalars = one.scalars;
   for (std::size_t i = 0; i < scalars.size(); ++i) {
-    const NumberType type = operation.scalars[i].type;
-    if (type == NumberType::f32 || type == NumberType::f64) scalars[i] *= kOtherFactor;
+    if (!range_of(operation.scalars[i].type).whole) scalars[i] *= kOtherFactor;
   }
   return scalars;
 }
@@ -206,6 +227,12 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
                             "of {} can be verified:\n{}",
                             operation.file, first_judge(operation).line, judges_text(operation),
                             names, request.arch, operation.name, compiled.log));
+  }
+  std::size_t place = 0;
+  for (const auto& judge : {operation.reference, operation.checker}) {
+    if (!judge || place == compiled.lowered_names.size()) continue;
+    const auto why = why_wrong_arguments(operation, *judge, compiled.lowered_names[place++]);
+    if (!why.empty()) throw Error(ErrorKind::template_, why);
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -57,8 +57,13 @@ ArgumentValues JudgeBuffers::values(const std::vector<double>& scalars) const {
 
 Expected JudgeBuffers::take(std::size_t output) {
   Expected expected;
-  if (float64_at_[output] == 0) {
-    float64_[output] = zeros(output, sizeof(double));
+  const DType type = part_.problem.operands[output].shape.type;
+  const bool is_wide = type == DType::s64 || type == DType::u64;
+  if (is_wide && float64_at_[output] == 0) {
+    expected.own = std::move(own_[output]);
+    expected.own_at = own_at_[output];
+  } else if (float64_at_[output] == 0) {
+    float64_[output] = zeros(output, float64_bytes(output));
     convert(part_of(output).shape, own_at_[output], float64_[output].address());
   }
   expected.value = std::move(float64_[output]);
@@ -102,7 +107,7 @@ void JudgeBuffers::provide_before(std::size_t index) {
 }
 
 void JudgeBuffers::provide_float64(std::size_t index) {
-  float64_[index] = zeros(index, sizeof(double));
+  float64_[index] = zeros(index, float64_bytes(index));
   float64_at_[index] = float64_[index].address();
   if (!checks_ && part_.problem.operands[index].role == OperandRole::out) return;
   const OperandPart part = part_of(index);
@@ -125,6 +130,12 @@ DeviceBuffer JudgeBuffers::filled(std::size_t index) {
   return buffer;
 }
 
+/// Of one element in float64.
+std::int64_t JudgeBuffers::float64_bytes(std::size_t index) const {
+  const bool has_parts = is_complex(part_.problem.operands[index].shape.type);
+  return static_cast<std::int64_t>(sizeof(double)) * (has_parts ? 2 : 1);
+}
+
 DeviceBuffer JudgeBuffers::zeros(std::size_t index, std::int64_t element_bytes) {
   const std::int64_t bytes =
       std::max<std::int64_t>(part_of(index).shape.elements(), 1) * element_bytes;
@@ -133,7 +144,8 @@ DeviceBuffer JudgeBuffers::zeros(std::size_t index, std::int64_t element_bytes) 
   return buffer;
 }
 
-void JudgeBuffers::convert(const MatrixShape& shape, DevicePtr from, DevicePtr to) {
+void JudgeBuffers::convert(const MatrixShape& whole, DevicePtr from, DevicePtr to) {
+  const MatrixShape shape = in_real_numbers(whole);
   ConvertArgs args{};
   args.from = reinterpret_cast<const void*>(from);
   args.to = reinterpret_cast<double*>(to);

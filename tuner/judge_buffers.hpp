@@ -15,6 +15,9 @@ namespace kiln {
 struct Expected {
   DeviceBuffer value;
   DeviceBuffer magnitude;  ///< empty: |value|
+  /// In place of the value, in the output's type and with its gaps, where float64 has too few bits.
+  DeviceBuffer own;
+  DevicePtr own_at = 0;
 };
 
 /// A part of a case, and what is known of its operands.
@@ -52,7 +55,8 @@ class JudgeBuffers {
   void provide_verdict();
   [[nodiscard]] DeviceBuffer filled(std::size_t index);
   [[nodiscard]] DeviceBuffer zeros(std::size_t index, std::int64_t element_bytes);
-  void convert(const MatrixShape& shape, DevicePtr from, DevicePtr to);
+  [[nodiscard]] std::int64_t float64_bytes(std::size_t index) const;
+  void convert(const MatrixShape& whole, DevicePtr from, DevicePtr to);
 
   MemoryLedger& ledger_;
   SupportKernels& kernels_;

@@ -26,7 +26,7 @@ struct LastEnumerator<RightSpec::Kind> {
 };
 template <>
 struct LastEnumerator<NumberType> {
-  static constexpr NumberType value = NumberType::f64;
+  static constexpr auto value = static_cast<NumberType>(kNumberTypes - 1);
 };
 template <>
 struct LastEnumerator<ArgumentPatch::Source> {
@@ -70,7 +70,7 @@ KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
 KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
-KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset)
+KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset, declared)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)

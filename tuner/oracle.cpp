@@ -16,13 +16,30 @@ RunOperands run_operands(const OperandSet& operands) {
   return run;
 }
 
+namespace {
+
+/// An element as its type has it: all digits of a 64-bit integer, both parts of a complex number.
+std::string element_text(DType type, double value, double imaginary, std::uint64_t bits) {
+  if (type == DType::u64) return fmt::format("{}", bits);
+  if (type == DType::s64) return fmt::format("{}", static_cast<std::int64_t>(bits));
+  if (is_complex(type)) return fmt::format("({:g}, {:g})", value, imaginary);
+  return fmt::format("{:g}", value);
+}
+
+}  // namespace
+
 std::string describe(const WrongOutput& wrong) {
   if (!wrong.has_place) return fmt::format("{} refuses it", wrong.checker);
+  const CompareResult& found = wrong.found;
   const std::string place =
-      fmt::format("row {} column {}: {:g}", wrong.row, wrong.col, wrong.found.first_value);
+      fmt::format("row {} column {}: {}", wrong.row, wrong.col,
+                  element_text(wrong.type, found.first_value, found.first_value_imaginary,
+                               found.first_value_bits));
   if (!wrong.checker.empty()) return fmt::format("{}, which {} refuses", place, wrong.checker);
-  return fmt::format("{}, expected {:g}, bound {:.3g}", place, wrong.found.first_expected,
-                     wrong.found.first_bound);
+  return fmt::format("{}, expected {}, bound {:.3g}", place,
+                     element_text(wrong.type, found.first_expected, found.first_expected_imaginary,
+                                  found.first_expected_bits),
+                     found.first_bound);
 }
 
 std::unique_ptr<OracleSource> make_oracles(MemoryLedger& ledger, SupportKernels& kernels,

@@ -26,6 +26,7 @@ struct WrongOutput {
   std::int64_t compared = 0;  ///< elements
   std::string checker;        ///< the kernel that refused; "": the reference has what is expected
   bool has_place = true;      ///< whether the checker has said where the first one is
+  DType type = DType::f32;    ///< of the output's elements
 };
 /// "row 3 column 0: 7, expected 3, bound 0", for one that has failures.
 [[nodiscard]] std::string describe(const WrongOutput& wrong);

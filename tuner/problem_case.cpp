@@ -47,46 +47,23 @@ class Declared {
   std::vector<std::int64_t> values_;
 };
 
-template <class Number>
-bool holds(double value) {
-  using Limits = std::numeric_limits<Number>;
-  // Both ends are exact in float64: powers of two.
-  const double end = std::ldexp(1.0, Limits::digits);
-  if constexpr (Limits::is_integer) {
-    const double least = Limits::is_signed ? -end : 0.0;
-    return value >= least && value < end && value == std::trunc(value);
-  } else {
-    return std::fabs(value) <= static_cast<double>(Limits::max());
-  }
-}
-
-bool holds(NumberType type, double value) {
-  switch (type) {
-    case NumberType::s32:
-      return holds<std::int32_t>(value);
-    case NumberType::u32:
-      return holds<std::uint32_t>(value);
-    case NumberType::s64:
-      return holds<std::int64_t>(value);
-    case NumberType::u64:
-      return holds<std::uint64_t>(value);
-    case NumberType::f32:
-      return holds<float>(value);
-    case NumberType::f64:
-      return holds<double>(value);
-  }
-  return false;
-}
-
 /// Another value than the one that is asked for would be stored as its result.
 void check_scalar(const Operation& operation, const ScalarSpec& spec, double value) {
-  if (holds(spec.type, value)) return;
+  if (range_of(spec.type).has(value)) return;
   throw Error(ErrorKind::usage,
               fmt::format("{}: the scalar {} is {}, which no {} has", operation.name, spec.name,
                           value, to_string(spec.type)));
 }
 
 }  // namespace
+
+MatrixShape in_real_numbers(MatrixShape shape) {
+  if (!is_complex(shape.type)) return shape;
+  shape.type = shape.type == DType::cf32 ? DType::f32 : DType::f64;
+  shape.cols *= 2;
+  shape.ld *= 2;
+  return shape;
+}
 
 int real_alignment(int promised, DType type) {
   const int least = std::max(promised, size_bytes(type));

@@ -29,6 +29,9 @@ struct MatrixShape {
   [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
 };
 
+/// Complex numbers as the two real ones that they lie in memory as; others stay.
+[[nodiscard]] MatrixShape in_real_numbers(MatrixShape shape);
+
 /// What allocators give, and the least promise that it is given for.
 inline constexpr int kAllocatorsAlignment = 256;
 inline constexpr int kPromisedAlignment = 16;

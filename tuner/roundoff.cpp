@@ -14,8 +14,10 @@ double unit_roundoff(DType type) {
       return std::ldexp(1.0, -8);
     case DType::tf32:  // an output of tf32 is stored as float32
     case DType::f32:
+    case DType::cf32:  // each part is rounded, and the error of both is no larger in proportion
       return std::ldexp(1.0, -24);
     case DType::f64:
+    case DType::cf64:
       return std::ldexp(1.0, -53);
     case DType::e4m3:
       return std::ldexp(1.0, -4);
@@ -28,6 +30,11 @@ double unit_roundoff(DType type) {
     case DType::u4:
     case DType::b1:
     case DType::b1_xor:
+    case DType::s16:
+    case DType::u16:
+    case DType::u32:
+    case DType::s64:
+    case DType::u64:
       return 0.0;
   }
   return 0.0;

@@ -29,15 +29,16 @@ FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t ind
   const bool whole = recipe.kind == DataKind::integer;
   FillArgs args{};
   args.data = reinterpret_cast<void*>(data);
-  args.rows = plan.shape.rows;
-  args.cols = plan.shape.cols;
-  args.ld = plan.shape.ld;
+  const MatrixShape shape = in_real_numbers(plan.shape);
+  args.rows = shape.rows;
+  args.cols = shape.cols;
+  args.ld = shape.ld;
   // Operands beyond the first ones begin anew, with seeds that no set has.
   constexpr std::uint64_t kFarSeeds = std::uint64_t{1} << 48;
   constexpr std::size_t kPlaces = 4;
   const std::uint64_t seed = recipe.seed + index / kPlaces * kFarSeeds;
   args.seed = mixed(seed * 8 + index % kPlaces * 2 + (whole ? 1 : 0));
-  args.dtype = static_cast<int>(plan.shape.type);
+  args.dtype = static_cast<int>(shape.type);
   switch (plan.fill.kind) {
     case integers:
     case sorted:  // numbers that mean something, whatever the kind of data

@@ -52,6 +52,13 @@ std::optional<cudaDataType> data_type(DType type) {
     case DType::u4:
     case DType::b1:
     case DType::b1_xor:
+    case DType::s16:
+    case DType::u16:
+    case DType::u32:
+    case DType::s64:
+    case DType::u64:
+    case DType::cf32:
+    case DType::cf64:
       return std::nullopt;
   }
   return std::nullopt;

@@ -99,9 +99,12 @@ class VerifyKernels : public ::testing::Test {
   std::vector<std::unique_ptr<Side>> sides_;
 };
 
+/// But the complex ones, which are two real ones for all but comparisons.
 std::vector<DType> all_types() {
   std::vector<DType> types;
-  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) types.push_back(static_cast<DType>(i));
+  for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
+    if (!is_complex(static_cast<DType>(i))) types.push_back(static_cast<DType>(i));
+  }
   return types;
 }
 
@@ -174,8 +177,10 @@ TEST_F(VerifyKernels, EveryTypeIsConvertedAlike) {
 
 /// All that a comparison says, but for what is no number in both.
 std::string text_of(const CompareResult& found) {
-  return fmt::format("{} {} {} {} {} {} {}", found.failures, found.first_failure, found.unbounded,
-                     found.first_value, found.first_expected, found.first_bound, found.worst_ratio);
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {}", found.failures, found.first_failure,
+                     found.unbounded, found.first_value, found.first_expected, found.first_bound,
+                     found.worst_ratio, found.first_value_imaginary, found.first_expected_imaginary,
+                     found.first_value_bits, found.first_expected_bits);
 }
 
 TEST_F(VerifyKernels, ComparisonsFindTheSame) {
@@ -195,36 +200,73 @@ TEST_F(VerifyKernels, ComparisonsFindTheSame) {
     bool has_absolute;
     double u_out, c_factor, atol;
   };
-  for (const Rule& rule :
-       {Rule{kCompareExact, false, 0.0, 0.0, 0.0}, Rule{kCompareBounded, true, 1e-3, 0.01, 0.0},
-        Rule{kCompareBounded, false, 1e-3, 0.01, 0.0}, Rule{kCompareBounded, false, 0.0, 0.0, 0.25},
-        Rule{kCompareBounded, true, 1e-3, 0.01, 0.25}}) {
-    expect_same(fmt::format("mode {} absolute {} atol {}", static_cast<int>(rule.mode),
-                            rule.has_absolute, rule.atol),
-                [&](Side& side) {
-                  // What is right but for every 16th, which is off by a tenth.
-                  std::vector<std::uint8_t> d(kCount * sizeof(float));
-                  for (std::size_t i = 0; i < kCount; ++i) {
-                    const auto value = static_cast<float>(reference[i] + (i % 16 == 5 ? 0.1 : 0.0));
-                    std::memcpy(d.data() + i * sizeof(value), &value, sizeof(value));
-                  }
-                  CompareArgs args{};
-                  args.d = reinterpret_cast<const void*>(side.upload(d));
-                  args.ref = reinterpret_cast<const double*>(side.upload(bytes_of(reference)));
-                  if (rule.has_absolute) {
-                    args.absolute =
-                        reinterpret_cast<const double*>(side.upload(bytes_of(absolute)));
-                  }
-                  args.rows = 20;
-                  args.cols = args.ld_d = args.ld_ref = args.ld_absolute = 30;
-                  args.u_out = rule.u_out;
-                  args.c_factor = rule.c_factor;
-                  args.atol = rule.atol;
-                  args.dtype = static_cast<int>(DType::f32);
-                  args.mode = rule.mode;
-                  return text_of(side.kernels().compare(args));
-                });
+  // Complex numbers are half as many.
+  for (const DType type : {DType::f32, DType::cf32}) {
+    for (const Rule& rule :
+         {Rule{kCompareExact, false, 0.0, 0.0, 0.0}, Rule{kCompareBounded, true, 1e-3, 0.01, 0.0},
+          Rule{kCompareBounded, false, 1e-3, 0.01, 0.0},
+          Rule{kCompareBounded, false, 0.0, 0.0, 0.25},
+          Rule{kCompareBounded, true, 1e-3, 0.01, 0.25}}) {
+      expect_same(
+          fmt::format("{} mode {} absolute {} atol {}", to_string(type),
+                      static_cast<int>(rule.mode), rule.has_absolute, rule.atol),
+          [&](Side& side) {
+            // What is right but for every 16th, which is off by a tenth.
+            std::vector<std::uint8_t> d(kCount * sizeof(float));
+            for (std::size_t i = 0; i < kCount; ++i) {
+              const auto value = static_cast<float>(reference[i] + (i % 16 == 5 ? 0.1 : 0.0));
+              std::memcpy(d.data() + i * sizeof(value), &value, sizeof(value));
+            }
+            CompareArgs args{};
+            args.d = reinterpret_cast<const void*>(side.upload(d));
+            args.ref = reinterpret_cast<const double*>(side.upload(bytes_of(reference)));
+            if (rule.has_absolute) {
+              args.absolute = reinterpret_cast<const double*>(side.upload(bytes_of(absolute)));
+            }
+            args.rows = 20;
+            args.cols = args.ld_d = args.ld_ref = args.ld_absolute = is_complex(type) ? 15 : 30;
+            args.u_out = rule.u_out;
+            args.c_factor = rule.c_factor;
+            args.atol = rule.atol;
+            args.dtype = static_cast<int>(type);
+            args.mode = rule.mode;
+            return text_of(side.kernels().compare(args));
+          });
+    }
   }
+}
+
+TEST_F(VerifyKernels, WideIntegersAndLargeElementsAreComparedAlike) {
+  const auto wanted = any_bytes(20 * 30 * 8, 5);
+  auto given = wanted;
+  for (std::size_t i = 40; i < given.size(); i += 8 * 17) given[i] ^= 1U;
+  given[8 * 100 + 7] ^= 0x80U;
+  for (const DType type : {DType::s64, DType::u64}) {
+    for (const double atol : {-1.0, 0.5, 1.5}) {  // below 0: exact
+      expect_same(fmt::format("{} {}", to_string(type), atol), [&](Side& side) {
+        CompareArgs args{};
+        args.d = reinterpret_cast<const void*>(side.upload(given));
+        args.own = reinterpret_cast<const void*>(side.upload(wanted));
+        args.rows = 20;
+        args.cols = args.ld_d = args.ld_ref = 30;
+        args.atol = atol;
+        args.dtype = static_cast<int>(type);
+        args.mode = atol < 0.0 ? kCompareExact : kCompareBounded;
+        return text_of(side.kernels().compare(args));
+      });
+    }
+  }
+  expect_same("differences of 16 bytes", [&](Side& side) {
+    DifferenceArgs args{};
+    args.x = reinterpret_cast<const void*>(side.upload(given));
+    args.y = reinterpret_cast<const void*>(side.upload(wanted));
+    args.rows = 10;
+    args.cols = args.ld_x = args.ld_y = 30;
+    args.element_bytes = 16;
+    side.kernels().count_difference(args);
+    const auto counts = side.kernels().take_counts();
+    return fmt::format("{} {}", counts.at(0).count, counts.at(0).first);
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "common/verify_args.cuh"
+#include "common/verify_check.cuh"
 #include "common/verify_math.cuh"
 #include "tests/support/host_element.hpp"
 #include "tests/support/host_kernels.hpp"
@@ -50,21 +51,11 @@ void convert(const ConvertArgs& args) {
   }
 }
 
-ElementCheck check(const CompareArgs& args, std::int64_t row, std::int64_t col) {
-  const auto kind = static_cast<ElementKind>(args.dtype);
-  const auto bits = load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
-  const double reference = args.ref[row * args.ld_ref + col];
-  if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
-  const double absolute =
-      args.absolute == nullptr ? magnitude(reference) : args.absolute[row * args.ld_absolute + col];
-  return check_bounded(bits, reference, absolute, args.u_out, args.c_factor, kind, args.atol);
-}
-
 void compare(const CompareArgs& args) {
   CompareResult& result = *args.result;
   for (std::int64_t row = 0; row < args.rows; ++row) {
     for (std::int64_t col = 0; col < args.cols; ++col) {
-      const ElementCheck found = check(args, row, col);
+      const ElementCheck found = check_element(args, row, col);
       result.worst_ratio = std::max(result.worst_ratio, static_cast<float>(found.ratio));
       if (found.is_unbounded()) ++result.unbounded;
       if (found.ok) continue;
@@ -79,10 +70,14 @@ void compare_detail(const CompareArgs& args) {
   CompareResult& result = *args.result;
   if (result.failures == 0) return;
   const auto place = static_cast<std::int64_t>(result.first_failure);
-  const ElementCheck found = check(args, place / args.cols, place % args.cols);
+  const ElementCheck found = check_element(args, place / args.cols, place % args.cols);
   result.first_value = found.value;
   result.first_expected = found.expected;
   result.first_bound = found.bound;
+  result.first_value_imaginary = found.value_imaginary;
+  result.first_expected_imaginary = found.expected_imaginary;
+  result.first_value_bits = found.value_bits;
+  result.first_expected_bits = found.expected_bits;
 }
 
 void note(CountResult& result, std::int64_t place) {
@@ -103,9 +98,9 @@ void count_mismatch(const MismatchArgs& args) {
 void count_difference(const DifferenceArgs& args) {
   for (std::int64_t row = 0; row < args.rows; ++row) {
     for (std::int64_t col = 0; col < args.cols; ++col) {
-      const auto x = load_bits(args.x, row * args.ld_x + col, args.element_bytes);
-      const auto y = load_bits(args.y, row * args.ld_y + col, args.element_bytes);
-      if (x != y) note(*args.result, row * args.cols + col);
+      const bool same = same_bits(args.x, row * args.ld_x + col, args.y, row * args.ld_y + col,
+                                  args.element_bytes);
+      if (!same) note(*args.result, row * args.cols + col);
     }
   }
 }

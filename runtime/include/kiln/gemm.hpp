@@ -76,6 +76,14 @@ struct Gemm {
       case DType::b1_xor:
         gemm.acc = gemm.c = gemm.d = DType::s32;
         break;
+      case DType::s16:
+      case DType::u16:
+      case DType::u32:
+      case DType::s64:
+      case DType::u64:
+      case DType::cf32:
+      case DType::cf64:
+        break;  // no product has them, and no library takes it
     }
     return gemm;
   }

@@ -30,6 +30,9 @@ inline constexpr std::string_view kNoEnumerator = "invalid";
 /// and `b1_xor` eight, the first in its lowest bit. They are packed along the rows that lie in
 /// memory, every row begins with a byte of its own, and what its last byte has beyond the row is
 /// ignored. The product of two `b1` is 1 where both are 1; of two `b1_xor` where they differ.
+///
+/// Products of matrices (Gemm) have the types up to `b1_xor`; those behind it are for operations
+/// that files declare. `cf32` and `cf64` are complex: the real part, then the imaginary one.
 enum class DType : std::uint8_t {
   f16,
   bf16,
@@ -44,15 +47,23 @@ enum class DType : std::uint8_t {
   s4,
   u4,
   b1,
-  b1_xor
+  b1_xor,
+  s16,
+  u16,
+  u32,
+  s64,
+  u64,
+  cf32,
+  cf64
 };
 
-inline constexpr std::array<std::string_view, 14> kDTypeNames{
-    "f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2",
-    "s8",  "u8",   "s32",  "s4",  "u4",  "b1",   "b1_xor"};
-inline constexpr std::array<std::uint8_t, 14> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4, 1, 1, 1, 1};
-inline constexpr std::array<std::uint8_t, 14> kDTypeValues{1, 1, 1, 1, 1, 1, 1,
-                                                           1, 1, 1, 2, 2, 8, 8};
+inline constexpr std::array<std::string_view, 21> kDTypeNames{
+    "f16", "bf16", "tf32",   "f32", "f64", "e4m3", "e5m2", "s8",  "u8",   "s32", "s4",
+    "u4",  "b1",   "b1_xor", "s16", "u16", "u32",  "s64",  "u64", "cf32", "cf64"};
+inline constexpr std::array<std::uint8_t, 21> kDTypeBytes{2, 2, 4, 4, 8, 1, 1, 1, 1, 4, 1,
+                                                          1, 1, 1, 2, 2, 4, 8, 8, 8, 16};
+inline constexpr std::array<std::uint8_t, 21> kDTypeValues{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2,
+                                                           2, 8, 8, 1, 1, 1, 1, 1, 1, 1};
 
 /// The name of the type; "invalid" for any other value.
 [[nodiscard]] constexpr std::string_view to_string(DType type) {
@@ -71,6 +82,13 @@ inline constexpr std::array<std::uint8_t, 14> kDTypeValues{1, 1, 1, 1, 1, 1, 1,
 [[nodiscard]] constexpr std::int64_t elements_of(std::int64_t values, DType type) {
   const std::int64_t packed = packed_values(type);
   return (values + packed - 1) / packed;
+}
+/// Whether products of matrices have such elements.
+[[nodiscard]] constexpr bool is_product_type(DType type) {
+  return type <= DType::b1_xor;
+}
+[[nodiscard]] constexpr bool is_complex(DType type) {
+  return type == DType::cf32 || type == DType::cf64;
 }
 /// The type of that name, or nothing.
 [[nodiscard]] constexpr std::optional<DType> parse_dtype(std::string_view name) {

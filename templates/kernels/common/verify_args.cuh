@@ -9,7 +9,8 @@
 /// Every kernel is extern "C", takes its one struct by value, walks its elements with a grid-stride
 /// loop over a 1-D grid and so is right for any grid and any block of up to 1024 threads. Matrices
 /// are row-major: element (row, col) at `row * ld + col`, and a buffer ends with the last of them.
-/// `dtype` is the number of a kiln::DType. Results are added to, so the host copies a
+/// `dtype` is the number of a kiln::DType; only comparisons take a complex one: to others, complex
+/// numbers are two real ones beside each other. Results are added to, so the host copies a
 /// default-initialised result struct to the device before the launch.
 
 namespace kiln {
@@ -18,7 +19,10 @@ namespace kiln {
 /// kFillUniform draws all that they have, and kFillPositive all above zero, with equal probability.
 /// One-bit types get fair bits unless they are sorted.
 enum FillDistribution : int {
-  kFillNormal = 0,    ///< near-normal; floats: mean 0, deviation 1; s8: 0 and 32; u8: 128 and 32
+  /// Near-normal. Floats: mean 0, deviation 1; s8: 0 and 32; u8: 128 and 32; of 16 and 32 bits:
+  /// 1024,
+  /// of 64 bits: 2^40, and where there is no sign the mean is four times that.
+  kFillNormal = 0,
   kFillInteger = 1,   ///< each integer of [lo, hi] with equal probability
   kFillUniform = 2,   ///< floats: uniform in [0, 1); rounding never makes it 1
   kFillPositive = 3,  ///< floats: 1/16 more than such a number, so that dividing by it is harmless
@@ -56,8 +60,8 @@ struct AbsoluteArgs {
   int reserved;
 };
 
-/// kiln_convert(ConvertArgs): to = from in float64, exactly; padding of `to` untouched. Not for
-/// packed types. The two matrices must not overlap.
+/// kiln_convert(ConvertArgs): to = from in float64, exactly but for 64-bit integers beyond 2^53;
+/// padding of `to` untouched. Not for packed types. The two matrices must not overlap.
 struct ConvertArgs {
   const void* from;
   double* to;
@@ -80,26 +84,34 @@ struct CompareResult {
   unsigned long long failures = 0;           ///< elements outside their bound
   unsigned long long first_failure = ~0ULL;  ///< smallest row * cols + col of them; ~0: none
   unsigned long long unbounded = 0;          ///< elements whose error nothing bounds
-  double first_value = 0.0;     ///< of D there, and the two below: by kiln_compare_detail
-  double first_expected = 0.0;  ///< exact mode: rounded to D's type
-  double first_bound = 0.0;     ///< on the absolute error; 0 in exact mode
-  float worst_ratio = 0.0F;     ///< largest error over bound; infinite for a NaN or a zero bound
+  double first_value = 0.0;            ///< of D there, and the two below: by kiln_compare_detail
+  double first_expected = 0.0;         ///< exact mode: rounded to D's type
+  double first_bound = 0.0;            ///< on the absolute error; 0 in exact mode
+  double first_value_imaginary = 0.0;  ///< of complex numbers
+  double first_expected_imaginary = 0.0;
+  unsigned long long first_value_bits = 0;  ///< of 64-bit integers
+  unsigned long long first_expected_bits = 0;
+  float worst_ratio = 0.0F;  ///< largest error over bound; infinite for a NaN or a zero bound
   int reserved = 0;
 };
 
 /// kiln_compare(CompareArgs) over rows x cols, then kiln_compare_detail(CompareArgs) with one
 /// thread, which fills first_value, first_expected and first_bound when there is a failure.
 /// A NaN or infinity in D fails unless the reference, rounded to D's type, is the same.
+/// Of complex numbers |x| is the absolute value, `ref` has two parts for each, `absolute` one
+/// number.
 struct CompareArgs {
   const void* d;           ///< what the candidate wrote
   const double* ref;       ///< what is right, in float64, such as alpha A B + beta C
   const double* absolute;  ///< of the numbers that ref is the sum of, such as |alpha| |A| |B| +
                            ///< |beta| |C|; null: |ref|. Not read in exact mode
+  const void* own;         ///< of 64-bit integers: null, or what is right in that type, and ref is
+                           ///< not read
   CompareResult* result;
   long long rows;
   long long cols;
   long long ld_d;
-  long long ld_ref;
+  long long ld_ref;  ///< of `ref` or `own`
   long long ld_absolute;
   double u_out;     ///< unit roundoff of D's type
   double c_factor;  ///< what multiplies `absolute`
@@ -138,7 +150,7 @@ struct DifferenceArgs {
   long long cols;
   long long ld_x;
   long long ld_y;
-  int element_bytes;  ///< 1, 2, 4 or 8
+  int element_bytes;  ///< 1, 2, 4, 8 or 16
   int reserved;
 };
 

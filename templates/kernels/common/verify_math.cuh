@@ -28,20 +28,35 @@ enum class ElementKind : int {
   s4,
   u4,
   b1,
-  b1_xor
+  b1_xor,
+  s16,
+  u16,
+  u32,
+  s64,
+  u64,
+  cf32,
+  cf64
 };
 
 KILN_HD int element_bytes(ElementKind kind) {
   switch (kind) {
     case ElementKind::f16:
     case ElementKind::bf16:
+    case ElementKind::s16:
+    case ElementKind::u16:
       return 2;
     case ElementKind::tf32:
     case ElementKind::f32:
     case ElementKind::s32:
+    case ElementKind::u32:
       return 4;
     case ElementKind::f64:
+    case ElementKind::s64:
+    case ElementKind::u64:
+    case ElementKind::cf32:
       return 8;
+    case ElementKind::cf64:
+      return 16;
     default:
       return 1;
   }
@@ -65,11 +80,41 @@ KILN_HD int value_bits(ElementKind kind) {
   return 8 * element_bytes(kind) / packed_values(kind);
 }
 
+/// A complex number is two of real_kind(), the real part first; what follows is about real kinds.
+KILN_HD bool is_complex(ElementKind kind) {
+  return kind == ElementKind::cf32 || kind == ElementKind::cf64;
+}
+KILN_HD ElementKind real_kind(ElementKind kind) {
+  if (!is_complex(kind)) return kind;
+  return kind == ElementKind::cf32 ? ElementKind::f32 : ElementKind::f64;
+}
+
 KILN_HD bool is_signed_integer(ElementKind kind) {
-  return kind == ElementKind::s8 || kind == ElementKind::s32 || kind == ElementKind::s4;
+  switch (kind) {
+    case ElementKind::s8:
+    case ElementKind::s16:
+    case ElementKind::s32:
+    case ElementKind::s64:
+    case ElementKind::s4:
+      return true;
+    default:
+      return false;
+  }
 }
 KILN_HD bool is_integer(ElementKind kind) {
-  return is_signed_integer(kind) || kind == ElementKind::u8 || packed_values(kind) > 1;
+  switch (kind) {
+    case ElementKind::u8:
+    case ElementKind::u16:
+    case ElementKind::u32:
+    case ElementKind::u64:
+      return true;
+    default:
+      return is_signed_integer(kind) || packed_values(kind) > 1;
+  }
+}
+/// Integers of which float64 does not have all: they are drawn and compared as they are.
+KILN_HD bool is_wide_integer(ElementKind kind) {
+  return kind == ElementKind::s64 || kind == ElementKind::u64;
 }
 
 /// A binary floating-point format of up to 32 bits.
@@ -115,7 +160,7 @@ KILN_HD double power_of_two(int exponent) {
   return double_of_bits(static_cast<unsigned long long>(exponent + 1023) << 52);
 }
 
-/// Rounds to the nearest integer, ties to even. Precondition: 0 <= value < 2^53.
+/// Rounds to the nearest integer, ties to even. Precondition: 0 <= value < 2^64.
 KILN_HD unsigned long long round_to_integer(double value) {
   unsigned long long whole = static_cast<unsigned long long>(value);
   const double rest = value - static_cast<double>(whole);
@@ -179,12 +224,19 @@ KILN_HD double decode_float(unsigned long long bits, FloatFormat format) {
   return negative ? -size : size;
 }
 
-/// Smallest and largest value of an integer kind.
+/// Bits that the largest value of an integer kind takes.
+KILN_HD int integer_digits(ElementKind kind) {
+  return value_bits(kind) - (is_signed_integer(kind) ? 1 : 0);
+}
+KILN_HD unsigned long long greatest_bits(ElementKind kind) {
+  return ~0ULL >> (64 - integer_digits(kind));
+}
+/// Smallest and largest value of an integer kind; of a wide one the latter is rounded up.
 KILN_HD double integer_least(ElementKind kind) {
   return is_signed_integer(kind) ? -power_of_two(value_bits(kind) - 1) : 0.0;
 }
 KILN_HD double integer_greatest(ElementKind kind) {
-  return power_of_two(value_bits(kind) - (is_signed_integer(kind) ? 1 : 0)) - 1.0;
+  return power_of_two(integer_digits(kind)) - 1.0;
 }
 
 /// The bits of `value` in that type, the lowest ones of a byte where it has several: rounded to
@@ -196,9 +248,9 @@ KILN_HD unsigned long long encode(double value, ElementKind kind) {
   const double least = integer_least(kind);
   const double greatest = integer_greatest(kind);
   const double clamped = value < least ? least : value > greatest ? greatest : value;
-  const long long size = static_cast<long long>(round_to_integer(magnitude(clamped)));
-  const unsigned long long mask = (1ULL << value_bits(kind)) - 1;
-  return static_cast<unsigned long long>(clamped < 0.0 ? -size : size) & mask;
+  if (clamped >= power_of_two(integer_digits(kind))) return greatest_bits(kind);
+  const unsigned long long size = round_to_integer(magnitude(clamped));
+  return (clamped < 0.0 ? 0 - size : size) & ~0ULL >> (64 - value_bits(kind));
 }
 
 /// The value that those bits begin with.
@@ -212,13 +264,16 @@ KILN_HD double decode(unsigned long long bits, ElementKind kind) {
 
 /// What padding holds: a NaN, or the extreme of an integer type.
 KILN_HD unsigned long long poison_bits(ElementKind kind) {
-  if (kind == ElementKind::u8 || packed_values(kind) > 1) return 0xff;
-  if (is_integer(kind)) return encode(integer_least(kind), kind);
+  if (packed_values(kind) > 1) return 0xff;
+  if (is_signed_integer(kind)) return encode(integer_least(kind), kind);
+  if (is_integer(kind)) return greatest_bits(kind);
   return encode(double_of_bits(0x7ff8000000000000ULL), kind);
 }
 
 KILN_HD unsigned long long absolute_bits(unsigned long long bits, ElementKind kind) {
   unsigned long long result = 0;
+  if (kind == ElementKind::u64) return bits;
+  if (kind == ElementKind::s64) return bits >> 63 != 0 ? 0 - bits : bits;
   for (int at = 0; at < 8 * element_bytes(kind); at += value_bits(kind)) {
     result |= encode(magnitude(decode(bits >> at, kind)), kind) << at;
   }
@@ -252,10 +307,18 @@ KILN_HD double random_normal(unsigned long long word, ElementKind kind) {
   switch (kind) {
     case ElementKind::s8:
       return value * 32.0;
+    case ElementKind::s16:
     case ElementKind::s32:
       return value * 1024.0;
     case ElementKind::u8:
       return 128.0 + value * 32.0;
+    case ElementKind::u16:
+    case ElementKind::u32:
+      return 4096.0 + value * 1024.0;
+    case ElementKind::s64:  // far beyond 32 bits, and float64 has all of them
+      return value * power_of_two(40);
+    case ElementKind::u64:
+      return (4.0 + value) * power_of_two(40);
     case ElementKind::s4:
       return value * 4.0;
     case ElementKind::u4:
@@ -346,9 +409,38 @@ KILN_HD double drawn_value(const FillArgs& args, long long row, long long place,
   return random_uniform(word, kind) + (positive ? 0.0625 : 0.0);
 }
 
+/// The same of a wide integer, exactly. The least of s64 is left out; what u64 has not is 0.
+KILN_HD unsigned long long drawn_wide_integer(const FillArgs& args, long long row, long long place,
+                                              long long row_values, ElementKind kind) {
+  const bool has_sign = is_signed_integer(kind);
+  const long long greatest = static_cast<long long>(greatest_bits(kind));
+  const unsigned long long word = random_word(args.seed, row, place);
+  long long value = 0;
+  switch (args.distribution) {
+    case kFillSorted:
+      value =
+          sorted_integer(static_cast<unsigned long long>(row * row_values + place),
+                         static_cast<unsigned long long>(args.rows * row_values), args.lo, args.hi);
+      break;
+    case kFillInteger:
+      value = random_integer(word, args.lo, args.hi);
+      break;
+    case kFillNormal:
+      return encode(random_normal(word, kind), kind);
+    default: {  // of u64 the ends are bits, and the distance between them is right
+      const bool positive = args.distribution == kFillPositive;
+      const long long least = positive ? 1 : has_sign ? -greatest : 0;
+      return static_cast<unsigned long long>(random_integer(word, least, greatest));
+    }
+  }
+  if (value < (has_sign ? -greatest : 0)) value = has_sign ? -greatest : 0;
+  return static_cast<unsigned long long>(value);
+}
+
 /// The bits of one value.
 KILN_HD unsigned long long value_of_fill(const FillArgs& args, long long row, long long place,
                                          long long row_values, ElementKind kind) {
+  if (is_wide_integer(kind)) return drawn_wide_integer(args, row, place, row_values, kind);
   double value = drawn_value(args, row, place, row_values, kind);
   // The absolute value of the least, e.g. -128, would not fit.
   if (is_signed_integer(kind) && value < -integer_greatest(kind)) value = -integer_greatest(kind);
@@ -367,70 +459,6 @@ KILN_HD unsigned long long random_element(const FillArgs& args, long long row, l
             << i * value_bits(kind);
   }
   return bits;
-}
-
-/// Half of the smallest positive number: what rounding can lose where relative error says nothing.
-KILN_HD double subnormal_rounding(ElementKind kind) {
-  if (is_integer(kind)) return 0.5;
-  if (kind == ElementKind::f64) return double_of_bits(1);
-  const FloatFormat format = float_format(kind);
-  return power_of_two(least_exponent(format) - format.fraction_bits - 1);
-}
-
-/// The verdict on one element.
-struct ElementCheck {
-  bool ok;
-  double value;     ///< of D
-  double expected;  ///< exact: rounded to D's type; bounded: the reference
-  double bound;     ///< on |value - expected|; 0 when exact
-  double ratio;     ///< error over bound; infinite when that is no number
-
-  /// Whether any number would do.
-  KILN_HD bool is_unbounded() const { return is_finite(expected) && !is_finite(bound); }
-};
-
-KILN_HD double infinite() {
-  return double_of_bits(0x7ff0000000000000ULL);
-}
-
-KILN_HD bool same_number(double x, double y) {
-  return x == y || (is_nan(x) && is_nan(y));
-}
-
-/// Exact: D must be the reference rounded to its type; the two zeros are the same number.
-KILN_HD ElementCheck check_exact(unsigned long long bits, double reference, ElementKind kind) {
-  const double value = decode(bits, kind);
-  const double expected = decode(encode(reference, kind), kind);
-  const bool ok = same_number(value, expected);
-  return {ok, value, expected, 0.0, ok ? 0.0 : infinite()};
-}
-
-/// Bounded: |D - reference| <= u_out |reference| + c_factor * absolute + atol + rounding of
-/// subnormals. Types without infinity saturate, so a reference beyond their range stands for its
-/// end. Infinity is right where the error of the sum alone (the terms in the middle) can carry the
-/// reference there. A reference that is not finite demands just that in D.
-KILN_HD ElementCheck check_bounded(unsigned long long bits, double reference, double absolute,
-                                   double u_out, double c_factor, ElementKind kind,
-                                   double atol = 0.0) {
-  const double value = decode(bits, kind);
-  const double least = decode(encode(-infinite(), kind), kind);
-  const double greatest = decode(encode(infinite(), kind), kind);
-  const double expected = reference < least ? least : reference > greatest ? greatest : reference;
-  const double slack = c_factor * absolute + atol;
-  const double bound = u_out * magnitude(expected) + slack + subnormal_rounding(kind);
-  if (!is_finite(reference)) {
-    const bool ok = same_number(value, decode(encode(reference, kind), kind));
-    return {ok, value, reference, bound, ok ? 0.0 : infinite()};
-  }
-  if (!is_finite(value)) {
-    const double farthest = reference < 0.0 ? reference - slack : reference + slack;
-    const bool ok = value == decode(encode(farthest, kind), kind);  // NaN equals nothing
-    return {ok, value, expected, bound, ok ? 0.0 : infinite()};
-  }
-  const double error = magnitude(value - expected);
-  // Written so that a bound that is no number fails.
-  const bool ok = error <= bound;
-  return {ok, value, expected, bound, ok || error / bound > 1.0 ? error / bound : infinite()};
 }
 
 }  // namespace kiln

@@ -4,7 +4,8 @@
 /// \file
 /// The kernels with which candidates are fed and judged on the device: random operands, their
 /// absolute values, comparison with a float64 reference, and counts of bytes that must not have
-/// changed. common/verify_args.cuh says what each one does, common/verify_math.cuh how.
+/// changed. common/verify_args.cuh says what each one does, common/verify_math.cuh and
+/// common/verify_check.cuh how.
 ///
 /// All of them walk their elements with a grid-stride loop:
 ///
@@ -15,6 +16,7 @@
 /// wrong result does not cost an atomic operation per element.
 
 #include "common/verify_args.cuh"
+#include "common/verify_check.cuh"
 #include "common/verify_math.cuh"
 
 namespace kiln {
@@ -24,19 +26,6 @@ KILN_DEVICE long long first_element() {
 }
 KILN_DEVICE long long element_stride() {
   return static_cast<long long>(gridDim.x) * blockDim.x;
-}
-
-KILN_DEVICE unsigned long long load_bits(const void* base, long long index, int bytes) {
-  switch (bytes) {
-    case 1:
-      return static_cast<const unsigned char*>(base)[index];
-    case 2:
-      return static_cast<const unsigned short*>(base)[index];
-    case 4:
-      return static_cast<const unsigned*>(base)[index];
-    default:
-      return static_cast<const unsigned long long*>(base)[index];
-  }
 }
 
 KILN_DEVICE void store_bits(void* base, long long index, int bytes, unsigned long long bits) {
@@ -71,16 +60,6 @@ struct Tally {
     atomicMin(smallest, first);
   }
 };
-
-KILN_DEVICE ElementCheck check_element(const CompareArgs& args, long long row, long long col) {
-  const ElementKind kind = static_cast<ElementKind>(args.dtype);
-  const unsigned long long bits = load_bits(args.d, row * args.ld_d + col, element_bytes(kind));
-  const double reference = args.ref[row * args.ld_ref + col];
-  if (args.mode == kCompareExact) return check_exact(bits, reference, kind);
-  const double absolute =
-      args.absolute == nullptr ? magnitude(reference) : args.absolute[row * args.ld_absolute + col];
-  return check_bounded(bits, reference, absolute, args.u_out, args.c_factor, kind, args.atol);
-}
 
 }  // namespace kiln
 
@@ -150,6 +129,10 @@ extern "C" __global__ void kiln_compare_detail(const kiln::CompareArgs args) {
   args.result->first_value = check.value;
   args.result->first_expected = check.expected;
   args.result->first_bound = check.bound;
+  args.result->first_value_imaginary = check.value_imaginary;
+  args.result->first_expected_imaginary = check.expected_imaginary;
+  args.result->first_value_bits = check.value_bits;
+  args.result->first_expected_bits = check.expected_bits;
 }
 
 extern "C" __global__ void kiln_count_mismatch(const kiln::MismatchArgs args) {
@@ -170,9 +153,9 @@ extern "C" __global__ void kiln_count_difference(const kiln::DifferenceArgs args
   for (long long i = first_element(); i < args.rows * args.cols; i += element_stride()) {
     const long long row = i / args.cols;
     const long long col = i % args.cols;
-    const unsigned long long x = load_bits(args.x, row * args.ld_x + col, args.element_bytes);
-    const unsigned long long y = load_bits(args.y, row * args.ld_y + col, args.element_bytes);
-    if (x != y) found.add(i);
+    const long long x_at = row * args.ld_x + col;
+    const long long y_at = row * args.ld_y + col;
+    if (!same_bits(args.x, x_at, args.y, y_at, args.element_bytes)) found.add(i);
   }
   found.publish(&args.result->count, &args.result->first);
 }

@@ -24,9 +24,11 @@ namespace kiln::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 const char* const kGreatest = KILN_SOURCE_DIR "/tests/compile/operations/greatest";
+const char* const kMixTypes = KILN_SOURCE_DIR "/tests/compile/operations/mix_types";
 const char* const kMixRows = KILN_SOURCE_DIR "/tests/compile/operations/mix_rows";
 
 class OperationFeatures : public ::testing::Test {
@@ -71,6 +73,23 @@ class OperationFeatures : public ::testing::Test {
 
   std::unique_ptr<OperationBench> bench_;
 };
+
+// Loads of 16, 64 and 128 bits, numbers of every size by value.
+TEST_F(OperationFeatures, EveryTypeIsVerified) {
+  const Sizes sizes{{"n", 300}, {"entries", 40}};
+  EXPECT_EQ(judge_changed(kMixTypes, "mix_types_plain", sizes, {}).complaint(), "");
+  // Float64 has not all of these numbers, and the difference is told in all digits.
+  const Judged rounded = judge_changed(
+      kMixTypes, "mix_types_plain", sizes,
+      {{"big[i] * 4099ULL", "(unsigned long long)(static_cast<double>(big[i]) * 4099.0)"}});
+  EXPECT_EQ(rounded.outcome, Outcome::wrong_result);
+  EXPECT_THAT(rounded.message,
+              ContainsRegex("sum, row 0 column [0-9]+: [0-9]{15,}, expected [0-9]{15,}, bound 0"));
+  const Judged turned = judge_changed(kMixTypes, "mix_types_plain", sizes,
+                                      {{"turn ? -factor * from.y", "turn ? factor * from.y"}});
+  EXPECT_EQ(turned.outcome, Outcome::wrong_result);
+  EXPECT_THAT(turned.message, ContainsRegex("y, row 0 column 0: \\(.*, .*\\), expected \\("));
+}
 
 TEST_F(OperationFeatures, EveryPartOfADeclarationReachesTheKernels) {
   const Catalog catalog = Catalog::with_directories({kMixRows});

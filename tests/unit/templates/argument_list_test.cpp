@@ -113,6 +113,40 @@ TEST(ArgumentList, TypesAreWrittenAsInCpp) {
                           NumberType::u64, NumberType::u64, NumberType::f32, NumberType::f64));
 }
 
+TEST(ArgumentList, ShortTypesHaveSeveralSpellings) {
+  const auto list = parsed(
+      "(bool) 1, (char) rows, (unsigned char) rows, (short) rows, (unsigned short) rows, "
+      "(half) rows, (__half) rows, (nv_bfloat16) rows, (__nv_bfloat16) rows, (int64_t) rows, "
+      "(uint8_t) rows, (unsigned long) rows");
+  std::vector<NumberType> types;
+  for (const auto& each : list) types.push_back(each.type);
+  EXPECT_THAT(types,
+              ElementsAre(NumberType::boolean, NumberType::s8, NumberType::u8, NumberType::s16,
+                          NumberType::u16, NumberType::f16, NumberType::f16, NumberType::bf16,
+                          NumberType::bf16, NumberType::s64, NumberType::u8, NumberType::u64));
+  const auto plan = planned("(char) rows, (half) rows, (bool) 1, rows");
+  EXPECT_THAT(plan.parameters, ElementsAre(0, 2, 4, 8));
+  EXPECT_EQ(image_number<std::int8_t>(plan, 0), 7);
+  EXPECT_EQ(image_number<std::uint16_t>(plan, 2), 0x4700) << "7 as a half";
+  EXPECT_EQ(image_number<std::uint8_t>(plan, 4), 1);
+}
+
+TEST(ArgumentList, AScalarMayBeGivenInAnotherType) {
+  const auto list = parsed("(double) scale, scale, (half) shift");
+  EXPECT_EQ(list[0].kind, Kind::scalar);
+  EXPECT_EQ(list[0].type, NumberType::f64);
+  EXPECT_EQ(list[0].declared, NumberType::f32) << "what it is rounded to before";
+  EXPECT_EQ(list[2].index, 1);
+  EXPECT_EQ(list[2].type, NumberType::f16);
+  EXPECT_EQ(argument_text(list, row_scale()), "(double) scale, scale, (half) shift");
+  const auto plan = planned(list);
+  EXPECT_THAT(
+      plan.patches,
+      ElementsAre(ArgumentPatch{Source::scalar, NumberType::f64, 0, 0, 0, NumberType::f32},
+                  ArgumentPatch{Source::scalar, NumberType::f32, 0, 8, 0},
+                  ArgumentPatch{Source::scalar, NumberType::f16, 1, 12, 0, NumberType::s64}));
+}
+
 TEST(ArgumentList, ParenthesesMayBelongToAnExpression) {
   const auto plan = planned("(rows), (rows) * 2, (rows + 1) * (cols), min(rows, cols), -rows");
   EXPECT_EQ(image_number<int>(plan, 0), 7);
@@ -198,6 +232,8 @@ TEST(ArgumentList, NumbersThatDoNotFitAreRefused) {
                     HasSubstr("(long long)")));
   EXPECT_THAT(refused("(unsigned) 0 - rows"), HasSubstr("does not fit an unsigned"));
   EXPECT_THAT(refused("(size_t) 0 - rows"), HasSubstr("does not fit an unsigned long long"));
+  EXPECT_THAT(refused("(bool) rows"), HasSubstr("\"rows\" is 7, which does not fit a bool"));
+  EXPECT_THAT(refused("(char) cols"), HasSubstr("does not fit a char"));
   EXPECT_THAT(refused("workspace + (rows - 8)"), HasSubstr("before the workspace"));
   EXPECT_EQ(image_number<std::int64_t>(planned("(long long) cols * 3000000"), 0), 3000000000);
   EXPECT_EQ(image_number<unsigned>(planned("(unsigned) cols * 3000000"), 0), 3000000000U);
@@ -238,7 +274,7 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
   EXPECT_THAT(list_complaint("(flloat) rows"),
               AllOf(HasSubstr("args.cu:1:17: \"flloat\" is not a type"), HasSubstr("\"float\"?")));
   EXPECT_THAT(list_complaint("(float)"), HasSubstr("an expression is missing here"));
-  EXPECT_THAT(list_complaint("(float) scale"), HasSubstr("\"scale\" is a scalar"));
+  EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("an argument by itself"));

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
 #include <vector>
 
 namespace kiln {
@@ -95,6 +96,63 @@ TEST(ArgumentPlan, ScalarsAreConvertedToTheirType) {
   EXPECT_EQ(number_at<double>(converted(0.1, NumberType::f64), 0), 0.1);
   // Of four bytes no more than these are written.
   EXPECT_EQ(number_at<std::uint32_t>(converted(-1.0, NumberType::s32), 4), 0U);
+}
+
+TEST(ArgumentPlan, ShortScalarsTakeAsManyBytesAsTheirTypes) {
+  const auto stored = [](NumberType type, double value) {
+    std::vector<std::uint8_t> bytes(4, 0xee);
+    store_number(type, value, bytes.data());
+    for (std::size_t i = size_bytes(type); i < bytes.size(); ++i) EXPECT_EQ(bytes[i], 0xee);
+    return size_bytes(type) == 1 ? bytes[0] : number_at<std::uint16_t>(bytes, 0);
+  };
+  EXPECT_EQ(stored(NumberType::boolean, 1.0), 1);
+  EXPECT_EQ(stored(NumberType::boolean, 0.0), 0);
+  EXPECT_EQ(stored(NumberType::s8, -2.0), 0xfe);
+  EXPECT_EQ(stored(NumberType::u8, 255.0), 0xff);
+  EXPECT_EQ(stored(NumberType::s16, -2.0), 0xfffe);
+  EXPECT_EQ(stored(NumberType::u16, 65535.0), 0xffff);
+  EXPECT_EQ(stored(NumberType::f16, 1.0), 0x3c00);
+  EXPECT_EQ(stored(NumberType::f16, -0.1), 0xae66);
+  EXPECT_EQ(stored(NumberType::f16, 65504.0), 0x7bff);
+  EXPECT_EQ(stored(NumberType::f16, 65520.0), 0x7c00) << "beyond the last number is infinity";
+  EXPECT_EQ(stored(NumberType::f16, 0x1p-24), 0x0001);
+  EXPECT_EQ(stored(NumberType::f16, 0x1p-25), 0x0000) << "a tie goes to the even one";
+  EXPECT_EQ(stored(NumberType::f16, 0x1.8p-24), 0x0002);
+  EXPECT_EQ(stored(NumberType::f16, 1.0 + 0x1p-11), 0x3c00);
+  EXPECT_EQ(stored(NumberType::f16, 1.0 + 0x3p-11), 0x3c02);
+  EXPECT_EQ(stored(NumberType::f16, 2.0 - 0x1p-11), 0x4000) << "rounding reaches the next power";
+  EXPECT_EQ(stored(NumberType::bf16, 1.0 / 3.0), 0x3eab);
+  EXPECT_EQ(stored(NumberType::bf16, -3.0), 0xc040);
+  EXPECT_EQ(stored(NumberType::bf16, std::nan("")) & 0x7fff, 0x7fc0);
+}
+
+TEST(ArgumentPlan, AConvertedScalarIsRoundedToItsOwnTypeFirst) {
+  ArgumentPlan plan;
+  plan.image.assign(8, 0);
+  plan.patches = {{Source::scalar, NumberType::f32, 0, 0, 0, NumberType::f16},
+                  {Source::scalar, NumberType::f32, 0, 4, 0}};
+  const std::vector<double> scalars{0.1};
+  ArgumentValues values;
+  values.scalars = scalars;
+  const auto bytes = filled(plan, values);
+  EXPECT_EQ(number_at<float>(bytes, 0), 0x1.998p-4F) << "what a kernel that takes a half gets";
+  EXPECT_EQ(number_at<float>(bytes, 4), 0.1F);
+}
+
+TEST(ArgumentPlan, NumbersOfATypeHaveItsRange) {
+  EXPECT_TRUE(range_of(NumberType::boolean).has(1.0));
+  EXPECT_FALSE(range_of(NumberType::boolean).has(2.0));
+  EXPECT_FALSE(range_of(NumberType::boolean).has(0.5));
+  EXPECT_TRUE(range_of(NumberType::s8).has(-128.0));
+  EXPECT_FALSE(range_of(NumberType::u8).has(-1.0));
+  EXPECT_FALSE(range_of(NumberType::s16).has(32768.0));
+  EXPECT_TRUE(range_of(NumberType::f16).has(-65504.0));
+  EXPECT_FALSE(range_of(NumberType::f16).has(65505.0));
+  EXPECT_FALSE(range_of(NumberType::s64).has(9223372036854775808.0));
+  for (const std::string& name : number_type_names()) {
+    EXPECT_EQ(to_string(parse_number_type(name).value()), name);
+  }
+  EXPECT_EQ(parse_number_type("f8"), std::nullopt);
 }
 
 TEST(ArgumentPlan, AScalarBeyondItsTypeBecomesTheNearest) {

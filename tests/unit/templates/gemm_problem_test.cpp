@@ -113,8 +113,11 @@ TEST(NormalisedGemm, RefusesWhatIsNoEnumerator) {
   for (DType Gemm::*const slot : {&Gemm::a, &Gemm::b, &Gemm::c, &Gemm::d, &Gemm::acc}) {
     auto gemm = good;
     gemm.reads_c = true;
-    gemm.*slot = DType(14);
-    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(14) is not an element type"));
+    gemm.*slot = DType(99);
+    EXPECT_THAT(why_refused(gemm), HasSubstr("= DType(99) is not an element type"));
+    gemm.*slot = DType::s64;
+    EXPECT_THAT(why_refused(gemm),
+                HasSubstr("= s64: products have no elements of that type, but f16"));
   }
   auto gemm = good;
   gemm.c = DType(200);

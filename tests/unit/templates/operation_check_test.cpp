@@ -55,6 +55,16 @@ TEST(OperationCheck, NamesWhatIsOutside) {
   EXPECT_THAT(refusal(problem), HasSubstr("only gemm"));
 }
 
+TEST(OperationCheck, ComplexNumbersHaveNoOrder) {
+  const std::string text = replaced(replaced(kSoftmaxOperation, "x f32", "x cf32"),
+                                    "rows, cols; fill uniform", "rows, cols; fill sorted 0 9");
+  Problem problem = softmax_problem(3, 5);
+  problem.types[0].type = DType::cf32;
+  EXPECT_THAT(refusal(problem, text),
+              HasSubstr("the operand x is filled with \"sorted\" numbers, and complex ones have no "
+                        "order"));
+}
+
 TEST(OperationCheck, NamesWhatIsMissingOrTooMuch) {
   Problem problem = softmax_problem(1, 1);
   problem.sizes.pop_back();

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "templates/argument_check.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "templates/gemm_problem.hpp"
 #include "templates/kernel_name.hpp"
@@ -411,6 +412,26 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
   EXPECT_THAT(why(head + "RKT_PT0_iif"), HasSubstr("argument 1"));
   EXPECT_THAT(why(head + "v"), HasSubstr("has 0 parameters"));
   EXPECT_EQ(why("_Zgarbage"), "");
+}
+
+TEST(PlainKernels, ParametersOfTheReferenceAreComparedWithItsArguments) {
+  Operation operation = Operation::parse("row.cu", test::kRowOperation);
+  const auto why = [&](const std::string& name) {
+    return why_wrong_arguments(operation, *operation.reference, name);
+  };
+  EXPECT_EQ(why("_Z13row_referencePKdPdif"), "");
+  EXPECT_EQ(why("row_reference"), "") << "extern \"C\": nothing is known";
+  operation.scalars[0].type = operation.reference->args[3].type = NumberType::f16;
+  EXPECT_EQ(why("_Z13row_referencePKdPdi6__half"), "");
+  EXPECT_THAT(
+      why("_Z13row_referencePKdPdif"),
+      AllOf(StartsWith("row.cu:14: argument 4 of row_reference, \"scale\", is a half, but the "
+                       "parameter is \"float\". Next:"),
+            HasSubstr("(float) scale")));
+  EXPECT_THAT(why("_Z13row_referencePKdPdi13__nv_bfloat16"), HasSubstr("is a half"));
+  operation.reference->args[3].type = NumberType::boolean;
+  EXPECT_EQ(why("_Z13row_referencePKdPdib"), "");
+  EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is an integer of 1 byte, but"));
 }
 
 }  // namespace

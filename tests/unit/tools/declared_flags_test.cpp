@@ -106,6 +106,44 @@ TEST(DeclaredFlags, TheirTextGivesTheProblemBack) {
   check(causal, "--causal_test-top 9 --dtype s8 --turns 4");
 }
 
+/// One with scalars and elements that not every operation has.
+const Operation& declare_typed_operation() {
+  declare_operation(Operation::parse("typed_test.cu", R"(
+//@ operation  typed_test
+//@ purpose    Copies chosen elements
+//@ size       n
+//@ type       x cf32 s16
+//@ type       index s64 u32
+//@ scalar     clip bool = 1
+//@ scalar     gain f16 = 0.5
+//@ operand    x inout: n
+//@ operand    index in: n; fill integers 0 (n - 1)
+//@ right      x exact
+//@ ragged     n=3
+//@ flops      0
+//@ reference  typed_reference
+//@   grid     1
+//@   block    32
+void typed_reference();
+)"));
+  return *find_operation("typed_test");
+}
+
+TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
+  const Operation& typed = declare_typed_operation();
+  const auto one = parse_declared(typed, "--n 7 --index u32 --clip false --gain -65504");
+  EXPECT_EQ(one.problem.canonical(), "typed_test x=cf32 index=u32 | n=7");
+  EXPECT_THAT(one.scalars, ::testing::ElementsAre(0.0, -65504.0));
+  EXPECT_EQ(one.operands[1].fill.high, 6);
+  EXPECT_EQ(one.operands[0].shape.bytes(), 56);
+  EXPECT_EQ(parse_declared(typed, "--n 7 --clip 0").scalars[0], 0.0);
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --clip 2"),
+              HasSubstr("the scalar clip is 2, which no bool has"));
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --gain 70000"),
+              HasSubstr("the scalar gain is 70000, which no f16 has"));
+  EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");
+}
+
 /// An operation of rows that may lie apart.
 const Operation& declare_apart_operation() {
   declare_operation(Operation::parse("apart_test.cu", R"(

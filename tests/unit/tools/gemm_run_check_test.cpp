@@ -16,6 +16,7 @@ TEST(HostElement, EveryTypeHoldsWhatIsStoredExactly) {
   std::mt19937_64 random(7);
   for (std::size_t i = 0; i < kDTypeNames.size(); ++i) {
     const auto type = static_cast<DType>(i);
+    if (!is_product_type(type)) continue;
     bool differ = false;
     double first = 0.0;
     for (int draw = 0; draw < 500; ++draw) {

@@ -113,7 +113,7 @@ TEST(Sections, EscapeWhatTheirReadersWouldTakeForSyntax) {
               HasSubstr("'*-f+[It'\\''s \\[a\\] x|y\\: \\\\z]:TYPE:(f16 bf16"));
   EXPECT_THAT(sections.at("fish-completions"),
               HasSubstr("-s f -l flag -x -a 'f16 bf16 tf32 f32 f64 e4m3 e5m2 s8 u8 s32 s4 u4 b1 "
-                        "b1_xor' -d 'It\\'s [a] x|y: \\\\z'"));
+                        "b1_xor s16 u16 u32 s64 u64 cf32 cf64' -d 'It\\'s [a] x|y: \\\\z'"));
   EXPECT_THAT(sections.at("bash-kinds"), HasSubstr("    --flag | -f)\n      _kiln_kind='TYPE' ;;"));
 }
 

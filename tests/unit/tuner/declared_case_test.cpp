@@ -266,6 +266,28 @@ TEST(DeclaredSetup, ADeclarationWithoutAValueIsTheAuthorsFault) {
               HasSubstr("has no value"));
 }
 
+// Float64 has no more than 53 bits, and right kernels would be wrong.
+TEST(DeclaredSetup, AnExactReferenceOfWideIntegersWritesThemAsTheyAre) {
+  std::string text(kGather);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{"operation  gather", "operation  far"},
+        {"type       y f16", "type       y s64"},
+        {"//@   block    1\n",
+         "//@   block    1\n//@   args     x, index, "
+         "first, y.f64, n, m\n"}}) {
+    const auto at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+  }
+  const Operation& operation = planted_operation(text);
+  const Problem problem = problem_of(operation, {{"n", 5}, {"m", 9}});
+  EXPECT_THAT(refusal(ErrorKind::template_,
+                      [&] { (void)declared_setup(declared_case(operation, problem, {})); }),
+              AllOf(HasSubstr("y has 64-bit integers and is \"exact\", but the reference writes "
+                              "y.f64, which has 53 bits"),
+                    HasSubstr("Next: give the reference \"y\"")));
+}
+
 TEST(DeclaredSetup, AProblemWithoutResultsIsNotSetUp) {
   EXPECT_THAT(
       refusal(ErrorKind::usage,

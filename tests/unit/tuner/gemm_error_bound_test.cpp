@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "common/verify_math.cuh"
+#include "common/verify_check.cuh"
 #include "tuner/roundoff.hpp"
 
 namespace kiln {

@@ -16,6 +16,7 @@
 #include <set>
 #include <vector>
 
+#include "common/verify_check.cuh"
 #include "common/verify_math.cuh"
 #include "tests/support/host_element.hpp"
 #include "tests/unit/tuner/planted_kernels.hpp"
@@ -31,7 +32,8 @@ constexpr std::int64_t kLeast64 = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMost64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::array kFloats{DType::f16, DType::bf16, DType::tf32, DType::f32,
                              DType::f64, DType::e4m3, DType::e5m2};
-constexpr std::array kIntegers{DType::s8, DType::u8, DType::s32, DType::s4, DType::u4};
+constexpr std::array kIntegers{DType::s8,  DType::u8,  DType::s32, DType::s4,  DType::u4,
+                               DType::s16, DType::u16, DType::u32, DType::s64, DType::u64};
 constexpr std::array kBits{DType::b1, DType::b1_xor};
 
 class SupportKernelsTest : public ::testing::Test {
@@ -146,8 +148,9 @@ TEST_F(SupportKernelsTest, BitsAreFair) {
 }
 
 TEST_F(SupportKernelsTest, IntegersOfARangeAreEquallyProbable) {
-  for (const auto& types : {std::vector(kFloats.begin(), kFloats.end()),
-                            std::vector{DType::s8, DType::s32, DType::s4}}) {
+  for (const auto& types :
+       {std::vector(kFloats.begin(), kFloats.end()),
+        std::vector{DType::s8, DType::s32, DType::s4, DType::s16, DType::s64}}) {
     for (const DType type : types) {
       std::map<double, int> counts;
       for (const double value : filled(type, kFillInteger, -3, 5)) ++counts[value];
@@ -169,6 +172,10 @@ TEST_F(SupportKernelsTest, IntegersAreClampedToTheirType) {
   EXPECT_THAT(filled(DType::s8, kFillInteger, kMost64, kMost64), Each(127.0));
   EXPECT_THAT(filled(DType::s32, kFillInteger, kLeast64, -2147483648), Each(-2147483647.0));
   EXPECT_THAT(filled(DType::u4, kFillSorted, 20, 30), Each(15.0));
+  EXPECT_THAT(filled(DType::u16, kFillInteger, 70000, 80000), Each(65535.0));
+  EXPECT_THAT(filled(DType::s16, kFillInteger, -40000, -32768), Each(-32767.0));
+  EXPECT_THAT(filled(DType::u32, kFillSorted, kMost64, kMost64), Each(4294967295.0));
+  EXPECT_THAT(filled(DType::u64, kFillInteger, -9, -1), Each(0.0));
 }
 
 TEST_F(SupportKernelsTest, RangesHave64Bits) {
@@ -196,7 +203,8 @@ TEST_F(SupportKernelsTest, SortedNumbersAscendInTheOrderOfMemory) {
   rows_ = 3;
   cols_ = 7;
   ld_ = 9;
-  for (const DType type : {DType::s32, DType::f32, DType::f64, DType::f16, DType::u8}) {
+  for (const DType type : {DType::s32, DType::f32, DType::f64, DType::f16, DType::u8, DType::s16,
+                           DType::u32, DType::s64, DType::u64}) {
     const auto each = filled(type, kFillSorted, 2, 22);
     for (std::size_t i = 0; i < each.size(); ++i) {
       EXPECT_EQ(each[i], static_cast<double>(i + 2)) << to_string(type);
@@ -274,6 +282,16 @@ TEST(FillArguments, AreWhatTheOperandAsksFor) {
   }
 }
 
+TEST(FillArguments, ComplexNumbersAreTwoRealOnes) {
+  OperandPlan plan;
+  plan.shape = {4, 5, 6, DType::cf64, 16};
+  const FillArgs args = fill_arguments(plan, 64, 0, {DataKind::normal, 5, 3});
+  EXPECT_EQ(args.rows, 4);
+  EXPECT_EQ(args.cols, 10);
+  EXPECT_EQ(args.ld, 12);
+  EXPECT_EQ(args.dtype, static_cast<int>(DType::f64));
+}
+
 TEST(FillArguments, NoTwoOperandsHaveTheSameSeed) {
   std::set<unsigned long long> seeds;
   std::size_t count = 0;
@@ -292,7 +310,8 @@ TEST(FillArguments, NoTwoOperandsHaveTheSameSeed) {
 TEST_F(SupportKernelsTest, ConversionsToFloat64AreExactAndLeavePaddingAlone) {
   constexpr int kRows = 3, kCols = 5, kFrom = 6, kTo = 8;
   for (const auto& types : {std::vector(kFloats.begin(), kFloats.end()),
-                            std::vector{DType::s8, DType::u8, DType::s32}}) {
+                            std::vector{DType::s8, DType::u8, DType::s32, DType::s16, DType::u16,
+                                        DType::u32, DType::s64, DType::u64}}) {
     for (const DType type : types) {
       const auto kind = static_cast<ElementKind>(type);
       std::vector<std::uint8_t> from(8 * kRows * kFrom, 0x5A);
@@ -324,6 +343,120 @@ TEST_F(SupportKernelsTest, ConversionsToFloat64AreExactAndLeavePaddingAlone) {
       }
     }
   }
+}
+
+TEST_F(SupportKernelsTest, NormalIntegersGoAsFarAsTheirTypeNeeds) {
+  struct Expected {
+    DType type;
+    double mean, deviation;
+  };
+  for (const Expected& expected :
+       {Expected{DType::s8, 0.0, 32.0}, Expected{DType::u8, 128.0, 32.0},
+        Expected{DType::s16, 0.0, 1024.0}, Expected{DType::u16, 4096.0, 1024.0},
+        Expected{DType::s32, 0.0, 1024.0}, Expected{DType::u32, 4096.0, 1024.0},
+        Expected{DType::s64, 0.0, 0x1p40}, Expected{DType::u64, 0x1p42, 0x1p40}}) {
+    const auto values = filled(expected.type, kFillNormal);
+    EXPECT_NEAR(mean_of(values), expected.mean, expected.deviation / 20)
+        << to_string(expected.type);
+    EXPECT_NEAR(most_of(values), expected.mean + 3.2 * expected.deviation, expected.deviation / 2)
+        << to_string(expected.type);
+    EXPECT_NEAR(least_of(values), expected.mean - 3.2 * expected.deviation, expected.deviation / 2)
+        << to_string(expected.type);
+  }
+}
+
+// Float64 has every other one of these numbers.
+TEST_F(SupportKernelsTest, WideIntegersAreDrawnAsTheyAre) {
+  constexpr std::int64_t kFar = (std::int64_t{1} << 53) + 1;
+  std::vector<std::int64_t> values(50);
+  FillArgs args{};
+  args.data = values.data();
+  args.rows = 1;
+  args.cols = args.ld = 50;
+  args.dtype = static_cast<int>(DType::s64);
+  args.distribution = kFillSorted;
+  args.lo = kFar;
+  args.hi = kFar + 49;
+  kernels_.fill_random(args);
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(values[static_cast<std::size_t>(i)], kFar + i);
+  args.distribution = kFillInteger;
+  args.hi = kFar;
+  kernels_.fill_random(args);
+  EXPECT_THAT(values, Each(kFar));
+  args.distribution = kFillUniform;
+  args.dtype = static_cast<int>(DType::u64);
+  kernels_.fill_random(args);
+  EXPECT_TRUE(std::ranges::any_of(values, [](std::int64_t value) { return value < 0; }))
+      << "u64 has numbers beyond 2^63";
+}
+
+TEST_F(SupportKernelsTest, WideIntegersAreComparedBitByBit) {
+  constexpr std::int64_t kFar = std::int64_t{1} << 60;
+  const std::vector<std::int64_t> wanted{kFar, -kFar, kLeast64, 7};
+  std::vector<std::int64_t> given{kFar + 1, -kFar, kLeast64, 7};
+  CompareArgs args{};
+  args.d = given.data();
+  args.own = wanted.data();
+  args.rows = 1;
+  args.cols = args.ld_d = args.ld_ref = 4;
+  args.dtype = static_cast<int>(DType::s64);
+  args.mode = kCompareExact;
+  CompareResult found = kernels_.compare(args);
+  EXPECT_EQ(found.failures, 1U);
+  EXPECT_EQ(found.first_failure, 0U);
+  EXPECT_EQ(found.first_value_bits - found.first_expected_bits, 1U);
+  // A distance is one of integers, too: from one end to the other it has 64 bits.
+  given = {kFar, kFar, kMost64, 9};
+  args.mode = kCompareBounded;
+  args.atol = 2.0;
+  found = kernels_.compare(args);
+  EXPECT_EQ(found.failures, 2U);
+  EXPECT_EQ(found.first_failure, 1U);
+  args.atol = 0x1p64;
+  EXPECT_EQ(kernels_.compare(args).failures, 0U);
+  // What is right in float64 is held against all bits as well.
+  const std::vector<double> rounded{0x1p60, 0x1p60, 0.0, 9.0};
+  given = {kFar + 1, kFar, 0, 9};
+  args.own = nullptr;
+  args.ref = rounded.data();
+  args.mode = kCompareExact;
+  EXPECT_EQ(kernels_.compare(args).failures, 1U);
+}
+
+TEST_F(SupportKernelsTest, ComplexNumbersAreComparedByTheirDistance) {
+  // Of (3000, 4000) the absolute value is 5000; the imaginary part of the second is 0.
+  std::vector<float> given{3003.0F, 4004.0F, 5000.0F, 4.0F};
+  const std::vector<double> wanted{3000.0, 4000.0, 5000.0, 0.0};
+  CompareArgs args{};
+  args.d = given.data();
+  args.ref = wanted.data();
+  args.rows = 1;
+  args.cols = args.ld_d = args.ld_ref = args.ld_absolute = 2;
+  args.dtype = static_cast<int>(DType::cf32);
+  args.mode = kCompareBounded;
+  args.u_out = 0.00099;
+  CompareResult found = kernels_.compare(args);
+  EXPECT_EQ(found.failures, 1U) << "4 is little beside 5000, and 5 of 5000 is beyond 4.95";
+  EXPECT_EQ(found.first_failure, 0U);
+  EXPECT_EQ(found.first_value, 3003.0);
+  EXPECT_EQ(found.first_value_imaginary, 4004.0);
+  EXPECT_EQ(found.first_expected_imaginary, 4000.0);
+  EXPECT_NEAR(found.first_bound, 4.95, 1e-6);
+  EXPECT_NEAR(found.worst_ratio, 1.0101F, 1e-3F);
+  args.u_out = 0.00101;
+  EXPECT_EQ(kernels_.compare(args).failures, 0U);
+  const std::vector<double> absolute{0.0, 100.0};
+  args.absolute = absolute.data();
+  args.u_out = 0.0;
+  args.c_factor = 0.041;
+  EXPECT_EQ(kernels_.compare(args).failures, 1U) << "the magnitude of the second is 100";
+  args.mode = kCompareExact;
+  EXPECT_EQ(kernels_.compare(args).failures, 2U);
+  given = {3000.0F, 4000.0F, 5000.0F, std::nanf("")};
+  EXPECT_EQ(kernels_.compare(args).failures, 1U);
+  args.mode = kCompareBounded;
+  args.atol = 1e9;
+  EXPECT_EQ(kernels_.compare(args).failures, 1U) << "a NaN is in no distance";
 }
 
 /// A row of f32 against what is right.

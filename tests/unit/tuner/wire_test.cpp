@@ -200,7 +200,10 @@ TEST(Messages, EnumeratorsThatDoNotExistAreRefused) {
         s.reference_plans[1].rules[0].kind = static_cast<RightSpec::Kind>(4);
       },
       [](EvaluationSetup& s) {
-        s.reference_plans[1].argument.patches[0].type = static_cast<NumberType>(6);
+        s.reference_plans[1].argument.patches[0].type = static_cast<NumberType>(kNumberTypes);
+      },
+      [](EvaluationSetup& s) {
+        s.reference_plans[1].argument.patches[0].declared = static_cast<NumberType>(kNumberTypes);
       },
       [](EvaluationSetup& s) {
         s.reference_plans[1].argument.patches[0].source = static_cast<ArgumentPatch::Source>(7);
