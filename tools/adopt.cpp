@@ -154,17 +154,19 @@ class Adopter {
 
   [[nodiscard]] std::vector<std::string> notes() const {
     std::vector<std::string> notes;
-    if (!model_.host_headers.empty()) {
+    if (const auto& headers = model_.host_headers; !headers.empty()) {
+      const bool one = headers.size() == 1;
       notes.push_back(
-          fmt::format("<{}> is for the host, and kernels are compiled without it: put "
-                      "it under \"#if !defined(KILN_RENDERED)\"",
-                      model_.host_headers.front()));
+          fmt::format("<{}> {} for the host, and kernels are compiled without {}: put "
+                      "{} under \"#if !defined(KILN_RENDERED)\"",
+                      fmt::join(headers, ">, <"), one ? "is" : "are", one ? "it" : "them",
+                      one ? "it" : "them"));
     }
-    if (!model_.own_headers.empty()) {
+    if (const auto& headers = model_.own_headers; !headers.empty()) {
+      const bool one = headers.size() == 1;
       notes.push_back(
-          fmt::format("\"{}\" was not looked into: a name of it may be taken for a "
-                      "tunable",
-                      model_.own_headers.front()));
+          fmt::format("\"{}\" {} not looked into: a name of {} may be taken for a tunable",
+                      fmt::join(headers, "\", \""), one ? "was" : "were", one ? "it" : "them"));
     }
     if (model_.host_launch_line) {
       notes.push_back(

@@ -19,6 +19,10 @@ struct PointerUse {
   bool is_atomic = false;            ///< read and written, by an atomic operation
   bool is_given_away = false;        ///< its address goes to a function or a variable
   std::set<std::string> written_at;  ///< indices: "0", "blockIdx.x", "i"
+  /// Whether places depend on the block: with more than that, as nothing but its number, not at
+  /// all.
+  bool is_by_block_and_more = false, is_by_block_number = false, is_without_block = false;
+  bool is_indirect = false;  ///< other arrays say where
 };
 
 /// One dimension of a launch, as the body shows it.
@@ -30,6 +34,10 @@ struct DimensionUse {
   /// What this blockIdx is multiplied by on its way into an index, without duplicates; the block's
   /// own extent is "blockDim.x".
   std::vector<std::string> factors;
+  /// Sizes that this blockIdx, or what follows from it, is multiplied by: lengths of rows.
+  std::vector<std::string> row_lengths;
+  /// Numbers by which loops go on that begin at this threadIdx.
+  std::vector<std::string> strides;
 };
 
 /// What the body of a kernel tells of its launch, its sizes and its operands.

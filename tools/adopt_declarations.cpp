@@ -9,74 +9,28 @@
 namespace kiln::tools {
 namespace {
 
-constexpr std::array<std::string_view, 68> kCppKeywords{"alignas",
-                                                        "alignof",
-                                                        "asm",
-                                                        "auto",
-                                                        "bool",
-                                                        "break",
-                                                        "case",
-                                                        "catch",
-                                                        "char",
-                                                        "class",
-                                                        "const",
-                                                        "const_cast",
-                                                        "constexpr",
-                                                        "continue",
-                                                        "decltype",
-                                                        "default",
-                                                        "delete",
-                                                        "do",
-                                                        "double",
-                                                        "else",
-                                                        "enum",
-                                                        "explicit",
-                                                        "extern",
-                                                        "false",
-                                                        "float",
-                                                        "for",
-                                                        "friend",
-                                                        "goto",
-                                                        "if",
-                                                        "inline",
-                                                        "int",
-                                                        "long",
-                                                        "mutable",
-                                                        "namespace",
-                                                        "new",
-                                                        "noexcept",
-                                                        "nullptr",
-                                                        "operator",
-                                                        "private",
-                                                        "protected",
-                                                        "public",
-                                                        "register",
-                                                        "return",
-                                                        "short",
-                                                        "signed",
-                                                        "sizeof",
-                                                        "static",
-                                                        "static_assert",
-                                                        "static_cast",
-                                                        "struct",
-                                                        "switch",
-                                                        "template",
-                                                        "this",
-                                                        "throw",
-                                                        "true",
-                                                        "try",
-                                                        "typedef",
-                                                        "typeid",
-                                                        "typename",
-                                                        "union",
-                                                        "unsigned",
-                                                        "using",
-                                                        "virtual",
-                                                        "void",
-                                                        "volatile",
-                                                        "while",
-                                                        "reinterpret_cast",
-                                                        "dynamic_cast"};
+constexpr std::array<std::string_view, 81> kCppKeywords{
+    "alignas",     "alignof",      "asm",       "auto",
+    "bool",        "break",        "case",      "catch",
+    "char",        "class",        "const",     "const_cast",
+    "constexpr",   "continue",     "decltype",  "default",
+    "delete",      "do",           "double",    "else",
+    "enum",        "explicit",     "extern",    "false",
+    "float",       "for",          "friend",    "goto",
+    "if",          "inline",       "int",       "long",
+    "mutable",     "namespace",    "new",       "noexcept",
+    "nullptr",     "operator",     "private",   "protected",
+    "public",      "register",     "return",    "short",
+    "signed",      "sizeof",       "static",    "static_assert",
+    "static_cast", "struct",       "switch",    "template",
+    "this",        "throw",        "true",      "try",
+    "typedef",     "typeid",       "typename",  "union",
+    "unsigned",    "using",        "virtual",   "void",
+    "volatile",    "while",        "char16_t",  "char32_t",
+    "char8_t",     "co_await",     "co_return", "co_yield",
+    "concept",     "consteval",    "constinit", "export",
+    "requires",    "thread_local", "wchar_t",   "reinterpret_cast",
+    "dynamic_cast"};
 
 /// After these a word is used, not declared.
 constexpr std::array<std::string_view, 10> kBeforeUse{
@@ -138,9 +92,7 @@ class NameCollector {
   void read_neighbours(std::size_t i) {
     if (is_sign(i, "enum")) return read_enumerators(i);
     if (is_sign(i, "struct") || is_sign(i, "class") || is_sign(i, "union")) read_class_name(i + 1);
-    if (is_sign(i, "(") && i > begin_ && (is_sign(i - 1, "]") || is_plain_word(i - 1))) {
-      read_parameter_list(i);
-    }
+    if (is_sign(i, "(") && i > begin_ && may_name_function(i - 1)) read_parameter_list(i);
     if (!is_plain_word(i)) return;
     const bool has_before = i > begin_;
     if (has_before && tokens_[i - 1].is_word() && !is_among(kBeforeUse, tokens_[i - 1].text)) {
@@ -169,16 +121,40 @@ class NameCollector {
     }
   }
 
+  /// Whether what ends at `last` may come before parameters: a name, perhaps with template
+  /// arguments, `operator+=`, or a lambda's brackets.
+  [[nodiscard]] bool may_name_function(std::size_t last) const {
+    if (is_sign(last, "]") || is_sign(last, ">") || is_plain_word(last)) return true;
+    constexpr std::size_t kLongest = 2;  // `operator()`, `operator[]`
+    for (std::size_t i = last; i > begin_ && i + kLongest > last; --i) {
+      if (tokens_[i - 1].is("operator")) return true;
+    }
+    return false;
+  }
+
   /// Of a function or a lambda; of a call nothing looks like a parameter.
   void read_parameter_list(std::size_t open) {
     const auto close = closing_bracket(tokens_, open, end_);
+    if (close == end_) return;
+    // A constructor's members follow a colon.
     const bool defines = is_sign(close + 1, "{") || is_sign(close + 1, "->") ||
-                         is_sign(close + 1, "const") || is_sign(close + 1, "noexcept");
-    if (close == end_ || !defines) return;
+                         is_sign(close + 1, "const") || is_sign(close + 1, "noexcept") ||
+                         is_sign(close + 1, ":");
+    if (!defines && !(is_sign(close + 1, ";") && is_device_declaration(open))) return;
     for (const auto& parameter : read_parameters(tokens_, open + 1, close)) {
       const bool is_typed = !parameter.type.empty() && !parameter.name.empty();
       if (is_typed) names_.insert(parameter.name);
     }
+  }
+
+  /// `__device__ void add(float2 &a, float2 b);`
+  [[nodiscard]] bool is_device_declaration(std::size_t open) const {
+    for (std::size_t i = open; i-- > begin_;) {
+      const CodeToken& token = tokens_[i];
+      if (token.is(";") || token.is("{") || token.is("}") || token.is(")")) return false;
+      if (token.is("__device__") || token.is("__global__")) return true;
+    }
+    return false;
   }
 
   /// `const cub::BlockReduce<float, 128>* a = ..., b[4];`

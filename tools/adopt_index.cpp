@@ -55,6 +55,8 @@ IndexReader::IndexReader(const SourceModel& model, const SourceKernel& kernel,
   read_comparisons();
   read_factors();
   read_indices();
+  read_rows();
+  read_strides();
 }
 
 bool IndexReader::sees(std::size_t i, std::string_view text) const {

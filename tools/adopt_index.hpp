@@ -26,10 +26,14 @@ class IndexReader {
   [[nodiscard]] const std::set<std::string, std::less<>>& compared() const { return compared_; }
   [[nodiscard]] const std::set<std::string, std::less<>>& indexing() const { return indexing_; }
 
- private:
   /// Tokens [first, second).
   using Range = std::pair<std::size_t, std::size_t>;
+  /// Whether tokens depend on blockIdx.
+  [[nodiscard]] bool depends_on_block(Range range) const { return dimensions_of(range) != 0; }
+  /// Whether they are a blockIdx and nothing more, perhaps through variables.
+  [[nodiscard]] bool is_block_number(Range range, int depth = 0) const;
 
+ private:
   [[nodiscard]] bool sees(std::size_t i, std::string_view text) const;
   /// A word that is no member of something else.
   [[nodiscard]] bool is_variable(std::size_t i) const;
@@ -38,6 +42,10 @@ class IndexReader {
   void read_comparisons();
   void read_factors();
   void read_indices();
+  void read_rows();
+  void read_strides();
+  /// `sides` of a product: one depends on one blockIdx, the other is a size.
+  void add_row_length(Range block, Range length);
   /// `index` depends on blockIdx, `bound` does not.
   void add_bound(int dimension, Range index, Range bound);
   /// Remembers the expressions that an index is made of.

@@ -7,6 +7,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "tools/adopt_types.hpp"
@@ -163,15 +165,41 @@ class LaunchReader {
   void need_block(const AdoptedKernel& kernel, std::size_t dimension) {
     if (!kernel.facts.dimensions[dimension].has_block_extent) return;
     if (block_tunable(dimension) != nullptr) return;
-    result_.tunables.push_back(guess_tunable(fmt::format("block_size_{}", kAxes[dimension]),
-                                             std::nullopt, block_dimensions(model_)));
+    std::optional<std::int64_t> usual;
+    const int dimensions = block_dimensions(model_);
+    const auto most = integer_literal(launch_bounds(kernel));
+    constexpr std::int64_t kUsual = 128;
+    if (most && dimensions == 1 && *most < kUsual) usual = most;
+    result_.tunables.push_back(
+        guess_tunable(fmt::format("block_size_{}", kAxes[dimension]), usual, dimensions));
+  }
+
+  /// The threads that `__launch_bounds__` allows, as an expression of numbers and tunables, or "".
+  [[nodiscard]] std::string launch_bounds(const AdoptedKernel& kernel) const {
+    const SourceKernel& source = *kernel.source;
+    if (source.bounds_begin == source.bounds_end) return "";
+    const auto first = model_.code.tokens.begin();
+    const std::vector<CodeToken> tokens(first + static_cast<std::ptrdiff_t>(source.bounds_begin),
+                                        first + static_cast<std::ptrdiff_t>(source.bounds_end));
+    std::set<std::string, std::less<>> constants;
+    for (const auto& each : result_.tunables) constants.insert(each.name);
+    for (const auto& each : tuned_) constants.insert(each.first);
+    return renamed_words(constant_text(tokens, model_, constants).value_or(""), tuned_);
   }
 
   [[nodiscard]] std::string block_extent(const AdoptedKernel& kernel, std::size_t dimension) const {
     if (const auto* const own = mentioned(kernel, Kind::block, dimension)) return own->name;
     if (kernel.facts.dimensions[dimension].has_block_extent) return block_tunable(dimension)->name;
     const std::string fixed = fixed_extent(kernel, dimension);
-    return fixed.empty() ? kFillIn : fixed;
+    if (!fixed.empty()) return fixed;
+    const DimensionUse& use = kernel.facts.dimensions[dimension];
+    if (use.strides.size() == 1) return renamed_words(use.strides.front(), tuned_);
+    if (dimensions_of_block(kernel) > 1) return kFillIn;
+    // A thread for each element of the block's row, or else as many as there may be.
+    const bool is_row = !problem_.row_sizes[dimension].empty() && use.row_lengths.size() == 1;
+    if (is_row && use.has_thread) return problem_.names.at(use.row_lengths.front());
+    const std::string most = launch_bounds(kernel);
+    return most.empty() ? kFillIn : most;
   }
 
   void guess_name(const AdoptedKernel& kernel, LaunchGuess& launch) const {
@@ -217,11 +245,20 @@ class LaunchReader {
     }
     const bool is_unknown = std::count(launch.block.begin(), launch.block.end(), kFillIn) > 0;
     const bool is_number = integer_literal(launch.block.front()).has_value();
+    const std::string most = launch_bounds(kernel);
+    const auto sizes = problem_.size_names();
     if (is_unknown) {
       launch.block_comment = "threads of a block";
     } else if (is_number) {
       launch.block_comment = "CHECK: the code has this number";
+    } else if (std::find(sizes.begin(), sizes.end(), launch.block.front()) != sizes.end()) {
+      launch.block_comment = "CHECK: a thread for each element of a row";
+    } else if (launch.block.size() == 1 && launch.block.front() == most && !is_plain_name(most)) {
+      launch.block_comment = "CHECK: what __launch_bounds__ says";
     }
+    const bool is_bounded =
+        !most.empty() && !is_unknown && !is_number && product_of(launch.block) != most;
+    if (is_bounded) launch.most_threads = most;
   }
 
   [[nodiscard]] std::string renamed_extents(std::string text, const LaunchGuess& launch) const {
@@ -244,6 +281,9 @@ class LaunchReader {
         launch.grid.emplace_back("1");
       } else if (const auto* const own = mentioned(kernel, Kind::grid, i)) {
         launch.grid.push_back(own->name);
+      } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
+        launch.grid.push_back(problem_.row_sizes[i]);
+        launch.grid_comment = fmt::format("CHECK: blocks, one for each of {}", launch.grid.back());
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(

@@ -21,6 +21,7 @@ struct LaunchGuess {
   std::string grid_comment;
   std::vector<std::string> block;
   std::string block_comment;
+  std::string most_threads;  ///< of a block, what `__launch_bounds__` says beside it, or ""
   std::string smem_comment;  ///< "" if there is no dynamic shared memory
   std::vector<std::string> args;
   std::string args_comment;

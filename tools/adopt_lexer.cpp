@@ -27,6 +27,20 @@ constexpr std::array<std::string_view, 26> kLongSigns{
     "<<<", ">>>", "...", "<<=", ">>=", "->*", "::", "->", "++", "--", "<<", ">>", "<=",
     ">=",  "==",  "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^="};
 
+/// Words that are signs, and the signs.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWordSigns{
+    {{"and", "&&"},
+     {"and_eq", "&="},
+     {"bitand", "&"},
+     {"bitor", "|"},
+     {"compl", "~"},
+     {"not", "!"},
+     {"not_eq", "!="},
+     {"or", "||"},
+     {"or_eq", "|="},
+     {"xor", "^"},
+     {"xor_eq", "^="}}};
+
 class CodeReader {
  public:
   explicit CodeReader(std::string_view source) : source_(source) {}
@@ -155,7 +169,16 @@ class CodeReader {
   void add(std::size_t length) {
     length = std::min(length, source_.size() - at_);
     auto& tokens = directive_ == nullptr ? result_.tokens : directive_->tokens;
-    tokens.push_back({kind_, source_.substr(at_, length), at_, line_, is_alternative()});
+    CodeToken token{kind_, source_.substr(at_, length), at_, line_, is_alternative()};
+    const auto* const sign =
+        std::find_if(kWordSigns.begin(), kWordSigns.end(), [&](const auto& each) {
+          return kind_ == CodeToken::Kind::word && each.first == token.text;
+        });
+    if (sign != kWordSigns.end()) {
+      token.kind = CodeToken::Kind::sign;
+      token.text = sign->second;
+    }
+    tokens.push_back(token);
     advance_to(at_ + length);
   }
 

@@ -14,7 +14,7 @@ namespace kiln::tools {
 struct CodeToken {
   enum class Kind : std::uint8_t { word, number, text, sign };
   Kind kind = Kind::sign;
-  std::string_view text;   ///< of the source
+  std::string_view text;   ///< of the source; of "and", "or" and such the sign that it is
   std::size_t offset = 0;  ///< in the source
   int line = 0;
   /// Whether it is below an `#else` or `#elif`, or an `#if 0`: read for the names that it mentions,

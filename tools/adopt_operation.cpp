@@ -22,6 +22,16 @@ std::string joined_remarks(const std::string& first, const std::string& second) 
   return first + "; " + second;
 }
 
+bool is_wide(const OperandGuess& operand) {
+  return operand.element &&
+         (operand.element->type == DType::s64 || operand.element->type == DType::u64);
+}
+
+bool is_whole_type(DType type) {
+  const auto number = parse_number_type(to_string(type));
+  return number && range_of(*number).whole;
+}
+
 class OperationWriter {
  public:
   explicit OperationWriter(const AdoptionGuess& guess) : guess_(guess), problem_(guess.problem) {}
@@ -74,7 +84,7 @@ class OperationWriter {
   void write_operand(const OperandGuess& operand) {
     std::string comment = joined_remarks(operand.extents_comment, operand.role_comment);
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
-                          operand.element->type == DType::s32;
+                          (operand.element->type == DType::s32 || is_wide(operand));
     if (is_index) comment += "; indices: add \"; fill integers 0 (n - 1)\"";
     lines_.add("operand", fmt::format("{} {}: {}", operand.name, operand.role, operand.extents),
                comment);
@@ -83,10 +93,7 @@ class OperationWriter {
   void write_results() {
     for (const auto& operand : problem_.operands) {
       if (operand.role == "in") continue;
-      const bool is_whole = operand.element && (operand.element->type == DType::s32 ||
-                                                operand.element->type == DType::u8 ||
-                                                operand.element->type == DType::s8);
-      if (is_whole) {
+      if (operand.element && is_whole_type(operand.element->type)) {
         lines_.add("right", operand.name + " exact", "CHECK: whole numbers");
       } else {
         lines_.add("right", fmt::format("{} {}", operand.name, kFillIn),
@@ -202,9 +209,15 @@ class OperationWriter {
     lines_.add_part("block", {std::to_string(kReferenceBlock)});
     std::vector<std::string> args, parameters, inputs;
     for (const auto& operand : problem_.operands) {
-      const bool is_input = operand.role == "in";
-      args.push_back(operand.name + ".f64");
-      parameters.push_back((is_input ? "const double* " : "double* ") + operand.name);
+      const std::string constant = operand.role == "in" ? "const " : "";
+      const bool has_parts = operand.element && is_complex(operand.element->type);
+      // Float64 does not have all of these.
+      std::string type = has_parts ? "double2" : "double";
+      if (is_wide(operand)) {
+        type = cpp_spelling(parse_number_type(to_string(operand.element->type)).value());
+      }
+      args.push_back(operand.name + (is_wide(operand) ? "" : ".f64"));
+      parameters.push_back(fmt::format("{}{}* {}", constant, type, operand.name));
       if (operand.role != "out") inputs.push_back(operand.name);
     }
     for (const auto& size : problem_.sizes) {
@@ -212,8 +225,11 @@ class OperationWriter {
       parameters.push_back("int " + size.name);
     }
     for (const auto& scalar : problem_.scalars) {
-      args.push_back(scalar.name);
-      parameters.push_back(scalar_cpp_type(scalar.type) + " " + scalar.name);
+      // Plain C++ has no arithmetic on the 16-bit ones without their header.
+      const bool is_short = scalar.type == "f16" || scalar.type == "bf16";
+      const auto type = is_short ? NumberType::f32 : parse_number_type(scalar.type).value();
+      args.push_back((is_short ? "(float) " : "") + scalar.name);
+      parameters.push_back(fmt::format("{} {}", cpp_spelling(type), scalar.name));
     }
     lines_.add_part("args", args);
     return skeleton_code(name, parameters, extents, inputs);

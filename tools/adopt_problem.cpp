@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "templates/template_names.hpp"
@@ -32,14 +31,18 @@ class ProblemReader {
         }
       }
     }
+    for (std::size_t i = 0; i < result_.row_sizes.size(); ++i) find_row_size(i);
     for (const auto& constant : model_.constants) add_constant(constant);
     // An operand's types give it further names, so sizes and scalars choose theirs afterwards.
     for (auto& operand : result_.operands) operand.name = unique_name(operand.parameter, true);
     for (auto* numbers : {&result_.sizes, &result_.scalars}) {
       for (auto& number : *numbers) number.name = unique_name(number.parameter, false);
     }
+    for (auto& size : result_.row_sizes) {
+      if (!size.empty()) size = result_.names.at(size);
+    }
     for (auto& operand : result_.operands) {
-      if (!operand.is_constant) guess_extents(operand);
+      if (!operand.is_constant && !guess_row_extents(operand)) guess_extents(operand);
     }
     return std::move(result_);
   }
@@ -197,12 +200,14 @@ class ProblemReader {
     if (is_known(result_.sizes, parameter.name) || is_known(result_.scalars, parameter.name)) {
       return;
     }
-    if (const auto type = floating_type(parameter.type, model_.type_aliases)) {
-      result_.scalars.push_back({parameter.name, "", *type, ""});
+    const auto scalar = number_type(parameter.type, model_.type_aliases);
+    const auto type = integer_type(parameter.type, model_.type_aliases);
+    if (!scalar) return;
+    const std::string scalar_name(to_string(*scalar));
+    if (!type) {
+      result_.scalars.push_back({parameter.name, "", scalar_name, ""});
       return;
     }
-    const auto type = integer_type(parameter.type, model_.type_aliases);
-    if (!type) return;
     const BodyFacts& facts = kernels_[kernel].facts;
     const bool is_bound = facts.compared.contains(parameter.name);
     const std::string lower = snake_case(parameter.name);
@@ -216,13 +221,79 @@ class ProblemReader {
       result_.sizes.push_back({parameter.name, "", *type, comment});
       return;
     }
-    constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kTypes{
-        {{"int", "s32"}, {"unsigned", "u32"}, {"long long", "s64"}, {"unsigned long long", "u64"}}};
-    for (const auto& [cpp, name] : kTypes) {
-      if (cpp == *type) {
-        result_.scalars.push_back({parameter.name, "", std::string(name), "a scalar, or a size; "});
-      }
+    result_.scalars.push_back({parameter.name, "", scalar_name, "a scalar, or a size; "});
+  }
+
+  /// Blocks that nothing compares with a size, though a row's length multiplies them, have a row
+  /// each: of a size that the kernel does not look at, or is not even given.
+  void find_row_size(std::size_t dimension) {
+    const BodyFacts& facts = kernels_.front().facts;
+    const DimensionUse& use = facts.dimensions[dimension];
+    if (!use.has_block || !use.bounds.empty() || use.row_lengths.empty()) return;
+    const auto is_row = [&](const NumberGuess& size) {
+      const auto& lengths = use.row_lengths;
+      return !facts.compared.contains(size.parameter) &&
+             std::find(lengths.begin(), lengths.end(), size.parameter) == lengths.end() &&
+             std::find(result_.row_sizes.begin(), result_.row_sizes.end(), size.parameter) ==
+                 result_.row_sizes.end();
+    };
+    const auto unused = std::find_if(result_.sizes.begin(), result_.sizes.end(), is_row);
+    if (unused != result_.sizes.end()) {
+      result_.row_sizes[dimension] = unused->parameter;
+      return;
     }
+    std::string name = dimension == 2 ? "batch" : "rows";
+    const auto& parameters = kernels_.front().source->parameters;
+    const auto is_taken = [&](const std::string& wanted) {
+      return is_known(result_.sizes, wanted) ||
+             std::any_of(parameters.begin(), parameters.end(),
+                         [&](const Parameter& each) { return each.name == wanted; });
+    };
+    while (is_taken(name)) name.insert(0, "outer_");
+    result_.row_sizes[dimension] = name;
+    result_.sizes.push_back({name, "", "int", "CHECK: of which each block has one"});
+  }
+
+  /// The size that blocks have one value of each, whether or not the kernel compares it; "": none.
+  [[nodiscard]] std::string row_size(std::size_t dimension) const {
+    if (!result_.row_sizes[dimension].empty()) return result_.row_sizes[dimension];
+    const DimensionUse& use = kernels_.front().facts.dimensions[dimension];
+    if (!use.has_block || use.bounds.empty() || !use.factors.empty() || use.row_lengths.empty()) {
+      return "";
+    }
+    const auto name = result_.names.find(use.bounds.front());
+    return name != result_.names.end() && is_known(result_.sizes, name->first) ? name->second : "";
+  }
+
+  /// Of arrays whose rows blocks have, or of one number for each, or of one row for all.
+  bool guess_row_extents(OperandGuess& operand) const {
+    const BodyFacts& facts = kernels_.front().facts;
+    const auto used = facts.pointers.find(operand.parameter);
+    if (used == facts.pointers.end()) return false;
+    std::vector<std::string> of_grid, lengths;
+    for (std::size_t i = result_.row_sizes.size(); i-- > 0;) {
+      const std::string row = row_size(i);
+      if (row.empty()) continue;
+      of_grid.push_back(row);
+      lengths = facts.dimensions[i].row_lengths;
+    }
+    if (of_grid.size() != 1 || lengths.size() != 1 || used->second.is_indirect) return false;
+    const std::string& length = result_.names.at(lengths.front());
+    const PointerUse& use = used->second;
+    if (use.is_by_block_and_more) {
+      operand.extents = fmt::format("{}, {}", of_grid.front(), length);
+    } else if (use.is_by_block_number) {
+      operand.extents = of_grid.front();
+    } else if (use.is_without_block) {
+      operand.extents = length;
+    } else {
+      return false;
+    }
+    if (operand.element && operand.element->parts > 1) {
+      operand.extents += fmt::format(", {}", operand.element->parts);
+    }
+    operand.extents_comment = "CHECK: extents";
+    return true;
   }
 
   /// Names of an operation differ, and some mean something in each of them.
@@ -346,6 +417,10 @@ std::vector<std::string> grid_sizes(const AdoptedKernel& kernel, const ProblemGu
   for (std::size_t i = 3; i-- > 0;) {
     const DimensionUse& use = kernel.facts.dimensions[i];
     if (!use.has_block) continue;
+    if (use.bounds.empty() && !problem.row_sizes[i].empty()) {
+      result.push_back(problem.row_sizes[i]);
+      continue;
+    }
     if (use.bounds.empty()) return {};
     const std::string name = renamed_words(use.bounds.front(), problem.names);
     if (std::find(sizes.begin(), sizes.end(), name) == sizes.end()) return {};

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -62,6 +63,8 @@ struct ProblemGuess {
   std::vector<OperandGuess> operands;
   std::vector<BetweenGuess> between;
   std::map<std::string, std::string, std::less<>> names;  ///< parameter -> name in the operation
+  /// By dimension, the size that blocks have one value of each; "": they are dealt otherwise.
+  std::array<std::string, 3> row_sizes;
 
   /// nullptr if the parameter is none.
   [[nodiscard]] const OperandGuess* operand(const std::string& parameter) const;

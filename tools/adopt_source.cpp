@@ -38,6 +38,7 @@ class SourceReader {
  public:
   SourceReader(const std::string& file, std::string_view source) : file_(file) {
     model_.code = read_code(source);
+    expand_macro_calls(model_.code);
   }
 
   SourceModel run() {
@@ -81,6 +82,11 @@ class SourceReader {
       return;
     }
     if (token.is(";")) {
+      const bool declares_function =
+          parameters_ > 0 && !has_value_ && !is_cpp_keyword(tokens()[parameters_ - 1].text);
+      if (declares_function && is_for_host(at_)) {
+        model_.host_functions.emplace_back(item_, at_);
+      }
       read_declaration(item_, at_);
       begin_item(at_ + 1);
     } else if (token.is("}")) {
@@ -137,22 +143,45 @@ class SourceReader {
     begin_item(close + 1);
   }
 
+  /// Itself, or as a part of a macro, such as `#define DEVICE __device__ __forceinline__`.
   [[nodiscard]] bool item_has(std::string_view word, std::size_t end) const {
     for (std::size_t i = item_; i < end; ++i) {
       if (tokens()[i].is(word)) return true;
+      const auto macro = model_.macros.find(tokens()[i].text);
+      if (macro == model_.macros.end()) continue;
+      const auto& body = macro->second.body;
+      if (std::any_of(body.begin(), body.end(),
+                      [&](const auto& token) { return token.is(word); })) {
+        return true;
+      }
     }
     return false;
   }
 
+  /// Whether the function of the item, which ends at `end`, is no kernel and none of the device.
+  [[nodiscard]] bool is_for_host(std::size_t end) const {
+    return !item_has("__global__", end) && !item_has("__device__", end) &&
+           !item_has("__shared__", end) && !item_has("__constant__", end) &&
+           !item_has("typedef", end) && !item_has("using", end);
+  }
+
   void read_function(std::size_t close) {
     const bool is_kernel = item_has("__global__", at_);
-    const bool is_device = item_has("__device__", at_);
-    if (!is_kernel && !is_device) {
-      model_.host_bodies.emplace_back(at_, close);
+    if (is_for_host(at_)) {
+      model_.host_functions.emplace_back(item_, close);
+      for (std::size_t i = at_; i < close && !model_.host_launch_line; ++i) {
+        if (tokens()[i].is("<<<")) model_.host_launch_line = tokens()[i].line;
+      }
       return;
     }
     const CodeToken& name = tokens()[parameters_ - 1];
-    if (!is_kernel || is_cpp_keyword(name.text)) return;
+    if (is_cpp_keyword(name.text)) return;
+    if (!is_kernel) {
+      model_.functions.emplace(name.text, SourceFunction{read_parameters(tokens(), parameters_ + 1,
+                                                                         close_of(parameters_)),
+                                                         at_ + 1, close});
+      return;
+    }
     SourceKernel kernel;
     for (const Scope& scope : scopes_) {
       if (!scope.name.empty()) kernel.name += scope.name + "::";
@@ -175,11 +204,26 @@ class SourceReader {
       auto& parameter = kernel.parameters[i];
       if (parameter.name.empty()) parameter.name = fmt::format("parameter{}", i + 1);
     }
+    read_launch_bounds(kernel);
     if (template_open_ > 0) read_template_parameters(kernel);
     const bool is_known =
         std::any_of(model_.kernels.begin(), model_.kernels.end(),
                     [&](const SourceKernel& other) { return other.name == kernel.name; });
     if (!is_known) model_.kernels.push_back(std::move(kernel));
+  }
+
+  /// `__launch_bounds__(threads, blocks)`.
+  void read_launch_bounds(SourceKernel& kernel) const {
+    for (std::size_t i = item_; i + 2 < at_; ++i) {
+      if (!tokens()[i].is("__launch_bounds__") || !sees(i + 1, "(")) continue;
+      const auto close = close_of(i + 1);
+      kernel.bounds_begin = kernel.bounds_end = i + 2;
+      while (kernel.bounds_end < close && !sees(kernel.bounds_end, ",")) {
+        const bool opens = sees(kernel.bounds_end, "(");
+        kernel.bounds_end = opens ? close_of(kernel.bounds_end) + 1 : kernel.bounds_end + 1;
+      }
+      return;
+    }
   }
 
   void read_template_parameters(SourceKernel& kernel) const {
@@ -312,12 +356,9 @@ class SourceReader {
   /// Names of the file but those that only host functions declare.
   void collect_names() {
     std::size_t begin = 0;
-    for (const auto& [open, close] : model_.host_bodies) {
+    for (const auto& [open, close] : model_.host_functions) {
       collect_declared_names(tokens(), begin, open, model_.declared);
-      for (std::size_t i = open; i < close && !model_.host_launch_line; ++i) {
-        if (tokens()[i].is("<<<")) model_.host_launch_line = tokens()[i].line;
-      }
-      begin = close;
+      begin = close + 1;
     }
     collect_declared_names(tokens(), begin, count(), model_.declared);
     for (const auto& kernel : model_.kernels) {
@@ -342,13 +383,14 @@ class SourceReader {
 }  // namespace
 
 bool SourceModel::is_host_token(std::size_t index) const {
-  return std::any_of(host_bodies.begin(), host_bodies.end(),
-                     [&](const auto& body) { return index > body.first && index < body.second; });
+  return std::any_of(host_functions.begin(), host_functions.end(), [&](const auto& range) {
+    return index >= range.first && index <= range.second;
+  });
 }
 
 bool SourceModel::is_host_offset(std::size_t offset) const {
-  return std::any_of(host_bodies.begin(), host_bodies.end(), [&](const auto& body) {
-    return offset > code.tokens[body.first].offset && offset < code.tokens[body.second].offset;
+  return std::any_of(host_functions.begin(), host_functions.end(), [&](const auto& range) {
+    return offset >= code.tokens[range.first].offset && offset < code.tokens[range.second].offset;
   });
 }
 

@@ -43,6 +43,15 @@ struct SourceKernel {
   std::size_t begin = 0;       ///< first token of the definition: "template", "extern"
   std::size_t body_begin = 0;  ///< the token after '{'
   std::size_t body_end = 0;    ///< the '}'
+  /// What `__launch_bounds__` says of the threads of a block; without tokens: nothing.
+  std::size_t bounds_begin = 0, bounds_end = 0;
+};
+
+/// A function of the device that kernels may call.
+struct SourceFunction {
+  std::vector<SourceParameter> parameters;
+  std::size_t body_begin = 0;  ///< the token after '{'
+  std::size_t body_end = 0;    ///< the '}'
 };
 
 /// A `__constant__` variable.
@@ -65,13 +74,14 @@ struct SourceMacro {
 struct SourceModel {
   CodeText code;
   std::vector<SourceKernel> kernels;  ///< in the order of the file, the first of each name
+  std::multimap<std::string, SourceFunction, std::less<>> functions;  ///< by name
   std::vector<SourceConstant> constants;
   std::map<std::string, SourceMacro, std::less<>> macros;
   std::map<std::string, std::string, std::less<>> type_aliases;  ///< typedefs, using, macros
   /// What device code declares: variables, parameters, types, functions.
   std::set<std::string, std::less<>> declared;
-  /// Token ranges of the bodies of functions that only the host calls, which tell nothing.
-  std::vector<std::pair<std::size_t, std::size_t>> host_bodies;
+  /// Token ranges, both ends included, of functions that only the host calls, which tell nothing.
+  std::vector<std::pair<std::size_t, std::size_t>> host_functions;
   std::vector<std::string> own_headers;   ///< included with quotes
   std::vector<std::string> host_headers;  ///< included ones that device code cannot have
   std::optional<int> host_launch_line;    ///< of the first `kernel<<<...>>>`
@@ -80,6 +90,10 @@ struct SourceModel {
   /// The same for a place in the text.
   [[nodiscard]] bool is_host_offset(std::size_t offset) const;
 };
+
+/// Replaces calls of macros that have parameters by what those stand for, as far as that has
+/// neither '#' nor a variable number of arguments. What comes in has the place of the call.
+void expand_macro_calls(CodeText& code);
 
 /// Reads a file's structure. Throws Error(template_) at a bracket that is not closed, or closes
 /// nothing.

@@ -81,6 +81,9 @@ class TemplateWriter {
           block.size() == 1 && block.front().find_first_not_of("0123456789") == std::string::npos;
       if (is_number || std::count(block.begin(), block.end(), kFillIn) > 0) continue;
       require(fmt::format("{} <= device.max_threads", fmt::join(block, " * ")), "");
+      if (launch.most_threads.empty()) continue;
+      require(fmt::format("{} <= {}", fmt::join(block, " * "), launch.most_threads),
+              "__launch_bounds__");
     }
     for (const auto& launch : guess_.made.launches) {
       for (std::size_t i = 1; i < launch.grid.size(); ++i) {

@@ -18,7 +18,7 @@ struct NamedElement {
   bool is_exact = true;
 };
 /// What arrays are made of, and its short vectors with 1 to 4 behind the name.
-constexpr std::array<NamedElement, 34> kElements{{
+constexpr std::array<NamedElement, 56> kElements{{
     {"float", DType::f32},
     {"double", DType::f64},
     {"__half", DType::f16},
@@ -31,31 +31,54 @@ constexpr std::array<NamedElement, 34> kElements{{
     {"signed", DType::s32},
     {"signed int", DType::s32},
     {"int32_t", DType::s32},
-    {"std::int32_t", DType::s32},
-    {"unsigned", DType::s32, false},
-    {"unsigned int", DType::s32, false},
-    {"uint", DType::s32, false},
-    {"uint32_t", DType::s32, false},
-    {"std::uint32_t", DType::s32, false},
+    {"unsigned", DType::u32},
+    {"unsigned int", DType::u32},
+    {"uint", DType::u32},
+    {"uint32_t", DType::u32},
     {"char", DType::s8},
     {"signed char", DType::s8},
     {"int8_t", DType::s8},
-    {"std::int8_t", DType::s8},
     {"unsigned char", DType::u8},
     {"uchar", DType::u8},
     {"uint8_t", DType::u8},
-    {"std::uint8_t", DType::u8},
+    {"short", DType::s16},
+    {"short int", DType::s16},
+    {"signed short", DType::s16},
+    {"int16_t", DType::s16},
+    {"unsigned short", DType::u16},
+    {"unsigned short int", DType::u16},
+    {"ushort", DType::u16},
+    {"uint16_t", DType::u16},
+    {"long", DType::s64},
+    {"long int", DType::s64},
+    {"long long", DType::s64},
+    {"long long int", DType::s64},
+    {"longlong", DType::s64},
+    {"int64_t", DType::s64},
+    {"ptrdiff_t", DType::s64},
+    {"unsigned long", DType::u64},
+    {"unsigned long int", DType::u64},
+    {"unsigned long long", DType::u64},
+    {"unsigned long long int", DType::u64},
+    {"ulong", DType::u64},
+    {"ulonglong", DType::u64},
+    {"uint64_t", DType::u64},
+    {"size_t", DType::u64},
     {"bool", DType::u8, false},
-    {"cuComplex", DType::f32},
-    {"cuFloatComplex", DType::f32},
-    {"cuda::std::complex<float>", DType::f32},
-    {"cuDoubleComplex", DType::f64},
-    {"cuda::std::complex<double>", DType::f64},
+    {"cuComplex", DType::cf32},
+    {"cuFloatComplex", DType::cf32},
+    {"cuda::std::complex<float>", DType::cf32},
+    {"thrust::complex<float>", DType::cf32},
+    {"cuDoubleComplex", DType::cf64},
+    {"cuda::std::complex<double>", DType::cf64},
+    {"thrust::complex<double>", DType::cf64},
+    {"complex<float>", DType::cf32},
     {"__half2", DType::f16},
     {"__nv_bfloat162", DType::bf16},
 }};
-constexpr std::array<std::string_view, 8> kVectorNames{"float", "double", "int",  "uint",
-                                                       "char",  "uchar",  "half", "nv_bfloat16"};
+constexpr std::array<std::string_view, 13> kVectorNames{
+    "float", "double", "int",         "uint", "char",  "uchar",   "half",
+    "short", "ushort", "nv_bfloat16", "long", "ulong", "longlong"};
 
 std::string resolved_type(std::string_view type, const TypeAliases& aliases) {
   std::string name(type);
@@ -65,6 +88,12 @@ std::string resolved_type(std::string_view type, const TypeAliases& aliases) {
     name = alias->second;
   }
   return name;
+}
+
+/// Types of <cstdint> have the same names in both places.
+std::string without_std(std::string name) {
+  constexpr std::string_view kStd = "std::";
+  return name.starts_with(kStd) ? name.substr(kStd.size()) : name;
 }
 
 const NamedElement* find_element(std::string_view name) {
@@ -77,12 +106,10 @@ const NamedElement* find_element(std::string_view name) {
 }  // namespace
 
 std::optional<ElementType> element_type(std::string_view type, const TypeAliases& aliases) {
-  const std::string name = resolved_type(type, aliases);
+  const std::string name = without_std(resolved_type(type, aliases));
   if (const auto* const found = find_element(name)) {
-    const bool is_pair =
-        name.find("omplex") != std::string::npos || name.ends_with("2") || name == "__nv_bfloat162";
-    const bool is_number = name == "__nv_fp8_e5m2";
-    return ElementType{found->type, is_pair && !is_number ? 2 : 1, found->is_exact};
+    const bool is_pair = name == "__half2" || name == "__nv_bfloat162";
+    return ElementType{found->type, is_pair ? 2 : 1, found->is_exact};
   }
   if (name.size() < 2 || name.back() < '1' || name.back() > '4') return std::nullopt;
   const auto base = std::string_view(name).substr(0, name.size() - 1);
@@ -94,44 +121,30 @@ std::optional<ElementType> element_type(std::string_view type, const TypeAliases
 }
 
 std::optional<std::string> integer_type(std::string_view type, const TypeAliases& aliases) {
-  const std::string name = resolved_type(type, aliases);
-  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-  };
-  if (is_one_of({"int", "signed", "signed int", "int32_t", "std::int32_t"})) return "int";
-  if (is_one_of({"unsigned", "unsigned int", "uint", "uint32_t", "std::uint32_t"})) {
-    return "unsigned";
+  const std::string name = without_std(resolved_type(type, aliases));
+  if (name == "ssize_t") return "long long";
+  const auto* const element = find_element(name);
+  if (element == nullptr) return std::nullopt;
+  switch (element->type) {
+    case DType::s32:
+      return "int";
+    case DType::u32:
+      return "unsigned";
+    case DType::s64:
+      return "long long";
+    case DType::u64:
+      return "unsigned long long";
+    default:
+      return std::nullopt;
   }
-  if (is_one_of({"long", "long int", "long long", "long long int", "int64_t", "std::int64_t",
-                 "ptrdiff_t", "std::ptrdiff_t", "ssize_t"})) {
-    return "long long";
-  }
-  if (is_one_of({"unsigned long", "unsigned long long", "unsigned long int", "size_t",
-                 "std::size_t", "uint64_t", "std::uint64_t"})) {
-    return "unsigned long long";
-  }
-  return std::nullopt;
 }
 
-std::optional<std::string> floating_type(std::string_view type, const TypeAliases& aliases) {
-  const std::string name = resolved_type(type, aliases);
-  if (name == "float") return "f32";
-  if (name == "double") return "f64";
-  return std::nullopt;
-}
-
-std::string scalar_cpp_type(std::string_view scalar_type) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kTypes{
-      {{"f32", "float"},
-       {"f64", "double"},
-       {"s32", "int"},
-       {"u32", "unsigned"},
-       {"s64", "long long"},
-       {"u64", "unsigned long long"}}};
-  for (const auto& [name, cpp] : kTypes) {
-    if (name == scalar_type) return std::string(cpp);
-  }
-  return "double";
+std::optional<NumberType> number_type(std::string_view type, const TypeAliases& aliases) {
+  const std::string name = without_std(resolved_type(type, aliases));
+  if (name == "bool") return NumberType::boolean;
+  const auto* const element = find_element(name);
+  if (element == nullptr || name.ends_with("2")) return std::nullopt;
+  return parse_number_type(to_string(element->type));
 }
 
 std::optional<std::int64_t> integer_literal(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/types.hpp"
+#include "templates/number_type.hpp"
 #include "tools/adopt_lexer.hpp"
 #include "tools/adopt_source.hpp"
 
@@ -33,11 +34,9 @@ struct ElementType {
 /// "unsigned", "long long", "unsigned long long"; nothing for anything else.
 [[nodiscard]] std::optional<std::string> integer_type(std::string_view type,
                                                       const TypeAliases& aliases);
-/// "f32" or "f64" for a number that a kernel takes by value; nothing for anything else.
-[[nodiscard]] std::optional<std::string> floating_type(std::string_view type,
-                                                       const TypeAliases& aliases);
-/// C++ for an element type with parts in a kernel in double precision: "double".
-[[nodiscard]] std::string scalar_cpp_type(std::string_view scalar_type);
+/// The scalar's type for a number that a kernel takes by value; nothing for anything else.
+[[nodiscard]] std::optional<NumberType> number_type(std::string_view type,
+                                                    const TypeAliases& aliases);
 
 /// `128`, `0x80`, `128LL`, `1'024`; nothing for anything else.
 [[nodiscard]] std::optional<std::int64_t> integer_literal(std::string_view text);

@@ -348,7 +348,7 @@ TEST(Adopt, WhatCannotBeAdoptedIsExplained) {
 
 TEST(Adopt, WhatHasNoPlaceInFrontMatterIsMarked) {
   const Adoption adoption = adopted(R"(struct Shape { int rows, cols; };
-__global__ void odd(long long* out, const float* device, float** rows, Shape shape, int& left,
+__global__ void odd(Shape* out, const float* device, float** rows, Shape shape, int& left,
                     const bool on, int type, int n) {
   extern __shared__ float buffer[];
   out[blockIdx.x] = device[on ? type : n] + buffer[magic];
@@ -356,7 +356,7 @@ __global__ void odd(long long* out, const float* device, float** rows, Shape sha
 )");
   EXPECT_THAT(adoption.operation.text,
               AllOf(HasSubstr("//@ type       out FILL_IN "),
-                    HasSubstr("an element type that is stored like long long"),
+                    HasSubstr("an element type that is stored like Shape"),
                     HasSubstr("//@ operand    out out: FILL_IN "),
                     HasSubstr("operand    device_ in"), HasSubstr("type_ ")));
   EXPECT_THAT(
@@ -365,7 +365,7 @@ __global__ void odd(long long* out, const float* device, float** rows, Shape sha
             HasSubstr("//@   block    FILL_IN "),
             HasSubstr("//@   smem     FILL_IN                        // bytes of the dynamic "
                       "shared memory, buffer[]\n"),
-            HasSubstr("args     out, device_, FILL_IN, {FILL_IN}, FILL_IN, {FILL_IN}")));
+            HasSubstr("args     out, device_, FILL_IN, {FILL_IN}, FILL_IN, on, type_, n")));
 }
 
 TEST(Adopt, TextsAndCommentsAreNoCode) {

@@ -1,0 +1,286 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Kernels as people write them: helpers, macros, blocks that have a row each, host code around
+// them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tools/adopt.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Adoption adopted(const std::string& source, const AdoptOptions& options = {}) {
+  return adopt("kernels/file.cu", source, options);
+}
+
+TEST(AdoptShapes, WordsThatAreSignsAreNoTunables) {
+  const Adoption adoption = adopted(R"(
+__global__ void k(float* y, const float* x, int w, int h) {
+#if MODE == 1 or MODE == 2
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  int j = blockIdx.y;
+  if (i < w and j < h and not (x[i] < 0)) y[j * w + i] = x[i];
+#endif
+}
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ tune       MODE = 1* 2 "),
+                    HasSubstr("ceil_div(w, block_size_x), h"), Not(HasSubstr("tune       or ")),
+                    Not(HasSubstr("tune       and ")), Not(HasSubstr("tune       not "))));
+}
+
+TEST(AdoptShapes, ParametersOfOperatorsAndDeclarationsAreNoTunables) {
+  const Adoption adoption = adopted(R"(
+struct Pair { float x, y; __device__ Pair(float &left, Pair &other) : x(left), y(other.y) {} };
+__device__ float norm(Pair &pair);
+template <int N> __device__ void spread(float2 &target) { target.x = N; }
+template <> __device__ void spread<3>(float2 &special) { special.x = 3; }
+inline __device__ void operator+=(float2 &a, float2 b) {
+  a.x += b.x;
+  a.y += b.y;
+}
+__device__ float& operator*(Pair &whole) { return whole.x; }
+extern "C" __global__ void k(float2* y, const float2* x, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) { float2 v = y[i]; v += x[i]; y[i] = v; }
+}
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ operation  k\n//@ tune       block_size_x = 32 64 128* 256 512 "
+                              "1024\n//@ require"),
+                    Not(HasSubstr("FILL_IN"))));
+}
+
+TEST(AdoptShapes, HostFunctionsTellNothing) {
+  const Adoption adoption = adopted(R"(
+#include <cuda/std/cmath>
+#define DEVICE __device__ __forceinline__
+DEVICE float twice(float x) { return x * FACTOR; }
+void check(const float* got, const float* expected, int n);
+static Report compare(const std::vector<float>& got, Options options = {});
+static_assert(kTiles % 2 == 0);
+__global__ void axpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + twice(y[i]);
+}
+Status run(int argc, char** argv) {
+  axpy<<<1, 32>>>(0, 1.0f, nullptr, nullptr);
+  return Status(argc);
+}
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("tune       FACTOR = "), HasSubstr("tune       kTiles = "),
+                    Not(HasSubstr("tune       argv")), Not(HasSubstr("tune       got")),
+                    Not(HasSubstr("tune       expected")), Not(HasSubstr("tune       options")),
+                    Not(HasSubstr("tune       Status")), Not(HasSubstr("tune       Report"))));
+  EXPECT_THAT(adoption.notes, Contains(HasSubstr("line 13 launches a kernel")));
+}
+
+TEST(AdoptShapes, FunctionsShowWhatTheyDoWithAnAddress) {
+  const Adoption adoption = adopted(R"(
+__device__ void put(float* at, float value) { *at = value; }
+__device__ void put_all(float* to, int count) { for (int i = 0; i < count; ++i) put(to + i, 0.0f); }
+__device__ void grow(float& value) { value += 1.0f; }
+__device__ void assign(float& to, const float& from) { to = from; }
+__device__ float get(float* from, int i) { return from[i]; }
+__device__ int deep(int* of, int n) { return n == 0 ? of[0] : deep(of, n - 1); }
+__global__ void k(float* written, float* all, float* grown, float* assigned, float* read,
+                  float* stored, float4* vectors, float* hidden, int* again, int n) {
+  int i = blockIdx.x * 64 + threadIdx.x;
+  if (i >= n) return;
+  put(&written[i], get(read, i));
+  put_all(all + i, 1);
+  grow(grown[i]);
+  assign(assigned[i], read[i]);
+  __stcs(stored + i, __ldg(read + i));
+  reinterpret_cast<float2*>(vectors)[i] = make_float2(0, 0);
+  unknown(hidden);
+  deep(again, 2);
+}
+)");
+  const std::string& text = adoption.operation.text;
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("operand    written out: n "), HasSubstr("operand    all out: n "),
+                  HasSubstr("operand    grown inout: n "), HasSubstr("operand    assigned out: n "),
+                  HasSubstr("operand    read in: n "), HasSubstr("operand    stored out: n ")));
+  EXPECT_THAT(text, AllOf(HasSubstr("operand    vectors out: n, 4"),
+                          HasSubstr("out: its address is given away"),
+                          HasSubstr("operand    again in: n ")));
+}
+
+TEST(AdoptShapes, MacrosWithParametersAreReadAsTheCompilerDoes) {
+  const Adoption adoption = adopted(R"(
+#define AT(array, row, col) array[(row) * width + (col)]
+#define STORE(to, value) do { (to) = (value); } while (0)
+#define FOR_ROWS(i) for (int i = first; i < last and i < height; i += rows_per_step)
+#define LOG(...) printf(__VA_ARGS__)
+#define NAME(x) k_##x
+__global__ void k(float* out, float* in, float* both, int width, int height) {
+  const int x = blockIdx.x * block_size_x + threadIdx.x;
+  const int y = blockIdx.y * block_size_y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  const int first = y, last = height;
+  FOR_ROWS(i) AT(out, i, x) = AT(in, i, x);
+  STORE(AT(both, y, x), AT(both, y, x) + 1);
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("operand    out out: height, width"), HasSubstr("operand    in in: "),
+                    HasSubstr("operand    both inout: ")));
+  EXPECT_THAT(adoption.adopted.text, HasSubstr("tune       rows_per_step = "));
+}
+
+TEST(AdoptShapes, LaunchBoundsSayHowManyThreadsThereMayBe) {
+  const std::string asked = adopted(R"(
+__global__ void __launch_bounds__(64) k(float* y, const float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+)")
+                                .adopted.text;
+  EXPECT_THAT(asked, AllOf(HasSubstr("tune       block_size_x = 32 64* 128 "),
+                           HasSubstr("require    block_size_x <= 64 ")));
+  const std::string unknown = adopted(R"(
+#define THREADS 192
+__global__ __launch_bounds__(THREADS, 2) void k(float* y, const float* x, int n) {
+  for (int i = threadIdx.x; i < n; ++i) y[i] = x[i];
+}
+)")
+                                  .adopted.text;
+  EXPECT_THAT(unknown, HasSubstr("//@   block    192 "));
+  const std::string computed = adopted(R"(
+template <int kWarps>
+__global__ __launch_bounds__(kWarps * 32) void k(float* y, const float* x, int n) {
+  const int warp = threadIdx.x / 32;
+  if (warp < n) y[warp] = x[warp];
+}
+)")
+                                   .adopted.text;
+  EXPECT_THAT(computed, AllOf(HasSubstr("//@   block    warps * 32 "),
+                              HasSubstr("require    warps * 32 <= device.max_threads")));
+  const std::string same = adopted(R"(
+__global__ void __launch_bounds__(block_size_x) k(float* y, const float* x, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = x[i];
+}
+)")
+                               .adopted.text;
+  EXPECT_THAT(same, Not(HasSubstr("__launch_bounds__\n")));
+}
+
+TEST(AdoptShapes, ABlockMayHaveARow) {
+  const Adoption unnamed = adopted(R"(
+__global__ void norm(float* y, const float* x, const float* weight, float* length, int cols) {
+  const int row = blockIdx.x;
+  float sum = 0.0f;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+    sum += x[row * (long long)cols + c] * weight[c];
+  }
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) y[row * (long long)cols + c] = sum;
+  if (threadIdx.x == 0) length[row] = sum;
+}
+)");
+  EXPECT_THAT(
+      unnamed.operation.text,
+      AllOf(HasSubstr("//@ size       rows 1..2147483647 "),
+            HasSubstr("operand    y out: rows, cols "), HasSubstr("operand    x in: rows, cols "),
+            HasSubstr("operand    weight in: cols "), HasSubstr("operand    length out: rows ")));
+  EXPECT_THAT(unnamed.adopted.text,
+              AllOf(HasSubstr("//@   grid     rows  "),
+                    HasSubstr("//@   args     y, x, weight, length, cols\n")));
+  const Adoption named = adopted(R"(
+__global__ void softmax(float* y, const float* x, int num_rows, int num_cols) {
+  x += blockIdx.x * num_cols;
+  y += blockIdx.x * num_cols;
+  for (int c = threadIdx.x; c < num_cols; c += 256) y[c] = x[c];
+}
+)");
+  EXPECT_THAT(named.operation.text, AllOf(HasSubstr("operand    y out: num_rows, num_cols "),
+                                          Not(HasSubstr("size       rows "))));
+  EXPECT_THAT(named.adopted.text,
+              AllOf(HasSubstr("//@   grid     num_rows  "), HasSubstr("//@   block    256  ")));
+  const Adoption compared = adopted(R"(
+__global__ void pick(float* y, const float* x, const float* table, const int* at, int rows,
+                     int cols) {
+  const int row = blockIdx.x;
+  if (row >= rows) return;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) {
+    y[row * cols + c] = x[row * cols + c] + table[at[row] * cols + c];
+  }
+}
+)");
+  EXPECT_THAT(
+      compared.operation.text,
+      AllOf(HasSubstr("operand    y out: rows, cols "), HasSubstr("operand    x in: rows, cols "),
+            HasSubstr("operand    table in: FILL_IN "), HasSubstr("operand    at in: rows ")));
+  const Adoption threads = adopted(R"(
+__global__ void bias(float* y, const float* x, const float* b, int cols) {
+  const int at = blockIdx.x * cols + threadIdx.x;
+  y[at] = x[at] + b[threadIdx.x];
+}
+)");
+  EXPECT_THAT(threads.operation.text, AllOf(HasSubstr("operand    y out: rows, cols "),
+                                            HasSubstr("operand    b in: cols ")));
+  EXPECT_THAT(threads.adopted.text,
+              AllOf(HasSubstr("//@   grid     rows  "), HasSubstr("//@   block    cols  "),
+                    HasSubstr("require    cols <= device.max_threads")));
+}
+
+TEST(AdoptShapes, EveryHeaderIsNamed) {
+  const Adoption adoption = adopted(R"(#include <iostream>
+#include <vector>
+#include "first.h"
+#include "second.cuh"
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = 0;
+}
+)");
+  EXPECT_THAT(adoption.notes,
+              Contains(HasSubstr("<iostream>, <vector> are for the host, and kernels are compiled "
+                                 "without them: put them under")));
+  EXPECT_THAT(adoption.notes,
+              Contains(HasSubstr("\"first.h\", \"second.cuh\" were not looked into")));
+}
+
+TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {
+  const Adoption adoption = adopted(R"(
+#include <cuComplex.h>
+__global__ void gather(cuComplex* out, const cuComplex* table, const long long* index,
+                       unsigned long* total, const short* a, const uint16_t* b, const uint32_t* c,
+                       const std::int64_t count, bool clip, __half gain, nv_bfloat16 bias,
+                       char c0) {
+  const long long i = blockIdx.x * (long long)block_size_x + threadIdx.x;
+  if (i < count) { out[i] = table[index[i]]; total[i] = a[i] + b[i] + c[i]; }
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       out cf32\n"), HasSubstr("type       table cf32\n"),
+                    HasSubstr("type       index s64\n"), HasSubstr("type       total u64\n"),
+                    HasSubstr("type       a s16\n"), HasSubstr("type       b u16\n"),
+                    HasSubstr("type       c u32\n"), HasSubstr("scalar     clip bool = 1"),
+                    HasSubstr("scalar     gain f16 = 1"), HasSubstr("scalar     bias bf16 = 1"),
+                    HasSubstr("scalar     c0 s8 = 1")));
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("operand    index in: count"),
+            HasSubstr("indices: add \"; fill integers 0 (n"), HasSubstr("right      total exact"),
+            HasSubstr("double2* out"), HasSubstr("const long long* index"),
+            HasSubstr("unsigned long long* total"), HasSubstr("bool clip"), HasSubstr("float gain"),
+            HasSubstr("(float) gain,"), HasSubstr("(float) bias, c0")));
+  EXPECT_THAT(
+      adoption.adopted.text,
+      HasSubstr(
+          "args     out, table, index, total, a, b, c, (long long) count, clip, gain, bias,"));
+}
+
+}  // namespace
+}  // namespace kiln::tools
