@@ -60,11 +60,6 @@ std::vector<fs::path> wheel_roots() {
   return roots;
 }
 
-/// The folder chosen by the user for CUDA's headers; "" if none was.
-std::string chosen_include_folder(const std::string& wanted) {
-  return wanted.empty() ? environment_setting("KILN_CUDA_INCLUDE") : wanted;
-}
-
 bool has_header(const fs::path& folder) {
   std::error_code error;
   return fs::exists(folder / "cuda_fp16.h", error);
@@ -79,6 +74,10 @@ std::string own_folder() {
   const fs::path file = fs::canonical(info.dli_fname, error);
   // The main program may be known by a bare name; the kernel knows its path.
   return (error ? fs::read_symlink("/proc/self/exe", error) : file).parent_path().string();
+}
+
+std::string chosen_include_folder(const std::string& wanted) {
+  return wanted.empty() ? environment_setting("KILN_CUDA_INCLUDE") : wanted;
 }
 
 std::vector<std::string> cuda_library_folders(const std::string& component) {
@@ -166,8 +165,11 @@ std::string chosen_headers(const std::string& wanted) {
   const fs::path found = fs::canonical(setting, error);
   const fs::path folder = error ? fs::path(setting) : found;
   DigestBuilder digest;
-  for (const char* name : {"cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp",
-                           "cuda_fp8.h", "cuda_fp8.hpp", "mma.h", "crt/mma.h", "crt/mma.hpp"}) {
+  for (const char* name :
+       {"cuda.h", "cuda_fp16.h", "cuda_fp16.hpp", "cuda_bf16.h", "cuda_bf16.hpp", "cuda_fp8.h",
+        "cuda_fp8.hpp", "mma.h", "crt/mma.h", "crt/mma.hpp", "cooperative_groups.h",
+        "curand_kernel.h", "cub/version.cuh", "cccl/cub/version.cuh", "thrust/version.h",
+        "cccl/thrust/version.h", "cuda/std/__cccl/version.h", "cccl/cuda/std/__cccl/version.h"}) {
     // A device that has no end is no header.
     std::ifstream file;
     if (fs::is_regular_file(folder / name, error)) file.open(folder / name, std::ios::binary);

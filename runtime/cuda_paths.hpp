@@ -30,10 +30,13 @@ namespace kiln {
 [[nodiscard]] std::vector<std::string> cuda_include_folders(const std::string& wanted,
                                                             const std::string& library_folder);
 
+/// The folder for CUDA's headers that the user chose, `wanted` or KILN_CUDA_INCLUDE; "" if none.
+[[nodiscard]] std::string chosen_include_folder(const std::string& wanted);
+
 /// Distinguishes sets of CUDA headers if the folder was chosen by the user (`wanted` or
-/// KILN_CUDA_INCLUDE): its path, and a digest over the version header and what built-in templates
-/// include. "" if it was not: then the headers are those of the compiler, whose version identifies
-/// them.
+/// KILN_CUDA_INCLUDE): its path, and a digest over headers that tell versions apart and what
+/// built-in templates include. "" if it was not: then the headers are those of the compiler, whose
+/// version identifies them.
 [[nodiscard]] std::string chosen_headers(const std::string& wanted);
 
 }  // namespace kiln

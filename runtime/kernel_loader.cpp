@@ -200,8 +200,8 @@ void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& cho
 }
 
 TunerSettings KernelLoader::tuner_settings() const {
-  return {parts_.database, parts_.cubin_store, parts_.device->info().spec, parts_.template_path,
-          parts_.cuda_include};
+  return {parts_.database,      parts_.cubin_store, parts_.device->info().spec,
+          parts_.template_path, parts_.include,     parts_.cuda_include};
 }
 
 bool KernelLoader::tune(const WantedKernel& wanted, Lock& lock) {

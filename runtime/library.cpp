@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "cache/locations.hpp"
+#include "runtime/cuda_paths.hpp"
 #include "runtime/library_state.hpp"
 #include "runtime/printable_errors.hpp"
 #include "templates/printable.hpp"
@@ -67,7 +68,8 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
                             ? split_path(environment_setting("KILN_TEMPLATE_PATH"))
                             : options.template_path;
   if (!parts.template_path.empty()) {
-    parts.catalog = Catalog::with_sound_files(parts.template_path);
+    parts.catalog = Catalog::with_sound_files(
+        parts.template_path, {options.include, chosen_include_folder(options.cuda_include)});
     for (const std::string& text : parts.catalog.left_out()) {
       parts.warnings->warn(detail::WarningKind::setting, text, text);
     }
@@ -81,6 +83,7 @@ detail::LibraryParts parts_of(const LibraryOptions& options) {
       nvrtc_source(options.cuda_include, [warnings = parts.warnings](const std::string& text) {
         warnings->warn(detail::WarningKind::compiler, "NVRTC", text);
       });
+  parts.include = options.include;
   parts.cuda_include = options.cuda_include;
   parts.site_databases = site_databases();
   detail::locate_files(parts, options);

@@ -26,9 +26,10 @@ struct LibraryParts {
   std::vector<std::string> site_databases;
   Mode mode = Mode::use;
   std::string tuner_program;  ///< "": find_tuner()
-  // For the tuner, as the application named them: where `catalog` was read from, where `compiler`
-  // finds headers, and the file of `cubins`.
+  // For the tuner, as the application named them: where `catalog` was read from and looks for
+  // headers, where `compiler` finds CUDA's, and the file of `cubins`.
   std::vector<std::string> template_path;
+  std::vector<std::string> include;
   std::string cuda_include;
   std::string cubin_store;
   std::shared_ptr<WarningSink> warnings;

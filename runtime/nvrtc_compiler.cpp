@@ -16,6 +16,7 @@
 #include "runtime/nvrtc_surroundings.hpp"
 #include "runtime/register_note.hpp"
 #include "runtime/source_nesting.hpp"
+#include "templates/header_names.hpp"
 
 namespace kiln {
 namespace {
@@ -35,6 +36,24 @@ class ScopedProgram {
   const NvrtcApi& api_;
   NvrtcApi::Program program_ = nullptr;
 };
+
+/// What every program is given beside its source, as NVRTC takes it.
+struct SuppliedTexts {
+  std::vector<const char*> names;
+  std::vector<const char*> texts;
+};
+
+const SuppliedTexts& supplied_texts() {
+  static const SuppliedTexts supplied = [] {
+    SuppliedTexts made;
+    for (const SuppliedHeader& header : supplied_headers()) {
+      made.names.push_back(header.name.c_str());
+      made.texts.push_back(header.text.c_str());
+    }
+    return made;
+  }();
+  return supplied;
+}
 
 /// From NVRTC's front end, for failures that have nothing to do with the source: it prints
 /// "Catastrophic error" or "1 catastrophic error detected".
@@ -166,8 +185,10 @@ CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
 void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& request,
                                  bool precompile) const {
   ScopedProgram program(api_);
-  int status = api_.create_program(program.address(), request.source.c_str(),
-                                   request.source_name.c_str(), 0, nullptr, nullptr);
+  const SuppliedTexts& supplied = supplied_texts();
+  int status = api_.create_program(
+      program.address(), request.source.c_str(), request.source_name.c_str(),
+      static_cast<int>(supplied.names.size()), supplied.texts.data(), supplied.names.data());
   for (const std::string& expression : request.name_expressions) {
     if (status == 0) status = api_.add_name_expression(program.get(), expression.c_str());
   }

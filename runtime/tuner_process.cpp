@@ -105,6 +105,7 @@ std::vector<std::string> tuner_command(const std::string& program,
   add_given("--cubin-store", settings.cubin_store);
   add_given("--device", settings.device);
   add_given("--template-path", fmt::format("{}", fmt::join(settings.template_path, ":")));
+  add_given("--include", fmt::format("{}", fmt::join(settings.include, ":")));
   add_given("--cuda-include", settings.cuda_include);
   command.emplace_back("--quiet");
   return command;

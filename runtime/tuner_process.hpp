@@ -13,6 +13,7 @@ struct TunerSettings {
   std::string cubin_store = {};
   std::string device = {};
   std::vector<std::string> template_path = {};
+  std::vector<std::string> include = {};
   std::string cuda_include = {};
 };
 

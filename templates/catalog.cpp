@@ -48,31 +48,10 @@ constexpr std::size_t kMostFolders = 65536;
                           directory, why));
 }
 
+/// Of what is not only included.
 bool is_kernel_file(const fs::path& path) {
   const auto extension = path.extension();
-  return extension == ".cu" || extension == ".cuh" || extension == kHintsExtension;
-}
-
-/// Reads no more than one byte beyond the limit, whatever the file is; nothing if it cannot be
-/// opened.
-std::optional<std::string> read_text(const fs::path& file) {
-  std::ifstream stream(file, std::ios::binary);
-  if (!stream.is_open()) return std::nullopt;
-  std::string text(kMostFileBytes + 1, '\0');
-  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad() || !(stream || stream.eof())) {
-    throw Error(ErrorKind::usage, fmt::format("cannot read \"{}\"", file.string()));
-  }
-  text.resize(static_cast<std::size_t>(stream.gcount()));
-  if (text.size() > kMostFileBytes) {
-    throw Error(
-        ErrorKind::template_,
-        fmt::format("{}:1:1: the file is larger than the {} MiB that a template or a header "
-                    "may have. Next: move it out of the template directory.",
-                    file.generic_string(), kMostFileBytes >> 20));
-  }
-  text.shrink_to_fit();
-  return text;
+  return extension == ".cu" || extension == kHintsExtension;
 }
 
 /// The regular files and folders of a folder, in order; what cannot be examined, such as a link to
@@ -130,7 +109,7 @@ BrokenFile broken_file(const std::string& file, std::string_view text, const Err
   return {file, name.empty() ? operation : name, operation, error};
 }
 
-/// The `.cu`, `.cuh` and `.hints` files below a directory, by relative path.
+/// The `.cu` and `.hints` files below a directory, by relative path.
 FileSet read_directory(const std::string& directory, std::vector<std::string>& left_out,
                        std::vector<BrokenFile>& broken) {
   std::error_code error;
@@ -146,19 +125,19 @@ FileSet read_directory(const std::string& directory, std::vector<std::string>& l
     FolderContent content = content_of(folders[i], left_out);
     std::ranges::move(content.folders, std::back_inserter(folders));
     for (const fs::path& file : content.files) {
-      std::optional<std::string> text;
+      if (!std::ifstream(file).is_open()) {
+        leave_out(file, {errno, std::generic_category()}, left_out);
+        continue;
+      }
+      std::string text;
       try {
-        text = read_text(file);
+        text = read_source(file.generic_string());
       } catch (const Error& fault) {
         broken.push_back(broken_file(file.generic_string(), "", fault));
         continue;
       }
-      if (!text) {
-        leave_out(file, {errno, std::generic_category()}, left_out);
-        continue;
-      }
-      bytes += text->size();
-      files.emplace(file.lexically_relative(directory).generic_string(), *std::move(text));
+      bytes += text.size();
+      files.emplace(file.lexically_relative(directory).generic_string(), std::move(text));
       if (files.size() > kMostFiles || bytes > kMostDirectoryBytes) {
         fail_directory(directory,
                        fmt::format("it contains more than {} kernel files or {} MiB of them",
@@ -204,7 +183,7 @@ void check_has_template(const std::string& directory, const std::string& hints,
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
 /// what kernels get and which results are right, so it counts as well.
 std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
-                      const FileSet& headers) {
+                      const HeaderSearch& headers) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
   inliner.add(path, kernel_template.source());
   DigestBuilder digest;
@@ -212,20 +191,60 @@ std::string digest_of(const KernelTemplate& kernel_template, const std::string& 
   if (kernel_template.config_type().empty()) digest.add(kMacrosVersion);
   const Operation& operation = *find_operation(kernel_template.operation());
   if (operation.is_declared()) digest.add(operation.source);
-  for (const auto& header : inliner.inlined()) digest.add(header).add(headers.find(header)->second);
+  inliner.add_headers_to(digest);
+  if (!operation.headers_digest.empty()) digest.add(operation.headers_digest);
   return digest.hex();
 }
 
 /// Its own text was looked at when it was read.
 void refuse_redefining_headers(const KernelTemplate& kernel_template, const std::string& path,
-                               const FileSet& headers) {
+                               const HeaderSearch& headers) {
   const auto macros = kernel_template.macros();
   if (macros.empty()) return;
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
   inliner.add(path, kernel_template.source());
-  for (const auto& header : inliner.inlined()) {
-    refuse_redefinitions(header, headers.find(header)->second, macros);
+  for (std::size_t i = 0; i < inliner.inlined().size(); ++i) {
+    refuse_redefinitions(inliner.inlined()[i], *inliner.inlined_texts()[i], macros);
   }
+}
+
+/// What the sources of each directory of the template path may include.
+std::vector<HeaderSearch> searches(const SourceFolders& directories,
+                                   const IncludeFolders& includes) {
+  SourceFolders added;
+  for (const auto& folder : includes.folders) {
+    std::error_code error;
+    if (!fs::is_directory(folder, error)) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("include folder \"{}\": no such directory; --include names the "
+                              "folders of headers",
+                              folder));
+    }
+    added.push_back(std::make_shared<SourceFolder>(folder));
+  }
+  const auto cuda = includes.cuda.empty() ? nullptr : std::make_shared<SourceFolder>(includes.cuda);
+  std::vector<HeaderSearch> result;
+  for (const auto& own : directories) {
+    SourceFolders tree{own, builtin_sources()};
+    for (const auto& other : directories) {
+      if (other != own) tree.push_back(other);
+    }
+    result.emplace_back(std::move(tree), added, cuda);
+  }
+  return result;
+}
+
+Operation operation_of(const std::string& file, const std::string& path, const std::string& text,
+                       const HeaderSearch& headers) {
+  Operation operation = Operation::parse(file, text);
+  try {
+    operation.headers = headers.with_includes(path, operation.includes);
+    operation.path = path;
+    operation.headers_digest = digest_of_headers(operation.headers, path, text);
+  } catch (const Error& error) {
+    throw Error(error.kind(), fmt::format("{}\n  in the operation {}", error.what(), file));
+  }
+  return operation;
 }
 
 }  // namespace
@@ -238,7 +257,8 @@ Catalog::Catalog() {
   headers_ = headers;
   for (const auto& [path, text] : embedded_files()) {
     if (!is_template(path, text)) continue;
-    add(KernelTemplate::parse(path, text, hints_of(path, embedded_files())), path, headers_);
+    add(KernelTemplate::parse(path, text, hints_of(path, embedded_files())), path,
+        HeaderSearch::builtin());
   }
 }
 
@@ -247,40 +267,46 @@ const Catalog& Catalog::builtin() {
   return catalog;
 }
 
-Catalog Catalog::with_directories(const std::vector<std::string>& directories) {
-  Catalog catalog = with_sound_files(directories);
+Catalog Catalog::with_directories(const std::vector<std::string>& directories,
+                                  const IncludeFolders& includes) {
+  Catalog catalog = with_sound_files(directories, includes);
   if (!catalog.broken_.empty()) throw Error(catalog.broken_.front().error);
   return catalog;
 }
 
-Catalog Catalog::with_sound_files(const std::vector<std::string>& directories) {
+Catalog Catalog::with_sound_files(const std::vector<std::string>& directories,
+                                  const IncludeFolders& includes) {
   Catalog catalog = builtin();
   const auto operations = std::make_shared<OperationSet>();
   catalog.operations_ = operations;
   const OperationScope scope(*operations);
+  SourceFolders folders;
+  for (const auto& directory : directories) {
+    folders.push_back(std::make_shared<SourceFolder>(directory));
+  }
+  const std::vector<HeaderSearch> headers = searches(folders, includes);
   // Of all directories before any template, which may be of an operation in a later one.
   std::vector<FileSet> files;
-  for (const auto& directory : directories) {
-    files.push_back(read_directory(directory, catalog.left_out_, catalog.broken_));
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    files.push_back(read_directory(directories[i], catalog.left_out_, catalog.broken_));
     for (const auto& [path, text] : files.back()) {
       if (!path.ends_with(".cu") || !declares_operation(text)) continue;
-      const auto file = (fs::path(directory) / path).generic_string();
+      const auto file = (fs::path(directories[i]) / path).generic_string();
       try {
-        operations->declare(Operation::parse(file, text));
+        operations->declare(operation_of(file, path, text, headers[i]));
       } catch (const Error& error) {
         catalog.broken_.push_back(broken_file(file, text, error));
       }
     }
   }
-  for (std::size_t i = 0; i < files.size(); ++i) catalog.add_directory(directories[i], files[i]);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    catalog.add_directory(directories[i], files[i], headers[i]);
+  }
   return catalog;
 }
 
-void Catalog::add_directory(const std::string& directory, const FileSet& files) {
-  auto headers = std::make_shared<FileSet>(*headers_);
-  for (const auto& [path, text] : files) {
-    if (is_header(path)) headers->insert_or_assign(path, text);
-  }
+void Catalog::add_directory(const std::string& directory, const FileSet& files,
+                            const HeaderSearch& headers) {
   for (const auto& [path, text] : files) {
     try {
       if (path.ends_with(kHintsExtension)) check_has_template(directory, path, files);
@@ -317,21 +343,21 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files) 
 }
 
 void Catalog::add_sound(KernelTemplate kernel_template, const std::string& path,
-                        const std::shared_ptr<const FileSet>& headers) {
+                        const HeaderSearch& headers) {
   try {
+    const HeaderSearch own = headers.with_includes(path, kernel_template.includes());
     // Reads all headers, so that what is wrong there shows now, before it replaces another.
-    static_cast<void>(digest_of(kernel_template, path, *headers));
-    refuse_redefining_headers(kernel_template, path, *headers);
+    static_cast<void>(digest_of(kernel_template, path, own));
+    refuse_redefining_headers(kernel_template, path, own);
+    add(std::move(kernel_template), path, own);
   } catch (const Error& error) {
     // Include paths are relative; name the template's directory.
     throw Error(error.kind(),
                 fmt::format("{}\n  in the template {}", error.what(), kernel_template.file()));
   }
-  add(std::move(kernel_template), path, headers);
 }
 
-void Catalog::add(KernelTemplate kernel_template, std::string path,
-                  std::shared_ptr<const FileSet> headers) {
+void Catalog::add(KernelTemplate kernel_template, std::string path, HeaderSearch headers) {
   const auto known =
       std::find_if(templates_.begin(), templates_.end(),
                    [&](const KernelTemplate& t) { return t.name() == kernel_template.name(); });
@@ -379,7 +405,7 @@ const std::string& Catalog::digest(std::string_view name) const {
   const Origin& from = origin(name);
   Digest& digest = *digests_.find(kernel_template.name())->second;
   std::call_once(digest.made,
-                 [&] { digest.hex = digest_of(kernel_template, from.path, *from.headers); });
+                 [&] { digest.hex = digest_of(kernel_template, from.path, from.headers); });
   return digest.hex;
 }
 

@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/header_search.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln {
-
-/// A file by its include path ("common/vectors.cuh") and its text.
-using FileSet = std::map<std::string, std::string, std::less<>>;
 
 /// Kernel sources compiled into the program (all of templates/kernels/), by path below kernels/.
 [[nodiscard]] const FileSet& embedded_files();
@@ -29,20 +27,28 @@ struct BrokenFile {
   Error error;            ///< which names the place
 };
 
+/// Where headers are looked for that are not beside the sources.
+struct IncludeFolders {
+  std::vector<std::string> folders = {};  ///< in this order
+  std::string cuda = {};  ///< that the user chose for CUDA's headers; others in it are found, too
+};
+
 /// The templates that can be generated: the built-in ones, then those of the user's directories. A
 /// user's template with a built-in name replaces it. Immutable after construction.
 class Catalog {
  public:
   /// Built-ins only.
   [[nodiscard]] static const Catalog& builtin();
-  /// Built-ins and every `*.cu` file with front matter (and the `.cuh` files, for inclusion) below
-  /// the directories, with the operations that files declare. What cannot be read below a directory
-  /// is left out. Throws Error(template_) for a malformed file, Error(usage) for a directory that
-  /// cannot be read, each with its place.
-  [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories);
+  /// Built-ins and every `*.cu` file with front matter below the directories, with the operations
+  /// that files declare; all files below them can be included. What cannot be read below a
+  /// directory is left out. Throws Error(template_) for a malformed file, Error(usage) for a
+  /// directory that cannot be read, each with its place.
+  [[nodiscard]] static Catalog with_directories(const std::vector<std::string>& directories,
+                                                const IncludeFolders& includes = {});
   /// The same without the malformed files, which become broken(): one mistake must not hide what is
   /// sound. A template whose operation is broken is left out with it, unnamed.
-  [[nodiscard]] static Catalog with_sound_files(const std::vector<std::string>& directories);
+  [[nodiscard]] static Catalog with_sound_files(const std::vector<std::string>& directories,
+                                                const IncludeFolders& includes = {});
 
   [[nodiscard]] const std::vector<KernelTemplate>& templates() const { return templates_; }
   /// What its templates compute. Other catalogs of the process may have other operations of the
@@ -57,17 +63,17 @@ class Catalog {
   /// Like find, but throws the error of a broken file of that name, else Error(usage) that lists
   /// the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
-  /// Digest over the template and every project header that it reaches. Measurements are
-  /// keyed by it: it changes whenever the generated code could. Made when it is first asked for, as
-  /// a program that launches kernels asks for few of them; thread-safe.
+  /// Digest over the template and every header that it reaches and that is not CUDA's. Measurements
+  /// are keyed by it: it changes whenever the generated code could. Made when it is first asked
+  /// for, as a program that launches kernels asks for few of them; thread-safe.
   [[nodiscard]] const std::string& digest(std::string_view name) const;
   /// The built-in headers, by include path.
   [[nodiscard]] const FileSet& headers() const { return *headers_; }
 
   /// Where a template came from, and what it may include.
   struct Origin {
-    std::string path;                        ///< below its directory: "product/product_tiled.cu"
-    std::shared_ptr<const FileSet> headers;  ///< the built-in ones, overlaid by its directory's own
+    std::string path;      ///< below its directory: "product/product_tiled.cu"
+    HeaderSearch headers;  ///< what it may include
   };
   /// Throws Error(usage) like at().
   [[nodiscard]] const Origin& origin(std::string_view name) const;
@@ -78,12 +84,12 @@ class Catalog {
     std::string hex;
   };
   Catalog();
-  void add_directory(const std::string& directory, const FileSet& files);
+  void add_directory(const std::string& directory, const FileSet& files,
+                     const HeaderSearch& headers);
   /// Throws for what is wrong in the headers that it includes.
   void add_sound(KernelTemplate kernel_template, const std::string& path,
-                 const std::shared_ptr<const FileSet>& headers);
-  void add(KernelTemplate kernel_template, std::string path,
-           std::shared_ptr<const FileSet> headers);
+                 const HeaderSearch& headers);
+  void add(KernelTemplate kernel_template, std::string path, HeaderSearch headers);
 
   std::vector<KernelTemplate> templates_;
   std::shared_ptr<const OperationSet> operations_ = std::make_shared<OperationSet>();

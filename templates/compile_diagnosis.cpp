@@ -11,6 +11,7 @@
 #include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"
 #include "templates/front_matter.hpp"
+#include "templates/header_names.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "templates/typed_operation.hpp"
@@ -123,19 +124,27 @@ int line_of_include(std::string_view source, std::string_view header) {
                                          source.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
+/// Kiln itself finds every header that is not CUDA's, so this one is or should be.
 std::string explain_header(const KernelTemplate& kernel_template, std::string_view header) {
+  constexpr std::string_view kLibcuxx = "cuda/std/";
   const int line = line_of_include(kernel_template.source(), header);
-  const bool is_of_the_standard_library = header.find_first_of("./") == std::string_view::npos;
   const std::string place =
       line == 0 ? kernel_template.file() : fmt::format("{}:{}", kernel_template.file(), line);
+  std::string next =
+      "compare its name with the folder of CUDA's headers; --cuda-include names "
+      "another folder";
+  if (header.starts_with(kLibcuxx)) {
+    const auto twin = header.substr(kLibcuxx.size());
+    next = is_standard_header(twin) ? fmt::format("include <{}>, which Kiln has for kernels", twin)
+                                    : fmt::format("libcu++ has no such header; for <{}>: {}", twin,
+                                                  advice_on_missing_header(twin));
+  } else if (!is_cuda_header(header)) {
+    next = advice_on_missing_header(header);
+  }
   return fmt::format(
-      "{}: there is no <{}>: kernels are compiled by NVRTC, which has CUDA's headers and none of "
+      "{}: there is no <{}>: kernels are compiled by NVRTC, which has CUDA's headers and few of "
       "the host's. Next: {}.",
-      place, header,
-      is_of_the_standard_library
-          ? fmt::format("include <cuda/std/{}> and write cuda::std::, or use built-in types",
-                        header)
-          : "put what you need from it beside the template, and include that in quotes");
+      place, header, next);
 }
 
 /// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:

@@ -266,7 +266,7 @@ const std::vector<std::string>& template_keys() {
       "template", "purpose", "operation", "config",   "at",       "arch",      "types",
       "tune",     "let",     "require",   "prefer",   "priority", "launch",    "grid",
       "block",    "cluster", "smem",      "when",     "map",      "workspace", "cost",
-      "epilogue", "overlap", "args",      "constant", "usual"};
+      "epilogue", "overlap", "args",      "constant", "usual",    "include"};
   return keys;
 }
 

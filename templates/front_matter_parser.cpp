@@ -306,6 +306,8 @@ class FrontMatterParser {
       result_.preferences_.push_back({expression(line), line.comment});
     } else if (line.key == "usual") {
       std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
+    } else if (line.key == "include") {
+      result_.includes_.push_back(line.text);
     } else if (line.key == "priority") {
       // Before a configuration is chosen.
       result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);

@@ -214,6 +214,8 @@ class KernelTemplate {
   [[nodiscard]] Config compiled_part(const Config& config) const;
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& source() const { return source_; }
+  /// Folders that it names for headers, relative to its own.
+  [[nodiscard]] const std::vector<std::string>& includes() const { return includes_; }
   [[nodiscard]] const std::vector<Tunable>& tunables() const { return tunables_; }
   [[nodiscard]] const std::vector<DerivedValue>& derived() const { return derived_; }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
@@ -288,6 +290,7 @@ class KernelTemplate {
                                          std::span<const std::int64_t> values) const;
 
   std::string name_, purpose_, operation_, config_type_, launch_type_, file_, source_;
+  std::vector<std::string> includes_;
   NameTable names_;
   std::optional<Expression> arch_;
   std::vector<TypeRow> type_rows_;

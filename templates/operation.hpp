@@ -11,6 +11,7 @@
 #include "templates/argument_list.hpp"
 #include "templates/constant_spec.hpp"
 #include "templates/expression.hpp"
+#include "templates/header_search.hpp"
 #include "templates/problem.hpp"
 
 namespace kiln {
@@ -160,6 +161,11 @@ class Operation {
   bool deterministic = true;                    ///< two runs give the same bits
   std::string file;                             ///< of the declaration
   std::string source;                           ///< its text, which has the reference kernel
+  std::vector<std::string> includes;  ///< folders that it names for headers, relative to its own
+  std::string path;                   ///< below its directory, or the file
+  HeaderSearch headers = HeaderSearch::builtin();  ///< what the reference may include
+  std::string headers_digest;  ///< digest_of_headers(): with `source`, all that judges and kernels
+                               ///< of it depend on
   std::string flops_text;
   std::string bytes_text;  ///< "" if they are those of the operands
   // The names again, by themselves.

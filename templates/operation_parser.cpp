@@ -35,9 +35,10 @@ constexpr std::array<std::string_view, 9> kTakenNames{"workspace",   "epilogue",
 
 const std::vector<std::string>& operation_keys() {
   static const std::vector<std::string> keys{
-      "operation", "purpose",     "size",     "let",           "type",  "scalar", "trait",
-      "operand",   "right",       "ragged",   "deterministic", "flops", "bytes",  "reference",
-      "checker",   "independent", "integers", "grid",          "block", "args",   "constant"};
+      "operation", "purpose",   "size",     "let",         "type",          "scalar",
+      "trait",     "operand",   "right",    "ragged",      "deterministic", "flops",
+      "bytes",     "reference", "checker",  "independent", "integers",      "grid",
+      "block",     "args",      "constant", "include"};
   return keys;
 }
 
@@ -62,6 +63,7 @@ class OperationParser {
       : file_(file), lines_(read_front_matter(file, source, operation_keys())) {
     result_.file = file;
     result_.source = source;
+    result_.path = file;
   }
 
   Operation run() {
@@ -84,6 +86,8 @@ class OperationParser {
       result_.bytes_ = expression(line, {line.text, 0});
       result_.bytes_text = line.text;
     });
+    for_each("include",
+             [this](const FrontMatterLine& line) { result_.includes.push_back(line.text); });
     for_each("deterministic", [this](const FrontMatterLine& line) {
       if (line.text != "0" && line.text != "1") {
         line.fail(0, "1 is expected where two runs give the same bits, or 0 where they need not");

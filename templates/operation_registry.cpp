@@ -25,6 +25,11 @@ struct RegisteredOperation {
   std::atomic<RegisteredOperation*> next{nullptr};
 };
 
+/// With all that their references include.
+bool is_same_text(const Operation& left, const Operation& right) {
+  return left.source == right.source && left.headers_digest == right.headers_digest;
+}
+
 class OperationRegistry {
  public:
   /// Never destroyed: threads of an application may still launch while the process ends.
@@ -44,7 +49,7 @@ class OperationRegistry {
   const Operation* add(Operation operation) {
     const std::lock_guard lock(mutex_);
     const Operation* const latest = find(operation.name);
-    if (latest != nullptr && latest->source == operation.source) return latest;
+    if (latest != nullptr && is_same_text(*latest, operation)) return latest;
     return append(std::move(operation));
   }
 
@@ -97,7 +102,7 @@ void check_declarable(const Operation& operation, const Operation* rival) {
                             "are right; docs/writing-templates.md has an example",
                             operation.file, operation.name));
   }
-  if (rival == nullptr || rival->source == operation.source) return;
+  if (rival == nullptr || is_same_text(*rival, operation)) return;
   throw Error(ErrorKind::template_,
               fmt::format("{}:1:1: the operation \"{}\" is declared by {}, too, with another "
                           "text; rename one of them",

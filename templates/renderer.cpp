@@ -16,6 +16,7 @@
 #include "templates/digest.hpp"
 #include "templates/epilogue.hpp"
 #include "templates/header_inliner.hpp"
+#include "templates/header_names.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/macro_redefinition.hpp"
 #include "templates/operation.hpp"
@@ -152,71 +153,10 @@ std::string provenance(const RenderedKernel& rendered, const KernelTemplate& ker
 /// The functions of expressions: common/epilogue.cuh expects them before it.
 constexpr std::string_view kEpilogueMath = "common/epilogue_ahead.cuh";
 
-/// NVRTC has no host headers. These are included often and contain little: the types of
-/// <cuda/std/cstdint>, without its libcu++.
-constexpr std::array<std::string_view, 4> kHostHeaders{"<cstddef>", "<cstdint>", "<stddef.h>",
-                                                       "<stdint.h>"};
-
-std::string fixed_width_types() {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kTypes{{
-      {"int8_t", "signed char"},
-      {"int16_t", "short"},
-      {"int32_t", "int"},
-      {"int64_t", "long long"},
-      {"uint8_t", "unsigned char"},
-      {"uint16_t", "unsigned short"},
-      {"uint32_t", "unsigned"},
-      {"uint64_t", "unsigned long long"},
-      {"intptr_t", "long long"},
-      {"uintptr_t", "unsigned long long"},
-  }};
-  std::string text;
-  for (const auto& [name, type] : kTypes) text += fmt::format("using {} = {};\n", name, type);
-  text += "namespace std {\nusing ::ptrdiff_t;\nusing ::size_t;\n";
-  for (const auto& [name, type] : kTypes) text += fmt::format("using ::{};\n", name);
-  return text + "}\n";
-}
-
-/// The whole of CUB is for hosts, too, and NVRTC compiles only what threads, warps and blocks call.
-constexpr std::string_view kWholeOfCub = "<cub/cub.cuh>";
-constexpr std::array<std::string_view, 23> kCubInKernels{
-    "block/block_adjacent_difference",
-    "block/block_discontinuity",
-    "block/block_exchange",
-    "block/block_histogram",
-    "block/block_load",
-    "block/block_merge_sort",
-    "block/block_radix_rank",
-    "block/block_radix_sort",
-    "block/block_reduce",
-    "block/block_run_length_decode",
-    "block/block_scan",
-    "block/block_shuffle",
-    "block/block_store",
-    "thread/thread_load",
-    "thread/thread_reduce",
-    "thread/thread_scan",
-    "thread/thread_store",
-    "warp/warp_exchange",
-    "warp/warp_load",
-    "warp/warp_merge_sort",
-    "warp/warp_reduce",
-    "warp/warp_scan",
-    "warp/warp_store",
-};
-
-/// What NVRTC gets in place of such headers.
-std::string substitute(const std::vector<std::string_view>& headers) {
-  std::string text;
-  const bool cub = std::ranges::find(headers, kWholeOfCub) != headers.end();
-  if (headers.size() > (cub ? 1U : 0U)) text += fixed_width_types();
-  if (!cub) return text;
-  for (const auto part : kCubInKernels) text += fmt::format("#include <cub/{}.cuh>\n", part);
-  return text;
-}
-
 /// The top of the text: macros first, because project headers test them.
-std::string preamble(const Problem& problem, const std::vector<std::string>& own_includes) {
+std::string preamble(const Problem& problem, const HeaderInliner& inliner) {
+  const std::vector<std::string>& own_includes = inliner.system_includes();
+  const bool uses_supplied = inliner.uses_supplied();
   std::set<std::string_view> macros;
   std::set<std::string_view> includes(own_includes.begin(), own_includes.end());
   const auto use = [&](DType type) {
@@ -253,19 +193,10 @@ std::string preamble(const Problem& problem, const std::vector<std::string>& own
   std::string text = "#define KILN_RENDERED 1\n";
   for (const auto macro : macros) text += fmt::format("#define {} 1\n", macro);
   text += epilogue;
-  std::vector<std::string_view> substituted;
-  for (const auto include : includes) {
-    if (include == kWholeOfCub || std::ranges::find(kHostHeaders, include) != kHostHeaders.end()) {
-      substituted.push_back(include);
-    } else {
-      text += fmt::format("#include {}\n", include);
-    }
-  }
-  if (!substituted.empty()) {
-    text += fmt::format("#if defined(__CUDACC_RTC__)\n{}#else\n", substitute(substituted));
-    for (const auto include : substituted) text += fmt::format("#include {}\n", include);
-    text += "#endif\n";
-  }
+  // What NVRTC finds under names of the standard library is a part of what is compiled.
+  if (uses_supplied)
+    text += fmt::format("// Kiln's standard headers {}\n", supplied_headers_digest());
+  for (const auto include : includes) text += fmt::format("#include {}\n", include);
   // Everything above is the same for every configuration: a precompiled header may end here.
   text += "#if defined(__CUDACC_RTC__)\n#pragma nv_hdrstop\n#endif\n";
   return text;
@@ -293,36 +224,38 @@ RenderedKernel render(const Catalog& catalog, const KernelTemplate& kernel_templ
   rendered.config = config;
   rendered.name_expressions = make_name_expressions(kernel_template, config, problem, limits);
 
-  HeaderInliner inliner(*origin.headers, HeaderInliner::Mode::rendered);
+  HeaderInliner inliner(origin.headers, HeaderInliner::Mode::rendered);
   if (!problem.epilogue.empty()) {
     // The others need none of it.
     inliner.add(kEpilogueMath, embedded_files().at(std::string(kEpilogueMath)));
   }
   inliner.add(origin.path, kernel_template.source());
   rendered.text = provenance(rendered, kernel_template, problem, limits) +
-                  preamble(problem, inliner.system_includes()) +
+                  preamble(problem, inliner) +
                   macros_text(kernel_template, config, problem, limits) + inliner.text();
   if (!kernel_template.macros().empty()) {
     const auto values = kernel_template.config_fields(config, problem, limits);
     rendered.text +=
         redefinitions_text(origin.path, kernel_template.source(), kernel_template, values);
-    for (const auto& header : inliner.inlined()) {
-      rendered.text +=
-          redefinitions_text(header, origin.headers->find(header)->second, kernel_template, values);
+    for (std::size_t i = 0; i < inliner.inlined().size(); ++i) {
+      rendered.text += redefinitions_text(inliner.inlined()[i], *inliner.inlined_texts()[i],
+                                          kernel_template, values);
     }
   }
   rendered.digest = digest_hex(rendered.text);
   return rendered;
 }
 
-std::string render_support(const FileSet& headers, std::string_view path, std::string_view source,
-                           const Problem& problem) {
+std::string render_support(const HeaderSearch& headers, std::string_view path,
+                           std::string_view source, const Problem& problem,
+                           std::string_view shown) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
-  inliner.add(path, source);
-  return preamble(problem, inliner.system_includes()) + inliner.text();
+  inliner.add(path, source, shown);
+  return preamble(problem, inliner) + inliner.text();
 }
 
-std::string inline_headers(const FileSet& headers, std::string_view path, std::string_view source) {
+std::string inline_headers(const HeaderSearch& headers, std::string_view path,
+                           std::string_view source) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::as_it_stands);
   inliner.add(path, source);
   std::string text;

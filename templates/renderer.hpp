@@ -30,12 +30,13 @@ struct RenderedKernel {
                                     const DeviceLimits& limits);
 
 /// The text of an embedded file that is not a template, for one problem: with its element types
-/// and its epilogue, as a rendered kernel has them.
-[[nodiscard]] std::string render_support(const FileSet& headers, std::string_view path,
-                                         std::string_view source, const Problem& problem);
+/// and its epilogue, as a rendered kernel has them. Messages call it `shown`, or else `path`.
+[[nodiscard]] std::string render_support(const HeaderSearch& headers, std::string_view path,
+                                         std::string_view source, const Problem& problem,
+                                         std::string_view shown = "");
 
 /// Inlines the project headers of one embedded file that is not a template (the support kernels).
-[[nodiscard]] std::string inline_headers(const FileSet& headers, std::string_view path,
+[[nodiscard]] std::string inline_headers(const HeaderSearch& headers, std::string_view path,
                                          std::string_view source);
 
 /// What `kiln export` writes: the rendered text, an explicit instantiation that plain nvcc

@@ -21,10 +21,9 @@ constexpr std::array<std::string_view, 11> kNoFunctions{
     "__attribute__",     "__declspec",       "alignas",     "__align__",
     "noexcept",          "requires",         "decltype"};
 
-constexpr std::array<std::string_view, 22> kHostHeaders{
-    "iostream", "vector",     "string", "cstdio",    "stdio.h", "cstdlib",   "stdlib.h", "chrono",
-    "random",   "algorithm",  "memory", "fstream",   "map",     "cassert",   "assert.h", "numeric",
-    "cstring",  "functional", "thread", "stdexcept", "sstream", "filesystem"};
+constexpr std::array<std::string_view, 12> kHostHeaders{
+    "iostream", "vector", "string", "chrono",    "random",  "memory",
+    "fstream",  "map",    "thread", "stdexcept", "sstream", "filesystem"};
 
 /// Operands, scalars and sizes that an operation may have, and as many values beside them.
 constexpr std::size_t kMostParameters = 128;

@@ -76,6 +76,8 @@ void add_global_flags(CLI::App& app, GlobalFlags& flags) {
       "times (default cuda:0)");
   add("--template-path", flags.template_path, "DIR[:DIR...]",
       "Folders with templates of your own (default: none)");
+  add("--include", flags.include, "DIR[:DIR...]",
+      "Folders of headers that templates of your own include (default: none)");
   add("--cuda-include", flags.cuda_include, "DIR",
       "Folder of cuda_fp16.h (default: searched beside NVRTC and in the usual places)");
   add("--color", flags.colour, "WHEN", "When to use colour (default auto: on a terminal)");

@@ -75,6 +75,7 @@ LibraryOptions library_options(const Context& context, const RunOptions& run) {
   options.database = context.flags.database;
   options.cubin_store = context.flags.cubin_store;
   options.template_path = split_list(context.flags.template_path, ':');
+  options.include = split_list(context.flags.include, ':');
   options.cuda_include = context.flags.cuda_include;
   options.device = context.flags.device;
   options.mode = run.mode;

@@ -59,7 +59,8 @@ const Catalog& Context::catalog() {
   if (!catalog_) {
     const auto directories = split_list(template_path().value, ':');
     if (directories.empty()) return Catalog::builtin();
-    catalog_ = Catalog::with_sound_files(directories);
+    catalog_ = Catalog::with_sound_files(directories,
+                                         {split_list(flags.include, ':'), cuda_include().value});
     // The path may have been read once before, for the flags of an operation.
     static std::set<std::string> told;
     const auto tell = [&](const std::string& text) {
@@ -155,6 +156,7 @@ std::string Context::command(std::string_view words) const {
   add("--cubin-store", flags.cubin_store);
   add("--device", flags.device);
   add("--template-path", flags.template_path);
+  add("--include", flags.include);
   add("--cuda-include", flags.cuda_include);
   return text;
 }

@@ -25,6 +25,7 @@ struct GlobalFlags {
   std::string cubin_store;
   std::string device;
   std::string template_path;
+  std::string include;
   std::string cuda_include;
   std::string colour = "auto";
   bool json = false;

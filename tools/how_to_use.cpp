@@ -26,12 +26,14 @@ std::string library_options(const GlobalFlags& flags) {
   };
   add("database", flags.database);
   add("cubin_store", flags.cubin_store);
-  std::vector<std::string> folders;
-  for (const auto& folder : split_list(flags.template_path, ':'))
-    folders.push_back(cpp_literal(folder));
-  if (!folders.empty()) {
-    fields.push_back(fmt::format(".template_path = {{{}}}", fmt::join(folders, ", ")));
-  }
+  const auto add_list = [&](const char* name, const std::string& value) {
+    std::vector<std::string> folders;
+    for (const auto& folder : split_list(value, ':')) folders.push_back(cpp_literal(folder));
+    if (folders.empty()) return;
+    fields.push_back(fmt::format(".{} = {{{}}}", name, fmt::join(folders, ", ")));
+  };
+  add_list("template_path", flags.template_path);
+  add_list("include", flags.include);
   add("cuda_include", flags.cuda_include);
   add("device", flags.device);
   return fields.empty() ? "" : fmt::format("{{{}}}", fmt::join(fields, ", "));

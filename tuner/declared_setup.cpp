@@ -205,7 +205,8 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
     plan_reference(operation, one, device.most_products, setup);
   }
   CompileRequest request;
-  request.source = render_support(embedded_files(), operation.file, operation.source, problem);
+  request.source =
+      render_support(operation.headers, operation.path, operation.source, problem, operation.file);
   request.source_name = fmt::format("{}.cu", operation.name);
   for (const auto& judge : {operation.reference, operation.checker}) {
     if (!judge) continue;

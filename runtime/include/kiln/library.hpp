@@ -59,6 +59,7 @@ struct LibraryOptions {
   std::string database;                    ///< KILN_DB; $XDG_DATA_HOME/kiln/tuning.db
   std::string cubin_store;                 ///< $XDG_CACHE_HOME/kiln/cubins.db
   std::vector<std::string> template_path;  ///< KILN_TEMPLATE_PATH: directories of user templates
+  std::vector<std::string> include;        ///< folders of headers that user templates include
   std::string cuda_include;                ///< KILN_CUDA_INCLUDE: the folder of cuda_fp16.h
   std::string device;                      ///< KILN_DEVICE: "cuda:0" (or just "0"), "emulated:h200"
   std::string mode;  ///< KILN_MODE: use | tune_on_miss | require | default_only

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "templates/header_inliner.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/softmax_operation.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
@@ -81,8 +82,8 @@ TEST(Catalog, AddsAUsersDirectory) {
   EXPECT_EQ(catalog.at("tiny").file(), folder.path() + "/deep/tiny.cu");
   const auto& origin = catalog.origin("tiny");
   EXPECT_EQ(origin.path, "deep/tiny.cu");
-  EXPECT_TRUE(origin.headers->contains("deep/helper.cuh"));
-  EXPECT_TRUE(origin.headers->contains("common/gemm_args.cuh"));
+  EXPECT_TRUE(origin.headers.quoted(nullptr, origin.path, "helper.cuh"));
+  EXPECT_TRUE(origin.headers.quoted(nullptr, origin.path, "common/gemm_args.cuh"));
   EXPECT_FALSE(catalog.headers().contains("deep/helper.cuh"));
 }
 
@@ -158,6 +159,99 @@ TEST(CatalogError, HintsWithoutATemplateAreAMisspeltName) {
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Catalog::with_directories({folder.path()}); }),
       AllOf(HasSubstr("tinny.hints:1:1"), HasSubstr("no tinny.cu beside these hints")));
+}
+
+/// The template with a line in place of its include.
+std::string tiny_with(const std::string& line) {
+  std::string text(kTinyTemplate);
+  const std::string include = "#include \"helper.cuh\"";
+  return text.replace(text.find(include), include.size(), line);
+}
+
+TEST(Catalog, DigestFollowsEveryHeaderThatIsNotCudas) {
+  const TemporaryFolder own;
+  const TemporaryFolder other;
+  const TemporaryFolder added;
+  const TemporaryFolder cuda;
+  cuda.write("cuda_fp16.h", "");
+  own.write("sub/named/x.h", "");
+  struct Case {
+    std::string line;
+    const TemporaryFolder* folder;
+    std::string file;
+  };
+  for (const auto& [line, folder, file] : std::vector<Case>{
+           {"#include <mylib.h>", &cuda, "mylib.h"},
+           {"#include <mylib/core.h>", &added, "mylib/core.h"},
+           {"#include \"mylib.hpp\"", &added, "mylib.hpp"},
+           {"#include <" + added.path() + "/absolute.h>", &added, "absolute.h"},
+           {"#include \"sizes.h\"", &own, "sub/sizes.h"},
+           {"#include \"../up.inl\"", &own, "up.inl"},
+           {"#include \"shared.hpp\"", &other, "shared.hpp"},
+           {"//@ include named\n#include <x.h>", &own, "sub/named/x.h"},
+           {"%:include \"sizes.h\"", &own, "sub/sizes.h"},
+           {"/**/ #include \"sizes.h\"", &own, "sub/sizes.h"},
+           {"#if X\n#include \"sizes.h\"\n#endif", &own, "sub/sizes.h"},
+       }) {
+    own.write("sub/tiny.cu", tiny_with(line));
+    const auto digest = [&] {
+      return Catalog::with_directories({own.path(), other.path()}, {{added.path()}, cuda.path()})
+          .digest("tiny");
+    };
+    folder->write(file, "int a;\n");
+    const auto first = digest();
+    EXPECT_EQ(digest(), first) << line;
+    folder->write(file, "int b;\n");
+    EXPECT_NE(digest(), first) << line;
+    folder->write(file, "int a;\n");
+    EXPECT_EQ(digest(), first) << line;
+  }
+}
+
+TEST(Catalog, CudasOwnHeadersCountByTheCompilersVersion) {
+  const TemporaryFolder own;
+  const TemporaryFolder cuda;
+  own.write("tiny.cu", tiny_with("#include <cuda_fp16.h>"));
+  const auto digest = [&](const IncludeFolders& includes) {
+    return Catalog::with_directories({own.path()}, includes).digest("tiny");
+  };
+  cuda.write("cuda_fp16.h", "int a;\n");
+  const auto first = digest({{}, cuda.path()});
+  EXPECT_EQ(digest({{cuda.path()}, ""}), first) << "not taken from a folder of includes either";
+  cuda.write("cuda_fp16.h", "int b;\n");
+  EXPECT_EQ(digest({{}, cuda.path()}), first);
+}
+
+TEST(Catalog, AHeaderIsReadOnce) {
+  const TemporaryFolder folder;
+  folder.write("tiny.cu", kTinyTemplate);
+  folder.write("helper.cuh", "int a;\n");
+  const auto catalog = Catalog::with_directories({folder.path()});
+  folder.write("helper.cuh", "int b;\n");
+  const auto& origin = catalog.origin("tiny");
+  EXPECT_EQ(*origin.headers.quoted(nullptr, origin.path, "helper.cuh")->text, "int a;\n")
+      << "what was digested is what is compiled";
+}
+
+TEST(Catalog, ByteOrderMarksAreNoPartOfASource) {
+  const TemporaryFolder folder;
+  folder.write("tiny.cu", kTinyTemplate);
+  folder.write("helper.cuh", "int a;\n");
+  const auto first = Catalog::with_directories({folder.path()}).digest("tiny");
+  folder.write("tiny.cu", "\xEF\xBB\xBF" + std::string(kTinyTemplate));
+  folder.write("helper.cuh", "\xEF\xBB\xBFint a;\n");
+  EXPECT_EQ(Catalog::with_directories({folder.path()}).digest("tiny"), first);
+}
+
+TEST(Catalog, ADigestOfHeadersIsThatOfAllThatASourceReaches) {
+  FileSet files{{"a.h", "#include \"b.h\"\n"}, {"b.h", "int b;\n"}};
+  const std::string source = "#include <a.h>\n";
+  const auto first = digest_of_headers(files, "op.cu", source);
+  EXPECT_EQ(digest_of_headers(files, "op.cu", source), first);
+  files["b.h"] = "int c;\n";
+  EXPECT_NE(digest_of_headers(files, "op.cu", source), first);
+  EXPECT_EQ(digest_of_headers(files, "op.cu", "#include <mma.h>\n"), "");
+  EXPECT_NE(digest_of_headers(files, "op.cu", "#include <cmath>\n"), "") << "Kiln's own";
 }
 
 TEST(Catalog, DigestsMayBeAskedForByAllThreadsAtOnce) {
@@ -247,6 +341,11 @@ TEST(CatalogError, NamesThePlace) {
   EXPECT_THAT(
       error_text(ErrorKind::usage, [] { (void)Catalog::with_directories({"/nowhere/at/all"}); }),
       AllOf(HasSubstr("/nowhere/at/all"), HasSubstr("KILN_TEMPLATE_PATH")));
+  EXPECT_THAT(error_text(ErrorKind::usage,
+                         [] {
+                           (void)Catalog::with_directories({}, {{"/nowhere/at/all"}, ""});
+                         }),
+              AllOf(HasSubstr("/nowhere/at/all"), HasSubstr("--include")));
 }
 
 }  // namespace

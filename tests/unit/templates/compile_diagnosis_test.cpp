@@ -3,6 +3,7 @@
 // Code that does not match its front matter, as reported by NVRTC.
 #include "templates/compile_diagnosis.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -53,11 +54,16 @@ TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
 }
 
 TEST(CompileDiagnosis, NamesTheHeaderToTakeInstead) {
-  const std::string log =
-      "tiny.cu(9): catastrophic error: cannot open source file \"type_traits\"\n";
-  EXPECT_THAT(explain_compile_log(tiny("#include \"helper.cuh\"", "#include <type_traits>"), log),
-              AllOf(StartsWith("tiny.cu:9: there is no <type_traits>"),
-                    HasSubstr("Next: include <cuda/std/type_traits>"), EndsWith(log)));
+  const auto log = [](std::string_view name) {
+    return fmt::format("tiny.cu(9): catastrophic error: cannot open source file \"{}\"\n", name);
+  };
+  const auto kernel = tiny("#include \"helper.cuh\"", "#include <cuda/std/cstdio>");
+  EXPECT_THAT(
+      explain_compile_log(kernel, log("cuda/std/cstdio")),
+      AllOf(StartsWith("tiny.cu:9: there is no <cuda/std/cstdio>"),
+            HasSubstr("Next: include <cstdio>, which Kiln has"), EndsWith(log("cuda/std/cstdio"))));
+  EXPECT_THAT(explain_compile_log(kernel, log("cuda/std/vector")), HasSubstr("no such header"));
+  EXPECT_THAT(explain_compile_log(kernel, log("cub/gone.cuh")), HasSubstr("--cuda-include"));
 }
 
 TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {

@@ -165,7 +165,7 @@ TEST_F(Limits, SizeOfAFile) {
 TEST_F(Limits, SizeOfADirectory) {
   const test::TemporaryFolder folder;
   for (int i = 0; i < 17; ++i) {
-    folder.write(fmt::format("h{}.cuh", i), std::string(kMostFileBytes, '\n'));
+    folder.write(fmt::format("h{}.cu", i), std::string(kMostFileBytes, '\n'));
   }
   EXPECT_THAT(
       error_text(ErrorKind::usage, [&] { (void)Catalog::with_directories({folder.path()}); }),
@@ -191,7 +191,7 @@ TEST_F(Limits, ConditionalsAreReadInOnePass) {
 
 TEST_F(Limits, SystemIncludesAreReadInOnePass) {
   std::string text;
-  for (int i = 0; i < 200'000; ++i) text += fmt::format("#include <header_{}>\n", i);
+  for (int i = 0; i < 200'000; ++i) text += fmt::format("#include <cub/header_{}>\n", i);
   HeaderInliner inliner({}, HeaderInliner::Mode::rendered);
   inliner.add("kernel.cu", text);
   EXPECT_EQ(inliner.system_includes().size(), 200'000U);
