@@ -133,7 +133,8 @@ void keep_loaded(const void* code) {
 
 }  // namespace
 
-std::string redirect_imports(void* handle, std::span<const Redirection> redirections) {
+std::string redirect_imports(void* handle, std::span<const Redirection> redirections,
+                             std::vector<std::string>* found) {
   link_map* map = nullptr;
   if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || map == nullptr) {
     return "the loader does not say where it is";
@@ -157,6 +158,7 @@ std::string redirect_imports(void* handle, std::span<const Redirection> redirect
         const Address slot = map->l_addr + relocation.r_offset;
         std::string why = replace(read_only, slot, redirection.replacement);
         if (!why.empty()) return why;
+        if (found != nullptr) found->emplace_back(name);
       }
     }
   }

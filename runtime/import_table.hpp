@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 namespace kiln {
 
@@ -17,7 +18,8 @@ struct Redirection {
 /// replacements; calls of all other code are unaffected. A function that the library does not
 /// import is skipped: it cannot call it. The library must have been loaded with RTLD_NOW, and the
 /// code that contains the replacements stays loaded for good. Returns "", or why it failed.
-/// Doing it again is harmless. Thread-safe.
-[[nodiscard]] std::string redirect_imports(void* handle, std::span<const Redirection> redirections);
+/// Doing it again is harmless. Thread-safe. `found` receives the symbols that it imports.
+[[nodiscard]] std::string redirect_imports(void* handle, std::span<const Redirection> redirections,
+                                           std::vector<std::string>* found = nullptr);
 
 }  // namespace kiln

@@ -45,7 +45,7 @@ bool fit(const SharedObject& library, NvrtcApi& api, std::string& why) {
     why = fmt::format("is NVRTC {}.{}", api.major, api.minor);
     return false;
   }
-  api.unshielded = shield_process_from_nvrtc(library.handle());
+  api.unshielded = shield_process_from_nvrtc(library.handle(), api.is_shielded);
   return true;
 }
 

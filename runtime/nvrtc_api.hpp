@@ -32,8 +32,9 @@ struct NvrtcApi {
 
   int major = 0;
   int minor = 0;
-  std::string folder;      ///< where the library is
-  std::string unshielded;  ///< why it may change signals' actions; "" if it cannot
+  std::string folder;        ///< where the library is
+  std::string unshielded;    ///< why it may change signals' actions; "" if nothing is known of it
+  bool is_shielded = false;  ///< it would by functions that it imports, and now it can't
 
   /// Loads NVRTC 12.8 or newer from where Kiln looks for CUDA. Throws Error(compiler) that lists
   /// what it tried, why each was unsuitable, and what to install.

@@ -4,7 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "cache/file_size_signal.hpp"
@@ -92,11 +95,12 @@ std::string nvrtc_options_text(const CompileRequest& request) {
 }
 
 NvrtcCompiler::NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
-                             std::unique_ptr<PrivateFolder> headers, Warn warn)
+                             std::unique_ptr<PrivateFolder> headers, Warn warn, std::uintmax_t room)
     : api_(std::move(api)),
       include_folders_(std::move(include_folders)),
       headers_(std::move(headers)),
       warn_(std::move(warn)),
+      room_(room),
       precompiles_(headers_ != nullptr) {
   if (api_.unshielded.empty() || !warn_) return;
   warn_(fmt::format(
@@ -167,8 +171,8 @@ CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
   CompileResult result;
   const FileSizeSignalHeld held;  // precompiled headers may not fit under the limit
   const NvrtcTemporaries temporaries(headers_ ? headers_->path().c_str() : nullptr);
-  const bool precompile = precompiles_;
-  compile_into(result, request, precompile);
+  const bool precompile = may_precompile();
+  compile_watched(result, request, precompile);
   // A full disk, or a folder that was removed, is not the kernel's fault.
   if (precompile && !result.ok && result.log.find(kCatastrophe) != std::string::npos) {
     CompileResult again;
@@ -180,6 +184,48 @@ CompileResult NvrtcCompiler::compile_here(const CompileRequest& request) {
     result = std::move(again);
   }
   return result;
+}
+
+/// Others have the files of a process as well, and take what is free at the same time.
+bool NvrtcCompiler::may_precompile() {
+  namespace fs = std::filesystem;
+  if (!precompiles_) return false;
+  const fs::path folder = headers_->path();
+  std::error_code error;
+  const std::uintmax_t free = fs::space(folder, error).available;
+  if (error) return true;  // NVRTC will say what is wrong with it
+  std::uintmax_t processes = 0;
+  for (fs::directory_iterator entry(folder.parent_path(), error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) ++processes;
+  }
+  if (free / std::max<std::uintmax_t>(processes, 1) >= room_) return true;
+  if (precompiles_.exchange(false) && warn_) {
+    warn_(fmt::format(
+        "system headers are not precompiled: {} has {} MiB left, and each of the processes that "
+        "compile there ({}) may need {}. Next: free space, or name another place for temporary "
+        "files with XDG_CACHE_HOME; kernels are the same without, only later.",
+        folder.parent_path().string(), free >> 20, processes, room_ >> 20));
+  }
+  return false;
+}
+
+/// NVRTC changes actions of signals while a process compiles for the first time.
+void NvrtcCompiler::compile_watched(CompileResult& result, const CompileRequest& request,
+                                    bool precompile) {
+  if (!warn_ || !api_.unshielded.empty() || !is_first_.exchange(false)) {
+    return compile_into(result, request, precompile);
+  }
+  SignalWatch watch(!api_.is_shielded);
+  compile_into(result, request, precompile);
+  if (const std::string changed = watch.changed(); !changed.empty()) {
+    warn_(
+        fmt::format("the action of {} changed while NVRTC compiled its first kernel: this release "
+                    "of NVRTC ({}) cannot be kept from this process's signals. Next: set handlers "
+                    "after the first kernel, or fill the cubin store with `kiln` beforehand",
+                    changed, identity()));
+  }
 }
 
 void NvrtcCompiler::compile_into(CompileResult& result, const CompileRequest& request,

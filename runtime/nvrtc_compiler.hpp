@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,11 +25,17 @@ namespace kiln {
 class NvrtcCompiler : public Compiler {
  public:
   using Warn = std::function<void(const std::string&)>;
-  /// Headers are precompiled if there is a folder for them. `warn` may be empty; it is called
-  /// once, from any thread that compiles, if that turns out not to work, and at once if `api`
-  /// is unshielded.
+  /// Bytes that one process's precompiled headers may take: NVRTC's own limit for a file.
+  static constexpr std::uintmax_t kRoomForHeaders = std::uintmax_t{256} << 20;
+
+  /// Headers are precompiled if there is a folder for them, as long as each such folder beside it
+  /// has `room` left: NVRTC maps the files, and where there is none a write to a mapping ends the
+  /// process. `warn` may be empty; it is called once, from any thread that compiles, if that turns
+  /// out not to work, at once if `api` is unshielded, and after the first compilation if that
+  /// changed the action of a signal.
   NvrtcCompiler(NvrtcApi api, std::vector<std::string> include_folders,
-                std::unique_ptr<PrivateFolder> headers, Warn warn);
+                std::unique_ptr<PrivateFolder> headers, Warn warn,
+                std::uintmax_t room = kRoomForHeaders);
 
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
   [[nodiscard]] std::string identity() const override;
@@ -42,6 +49,8 @@ class NvrtcCompiler : public Compiler {
   [[nodiscard]] std::vector<std::string> options(const CompileRequest& request,
                                                  bool precompile) const;
   [[nodiscard]] CompileResult compile_here(const CompileRequest& request);
+  [[nodiscard]] bool may_precompile();
+  void compile_watched(CompileResult& result, const CompileRequest& request, bool precompile);
   void compile_into(CompileResult& result, const CompileRequest& request, bool precompile) const;
   void collect(NvrtcApi::Program program, const CompileRequest& request,
                CompileResult& result) const;
@@ -51,7 +60,9 @@ class NvrtcCompiler : public Compiler {
   std::vector<std::string> include_folders_;
   std::unique_ptr<PrivateFolder> headers_;  ///< null: they are parsed each time
   Warn warn_;
+  std::uintmax_t room_;
   std::atomic<bool> precompiles_;
+  std::atomic<bool> is_first_{true};  ///< compilation of this compiler
 };
 
 }  // namespace kiln

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -261,6 +262,62 @@ TEST_F(NvrtcCompilerTest, OneThatCannotBeKeptFromSignalsIsOneWarningAndCompiles)
   EXPECT_TRUE(compiler.compile(request()).ok);
   EXPECT_THAT(warnings, ::testing::ElementsAre(
                             ::testing::AllOf(HasSubstr("planted reason"), HasSubstr("Next: "))));
+}
+
+/// How NVRTC would behave that sets handlers by a function that Kiln does not know.
+template <bool kRestores>
+int compile_with_a_handler(NvrtcApi::Program program, int count, const char* const* options) {
+  static NvrtcApi api = NvrtcApi::load();
+  struct sigaction before {};
+  sigaction(SIGTERM, nullptr, &before);
+  std::signal(SIGTERM, [](int) {});
+  const int status = api.compile_program(program, count, options);
+  if (kRestores) sigaction(SIGTERM, &before, nullptr);
+  return status;
+}
+
+TEST_F(NvrtcCompilerTest, AChangedActionOfASignalIsOneWarningAfterTheFirstCompilation) {
+  struct sigaction before {};
+  sigaction(SIGTERM, nullptr, &before);
+  const auto warnings_of = [&](auto compile_program, bool is_shielded) {
+    NvrtcApi api = NvrtcApi::load();
+    EXPECT_TRUE(api.is_shielded) << "NVRTC no longer imports signal()";
+    api.compile_program = compile_program;
+    api.is_shielded = is_shielded;
+    std::vector<std::string> warnings;
+    NvrtcCompiler compiler(api, cuda_include_folders("", api.folder), nullptr,
+                           [&](const std::string& text) { warnings.push_back(text); });
+    EXPECT_TRUE(compiler.compile(request()).ok);
+    EXPECT_TRUE(compiler.compile(request()).ok);
+    sigaction(SIGTERM, &before, nullptr);
+    return warnings;
+  };
+  const auto warning = ::testing::ElementsAre(
+      ::testing::AllOf(HasSubstr("the action of SIGTERM changed"), HasSubstr("Next: ")));
+  EXPECT_THAT(warnings_of(compile_with_a_handler<false>, true), warning);
+  EXPECT_THAT(warnings_of(compile_with_a_handler<true>, false), warning) << "seen meanwhile";
+  EXPECT_THAT(warnings_of(NvrtcApi::load().compile_program, false), ::testing::IsEmpty());
+}
+
+TEST_F(NvrtcCompilerTest, WithoutRoomHeadersAreNotPrecompiledAndOneWarningSaysSo) {
+  const testing::TemporaryFolder folders;
+  const std::string parent = folders.file("tmp");
+  std::string why;
+  auto folder = PrivateFolder::make(parent, why);
+  ASSERT_NE(folder, nullptr) << why;
+  const std::string path = folder->path();
+  const NvrtcApi api = NvrtcApi::load();
+  std::vector<std::string> warnings;
+  NvrtcCompiler compiler(
+      api, cuda_include_folders("", api.folder), std::move(folder),
+      [&](const std::string& text) { warnings.push_back(text); }, std::uintmax_t{1} << 60);
+  EXPECT_TRUE(compiler.compile(request()).ok);
+  EXPECT_TRUE(compiler.compile(request()).ok);
+  EXPECT_THAT(warnings, ::testing::ElementsAre(
+                            ::testing::AllOf(HasSubstr(parent + " has "), HasSubstr("Next: "))));
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    EXPECT_NE(entry.path().extension(), ".pch");
+  }
 }
 
 TEST(NvrtcApi, GoesOnToALibraryThatWillDo) {
