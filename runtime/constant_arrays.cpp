@@ -6,6 +6,8 @@
 
 #include <optional>
 
+#include "templates/constant_line.hpp"
+
 namespace kiln {
 
 DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
@@ -17,11 +19,18 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
   std::vector<ConstantArray> found;
   for (const ConstantFill& fill : fills) {
     std::optional<DeviceVariable> variable;
-    device.with_current([&] { variable = module.variable(fill.array); });
+    device.with_current([&] {
+      variable = module.variable(variable_symbol(fill.array));
+      // Of extern "C" in a namespace.
+      const auto last = fill.array.rfind(':');
+      if (!variable && last != std::string::npos) {
+        variable = module.variable(fill.array.substr(last + 1));
+      }
+    });
     if (!variable) {
       return refused(
-          fmt::format("the compiled code has no array {}; it must be at global scope, "
-                      "and not static",
+          fmt::format("the compiled code has no array {}; its line names it with its namespaces, "
+                      "none of which is unnamed, and it is not static",
                       fill.array));
     }
     if (variable->bytes < fill.bytes) {

@@ -139,6 +139,11 @@ class Device {
   /// keep their values.
   virtual void forget_writes(DevicePtr /*at*/, std::int64_t /*bytes*/) {}
 
+  /// Kernels have no business in what lies between rows of `row_bytes`, `pitch_bytes` apart, of the
+  /// memory that begins at the address: a device with checks reports accesses there.
+  virtual void guard_gaps(DevicePtr /*at*/, std::int64_t /*row_bytes*/,
+                          std::int64_t /*pitch_bytes*/) {}
+
   /// Loads code of the kind that info() names and finds its functions. The status reports a
   /// candidate's fault (a cubin that does not fit the device); then the result is null.
   /// Thread-safe.
@@ -149,6 +154,13 @@ class Device {
   /// Raises the function's dynamic shared-memory limit to `smem_bytes`; once per loaded function.
   [[nodiscard]] virtual DeviceStatus prepare(const DeviceFunction& function,
                                              std::uint32_t smem_bytes) = 0;
+
+  /// Whether all blocks of the launch find room at once, which a cooperative one needs; ok for any
+  /// other. After prepare().
+  [[nodiscard]] virtual DeviceStatus check_residency(const DeviceFunction& /*function*/,
+                                                     const LaunchGeometry& /*geometry*/) {
+    return {};
+  }
 
   /// Enqueues one launch on exactly `stream`; neither locks nor allocates (unless it fails);
   /// thread-safe.

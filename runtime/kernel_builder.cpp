@@ -144,6 +144,12 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
         }
         loaded->prepared_bytes[i] = bytes;
       }
+      if (const DeviceStatus status = device_.check_residency(functions[i], geometry[i]);
+          !status.ok()) {
+        require_living_device(status);
+        built.failure = status.message;
+        return built;
+      }
       LaunchRequest& launch = built.launches.emplace_back();
       launch.function = functions[i];
       launch.geometry = geometry[i];

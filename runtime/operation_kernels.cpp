@@ -31,6 +31,10 @@ std::unique_ptr<const OperationEntry> make_operation_entry(const OperationProble
     const int element = size_bytes(problem.type(operand.name).value());
     rule.bytes = layout.elements() * element;
     rule.alignment = static_cast<std::size_t>(std::max(layout.alignment, element));
+    if (operand.pointers && rule.bytes > 0) {
+      rule.bytes = layout.rows * static_cast<std::int64_t>(sizeof(void*));
+      rule.alignment = sizeof(void*);
+    }
   }
   for (const ScalarSpec& scalar : operation.scalars) entry->scalars.push_back(rule_of(scalar));
   return entry;

@@ -170,7 +170,87 @@ bool is_attribute(std::string_view word) {
   return std::find(kAttributes.begin(), kAttributes.end(), word) != kAttributes.end();
 }
 
+/// The names that a declaration of constants between two tokens declares, with its scope before
+/// each.
+void read_constants(const std::vector<Token>& tokens, std::size_t begin, std::size_t end,
+                    const ScannedConstant& scope, std::vector<ScannedConstant>& found) {
+  bool hidden = scope.is_hidden;
+  const Token* last = nullptr;  // of a declarator, the word before its extents and value
+  bool open = true;
+  for (std::size_t i = begin; i <= end && i < tokens.size();) {
+    const std::string_view text = tokens[i].text;
+    if (i == end || text == ",") {
+      if (last != nullptr) {
+        found.push_back({scope.name + std::string(last->text), hidden, last->line});
+      }
+      last = nullptr;
+      open = true;
+    } else if (text == "=" || text == "[" || text == "{" || text == "(") {
+      // An attribute such as alignas(16) stands before the name.
+      open = text == "(" && open;
+    } else if (text == "static") {
+      hidden = true;
+    } else if (open && is_word(text.front())) {
+      last = &tokens[i];
+    }
+    i = text == "[" || text == "{" || text == "(" ? behind_closing(tokens, i) : i + 1;
+  }
+}
+
+/// Reads `namespace a::b`, of which `at` is the first word, up to its brace; false for an alias.
+bool read_namespace(const std::vector<Token>& tokens, std::size_t& at, ScannedConstant& scope) {
+  bool is_named = false;
+  for (++at; at < tokens.size() && tokens[at].text != ";"; ++at) {
+    const std::string_view text = tokens[at].text;
+    if (text == "=") return false;
+    if (text == "{") {
+      if (!is_named) scope.is_hidden = true;
+      ++at;
+      return true;
+    }
+    if (!is_word(text.front()) || text == "inline") continue;
+    scope.name += std::string(text) + "::";
+    is_named = true;
+  }
+  return false;
+}
+
 }  // namespace
+
+std::vector<ScannedConstant> find_constants(std::string_view source) {
+  const auto tokens = tokens_of(source);
+  std::vector<ScannedConstant> found;
+  std::vector<ScannedConstant> scopes(1);
+  std::size_t item = 0;  // where the current declaration begins
+  for (std::size_t i = 0; i < tokens.size();) {
+    const std::string_view text = tokens[i].text;
+    if (text == "namespace" && (i == item || tokens[i - 1].text == "inline")) {
+      ScannedConstant scope = scopes.back();
+      if (read_namespace(tokens, i, scope)) scopes.push_back(std::move(scope));
+      item = i;
+    } else if (text == "extern" && i + 1 < tokens.size() && tokens[i + 1].text == "{") {
+      scopes.push_back(scopes.back());
+      item = i += 2;
+    } else if (text == "}") {
+      if (scopes.size() > 1) scopes.pop_back();
+      item = ++i;
+    } else if (text == "{") {
+      i = behind_closing(tokens, i);
+      // A body ends a declaration; behind a value comes its semicolon.
+      if (i < tokens.size() && tokens[i].text != ";" && tokens[i].text != ",") item = i;
+    } else if (text == ";") {
+      const bool is_constant =
+          std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(item),
+                      tokens.begin() + static_cast<std::ptrdiff_t>(i),
+                      [](const Token& token) { return token.text == "__constant__"; });
+      if (is_constant) read_constants(tokens, item, i, scopes.back(), found);
+      item = ++i;
+    } else {
+      ++i;
+    }
+  }
+  return found;
+}
 
 std::optional<ScannedStruct> find_struct(std::string_view source, std::string_view name) {
   const auto tokens = tokens_to_struct(source, name);
@@ -196,6 +276,16 @@ std::optional<ScannedStruct> find_struct(std::string_view source, std::string_vi
   return std::nullopt;
 }
 
+bool is_texture_type(std::string_view type) {
+  constexpr std::array<std::string_view, 6> kTypes{"cudaTextureObject_t",
+                                                   "cudaSurfaceObject_t",
+                                                   "CUtexObject",
+                                                   "CUsurfObject",
+                                                   "CUtexref",
+                                                   "CUsurfref"};
+  return std::find(kTypes.begin(), kTypes.end(), type) != kTypes.end();
+}
+
 std::vector<ScannedKernel> find_kernels(std::string_view source) {
   const auto tokens = tokens_of(source);
   std::vector<ScannedKernel> kernels;
@@ -219,6 +309,12 @@ std::vector<ScannedKernel> find_kernels(std::string_view source) {
         // An explicit specialisation has its arguments before the parenthesis.
         head.name = tokens[i].text;
         head.line = tokens[i].line;
+        const std::size_t end = behind_closing(tokens, i + 1);
+        for (std::size_t at = i + 2; at < end && head.texture.empty(); ++at) {
+          if (!is_texture_type(tokens[at].text)) continue;
+          head.texture = tokens[at].text;
+          head.texture_line = tokens[at].line;
+        }
         if (is_word(head.name.front())) kernels.push_back(std::move(head));
         head = {};
         break;

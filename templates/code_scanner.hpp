@@ -23,12 +23,25 @@ struct ScannedKernel {
   std::size_t parameters = 0;  ///< of its template
   std::size_t defaults = 0;    ///< how many of them have a default
   bool is_variadic = false;
+  std::string texture;   ///< the type of a parameter that is a texture or a surface, or ""
+  int texture_line = 0;  ///< of that
+};
+
+/// A `__constant__` variable of a template's code, outside of all functions.
+struct ScannedConstant {
+  std::string name;        ///< with its namespaces, "phys::coeff"
+  bool is_hidden = false;  ///< static, or in an unnamed namespace: no name leads to it
+  int line = 0;
 };
 
 /// What can be found out about CUDA C++ without a compiler: enough to point at the line that a
-/// compiler error is about, and never a reason to refuse anything. Macros are not expanded.
+/// compiler error is about, or that a name was looked for in the wrong place. What it does not find
+/// may be there all the same. Macros are not expanded.
 [[nodiscard]] std::optional<ScannedStruct> find_struct(std::string_view source,
                                                        std::string_view name);
+/// Whether it is a type of textures or surfaces, which no operand can be: "cudaTextureObject_t".
+[[nodiscard]] bool is_texture_type(std::string_view type);
 [[nodiscard]] std::vector<ScannedKernel> find_kernels(std::string_view source);
+[[nodiscard]] std::vector<ScannedConstant> find_constants(std::string_view source);
 
 }  // namespace kiln

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "templates/code_scanner.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/text_pieces.hpp"
 
@@ -36,6 +38,38 @@ bool declares_constant(std::string_view source, std::string_view array) {
   return false;
 }
 
+/// "coeff", or "phys::coeff".
+bool is_qualified_name(std::string_view text) {
+  for (;;) {
+    const auto end = text.find("::");
+    if (!is_identifier(text.substr(0, end))) return false;
+    if (end == std::string_view::npos) return true;
+    text.remove_prefix(end + 2);
+  }
+}
+
+std::string_view last_part(std::string_view name) {
+  const auto at = name.rfind("::");
+  return at == std::string_view::npos ? name : name.substr(at + 2);
+}
+
+/// An array that the line cannot mean: another namespace than it says, or none that it could say.
+void check_scope(const FrontMatterLine& line, std::string_view array, std::string_view source) {
+  std::optional<ScannedConstant> other;
+  for (ScannedConstant& each : find_constants(source)) {
+    if (each.name == array && !each.is_hidden) return;
+    if (last_part(each.name) == last_part(array)) other = std::move(each);
+  }
+  if (!other) return;
+  if (other->is_hidden) {
+    line.fail(0, fmt::format("{} of line {} is static or in an unnamed namespace, where only its "
+                             "own file finds it; move it out",
+                             last_part(array), other->line));
+  }
+  line.fail(0, fmt::format("the array of line {} is {}; write \"constant {} = ...\"", other->line,
+                           other->name, other->name));
+}
+
 }  // namespace
 
 void add_constant(const FrontMatterLine& line, const Operation& operation, std::string_view source,
@@ -43,14 +77,15 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
   const std::string_view text = line.text;
   const auto equals = text.find('=');
   const auto array = trimmed(text.substr(0, equals));
-  if (equals == std::string_view::npos || !is_identifier(array)) {
+  if (equals == std::string_view::npos || !is_qualified_name(array)) {
     line.fail(0,
               "a constant is written \"d_filter = filter\": an array of the source and the "
               "operand that it holds");
   }
-  if (!declares_constant(source, array)) {
+  if (!declares_constant(source, last_part(array))) {
     line.fail(0, fmt::format("the source declares no __constant__ array \"{}\"", array));
   }
+  check_scope(line, array, source);
   const auto name = trimmed(text.substr(equals + 1));
   const auto at_name = name.empty() ? text.size() : offset_in(text, name);
   std::vector<std::string> known;
@@ -66,11 +101,27 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
                                    "constant memory",
                                    name));
   }
+  if (operation.operands[index].pointers) {
+    line.fail(at_name,
+              fmt::format("\"{}\" is behind pointers, which are no array's elements", name));
+  }
   if (std::ranges::find(constants, array, &ConstantSpec::array) != constants.end()) {
     line.fail(0, fmt::format("a second \"constant\" for {}", array));
   }
   constants.push_back(
       {std::string(array), static_cast<std::uint16_t>(index), line.text_place.line});
+}
+
+std::string variable_symbol(std::string_view name) {
+  if (name.find("::") == std::string_view::npos) return std::string(name);
+  std::string symbol = "_ZN";
+  for (;;) {
+    const auto end = name.find("::");
+    const auto part = name.substr(0, end);
+    symbol += fmt::format("{}{}", part.size(), part);
+    if (end == std::string_view::npos) return symbol + "E";
+    name.remove_prefix(end + 2);
+  }
 }
 
 std::string constant_text(const ConstantSpec& constant, const Operation& operation) {

@@ -18,6 +18,9 @@ namespace kiln {
 void add_constant(const FrontMatterLine& line, const Operation& operation, std::string_view source,
                   std::vector<ConstantSpec>& constants);
 
+/// What compilers call a variable of that name: "_ZN4phys5coeffE" for "phys::coeff".
+[[nodiscard]] std::string variable_symbol(std::string_view name);
+
 /// "d_filter = filter", as the line has it.
 [[nodiscard]] std::string constant_text(const ConstantSpec& constant, const Operation& operation);
 

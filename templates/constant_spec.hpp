@@ -10,7 +10,7 @@ namespace kiln {
 /// A `__constant__` array of a file's source, and the operand that it holds in every run:
 /// `constant d_filter = filter`.
 struct ConstantSpec {
-  std::string array;          ///< at global scope of the source
+  std::string array;          ///< with its namespaces, "phys::coeff"
   std::uint16_t operand = 0;  ///< in the operation's order; an `in`
   int line = 0;               ///< of the front matter, for errors
 };

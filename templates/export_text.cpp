@@ -72,6 +72,11 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
         "//     (it may begin before others end: "
         "cudaLaunchAttributeProgrammaticStreamSerialization)\n";
   }
+  if (geometry.cooperative) {
+    text +=
+        "//     (all its blocks at once: cudaLaunchCooperativeKernel, or "
+        "cudaLaunchAttributeCooperative)\n";
+  }
   if (geometry.smem_bytes > static_cast<std::uint32_t>(smem_static)) {
     text +=
         "//     (first raise cudaFuncAttributeMaxDynamicSharedMemorySize of the kernel to that)\n";

@@ -24,6 +24,7 @@
 #include "templates/template_names.hpp"
 #include "templates/tensor_map_line.hpp"
 #include "templates/text_pieces.hpp"
+#include "templates/texture_check.hpp"
 #include "templates/typed_operation.hpp"
 #include "templates/usual_line.hpp"
 
@@ -155,7 +156,7 @@ class FrontMatterParser {
             fmt::format("unknown key \"{}\"{}", line.key, did_you_mean(line.key, keys)));
       }
       check_declaration(line);
-      const bool needs_text = line.key != "config";
+      const bool needs_text = line.key != "config" && line.key != "cooperative";
       if (needs_text && line.text.empty()) {
         line.fail(0, fmt::format("\"{}\" needs a value", line.key));
       }
@@ -328,7 +329,7 @@ class FrontMatterParser {
       read_launch(line);
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
                line.key == "smem" || line.key == "when" || line.key == "overlap" ||
-               line.key == "map" || line.key == "args") {
+               line.key == "cooperative" || line.key == "map" || line.key == "args") {
       read_launch_part(line);
     }
   }
@@ -422,6 +423,14 @@ class FrontMatterParser {
         parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
   }
 
+  static std::optional<Expression>* optional_part(LaunchSpec& launch, std::string_view key) {
+    return key == "smem"          ? &launch.smem
+           : key == "when"        ? &launch.when
+           : key == "overlap"     ? &launch.overlap
+           : key == "cooperative" ? &launch.cooperative
+                                  : nullptr;
+  }
+
   void read_launch_part(const FrontMatterLine& line) {
     if (result_.launches_.empty()) {
       line.fail_at_key(fmt::format("\"{}\" belongs below a \"launch\" line", line.key));
@@ -441,12 +450,11 @@ class FrontMatterParser {
       launch.maps.push_back(parse_tensor_map(line, *operation_, result_.names_));
       return;
     }
-    if (line.key == "smem" || line.key == "when" || line.key == "overlap") {
-      auto& part = line.key == "smem"   ? launch.smem
-                   : line.key == "when" ? launch.when
-                                        : launch.overlap;
-      if (part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
-      part = expression(line);
+    if (auto* const part = optional_part(launch, line.key)) {
+      if (*part) line.fail_at_key(fmt::format("a second \"{}\" for this launch", line.key));
+      // The word by itself says that it always is.
+      const bool is_bare = line.key == "cooperative" && line.text.empty();
+      *part = is_bare ? expression(line, {"1", 0}) : expression(line);
       return;
     }
     auto& target = line.key == "grid"    ? launch.grid
@@ -572,6 +580,9 @@ KernelTemplate KernelTemplate::parse(std::string file, std::string source, const
   }
   result.layout_ = std::make_shared<const SpaceLayout>(
       result.names_, result.tunables_, result.derived_, result.requirements_, result.preferences_);
+  for (const LaunchSpec& launch : result.launches_) {
+    refuse_textures(result.file_, result.source_, launch.kernel);
+  }
   return result;
 }
 

@@ -57,9 +57,11 @@ struct LaunchSpec {
   std::optional<Expression> smem;     ///< dynamic shared memory, bytes
   std::optional<Expression> when;     ///< whether there is something to launch
   std::optional<Expression> overlap;  ///< whether it may begin while the launch before it ends
-  std::vector<TensorMapSpec> maps;    ///< up to kMostTensorMaps
-  std::vector<ArgumentSpec> args;     ///< of the kernel; none: the operation's one struct
-  int line = 0;                       ///< of the front matter, for errors
+  /// Whether all its blocks run at once, so that they can wait for each other.
+  std::optional<Expression> cooperative;
+  std::vector<TensorMapSpec> maps;  ///< up to kMostTensorMaps
+  std::vector<ArgumentSpec> args;   ///< of the kernel; none: the operation's one struct
+  int line = 0;                     ///< of the front matter, for errors
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of
@@ -114,7 +116,8 @@ struct LaunchGeometry {
   std::uint32_t smem_bytes = 0;
   LaunchValues values = {};
   TensorMapPlans maps = {};
-  bool overlaps = false;  ///< may begin while the launch before it on the stream ends
+  bool overlaps = false;     ///< may begin while the launch before it on the stream ends
+  bool cooperative = false;  ///< all blocks run at once, and may wait for each other
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
@@ -158,6 +161,7 @@ struct LaunchPlan {
 ///     //@   smem     smem_bytes
 ///     //@   when     k > 0                           (else it is left out; optional)
 ///     //@   overlap  1                   (it may begin while the one before ends; optional)
+///     //@   cooperative                  (all its blocks run at once; optional)
 ///     //@   map      a: k, m; box 64, tile_m; swizzle 128   (a tensor map; optional, up to 4)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)

@@ -100,6 +100,13 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
     }
     geometry.overlaps = limits.sm >= kFirstOverlapSm && launch.overlap &&
                         evaluator.value("overlap", *launch.overlap, kLeast, kMost) != 0;
+    geometry.cooperative = launch.cooperative &&
+                           evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
+    if (geometry.cooperative && geometry.overlaps) {
+      evaluator.fail(
+          "a cooperative launch needs the device for all of its blocks at once, so it cannot "
+          "overlap with the one before it");
+    }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits.max_threads)) {
       evaluator.fail(fmt::format("a block of {} threads exceeds {}", count_of(geometry.block),

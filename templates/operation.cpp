@@ -86,8 +86,9 @@ std::string_view to_string(FillSpec::Kind kind) {
 OperandLayout layout_of(const OperandSpec& operand, const std::vector<std::int64_t>& values) {
   OperandLayout layout;
   for (const Expression& extent : operand.extents) {
-    const bool is_innermost = &extent == &operand.extents.back();
-    (is_innermost ? layout.cols : layout.rows) *= extent.evaluate(values).value();
+    const bool is_of_row =
+        operand.pointers ? &extent != &operand.extents.front() : &extent == &operand.extents.back();
+    (is_of_row ? layout.cols : layout.rows) *= extent.evaluate(values).value();
   }
   layout.ld = operand.ld ? operand.ld->evaluate(values).value() : layout.cols;
   if (operand.align) layout.alignment = static_cast<int>(operand.align->evaluate(values).value());

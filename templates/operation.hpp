@@ -95,7 +95,9 @@ struct OperandSpec {
   std::optional<Expression> ld;     ///< elements from row to row; absent: the last extent
   std::optional<Expression> align;  ///< bytes that its address is a multiple of; absent: 16
   std::optional<Expression> when;   ///< whether it takes part; absent: always
-  FillSpec fill;                    ///< of what is read
+  /// Kernels get an array of pointers, one for each of the first extent, to arrays of the others.
+  bool pointers = false;
+  FillSpec fill;  ///< of what is read
   std::string comment;
   /// Where a kernel's argument has its address and its leading dimension: byte offsets.
   std::uint16_t pointer_at = 0;
@@ -103,7 +105,8 @@ struct OperandSpec {
 };
 
 /// How an operand lies in memory: `rows` rows of `cols` elements, `ld` elements apart. It ends with
-/// the last element. An array of higher rank is a matrix of its innermost rows.
+/// the last element. An array of higher rank is a matrix of its innermost rows; of an operand
+/// behind pointers, each row is what one pointer leads to, and where it lies is open.
 struct OperandLayout {
   std::int64_t rows = 1;
   std::int64_t cols = 1;

@@ -275,6 +275,15 @@ class OperationParser {
                 fmt::format("{} has one extent, so it has no rows that lie apart; leave \"ld\" out",
                             operand.name));
     }
+    if (operand.pointers && (operand.extents.size() == 1 || operand.ld)) {
+      line.fail(0, operand.ld
+                       ? fmt::format("the arrays that {}'s pointers lead to lie tight; leave "
+                                     "\"ld\" out",
+                                     operand.name)
+                       : fmt::format("{} needs a second extent: the first is the number of "
+                                     "pointers, the others are what each leads to",
+                                     operand.name));
+    }
     result_.operands.push_back(std::move(operand));
   }
 
@@ -308,6 +317,11 @@ class OperationParser {
       read_once(operand.ld);
     } else if (word == "align") {
       read_once(operand.align);
+    } else if (word == "pointers") {
+      if (operand.pointers || !rest.text.empty()) {
+        line.fail(clause.offset, "\"pointers\" is said once, and nothing follows it");
+      }
+      operand.pointers = true;
     } else if (word == "fill") {
       if (operand.role == OperandRole::out) {
         line.fail(clause.offset,
@@ -317,10 +331,11 @@ class OperationParser {
       is_filled = true;
       operand.fill = parse_fill(line, rest, result_.names_);
     } else {
-      static const std::vector<std::string> known{"when", "fill", "ld", "align"};
+      static const std::vector<std::string> known{"when", "fill", "ld", "align", "pointers"};
       line.fail(clause.offset,
                 fmt::format("\"when\" and a condition, \"fill\" and its kind, \"ld\" and the "
-                            "distance of rows, or \"align\" and bytes are expected after ';'{}",
+                            "distance of rows, \"align\" and bytes, or \"pointers\" are expected "
+                            "after ';'{}",
                             did_you_mean(word, known)));
     }
   }

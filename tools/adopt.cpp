@@ -11,9 +11,11 @@
 #include <set>
 
 #include "kiln/error.hpp"
+#include "templates/code_scanner.hpp"
 #include "templates/front_matter_lines.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/printable.hpp"
+#include "templates/texture_check.hpp"
 #include "tools/adopt_operation.hpp"
 
 namespace kiln::tools {
@@ -46,6 +48,7 @@ class Adopter {
 
   Adoption run() {
     choose_kernels();
+    for (const auto& kernel : guess_.kernels) refuse_texture(*kernel.source);
     choose_names();
     guess_.macros = find_tunables(model_);
     for (auto& kernel : guess_.kernels) kernel.facts = facts_of(*kernel.source);
@@ -133,6 +136,24 @@ class Adopter {
     }
   }
 
+  /// A parameter that is one, or a reference of CUDA 11 and before.
+  void refuse_texture(const SourceKernel& kernel) const {
+    for (const auto& parameter : kernel.parameters) {
+      if (!is_texture_type(parameter.type)) continue;
+      const auto& tokens = model_.code.tokens;
+      std::size_t at = kernel.begin;
+      while (!tokens[at].is(parameter.type)) ++at;
+      refuse_adoption(fmt::format("{}:{}", file_, tokens[at].line),
+                      texture_advice(parameter.type + " " + parameter.name));
+    }
+    const auto& tokens = model_.code.tokens;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+      if (!tokens[i].is("texture") || !tokens[i + 1].is("<")) continue;
+      if (model_.declared.contains("texture")) return;
+      refuse_adoption(fmt::format("{}:{}", file_, tokens[i].line), texture_advice("texture<...>"));
+    }
+  }
+
   void choose_names() {
     const std::string kernel = guess_.kernels.front().source->plain_name;
     guess_.operation = options_.operation;
@@ -173,6 +194,13 @@ class Adopter {
           fmt::format("line {} launches a kernel: host code goes under \"#if "
                       "!defined(KILN_RENDERED)\", or into another file",
                       *model_.host_launch_line));
+    }
+    for (const SourceConstant& constant : model_.constants) {
+      if (!constant.is_hidden) continue;
+      notes.push_back(
+          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
+                      "it: move it out",
+                      constant.line, constant.name));
     }
     for (const auto& [name, macro] : model_.macros) {
       const bool is_number =

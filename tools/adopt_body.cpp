@@ -56,6 +56,7 @@ class BodyReader {
     for (const auto& parameter : kernel.parameters) {
       if (parameter.pointers == 0 && !parameter.is_reference) continue;
       if (parameter.pointers == 0) references_.insert(parameter.name);
+      if (parameter.pointers > 1) tables_.insert(parameter.name);
       owners_[parameter.name] = parameter.name;
       facts_.pointers[parameter.name];
     }
@@ -94,7 +95,9 @@ class BodyReader {
       if (!is_pointer && !(tokens_[i - 1].is("auto"))) continue;
       for (std::size_t at = i + 2; at < end_ && !tokens_[at].is(";"); ++at) {
         const auto owner = owners_.find(tokens_[at].text);
-        if (owner == owners_.end() || is_member(at) || sees(at + 1, "[")) continue;
+        if (owner == owners_.end() || is_member(at)) continue;
+        // "const float* row = rows[b]" is one of the arrays that are meant.
+        if (sees(at + 1, "[") && !tables_.contains(owner->second)) continue;
         owners_[std::string(tokens_[i].text)] = owner->second;
         aliased_.insert(at);
         PointerUse& use = facts_.pointers[owner->second];
@@ -366,6 +369,7 @@ class BodyReader {
   IndexReader index_;
   std::set<std::string, std::less<>> references_;
   std::map<std::string, std::string, std::less<>> owners_;  ///< pointer -> parameter
+  std::set<std::string, std::less<>> tables_;               ///< parameters that lead to pointers
   std::set<std::size_t> aliased_;  ///< uses that only give a parameter another name
   BodyFacts facts_;
 };

@@ -47,6 +47,13 @@ bool mentions_word(const SourceModel& model, const SourceKernel& kernel, std::st
   });
 }
 
+/// Whether blocks wait for all others, by cooperative groups.
+bool syncs_grid(const SourceModel& model, const SourceKernel& kernel) {
+  const auto mentions = [&](std::string_view word) { return mentions_word(model, kernel, word); };
+  return (mentions("this_grid") || mentions("grid_group")) &&
+         (mentions("sync") || mentions("barrier_wait"));
+}
+
 /// Between parentheses unless it is a name, a number or a product.
 std::string as_factor(const std::string& text) {
   return is_plain_name(text) || text.starts_with('(') ? text : "(" + text + ")";
@@ -80,6 +87,7 @@ class LaunchReader {
       LaunchGuess launch;
       guess_name(kernel, launch);
       guess_block(kernel, launch);
+      launch.is_cooperative = syncs_grid(model_, *kernel.source);
       guess_grid(kernel, launch);
       result_.launches.push_back(std::move(launch));
     }
@@ -293,8 +301,12 @@ class LaunchReader {
         std::vector<std::string> factors;
         for (const auto& factor : use.factors) factors.push_back(renamed_extents(factor, launch));
         const std::string bound = renamed_extents(use.bounds.front(), launch);
-        launch.grid.push_back(
-            factors.empty() ? bound : fmt::format("ceil_div({}, {})", bound, product_of(factors)));
+        std::string blocks =
+            factors.empty() ? bound : fmt::format("ceil_div({}, {})", bound, product_of(factors));
+        // All have to fit at once; the first dimension is the one that a loop goes on along.
+        if (launch.is_cooperative && i == 0)
+          blocks = fmt::format("min({}, device.sm_count)", blocks);
+        launch.grid.push_back(std::move(blocks));
       }
     }
     if (launch.grid.empty()) launch.grid.emplace_back("1");
@@ -355,7 +367,7 @@ class LaunchReader {
       return workspace_item(*read, launch);
     }
     if (const auto* const operand = problem_.operand(parameter.name)) {
-      if (parameter.pointers == 1) return operand->name;
+      if (parameter.pointers == (operand->has_pointers ? 2 : 1)) return operand->name;
     }
     if (parameter.pointers == 0 && !parameter.is_reference) {
       for (const auto& scalar : problem_.scalars) {

@@ -21,8 +21,9 @@ struct LaunchGuess {
   std::string grid_comment;
   std::vector<std::string> block;
   std::string block_comment;
-  std::string most_threads;  ///< of a block, what `__launch_bounds__` says beside it, or ""
-  std::string smem_comment;  ///< "" if there is no dynamic shared memory
+  std::string most_threads;     ///< of a block, what `__launch_bounds__` says beside it, or ""
+  std::string smem_comment;     ///< "" if there is no dynamic shared memory
+  bool is_cooperative = false;  ///< its blocks wait for each other
   std::vector<std::string> args;
   std::string args_comment;
 };

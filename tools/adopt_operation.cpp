@@ -86,7 +86,9 @@ class OperationWriter {
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
                           (operand.element->type == DType::s32 || is_wide(operand));
     if (is_index) comment += "; indices: add \"; fill integers 0 (n - 1)\"";
-    lines_.add("operand", fmt::format("{} {}: {}", operand.name, operand.role, operand.extents),
+    lines_.add("operand",
+               fmt::format("{} {}: {}{}", operand.name, operand.role, operand.extents,
+                           operand.has_pointers ? "; pointers" : ""),
                comment);
   }
 
@@ -137,7 +139,7 @@ class OperationWriter {
     // Its arrays are declared in this file, too.
     for (const auto& operand : problem_.operands) {
       if (!operand.is_constant) continue;
-      lines_.add_part("constant", {fmt::format("{} = {}", operand.parameter, operand.name)});
+      lines_.add_part("constant", {fmt::format("{} = {}", operand.array, operand.name)});
     }
     const std::string code = code_without_tuned();
     // Tunables that are left have to be something.

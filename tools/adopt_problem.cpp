@@ -24,7 +24,7 @@ class ProblemReader {
     find_between();
     for (std::size_t k = 0; k < kernels_.size(); ++k) {
       for (const auto& parameter : kernels_[k].source->parameters) {
-        if (parameter.pointers == 1) {
+        if (parameter.pointers == 1 || parameter.pointers == 2) {
           add_operand(k, parameter);
         } else if (parameter.pointers == 0 && !counts_between(k, parameter)) {
           add_number(k, parameter);
@@ -149,6 +149,7 @@ class ProblemReader {
     OperandGuess operand;
     operand.parameter = parameter.name;
     operand.role = role;
+    operand.has_pointers = parameter.pointers == 2;
     operand.cpp_type = parameter.type;
     const PointerUse& used = use(kernel, parameter.name);
     if (used.is_atomic) {
@@ -179,6 +180,7 @@ class ProblemReader {
     operand.cpp_type = constant.type;
     operand.element = element_type(constant.type, model_.type_aliases);
     operand.is_constant = true;
+    operand.array = constant.qualified_name;
     for (const auto& extent : constant.extents) {
       const auto text = constant_text(extent, model_, {});
       operand.extents += (operand.extents.empty() ? "" : ", ") + text.value_or(kFillIn);
@@ -340,10 +342,14 @@ class ProblemReader {
       const auto& example = of_grid.empty() ? sizes : of_grid;
       operand.extents_comment += fmt::format(", such as: {}", fmt::join(example, ", "));
     }
-    if (is_number && operand.role != "in") {
+    if (operand.has_pointers) {
+      operand.extents_comment += ", the first of them the number of pointers";
+      if (of_grid.size() > 1) operand.extents = fmt::format("{}", fmt::join(of_grid, ", "));
+    } else if (is_number && operand.role != "in") {
       operand.extents = "1";
     } else if (is_by_block) {
-      operand.extents_comment = "extents: blocks write it, one number each or more";
+      operand.extents_comment =
+          "extents: blocks write it, one number each or more; or part of a workspace";
     } else if (sizes.size() == 1) {
       operand.extents = sizes.front();
     } else if (operand.role != "in" && of_grid.size() == sizes.size() && !sizes.empty()) {

@@ -37,7 +37,9 @@ struct OperandGuess {
   std::optional<ElementType> element;
   std::string extents;  ///< or kFillIn
   std::string extents_comment;
-  bool is_constant = false;  ///< a __constant__ array holds it
+  bool is_constant = false;   ///< a __constant__ array holds it
+  std::string array;          ///< that array, with its namespaces
+  bool has_pointers = false;  ///< kernels get pointers to its arrays
 };
 
 /// A number that kernels are given.

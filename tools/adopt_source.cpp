@@ -52,6 +52,7 @@ class SourceReader {
   struct Scope {
     std::string name;  ///< of a namespace
     std::size_t open = 0;
+    bool is_linkage = false;  ///< extern "C" {
   };
 
   [[nodiscard]] const std::vector<CodeToken>& tokens() const { return model_.code.tokens; }
@@ -129,7 +130,7 @@ class SourceReader {
     }
     const bool is_linkage = at_ == item_ + 2 && sees(item_, "extern");
     if (is_namespace || is_linkage) {
-      scopes_.push_back({name, at_});
+      scopes_.push_back({name, at_, is_linkage});
       begin_item(at_ + 1);
       return;
     }
@@ -296,6 +297,12 @@ class SourceReader {
     }
     if (declarator.size() < 2) return;
     constant.name = declarator.back().text;
+    constant.is_hidden = item_has("static", end);
+    for (const Scope& scope : scopes_) {
+      if (!scope.name.empty()) constant.qualified_name += scope.name + "::";
+      constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
+    }
+    constant.qualified_name += constant.name;
     constant.line = declarator.back().line;
     constant.type = joined_text(declarator, 0, declarator.size() - 1);
     // With its value there is nothing to fill in.

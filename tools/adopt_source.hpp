@@ -57,6 +57,8 @@ struct SourceFunction {
 /// A `__constant__` variable.
 struct SourceConstant {
   std::string name;
+  std::string qualified_name;  ///< with its namespaces
+  bool is_hidden = false;      ///< static, or in an unnamed namespace
   std::string type;
   std::vector<std::vector<CodeToken>> extents;  ///< what is between each pair of brackets
   int line = 0;

@@ -31,7 +31,7 @@ class TemplateWriter {
     for (const auto& launch : guess_.made.launches) write_launch(launch);
     for (const auto& operand : guess_.problem.operands) {
       if (!operand.is_constant) continue;
-      lines_.add("constant", fmt::format("{} = {}", operand.parameter, operand.name));
+      lines_.add("constant", fmt::format("{} = {}", operand.array, operand.name));
     }
     return {guess_.template_name + ".cu", lines_.text() + "\n" + std::string(guess_.source),
             lines_.marks()};
@@ -97,6 +97,9 @@ class TemplateWriter {
     lines_.add_part("grid", launch.grid, launch.grid_comment);
     lines_.add_part("block", launch.block, launch.block_comment);
     if (!launch.smem_comment.empty()) lines_.add_part("smem", {kFillIn}, launch.smem_comment);
+    if (launch.is_cooperative) {
+      lines_.add_part("cooperative", {""}, "CHECK: blocks wait for each other, so all run at once");
+    }
     // A kernel without parameters has no list.
     if (!launch.args.empty()) lines_.add_part("args", launch.args, launch.args_comment);
   }

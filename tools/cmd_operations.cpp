@@ -85,6 +85,7 @@ std::string operand_text(const OperandSpec& operand) {
   std::string text = fmt::format("{}", fmt::join(texts_of(operand.extents), ", "));
   if (operand.ld) text += "  ld " + operand.ld->text();
   if (operand.align) text += "  align " + operand.align->text();
+  if (operand.pointers) text += "  pointers";
   if (operand.fill.kind != FillSpec::Kind::normal) text += "  fill " + fill_text(operand.fill);
   if (operand.when) text += "  when " + operand.when->text();
   return text;
@@ -98,6 +99,7 @@ Json operands_json(const Operation& operation) {
              {"extents", texts_of(operand.extents)}};
     if (operand.ld) one["ld"] = operand.ld->text();
     if (operand.align) one["align"] = operand.align->text();
+    if (operand.pointers) one["pointers"] = true;
     if (operand.when) one["when"] = operand.when->text();
     if (operand.role != OperandRole::out) one["fill"] = fill_text(operand.fill);
     one["comment"] = operand.comment;

@@ -61,7 +61,19 @@ void DeclaredRun::make_operands(const Library& library) {
     operands_[i] = library.allocate(bytes.size());
     operands_[i].copy_from_host(bytes.data(), bytes.size());
   }
-  for (std::size_t i = 0; i < operands_.size(); ++i) arguments_.operands[i] = operands_[i].get();
+  for (std::size_t i = 0; i < operands_.size(); ++i) {
+    arguments_.operands[i] = operands_[i].get();
+    const MatrixShape& shape = one_.operands[i].shape;
+    if (!shape.pointers || operands_[i].get() == nullptr) continue;
+    std::vector<const std::byte*> rows;
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      rows.push_back(static_cast<const std::byte*>(operands_[i].get()) + row * shape.pitch_bytes());
+    }
+    const std::size_t bytes = rows.size() * sizeof(rows.front());
+    pointers_.push_back(library.allocate(bytes));
+    pointers_.back().copy_from_host(rows.data(), bytes);
+    arguments_.operands[i] = pointers_.back().get();
+  }
   for (std::size_t i = 0; i < one_.scalars.size(); ++i) {
     arguments_.scalars[i] = one_.scalars[i];
   }

@@ -45,6 +45,7 @@ class DeclaredRun : public ProblemRun {
   OperandSet set_;
   std::vector<std::vector<std::byte>> data_;
   std::vector<DeviceMemory> operands_;  ///< in the library's memory
+  std::vector<DeviceMemory> pointers_;  ///< to the rows of some of these
   Arguments arguments_;
 };
 

@@ -62,6 +62,11 @@ std::string declared_snippet(const Operation& operation, const ProblemCase& one)
   for (const OperandPlan& operand : one.operands) {
     operands.push_back(operand.present ? operand.name : "nullptr");
   }
+  for (const OperandPlan& operand : one.operands) {
+    if (!operand.present || !operand.shape.pointers) continue;
+    text += fmt::format("// {}: in device memory, the addresses of {} arrays of {} elements\n",
+                        operand.name, operand.shape.rows, operand.shape.cols);
+  }
   std::string arguments = fmt::format(".operands = {{{}}}", fmt::join(operands, ", "));
   std::vector<std::string> scalars;
   bool usual = true;

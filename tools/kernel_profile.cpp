@@ -91,6 +91,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
+    require(device.check_residency(functions[i], geometry[i]), "launching the kernel");
     const ArgumentPlan& plan = prepared.job.arguments.front()[i];
     std::vector<std::byte> argument(plan.image.size());
     fill_argument(plan, values, argument.data());

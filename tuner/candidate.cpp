@@ -67,6 +67,11 @@ DeviceStatus LoadedCandidate::load() {
       smem_bytes = std::max(smem_bytes, launches[i].smem_bytes);
     }
     status = device_.prepare(functions[i], smem_bytes);
+    for (const auto& launches : job_.geometry) {
+      if (!status.ok()) return status;
+      if (launches.empty() || launches[i].left_out()) continue;
+      status = device_.check_residency(functions[i], launches[i]);
+    }
     if (!status.ok()) return status;
   }
   for (const std::vector<ConstantFill>& fills : job_.constants) {

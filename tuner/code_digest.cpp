@@ -47,10 +47,11 @@ std::string launch_signature(const EvaluationJob& job) {
     for (std::size_t j = 0; j < job.geometry[i].size(); ++j) {
       const LaunchGeometry& launch = job.geometry[i][j];
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
-      text += fmt::format("launch grid={} block={} cluster={} smem={} values={}{}\n",
-                          fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
-                          fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
-                          launch.overlaps ? " overlaps" : "");
+      text +=
+          fmt::format("launch grid={} block={} cluster={} smem={} values={}{}{}\n",
+                      fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
+                      fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
+                      launch.overlaps ? " overlaps" : "", launch.cooperative ? " cooperative" : "");
       const ArgumentPlan& argument = job.arguments[i][j];
       if (!argument.parameters.empty()) text += describe(argument);
       for (std::size_t map = 0; map < launch.maps.count; ++map) {

@@ -11,7 +11,8 @@ JudgeBuffers::JudgeBuffers(MemoryLedger& ledger, SupportKernels& kernels, const 
     : ledger_(ledger), kernels_(kernels), part_(part), checks_(checks) {
   const std::size_t count = part.problem.operands.size();
   for (auto* const buffers : {&own_, &float64_, &magnitudes_, &before_}) buffers->resize(count);
-  for (auto* const at : {&own_at_, &float64_at_, &magnitudes_at_, &before_at_}) at->resize(count);
+  for (auto* const at : {&own_data_, &own_at_, &float64_at_, &magnitudes_at_, &before_at_})
+    at->resize(count);
 }
 
 void JudgeBuffers::provide(const ArgumentPlan& argument) {
@@ -61,10 +62,10 @@ Expected JudgeBuffers::take(std::size_t output) {
   const bool is_wide = type == DType::s64 || type == DType::u64;
   if (is_wide && float64_at_[output] == 0) {
     expected.own = std::move(own_[output]);
-    expected.own_at = own_at_[output];
+    expected.own_at = own_data_[output];
   } else if (float64_at_[output] == 0) {
     float64_[output] = zeros(output, float64_bytes(output));
-    convert(part_of(output).shape, own_at_[output], float64_[output].address());
+    convert(part_of(output).shape, own_data_[output], float64_[output].address());
   }
   expected.value = std::move(float64_[output]);
   expected.magnitude = std::move(magnitudes_[output]);
@@ -91,19 +92,29 @@ void JudgeBuffers::provide_own(std::size_t index) {
   const OperandRole role = part_.problem.operands[index].role;
   const auto offset = static_cast<DevicePtr>(part_of(index).offset);
   if (checks_ || role == OperandRole::in) {
-    own_at_[index] = part_.run[index]->data() + offset;
+    own_data_[index] = part_.run[index]->data() + offset;
   } else if (role == OperandRole::inout) {
     own_[index] = filled(index);
-    own_at_[index] = own_[index].address() + offset;
+    own_data_[index] = own_[index].address() + offset;
   } else {
     own_[index] = zeros(index, size_bytes(part_.problem.operands[index].shape.type));
-    own_at_[index] = own_[index].address();
+    own_data_[index] = own_[index].address();
   }
+  own_at_[index] = passed(index, own_data_[index]);
+}
+
+DevicePtr JudgeBuffers::passed(std::size_t index, DevicePtr data) {
+  const MatrixShape shape = part_of(index).shape;
+  if (!shape.pointers) return data;
+  pointers_.push_back(
+      make_pointers(ledger_, shape, data, "the reference's " + part_.problem.operands[index].name));
+  return pointers_.back().address();
 }
 
 void JudgeBuffers::provide_before(std::size_t index) {
   before_[index] = filled(index);
-  before_at_[index] = before_[index].address() + static_cast<DevicePtr>(part_of(index).offset);
+  before_at_[index] =
+      passed(index, before_[index].address() + static_cast<DevicePtr>(part_of(index).offset));
 }
 
 void JudgeBuffers::provide_float64(std::size_t index) {

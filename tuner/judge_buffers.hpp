@@ -56,6 +56,8 @@ class JudgeBuffers {
   [[nodiscard]] DeviceBuffer filled(std::size_t index);
   [[nodiscard]] DeviceBuffer zeros(std::size_t index, std::int64_t element_bytes);
   [[nodiscard]] std::int64_t float64_bytes(std::size_t index) const;
+  /// What kernels get for data of the operand's part: its address, or pointers to its rows.
+  [[nodiscard]] DevicePtr passed(std::size_t index, DevicePtr data);
   void convert(const MatrixShape& whole, DevicePtr from, DevicePtr to);
 
   MemoryLedger& ledger_;
@@ -63,6 +65,9 @@ class JudgeBuffers {
   JudgedPart part_;
   bool checks_;
   std::vector<DeviceBuffer> own_, float64_, magnitudes_, before_;
+  std::vector<DeviceBuffer> pointers_;  ///< to rows of these
+  /// What kernels get; own data is what own_at_ leads to where that is an array of pointers.
+  std::vector<DevicePtr> own_data_;
   std::vector<DevicePtr> own_at_, float64_at_, magnitudes_at_, before_at_;
   DeviceBuffer verdict_;
 };

@@ -66,7 +66,7 @@ concept Either = std::same_as<std::remove_const_t<T>, Of>;
 KILN_WIRE_FIELDS(NamedValue, name, value)
 KILN_WIRE_FIELDS(NamedType, slot, type)
 KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
-KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded)
+KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
 KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
@@ -83,7 +83,8 @@ KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,
                  promotion, type, rank)
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
-KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps)
+KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps,
+                 cooperative)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  unlike_finalists, finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,

@@ -12,6 +12,13 @@
 namespace kiln {
 namespace {
 
+/// Elements from one array behind pointers to the next, aligned alike, with a gap that no vector
+/// access from within one crosses.
+std::int64_t distance_of_arrays(std::int64_t elements, DType type) {
+  const std::int64_t unit = kAllocatorsAlignment / size_bytes(type);
+  return (elements + unit - 1) / unit * unit + unit;
+}
+
 /// What a declaration says of a problem that was checked, so that everything has a value that is
 /// needed: what is left out, or has no elements, need not have any.
 class Declared {
@@ -32,6 +39,10 @@ class Declared {
     plan.shape.cols = layout.cols;
     plan.shape.ld = layout.ld;
     plan.shape.alignment = real_alignment(layout.alignment, plan.shape.type);
+    if (spec.pointers) {
+      plan.shape.pointers = true;
+      plan.shape.ld = distance_of_arrays(layout.cols, plan.shape.type);
+    }
     if (!spec.fill.low || plan.shape.elements() == 0) return plan;
     plan.fill.low = value(*spec.fill.low);
     plan.fill.high = value(*spec.fill.high);
@@ -82,7 +93,9 @@ ProblemCase declared_case(const Operation& operation, const Problem& problem,
   one.products = operation.flops(problem) / 2.0;
   double elements = 0.0;
   for (const OperandPlan& operand : one.operands) {
-    if (operand.present) elements += static_cast<double>(operand.shape.elements());
+    if (!operand.present || operand.shape.elements() == 0) continue;
+    const auto bytes = static_cast<double>(operand.shape.touched_bytes());
+    elements += bytes / size_bytes(operand.shape.type);
   }
   one.products = std::max(one.products, elements);
   for (const ScalarSpec& spec : operation.scalars) one.scalars.push_back(spec.value);

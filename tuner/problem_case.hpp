@@ -23,10 +23,19 @@ struct MatrixShape {
   DType type = DType::f32;
   int alignment = 16;     ///< of the address, bytes
   bool recorded = false;  ///< amax() of an expression writes it, and its data is 0 before a run
+  /// Kernels get an array with the address of each row. Rows lie apart then, so that what reaches
+  /// out of one is found.
+  bool pointers = false;
   [[nodiscard]] std::int64_t elements() const {
     return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
   }
   [[nodiscard]] std::int64_t bytes() const { return elements() * size_bytes(type); }
+  [[nodiscard]] std::int64_t row_bytes() const { return cols * size_bytes(type); }
+  [[nodiscard]] std::int64_t pitch_bytes() const { return ld * size_bytes(type); }
+  /// What a run touches: all of it, or the rows behind pointers.
+  [[nodiscard]] std::int64_t touched_bytes() const {
+    return pointers ? rows * row_bytes() : bytes();
+  }
 };
 
 /// Complex numbers as the two real ones that they lie in memory as; others stay.

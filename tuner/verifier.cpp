@@ -111,10 +111,12 @@ class Verifier::Checks {
     args.end = shape.ld * element;
     args.pattern = poison;
     kernels_.count_mismatch(args);
-    words_.emplace_back([pitch = args.pitch, element, name](const CountResult& found) {
+    words_.emplace_back([pitch = args.pitch, element, name,
+                         behind_pointers = shape.pointers](const CountResult& found) {
       const auto first = static_cast<std::int64_t>(found.first);
-      return fmt::format("wrote {} bytes into the padding of {}, first at row {} column {}",
-                         found.count, name, first / pitch, first % pitch / element);
+      const std::string place = behind_pointers ? "between the arrays" : "into the padding";
+      return fmt::format("wrote {} bytes {} of {}, first at row {} column {}", found.count, place,
+                         name, first / pitch, first % pitch / element);
     });
   }
 
@@ -315,7 +317,7 @@ void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& ar
   const FillRecipe recipe = problem.oracle->recipe(kind);
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (!problem.is_output(i) || operands[i].is_empty()) continue;
-    arguments.operands[i] = problem.second[i].data();
+    arguments.operands[i] = problem.second[i].argument();
     std::optional<std::size_t> source;
     if (operands.plan(i).role == OperandRole::inout) source = i;
     if (const auto shared = problem.shared_input(i, kind)) {
@@ -335,6 +337,10 @@ std::optional<std::string> Verifier::damage(const Case& problem, DataKind kind,
                                             std::int64_t workspace_bytes) {
   const OperandSet& operands = problem.operands;
   const FillRecipe recipe = problem.oracle->recipe(kind);
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    if (operands[i].has_its_pointers() && problem.second[i].has_its_pointers()) continue;
+    return fmt::format("wrote to the pointers of {} themselves", operands.plan(i).name);
+  }
   Checks checks(kernels_);
   for (std::size_t i = 0; i < operands.count(); ++i) {
     if (!problem.is_output(i) || operands[i].is_empty()) continue;
@@ -399,7 +405,10 @@ void Verifier::repair_zones(const Subject& subject) {
     for (std::size_t i = 0; i < problem->operands.count(); ++i) {
       if (!problem->operands.plan(i).present) continue;
       problem->operands[i].buffer().paint_zones();
-      if (problem->is_output(i)) problem->second[i].buffer().paint_zones();
+      problem->operands[i].write_pointers();
+      if (!problem->is_output(i)) continue;
+      problem->second[i].buffer().paint_zones();
+      problem->second[i].write_pointers();
     }
   }
   for (GuardedBuffer* workspace : subject.workspaces) {

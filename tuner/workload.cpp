@@ -18,10 +18,55 @@ std::uint64_t mixed(std::uint64_t seed) {
 }
 
 std::int64_t matrix_footprint(const MatrixShape& shape) {
-  return GuardedBuffer::footprint_bytes(shape.bytes(), shape.alignment);
+  const std::int64_t of_pointers =
+      shape.pointers ? shape.rows * static_cast<std::int64_t>(sizeof(DevicePtr)) : 0;
+  return GuardedBuffer::footprint_bytes(shape.bytes(), shape.alignment) + of_pointers;
+}
+
+std::vector<DevicePtr> row_addresses(const MatrixShape& shape, DevicePtr data) {
+  std::vector<DevicePtr> addresses(static_cast<std::size_t>(shape.rows));
+  for (std::size_t i = 0; i < addresses.size(); ++i) {
+    addresses[i] = data + i * static_cast<DevicePtr>(shape.pitch_bytes());
+  }
+  return addresses;
+}
+
+std::int64_t bytes_of(const std::vector<DevicePtr>& addresses) {
+  return static_cast<std::int64_t>(addresses.size() * sizeof(DevicePtr));
 }
 
 }  // namespace
+
+DeviceBuffer make_pointers(MemoryLedger& ledger, const MatrixShape& shape, DevicePtr data,
+                           const std::string& purpose) {
+  const std::vector<DevicePtr> addresses = row_addresses(shape, data);
+  const std::string name = "the pointers of " + purpose;
+  DeviceBuffer buffer = DeviceBuffer::exact(ledger, bytes_of(addresses), sizeof(DevicePtr), name);
+  if (buffer.address() == 0) buffer = DeviceBuffer(ledger, bytes_of(addresses), name);
+  ledger.device().copy_to_device(buffer.address(), addresses.data(), bytes_of(addresses));
+  return buffer;
+}
+
+Matrix::Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose)
+    : shape_(shape), buffer_(ledger, shape.bytes(), shape.alignment, purpose) {
+  if (!shape.pointers || is_empty()) return;
+  ledger.device().guard_gaps(data(), shape.row_bytes(), shape.pitch_bytes());
+  pointers_ = make_pointers(ledger, shape, data(), purpose);
+}
+
+bool Matrix::has_its_pointers() const {
+  if (pointers_.address() == 0) return true;
+  const std::vector<DevicePtr> expected = row_addresses(shape_, data());
+  std::vector<DevicePtr> found(expected.size());
+  pointers_.device().copy_to_host(found.data(), pointers_.address(), bytes_of(found));
+  return found == expected;
+}
+
+void Matrix::write_pointers() {
+  if (pointers_.address() == 0) return;
+  const std::vector<DevicePtr> addresses = row_addresses(shape_, data());
+  pointers_.device().copy_to_device(pointers_.address(), addresses.data(), bytes_of(addresses));
+}
 
 FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t index,
                         const FillRecipe& recipe) {
@@ -85,7 +130,7 @@ std::int64_t OperandSet::footprint_bytes(const ProblemCase& one) {
 std::int64_t OperandSet::touched_bytes(const ProblemCase& one) {
   std::int64_t bytes = 0;
   for (const OperandPlan& operand : one.operands) {
-    if (operand.present) bytes += operand.shape.bytes();
+    if (operand.present) bytes += operand.shape.touched_bytes();
   }
   return bytes;
 }
@@ -112,7 +157,7 @@ void OperandSet::reset_peaks() {
 RunArguments OperandSet::arguments(std::vector<double> scalars, DevicePtr workspace) const {
   RunArguments arguments{{}, std::move(scalars), workspace};
   for (const Matrix& operand : matrices_) {
-    arguments.operands.push_back(operand.is_empty() ? 0 : operand.data());
+    arguments.operands.push_back(operand.argument());
   }
   return arguments;
 }

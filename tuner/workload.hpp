@@ -26,18 +26,30 @@ struct FillRecipe {
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose)
-      : shape_(shape), buffer_(ledger, shape.bytes(), shape.alignment, purpose) {}
+  Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose);
   [[nodiscard]] const MatrixShape& shape() const { return shape_; }
   [[nodiscard]] GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }
   [[nodiscard]] DevicePtr data() const { return buffer_.data(); }
   [[nodiscard]] bool is_empty() const { return shape_.elements() == 0; }
+  /// What kernels get: the address of the data or of the pointers to its rows, or null if it is
+  /// empty.
+  [[nodiscard]] DevicePtr argument() const {
+    return is_empty() ? 0 : shape_.pointers ? pointers_.address() : data();
+  }
+  /// Whether the pointers, if there are any, are as they were.
+  [[nodiscard]] bool has_its_pointers() const;
+  void write_pointers();
 
  private:
   MatrixShape shape_;
   GuardedBuffer buffer_;
+  DeviceBuffer pointers_;  ///< to the rows
 };
+
+/// Puts the addresses of a shape's rows, the first at `data`, into memory that kernels get instead.
+[[nodiscard]] DeviceBuffer make_pointers(MemoryLedger& ledger, const MatrixShape& shape,
+                                         DevicePtr data, const std::string& purpose);
 
 /// Device memory for one run of a problem.
 class OperandSet {

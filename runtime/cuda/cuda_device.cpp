@@ -9,6 +9,7 @@
 #include "runtime/cuda/cuda_status.hpp"
 #include "runtime/cuda/device_info.hpp"
 #include "runtime/cuda/graph_batch.hpp"
+#include "runtime/residency.hpp"
 
 namespace kiln {
 namespace {
@@ -109,15 +110,44 @@ DeviceStatus CudaDevice::prepare(const DeviceFunction& function, std::uint32_t s
   return status;
 }
 
+DeviceStatus CudaDevice::check_residency(const DeviceFunction& function,
+                                         const LaunchGeometry& geometry) {
+  if (!geometry.cooperative) return {};
+  const CurrentDevice current(context_);
+  const auto& [x, y, z] = geometry.block;
+  const std::uint64_t of_cluster = count_of(geometry.cluster);
+  int fit = 0;
+  cudaError_t error = cudaSuccess;
+  if (of_cluster == 1) {
+    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &fit, function.handle, static_cast<int>(count_of(geometry.block)), geometry.smem_bytes);
+    fit *= info_.limits.sm_count;
+  } else {
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {geometry.cluster[0], geometry.cluster[1], geometry.cluster[2]};
+    cudaLaunchConfig_t config{};
+    config.gridDim = {geometry.grid[0], geometry.grid[1], geometry.grid[2]};
+    config.blockDim = {x, y, z};
+    config.dynamicSmemBytes = geometry.smem_bytes;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    error = cudaOccupancyMaxActiveClusters(&fit, function.handle, &config);
+  }
+  if (error != cudaSuccess) return to_status(error);
+  return residency_status(geometry, static_cast<std::uint64_t>(fit) * of_cluster);
+}
+
 DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noexcept {
   const CurrentDevice current(context_);
-  const auto& [grid, block, cluster, smem_bytes, values, maps, overlaps] = request.geometry;
+  const auto& [grid, block, cluster, smem_bytes, values, maps, overlaps, cooperative] =
+      request.geometry;
   cudaLaunchConfig_t config{};
   config.gridDim = {grid[0], grid[1], grid[2]};
   config.blockDim = {block[0], block[1], block[2]};
   config.dynamicSmemBytes = smem_bytes;
   config.stream = static_cast<cudaStream_t>(stream);
-  std::array<cudaLaunchAttribute, 2> attributes;
+  std::array<cudaLaunchAttribute, 3> attributes;
   config.attrs = attributes.data();
   if (cluster[0] * cluster[1] * cluster[2] != 1) {
     cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
@@ -128,6 +158,11 @@ DeviceStatus CudaDevice::launch(const LaunchRequest& request, void* stream) noex
     cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
     attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
+  }
+  if (cooperative) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeCooperative;
+    attribute.val.cooperative = 1;
   }
   std::array<void*, kMostArguments> arguments;  // filled as far as it is read
   std::size_t count = 0;

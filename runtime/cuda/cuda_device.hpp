@@ -38,6 +38,8 @@ class CudaDevice : public Device {
                                                    DeviceStatus& status) override;
   [[nodiscard]] DeviceStatus prepare(const DeviceFunction& function,
                                      std::uint32_t smem_bytes) override;
+  [[nodiscard]] DeviceStatus check_residency(const DeviceFunction& function,
+                                             const LaunchGeometry& geometry) override;
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
   [[nodiscard]] DeviceStatus copy_on_device(DevicePtr to, DevicePtr from, std::int64_t bytes,
                                             void* stream) noexcept override;

@@ -188,6 +188,14 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     at = cluster_->launch().memory->find(address);
   if (at == nullptr) return;
   if (access.issuer >= 0) lanes = LaneMask{1} << access.issuer;
+  if (const auto gap = at->reached_gap(address, access.bytes)) {
+    warp.report(instr, lanes, Finding::out_of_bounds,
+                fmt::format("{} {} bytes past the end of array {} of {}",
+                            access.kind == AccessKind::load ? "reads" : "writes", gap->first,
+                            gap->second, at->describe()),
+                address);
+    return;
+  }
   if (access.kind != AccessKind::store && !at->read_only && at->name.empty()) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;

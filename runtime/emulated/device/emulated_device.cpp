@@ -13,6 +13,7 @@
 #include "runtime/emulated/async/tensor_map.hpp"
 #include "runtime/emulated/check/checker.hpp"
 #include "runtime/emulated/device/emulated_module.hpp"
+#include "runtime/residency.hpp"
 #include "templates/digest.hpp"
 #include "templates/tensor_maps.hpp"
 
@@ -75,6 +76,29 @@ DeviceStatus refusal(const DeviceLimits& limits, const emulated::Program& progra
       fmt::format("a block of {} threads with {} registers each and {} bytes of shared "
                   "memory does not fit on a multiprocessor here: {}",
                   threads, program.registers, smem, fit.limiter));
+}
+
+/// Whether the kernel asks for what only cooperative launches have, as grid.sync() does, which
+/// traps without.
+bool reads_grid_workspace(const emulated::Program& program) {
+  return std::ranges::any_of(program.specials, [](const emulated::SpecialRow& special) {
+    return special.use.special->name == "envreg1";
+  });
+}
+constexpr std::string_view kNotCooperative =
+    "; blocks can wait for each other (grid.sync()) only in a cooperative launch. Next: add a line "
+    "\"//@   cooperative\" below the kernel's launch line";
+
+emulated::GridWorkspace make_grid_workspace(emulated::GlobalMemory& memory) {
+  const std::array<std::uint32_t, 2> words{sizeof words, 0};
+  emulated::AllocationWish wish;
+  wish.bytes = sizeof words;
+  wish.purpose = "the workspace of a cooperative launch";
+  const emulated::Allocation& at = memory.allocate(wish);
+  at.fill(at.address, 0, at.bytes);
+  std::memcpy(at.host(at.address), words.data(), sizeof words);
+  return {at.address, std::shared_ptr<const void>(&at, [&memory, address = at.address](
+                                                           const void*) { memory.free(address); })};
 }
 
 std::size_t value_bytes(const LaunchRequest& request) {
@@ -204,6 +228,10 @@ void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {
   piece(at, bytes, "forgetting the writes to").forget_writes(at, static_cast<std::uint64_t>(bytes));
 }
 
+void EmulatedDevice::guard_gaps(DevicePtr at, std::int64_t row_bytes, std::int64_t pitch_bytes) {
+  memory_.guard_gaps(at, {row_bytes, pitch_bytes});
+}
+
 std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> code,
                                                    const std::vector<std::string>& names,
                                                    DeviceStatus& status) {
@@ -243,6 +271,19 @@ DeviceStatus EmulatedDevice::copy_on_device(DevicePtr to, DevicePtr from, std::i
   }
 }
 
+DeviceStatus EmulatedDevice::check_residency(const DeviceFunction& function,
+                                             const LaunchGeometry& geometry) {
+  if (!geometry.cooperative) return {};
+  const auto& program = *program_of(function);
+  const auto threads =
+      std::min<std::uint64_t>(count_of(geometry.block), info_.limits.max_threads + 1);
+  const Occupancy fit = occupancy(info_.limits, static_cast<int>(threads), program.registers,
+                                  std::int64_t{geometry.smem_bytes} + program.static_smem_bytes);
+  const std::uint64_t blocks =
+      static_cast<std::uint64_t>(info_.limits.sm_count) * static_cast<unsigned>(fit.blocks_per_sm);
+  return residency_status(geometry, blocks);
+}
+
 emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   const auto& program = program_of(request.function);
   const auto& geometry = request.geometry;
@@ -265,6 +306,9 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
                                   std::int64_t{geometry.smem_bytes} + program->static_smem_bytes);
   state.resident_blocks = std::uint64_t{state.sm_count} * static_cast<unsigned>(fit.blocks_per_sm);
   state.parameters = parameters_of(request);
+  if (geometry.cooperative) {
+    state.grid_workspace = make_grid_workspace(memory_);
+  }
   return state;
 }
 
@@ -272,8 +316,11 @@ DeviceStatus EmulatedDevice::fault_status(const emulated::Report& report) {
   return {DeviceStatus::Code::faulted, report.describe(), false};
 }
 
-DeviceStatus EmulatedDevice::refusal_of(const emulated::LaunchState& state) const {
-  return refusal(info_.limits, *state.program, state.block.count(), state.dynamic_smem_bytes);
+DeviceStatus EmulatedDevice::refusal_of(const LaunchGeometry& geometry,
+                                        const emulated::LaunchState& state) const {
+  DeviceStatus refused =
+      refusal(info_.limits, *state.program, state.block.count(), state.dynamic_smem_bytes);
+  return refused.ok() ? residency_status(geometry, state.resident_blocks) : refused;
 }
 
 /// The kernel reads as many bytes as its parameters take, wherever the argument ends.
@@ -323,7 +370,10 @@ std::vector<std::byte> EmulatedDevice::parameters_of(const LaunchRequest& reques
 
 DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   emulated::LaunchState state = state_of(request);
-  if (DeviceStatus refused = refusal_of(state); !refused.ok()) return refused;
+  if (DeviceStatus refused = refusal_of(request.geometry, state); !refused.ok()) {
+    return refused;
+  }
+  const bool lacks_grid = reads_grid_workspace(*state.program) && !state.grid_workspace.is_there();
   emulated::LaunchOptions options;
   options.host_threads = options_.host_threads;
   options.timeout_s = options_.timeout_s;
@@ -333,6 +383,9 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   }
   emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
   DeviceStatus status;
+  if (result.fault && result.fault->finding == emulated::Finding::trap && lacks_grid) {
+    result.fault->text += kNotCooperative;
+  }
   if (result.fault) {
     status = fault_status(*result.fault);
     result.reports.insert(result.reports.begin(), *result.fault);

@@ -61,12 +61,15 @@ class EmulatedDevice : public Device {
   void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) override;
   void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) override;
   void forget_writes(DevicePtr at, std::int64_t bytes) override;
+  void guard_gaps(DevicePtr at, std::int64_t row_bytes, std::int64_t pitch_bytes) override;
   /// `code` is PTX text.
   [[nodiscard]] std::unique_ptr<LoadedModule> load(std::span<const std::byte> code,
                                                    const std::vector<std::string>& names,
                                                    DeviceStatus& status) override;
   [[nodiscard]] DeviceStatus prepare(const DeviceFunction& function,
                                      std::uint32_t smem_bytes) override;
+  [[nodiscard]] DeviceStatus check_residency(const DeviceFunction& function,
+                                             const LaunchGeometry& geometry) override;
   /// A finding of any kind makes the status `faulted`; its message is the first one's text.
   [[nodiscard]] DeviceStatus launch(const LaunchRequest& request, void* stream) noexcept override;
   /// At once, while launches are being recorded as well: what they read is in place then.
@@ -114,7 +117,8 @@ class EmulatedDevice : public Device {
       const std::function<std::unique_ptr<emulated::Observer>()>& more, DeviceStatus& status);
   [[nodiscard]] static DeviceStatus fault_status(const emulated::Report& report);
   [[nodiscard]] static DeviceStatus note(Recording& recording, const LaunchRequest& request);
-  [[nodiscard]] DeviceStatus refusal_of(const emulated::LaunchState& state) const;
+  [[nodiscard]] DeviceStatus refusal_of(const LaunchGeometry& geometry,
+                                        const emulated::LaunchState& state) const;
 
   EmulationOptions options_;
   DeviceProfile profile_;

@@ -121,7 +121,7 @@ emulated::FactSheet EmulatedDevice::count_with(
     status = wrong_argument(request);
     if (!status.ok()) return {};
     emulated::LaunchState state = state_of(request);
-    status = refusal_of(state);
+    status = refusal_of(request.geometry, state);
     if (!status.ok()) return {};
     emulated::FactCollector collector(state.program);
     emulated::LaunchOptions options;

@@ -139,6 +139,9 @@ std::string Block::barrier_text() const {
     text += fmt::format("{}barrier {} has {} of {} threads", text.empty() ? "" : "; ", i,
                         at.all ? needed - missing(at) : at.arrived, needed);
   }
+  if (grid_arrival_.waits) {
+    text += fmt::format("{}the grid's barrier lacks blocks", text.empty() ? "" : "; ");
+  }
   const std::string waiters = mbarriers_.waiting_text();
   if (!waiters.empty()) text += fmt::format("{}{}", text.empty() ? "" : "; ", waiters);
   return text;

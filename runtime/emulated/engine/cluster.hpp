@@ -15,6 +15,7 @@
 
 #include "runtime/emulated/decode/program.hpp"
 #include "runtime/emulated/decode/report.hpp"
+#include "runtime/emulated/engine/grid_workspace.hpp"
 #include "runtime/emulated/engine/mbarrier.hpp"
 #include "runtime/emulated/engine/observer.hpp"
 #include "runtime/emulated/engine/warp.hpp"
@@ -43,6 +44,9 @@ struct LaunchState {
   /// It may begin while the launch before it runs: threads wait (griddepcontrol.wait) before they
   /// touch global memory, and before they exit.
   bool overlaps = false;
+  GridWorkspace grid_workspace;  ///< of a cooperative launch: its blocks can wait for each other
+  /// Only some blocks of the grid are run: those do not wait for the others.
+  bool is_sample = false;
   std::vector<std::byte> parameters;
   std::uint32_t sm_count = 1;
   /// Blocks that the GPU has room for at once; no more begin before others end.
@@ -92,6 +96,8 @@ class Block {
   /// Lanes of a warp have exited: a barrier that waits for all of the block no longer waits for
   /// them, and one that counts threads counts them with the rest of their warp.
   void exited(Warp& warp, LaneMask lanes);
+  /// The block's place in the barrier of its grid.
+  [[nodiscard]] GridArrival& grid_arrival() { return grid_arrival_; }
   /// What is open at its barriers, for the report of a deadlock.
   [[nodiscard]] std::string barrier_text() const;
 
@@ -117,6 +123,7 @@ class Block {
   std::vector<std::byte> shared_;
   std::vector<std::byte> local_;
   std::array<Barrier, 16> barriers_;
+  GridArrival grid_arrival_;
   MbarrierTable mbarriers_;
   std::vector<std::unique_ptr<Warp>> warps_;
 };

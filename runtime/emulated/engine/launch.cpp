@@ -74,6 +74,7 @@ class GridRun {
                                      std::chrono::duration<double>(options.timeout_s))) {
     state_.report = [this](Report report) { add(std::move(report)); };
     state_.deadline = deadline_;
+    state_.is_sample = !options.clusters.empty();
     clusters_ = options.clusters.empty() ? state_.grid.count() / state_.cluster.count()
                                          : static_cast<std::uint64_t>(options.clusters.size());
     most_begun_ = most_begun(state_);

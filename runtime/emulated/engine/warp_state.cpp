@@ -35,6 +35,7 @@ ptx::ThreadPlace place_in(const Block& block) {
   place.smem_bytes = block.shared_bytes();
   place.dynamic_smem_bytes = launch.dynamic_smem_bytes;
   place.system_smem_bytes = kSharedBase;
+  place.grid_workspace = launch.grid_workspace.address;
   return place;
 }
 

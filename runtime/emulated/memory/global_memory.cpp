@@ -131,6 +131,12 @@ void GlobalMemory::free(std::uint64_t address) noexcept {
   allocations_.erase(at);
 }
 
+void GlobalMemory::guard_gaps(std::uint64_t address, const Allocation::Rows& rows) {
+  const std::unique_lock lock(mutex_);
+  const auto at = allocations_.find(address);
+  if (at != allocations_.end()) at->second.rows = rows;
+}
+
 const Allocation* GlobalMemory::find(std::uint64_t address) const {
   const Allocation* near = nearest(address);
   return near != nullptr && near->holds(address, 1) ? near : nullptr;

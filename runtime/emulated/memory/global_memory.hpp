@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 
 #include "runtime/emulated/memory/host_pages.hpp"
 
@@ -27,11 +30,28 @@ struct Allocation {
   /// blocks on several host threads write neighbours at the same time. None where memory is sparse.
   HostPages::Piece<std::uint8_t> written;
 
+  /// Rows that may be used, with gaps between them that may not; a pitch of 0: all of it may.
+  struct Rows {
+    std::int64_t bytes = 0;
+    std::int64_t pitch = 0;
+  };
+  Rows rows;
+
   /// "an allocation of 64 bytes", or the purpose and the size.
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] bool holds(std::uint64_t at, std::int64_t length) const {
     return at >= address && length <= bytes &&
            at - address <= static_cast<std::uint64_t>(bytes - length);
+  }
+  /// If bytes that it holds reach into a gap: how far into it the first of them or, if they begin
+  /// in a row, its end; and the row before the gap.
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> reached_gap(
+      std::uint64_t at, std::int64_t length) const {
+    if (rows.pitch == 0) return std::nullopt;
+    const auto offset = static_cast<std::int64_t>(at - address);
+    const std::int64_t in_row = offset % rows.pitch;
+    if (in_row + length <= rows.bytes) return std::nullopt;
+    return std::pair(std::max<std::int64_t>(in_row - rows.bytes, 0), offset / rows.pitch);
   }
   /// Notes that bytes within are written, and asks so. Thread-safe.
   void mark_written(std::uint64_t at, std::uint64_t length) const;
@@ -79,6 +99,8 @@ class GlobalMemory {
   const Allocation& allocate(const AllocationWish& wish);
   const Allocation& allocate(std::int64_t bytes);
   void free(std::uint64_t address) noexcept;
+  /// Of the allocation that begins there; not while kernels use it.
+  void guard_gaps(std::uint64_t address, const Allocation::Rows& rows);
   /// The allocation that holds the address, or null. It stays valid until it is freed.
   [[nodiscard]] const Allocation* find(std::uint64_t address) const;
   /// The nearest allocation below or at the address, or null.

@@ -130,6 +130,28 @@ void store_in_order(Warp& warp, const Instr& instr, const WarpAccess& access,
   }
 }
 
+/// Whether a lane's access is to the barrier of its grid, in a cooperative launch.
+bool is_grid_barrier(Warp& warp, const WarpAccess& access, int lane) {
+  const LaunchState& launch = warp.block().launch();
+  return launch.grid_workspace.is_there() &&
+         access.address[lane] == launch.grid_workspace.barrier();
+}
+
+/// A block polls the barrier of its grid. Until it has opened, others get their turn. Blocks of a
+/// sample find it open.
+void poll_grid_barrier(Warp& warp, const Instr& instr, const WarpAccess& access,
+                       const Element& element) {
+  GridArrival& arrival = warp.block().grid_arrival();
+  for_active(access.lanes, [&](int lane) {
+    if (!is_grid_barrier(warp, access, lane) || element.lane_bytes != sizeof(std::uint32_t)) return;
+    std::byte* const row = warp.row(instr.rows[0]);
+    if (warp.block().launch().is_sample) put(row, lane, arrival.before ^ GridWorkspace::kFlips);
+    const std::uint32_t changed = get<std::uint32_t>(row, lane) ^ arrival.before;
+    arrival.waits = (changed & GridWorkspace::kFlips) == 0;
+    if (arrival.waits) warp.yield();
+  });
+}
+
 void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
   const auto& detail = *static_cast<const MemoryDetail*>(instr.detail);
   const Element& element = detail.element;
@@ -137,6 +159,9 @@ void execute_load(Warp& warp, const Instr& instr, LaneMask active) {
   fill_access(warp, instr, active, AccessKind::load, access);
   if (access.synchronises) {
     load_in_order(warp, instr, access, element);
+    if (warp.block().launch().grid_workspace.is_there()) {
+      poll_grid_barrier(warp, instr, access, element);
+    }
     tell_acquire(warp, instr, access, detail.ordering);
     return;
   }
@@ -356,6 +381,9 @@ void execute_atomic(Warp& warp, const Instr& instr, LaneMask active) {
     const std::byte* const swap = instr.c == kNoRow ? value : warp.row(instr.c) + place;
     std::byte old[16];
     apply(access.host[lane], value, swap, old);
+    if (is_grid_barrier(warp, access, lane)) {
+      std::memcpy(&warp.block().grid_arrival().before, old, sizeof(std::uint32_t));
+    }
     if (detail.fetches) std::memcpy(warp.row(instr.d) + place, old, bytes);
   });
   tell_acquire(warp, instr, access, detail.ordering);

@@ -67,6 +67,11 @@ constexpr SpecialRegister kSpecials[] = {
     {.name = "globaltimer_lo", .clock = Clock::low},
     {.name = "globaltimer_hi", .clock = Clock::high},
     {.name = "current_graph_exec"},
+    // What a driver says there of a cooperative launch, for grid_group of cooperative groups.
+    {"envreg1",
+     [](const Place& at, Index) { return static_cast<std::uint32_t>(at.grid_workspace >> 32U); }},
+    {"envreg2",
+     [](const Place& at, Index) { return static_cast<std::uint32_t>(at.grid_workspace); }},
     {.name = "envreg", .count = 32},
     {.name = "pm", .count = 8},
     {.name = "pm", .count = 8, .ending = "_64"},

@@ -24,6 +24,7 @@ struct ThreadPlace {
   std::uint32_t smem_bytes = 0;          ///< static and dynamic
   std::uint32_t dynamic_smem_bytes = 0;  ///< of these
   std::uint32_t system_smem_bytes = 0;   ///< before them, the system's own
+  std::uint64_t grid_workspace = 0;      ///< address, in a cooperative launch; else 0
 };
 
 /// Which bits of a clock a register shows.

@@ -213,6 +213,25 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               HasSubstr("y is only written"));
 }
 
+TEST(OperationLines, OperandsMayBeBehindPointers) {
+  const Operation operation =
+      declared("x in: rows, cols; fill", "x in: rows, cols; pointers; fill");
+  EXPECT_TRUE(operation.operand("x")->pointers);
+  EXPECT_FALSE(operation.operand("y")->pointers);
+  const std::string rank3 = "x in: rows, 2, cols; pointers";
+  const Operation deep = declared("x in: rows, cols", rank3);
+  const auto values = deep.whole_values(softmax_problem(7, 5));
+  EXPECT_EQ(layout_of(*deep.operand("x"), values).rows, 7);
+  EXPECT_EQ(layout_of(*deep.operand("x"), values).cols, 10);
+  EXPECT_THAT(complaint_about("x in: rows, cols; fill", "x in: rows; pointers; fill"),
+              HasSubstr("x needs a second extent"));
+  EXPECT_THAT(
+      complaint_about("x in: rows, cols; fill", "x in: rows, cols; ld cols; pointers; fill"),
+      HasSubstr("leave \"ld\" out"));
+  EXPECT_THAT(complaint_about("x in: rows, cols; fill", "x in: rows, cols; pointers 2; fill"),
+              HasSubstr("is said once, and nothing follows it"));
+}
+
 TEST(OperationLines, MistakesInWhatIsRightAreShown) {
   const std::string bound = "bound 16 + log2(cols) of f32";
   EXPECT_THAT(complaint_about("right      y", "right      z"), HasSubstr("no operand \"z\""));

@@ -11,6 +11,7 @@
 
 #include "templates/argument_check.hpp"
 #include "templates/compile_diagnosis.hpp"
+#include "templates/constant_line.hpp"
 #include "templates/gemm_problem.hpp"
 #include "templates/kernel_name.hpp"
 #include "templates/renderer.hpp"
@@ -337,6 +338,62 @@ TEST(PlainKernels, ArraysInConstantMemoryHoldOperands) {
   EXPECT_THAT(made.constant_fills(row_problem(2, 3)), ElementsAre(ConstantFill{"d_x", 0, 12}));
   EXPECT_EQ(made.launches()[1].args.size(), 4U) << "x is no argument then";
   EXPECT_TRUE(row_plain().constant_fills(row_problem(2, 3)).empty());
+}
+
+TEST(PlainKernels, ConstantsOfNamespacesAreNamedWithThem) {
+  static_cast<void>(test::row_operation());
+  const std::string declared =
+      "namespace phys::si {\nint helper() { return 1; }\n__constant__ float k[4] = {1}, "
+      "d_x[99];\n}";
+  const auto line = [&](const std::string& text) {
+    return KernelTemplate::parse("row.cu", constant_row("//@ constant   " + text, declared));
+  };
+  const auto made = line("phys::si::d_x = x");
+  EXPECT_THAT(made.constant_fills(row_problem(2, 3)),
+              ElementsAre(ConstantFill{"phys::si::d_x", 0, 12}));
+  EXPECT_EQ(variable_symbol("phys::si::d_x"), "_ZN4phys2si3d_xE");
+  EXPECT_EQ(variable_symbol("d_x"), "d_x");
+  for (const std::string wrong : {"d_x = x", "phys::d_x = x", "::d_x = x"}) {
+    const std::string text = error_text(ErrorKind::template_, [&] { (void)line(wrong); });
+    EXPECT_THAT(text, wrong.starts_with("::") ? HasSubstr("a constant is written")
+                                              : HasSubstr("is phys::si::d_x; write \"constant "
+                                                          "phys::si::d_x = ...\""));
+  }
+  const auto hidden = [](const std::string& declaration) {
+    return error_text(ErrorKind::template_, [&] {
+      (void)KernelTemplate::parse("row.cu", constant_row("//@ constant   d_x = x", declaration));
+    });
+  };
+  EXPECT_THAT(hidden("namespace {\n__constant__ float d_x[99];\n}"), HasSubstr("move it out"));
+  EXPECT_THAT(hidden("static __constant__ float d_x[99];"), HasSubstr("move it out"));
+}
+
+TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
+  const std::string part = "//@   args     workspace";
+  EXPECT_FALSE(row_plain().geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
+  const auto always = row_plain(part, "//@   cooperative\n" + part);
+  EXPECT_TRUE(always.geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
+  EXPECT_FALSE(always.geometry(kRowConfig, row_problem(2, 3), hopper())[1].cooperative);
+  const auto some = row_plain(part, "//@   cooperative block_size > 128  // why\n" + part);
+  EXPECT_FALSE(some.geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
+  EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   cooperative 0\n" + part),
+              HasSubstr("a second \"cooperative\""));
+  const auto both = row_plain(part, "//@   cooperative\n//@   overlap  1\n" + part);
+  EXPECT_THAT(error_text(ErrorKind::template_,
+                         [&] { (void)both.geometry(kRowConfig, row_problem(2, 3), hopper()); }),
+              HasSubstr("cannot overlap with the one before it"));
+}
+
+TEST(PlainKernels, TexturesAreRefusedWithTheirLine) {
+  EXPECT_THAT(
+      broken_row("fill_sums(int* sums, Sizes sizes)",
+                 "fill_sums(int* sums,\n    cudaTextureObject_t image)"),
+      AllOf(StartsWith("row.cu:26:5: "), HasSubstr("textures and surfaces are not supported"),
+            HasSubstr("give the kernel a pointer to the array")));
+  EXPECT_NO_THROW((void)row_plain("extern \"C\" __global__ void fill_sums",
+                                  "__global__ void other(cudaSurfaceObject_t);\n"
+                                  "extern \"C\" __global__ void fill_sums"))
+      << "a kernel that is not launched";
 }
 
 TEST(PlainKernels, FaultyConstantsAreRefused) {

@@ -351,7 +351,7 @@ TEST(Adopt, WhatCannotBeAdoptedIsExplained) {
 
 TEST(Adopt, WhatHasNoPlaceInFrontMatterIsMarked) {
   const Adoption adoption = adopted(R"(struct Shape { int rows, cols; };
-__global__ void odd(Shape* out, const float* device, float** rows, Shape shape, int& left,
+__global__ void odd(Shape* out, const float* device, float*** rows, Shape shape, int& left,
                     const bool on, int type, int n) {
   extern __shared__ float buffer[];
   out[blockIdx.x] = device[on ? type : n] + buffer[magic];
@@ -369,6 +369,75 @@ __global__ void odd(Shape* out, const float* device, float** rows, Shape shape, 
             HasSubstr("//@   smem     FILL_IN                        // bytes of the dynamic "
                       "shared memory, buffer[]\n"),
             HasSubstr("args     out, device_, FILL_IN, {FILL_IN}, FILL_IN, on, type_, n")));
+}
+
+TEST(Adopt, AKernelWhoseBlocksWaitForEachOtherIsCooperative) {
+  const Adoption adoption = adopted(R"(#include <cooperative_groups.h>
+namespace cg = cooperative_groups;
+extern "C" __global__ void two_phase(float* out, float* partial, const float* in, int n) {
+  cg::grid_group grid = cg::this_grid();
+  float sum = 0.0f;
+  for (int i = blockIdx.x * block_size_x + threadIdx.x; i < n; i += gridDim.x * block_size_x) {
+    sum += in[i];
+  }
+  partial[blockIdx.x] = sum;
+  grid.sync();
+  if (blockIdx.x == 0 && threadIdx.x == 0) out[0] = partial[gridDim.x - 1];
+}
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@   grid     min(ceil_div(n, block_size_x), device.sm_count) "),
+                    HasSubstr("//@   cooperative")));
+  const Adoption other = adopted(
+      "__global__ void f(float* y, int n) {\n"
+      "  auto rank = cooperative_groups::this_grid().thread_rank();\n"
+      "  if (rank < n) y[rank] = 0;\n}\n");
+  EXPECT_THAT(other.adopted.text, Not(HasSubstr("cooperative "))) << "it waits for nobody";
+}
+
+TEST(Adopt, TexturesAreRefusedWithTheirLine) {
+  const auto refusal = [](const char* source) {
+    return error_text(ErrorKind::usage, [&] { (void)adopted(source); });
+  };
+  EXPECT_THAT(refusal("__global__ void blur(float* out,\n"
+                      "                     cudaTextureObject_t tex, int n) {\n"
+                      "  out[n] = tex2D<float>(tex, 1, 2);\n}\n"),
+              AllOf(StartsWith("kernels/file.cu:2: cudaTextureObject_t tex: textures and surfaces "
+                               "are not supported"),
+                    HasSubstr("give the kernel a pointer to the array")));
+  EXPECT_THAT(refusal("texture<float, 2> image;\n__global__ void f(float* out) { out[0] = 1; }\n"),
+              StartsWith("kernels/file.cu:1: texture<...>: "));
+}
+
+TEST(Adopt, ConstantsKeepTheirNamespaces) {
+  const Adoption adoption = adopted(R"(namespace phys {
+__constant__ float coeff[8];
+namespace { __constant__ float hidden; }
+}
+__global__ void poly(float* out, const float* in, int n) {
+  int i = blockIdx.x * 128 + threadIdx.x;
+  if (i < n) out[i] = in[i] * phys::coeff[0] + phys::hidden;
+}
+)");
+  EXPECT_THAT(adoption.adopted.text, HasSubstr("//@ constant   phys::coeff = coeff\n"));
+  EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    coeff in: 8\n"));
+  EXPECT_THAT(adoption.notes,
+              ElementsAre(HasSubstr("line 3: hidden is static or in an unnamed namespace")));
+}
+
+TEST(Adopt, PointersToPointersAreOperandsBehindThem) {
+  const Adoption adoption = adopted(R"(extern "C" __global__
+void batched_scale(float** out, const float* const* in, int batch, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  int b = blockIdx.y;
+  const float* row = in[b];
+  if (b < batch && i < n) out[b][i] = 2.0f * row[i];
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("//@ operand    out out: batch, n; pointers "),
+                    HasSubstr("//@ operand    in in: batch, n; pointers ")));
+  EXPECT_THAT(adoption.adopted.text, HasSubstr("//@   args     out, in, batch, n\n"));
 }
 
 TEST(Adopt, TextsAndCommentsAreNoCode) {
