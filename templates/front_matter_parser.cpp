@@ -11,6 +11,7 @@
 #include <map>
 
 #include "kiln/error.hpp"
+#include "templates/allow_line.hpp"
 #include "templates/code_scanner.hpp"
 #include "templates/constant_line.hpp"
 #include "templates/cost_line.hpp"
@@ -329,7 +330,8 @@ class FrontMatterParser {
       read_launch(line);
     } else if (line.key == "grid" || line.key == "block" || line.key == "cluster" ||
                line.key == "smem" || line.key == "when" || line.key == "overlap" ||
-               line.key == "cooperative" || line.key == "map" || line.key == "args") {
+               line.key == "cooperative" || line.key == "allow" || line.key == "map" ||
+               line.key == "args") {
       read_launch_part(line);
     }
   }
@@ -437,6 +439,7 @@ class FrontMatterParser {
     }
     LaunchSpec& launch = result_.launches_.back();
     if (line.key == "args") return read_args(line);
+    if (line.key == "allow") return add_allowance(line, launch.allowances);
     if (line.key == "map") {
       if (operation_->is_declared()) {
         line.fail_at_key(fmt::format(

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "templates/allow_spec.hpp"
 #include "templates/argument_list.hpp"
 #include "templates/constant_spec.hpp"
 #include "templates/device_limits.hpp"
@@ -59,9 +60,10 @@ struct LaunchSpec {
   std::optional<Expression> overlap;  ///< whether it may begin while the launch before it ends
   /// Whether all its blocks run at once, so that they can wait for each other.
   std::optional<Expression> cooperative;
-  std::vector<TensorMapSpec> maps;  ///< up to kMostTensorMaps
-  std::vector<ArgumentSpec> args;   ///< of the kernel; none: the operation's one struct
-  int line = 0;                     ///< of the front matter, for errors
+  std::vector<TensorMapSpec> maps;    ///< up to kMostTensorMaps
+  std::vector<AllowSpec> allowances;  ///< what checks may find in the kernel
+  std::vector<ArgumentSpec> args;     ///< of the kernel; none: the operation's one struct
+  int line = 0;                       ///< of the front matter, for errors
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of
@@ -118,6 +120,7 @@ struct LaunchGeometry {
   TensorMapPlans maps = {};
   bool overlaps = false;     ///< may begin while the launch before it on the stream ends
   bool cooperative = false;  ///< all blocks run at once, and may wait for each other
+  std::uint8_t allowed = 0;  ///< what checks may find: Allowed, put together
   friend bool operator==(const LaunchGeometry&, const LaunchGeometry&) = default;
   /// A launch whose `when` does not hold: nothing to do, and no blocks to do it.
   [[nodiscard]] bool left_out() const { return grid[0] == 0; }
@@ -162,6 +165,7 @@ struct LaunchPlan {
 ///     //@   when     k > 0                           (else it is left out; optional)
 ///     //@   overlap  1                   (it may begin while the one before ends; optional)
 ///     //@   cooperative                  (all its blocks run at once; optional)
+///     //@   allow    race same_value     // why (what checks find is accepted; optional)
 ///     //@   map      a: k, m; box 64, tile_m; swizzle 128   (a tensor map; optional, up to 4)
 ///     //@ workspace  0                               (bytes of device memory; optional)
 ///     //@ epilogue   yes                          (it takes expressions; optional)

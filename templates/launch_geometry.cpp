@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/allow_line.hpp"
 #include "templates/constant_line.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/launch_evaluator.hpp"
@@ -100,6 +101,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
     }
     geometry.overlaps = limits.sm >= kFirstOverlapSm && launch.overlap &&
                         evaluator.value("overlap", *launch.overlap, kLeast, kMost) != 0;
+    geometry.allowed = allowed_mask(launch.allowances);
     geometry.cooperative = launch.cooperative &&
                            evaluator.value("cooperative", *launch.cooperative, kLeast, kMost) != 0;
     if (geometry.cooperative && geometry.overlaps) {

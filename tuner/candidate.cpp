@@ -162,6 +162,7 @@ Subject LoadedCandidate::subject() {
     subject.workspaces.push_back(workspace_of(i));
   }
   subject.workspace_bytes = job_.workspace_bytes;
+  subject.accepted = job_.accepted;
   return subject;
 }
 

@@ -48,10 +48,11 @@ std::string launch_signature(const EvaluationJob& job) {
       const LaunchGeometry& launch = job.geometry[i][j];
       const std::span<const std::int32_t> values(launch.values.items.data(), launch.values.count);
       text +=
-          fmt::format("launch grid={} block={} cluster={} smem={} values={}{}{}\n",
+          fmt::format("launch grid={} block={} cluster={} smem={} values={}{}{}{}\n",
                       fmt::join(launch.grid, ","), fmt::join(launch.block, ","),
                       fmt::join(launch.cluster, ","), launch.smem_bytes, fmt::join(values, ","),
-                      launch.overlaps ? " overlaps" : "", launch.cooperative ? " cooperative" : "");
+                      launch.overlaps ? " overlaps" : "", launch.cooperative ? " cooperative" : "",
+                      launch.allowed == 0 ? "" : fmt::format(" allowed={}", launch.allowed));
       const ArgumentPlan& argument = job.arguments[i][j];
       if (!argument.parameters.empty()) text += describe(argument);
       for (std::size_t map = 0; map < launch.maps.count; ++map) {

@@ -69,8 +69,9 @@ struct EvaluationSetup {
 
 /// One compiled candidate with its launches for every case.
 struct EvaluationJob {
-  std::string label;  ///< for messages: "rows_fast block=128 ..."
-  CompiledUnit unit;  ///< one name per launch
+  std::string label;     ///< for messages: "rows_fast block=128 ..."
+  std::string accepted;  ///< what its author allows checks to find, which every verdict shows
+  CompiledUnit unit;     ///< one name per launch
   /// geometry[case][launch]; empty for a case that the configuration is not valid for.
   std::vector<std::vector<LaunchGeometry>> geometry;
   /// arguments[case][launch], as geometry.

@@ -84,13 +84,13 @@ KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at
                  promotion, type, rank)
 KILN_WIRE_FIELDS(TensorMapPlans, items, count)
 KILN_WIRE_FIELDS(LaunchGeometry, grid, block, cluster, smem_bytes, values, maps, overlaps,
-                 cooperative)
+                 cooperative, allowed)
 KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_factor, finalists,
                  unlike_finalists, finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
-KILN_WIRE_FIELDS(EvaluationJob, label, unit, geometry, arguments, constants, workspace_bytes,
-                 best_ns, timeout_s, time_it)
+KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, geometry, arguments, constants,
+                 workspace_bytes, best_ns, timeout_s, time_it)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence)

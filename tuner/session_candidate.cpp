@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/competitive.hpp"
+#include "templates/allow_line.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "tuner/code_digest.hpp"
 #include "tuner/session.hpp"
@@ -138,12 +139,13 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
 }
 
 /// Gives a candidate that was compiled and admitted its job.
-void complete(PreparedCandidate& prepared, CodeKind code) {
+void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template, CodeKind code) {
   if (prepared.outcome != Outcome::ok) {
     prepared.job = {};
     return;
   }
   prepared.job.label = candidate_text(prepared.candidate);
+  prepared.job.accepted = accepted_text(kernel_template.launches());
   prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
   prepared.code_digest = run_digest(code, prepared.job);
 }
@@ -171,7 +173,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
     prepared.outcome = at_fault;
     prepared.message = error.what();
   }
-  complete(prepared, code);
+  complete(prepared, kernel_template, code);
   return prepared;
 }
 
@@ -193,7 +195,7 @@ PreparedCandidate prepare_variant(const PreparedCandidate& prepared, const Confi
     variant.outcome = Outcome::out_of_resources;
     variant.message = error.what();
   }
-  complete(variant, code);
+  complete(variant, kernel_template, code);
   return variant;
 }
 

@@ -240,6 +240,10 @@ Verdict Verifier::judge(const Subject& subject) {
     verdict.verification.evidence =
         fmt::format("nothing bounds the error of {} elements", verdict.unbounded);
   }
+  if (verdict.judged && !subject.accepted.empty()) {
+    std::string& evidence = verdict.verification.evidence;
+    evidence += (evidence.empty() ? "" : "; ") + subject.accepted;
+  }
   return verdict;
 }
 

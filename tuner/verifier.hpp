@@ -29,6 +29,7 @@ struct Subject {
   /// for several, and how much of it the case may use. Empty: no case has any.
   std::vector<GuardedBuffer*> workspaces;
   std::vector<std::int64_t> workspace_bytes;
+  std::string accepted = {};  ///< EvaluationJob::accepted
 };
 
 /// Whether the device can check a case of that size (DeviceInfo::most_products).

@@ -215,6 +215,13 @@ void execute_registers(Warp& warp, const Instr& instr, LaneMask active) {
   const auto wanted = static_cast<int>(instr.immediate);
   const int first = std::min(
       255, kFileRegisters / static_cast<int>(warp.block().warps().size() * kLanes) / 8 * 8);
+  const int noted = warp.register_limit() != 0 ? warp.register_limit() : warp.program().registers;
+  const bool raises = instr.variant != 0;
+  if (noted != 0 && (raises ? wanted < noted : wanted > noted)) {
+    warp.fail(instr, active, Finding::invalid_operand,
+              fmt::format("{} the warp's registers to {}, but it has {}: what follows is undefined",
+                          raises ? "raises" : "lowers", wanted, noted));
+  }
   int others = 0;
   for (const auto& other : warp.block().warps()) {
     if (other.get() == &warp) continue;

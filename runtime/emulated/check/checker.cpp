@@ -28,22 +28,6 @@ const VectorClock& clock_of(const std::unordered_map<std::uint64_t, VectorClock>
   return at == clocks.end() ? kNothing : at->second;
 }
 
-/// Whether a store writes what another thread of the block has written there: all threads may set
-/// one flag.
-bool writes_alike(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
-                  const GlobalShadow::Conflict& conflict) {
-  const std::vector<std::byte> value = stored_value(warp, instr, lane);
-  if (value.empty()) return false;
-  // Of lanes that store at once none has yet.
-  const int other = std::countr_zero(conflict.threads.lanes);
-  if (conflict.instruction == instr.index && (access.lanes >> other & 1U) != 0 &&
-      access.address[other] == access.address[lane] &&
-      conflict.threads.warp == static_cast<std::uint32_t>(warp.index())) {
-    return value == stored_value(warp, instr, other);
-  }
-  return std::equal(value.begin(), value.end(), access.host[lane]);
-}
-
 }  // namespace
 
 Checker::Checker(std::shared_ptr<GlobalShadow> shadow) : shadow_(std::move(shadow)) {}
@@ -68,6 +52,7 @@ void Checker::begin(Cluster& cluster) {
   phases_.begin(blocks.size(), warps_per_block_, barriers_.size());
   for (const auto& block : blocks) {
     cells_.emplace_back(block->shared_bytes());
+    local_written_.emplace_back();
     GlobalShadow::BlockState state;
     state.block = flat(block->place(), cluster.launch().grid);
     blocks_.push_back(std::move(state));
@@ -91,6 +76,8 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
   by.reads = access.kind == AccessKind::load || access.kind == AccessKind::atomic;
   by.writes = access.kind != AccessKind::load;
   by.synchronises = access.synchronises;
+  by.lockstep = access.is_volatile && !std::has_single_bit(access.lanes);
+  by.access = &access;
   LaneMask left = access.lanes;
   while (left != 0) {
     const int lane = std::countr_zero(left);
@@ -113,6 +100,10 @@ void Checker::access(Warp& warp, const Instr& instr, const WarpAccess& access) {
           !leaves_variable(by, place->second, access.bytes)) {
         touch(by, place->first, place->second, static_cast<std::uint32_t>(access.bytes));
       }
+      continue;
+    }
+    if (warp.block().local_offset(access.host[lane])) {
+      check_local(warp, instr, access, by.lanes);
       continue;
     }
     const bool elsewhere = access.space == ptx::Space::local || access.space == ptx::Space::param ||
@@ -196,7 +187,8 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
                 address);
     return;
   }
-  if (access.kind != AccessKind::store && !at->read_only && at->name.empty()) {
+  if (access.kind != AccessKind::store && !at->read_only && at->name.empty() &&
+      !allows(Allowed::uninitialised_unused)) {
     for (int i = 0; i < access.bytes; ++i) {
       if (at->is_written(address + static_cast<std::uint64_t>(i))) continue;
       warp.report(
@@ -224,12 +216,19 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   GlobalShadow::Conflict conflict;
   if (!shadow_->access(state, touch, order, conflict)) return;
   std::string other = fmt::format("block {}", conflict.block);
-  if (conflict.block == state.block) {
-    if (touch.writes && conflict.wrote && writes_alike(warp, instr, access, lane, conflict)) return;
+  const bool own = conflict.block == state.block;
+  if (touch.writes && conflict.wrote && (own || allows(Allowed::race_same_value))) {
+    // All threads may set one flag; of other blocks, too, where that is allowed.
+    const bool at_once = own && conflict.instruction == instr.index &&
+                         conflict.threads.warp == static_cast<std::uint32_t>(warp.index());
+    const int of_lane = at_once ? std::countr_zero(conflict.threads.lanes) : -1;
+    if (writes_alike(warp, instr, access, lane, of_lane)) return;
+  }
+  if (own) {
     const GlobalShadow::Threads& threads = conflict.threads;
     lanes = order.late_behind(threads);
-    const bool own = threads.warp == touch.by.warp;
-    const LaneMask others = own ? threads.lanes & ~lanes : threads.lanes;
+    const bool own_warp = threads.warp == touch.by.warp;
+    const LaneMask others = own_warp ? threads.lanes & ~lanes : threads.lanes;
     other = fmt::format("warp {} lane {} of the block", threads.warp, std::countr_zero(others));
   }
   warp.report(
@@ -307,6 +306,7 @@ void Checker::finish_pending(std::uint64_t token, std::size_t agent, std::uint32
       cell.write_instruction = pending.by.instr->index;
       cell.write_synchronises = pending.by.synchronises;
       cell.write_async = pending.by.async;
+      cell.write_lockstep = false;
       readers_.clear(cell.readers);
       return true;
     };

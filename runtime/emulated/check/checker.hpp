@@ -19,6 +19,7 @@
 #include "runtime/emulated/check/race_clocks.hpp"
 #include "runtime/emulated/check/shared_shadow.hpp"
 #include "runtime/emulated/engine/observer.hpp"
+#include "templates/allow_spec.hpp"
 
 namespace kiln::emulated {
 
@@ -68,6 +69,10 @@ class Checker : public Observer {
     bool reads = false;
     bool writes = false;
     bool synchronises = false;  ///< races with no other access that does, too
+    /// Volatile, and several lanes do it at once: what they hope for is that their warp runs in
+    /// lockstep, which no GPU since Volta promises.
+    bool lockstep = false;
+    const WarpAccess* access = nullptr;  ///< null: of the asynchronous proxy
     /// Of the operation that begins with this access and ends later; 0: the access ends at once.
     std::uint64_t token = 0;
   };
@@ -105,13 +110,22 @@ class Checker : public Observer {
   [[nodiscard]] LaneMask unordered(std::size_t warp, LaneMask lanes, std::size_t agent,
                                    LaneMask others, std::uint32_t step) const;
   [[nodiscard]] bool copied_by(std::size_t warp, std::size_t agent) const;
+  /// Whether a lane's store writes what is there or, if `other` is not -1, what that lane of the
+  /// same instruction writes.
+  [[nodiscard]] static bool writes_alike(Warp& warp, const Instr& instr, const WarpAccess& access,
+                                         int lane, int other);
   void finish_pending(std::uint64_t token, std::size_t agent, std::uint32_t clock);
   /// Its lanes know of each other now.
   void sync_lanes(std::size_t warp);
   [[nodiscard]] bool is_async(std::size_t agent) const { return agent >= clocks_.size(); }
   /// Reports an access that leaves the variable which its address is computed from.
+  /// Reads of an array of the thread's own that it never wrote.
+  void check_local(Warp& warp, const Instr& instr, const WarpAccess& access, LaneMask lanes);
+  [[nodiscard]] bool allows(Allowed what) const;
   [[nodiscard]] bool leaves_variable(const Toucher& by, std::uint32_t offset, int bytes) const;
   void touch(const Toucher& by, std::size_t block, std::uint32_t offset, std::uint32_t bytes);
+  /// Whether it stores what is in the cell already, by whoever wrote that.
+  [[nodiscard]] bool stores_alike(const Toucher& by, const ShadowCell& cell) const;
   struct Fault {
     Finding finding{};
     std::string text;
@@ -184,7 +198,8 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, VectorClock> async_objects_;
   std::vector<VectorClock> barriers_;  ///< 16 for each block, then the cluster's
   std::vector<VectorClock> async_barriers_;
-  std::vector<SharedShadow> cells_;  ///< of each block
+  std::vector<SharedShadow> cells_;               ///< of each block
+  std::vector<std::vector<bool>> local_written_;  ///< of each block, by byte; empty: nothing was
   ReaderLists readers_;
   std::unordered_multimap<std::uint64_t, Pending> pending_;
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;

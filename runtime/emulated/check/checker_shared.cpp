@@ -3,12 +3,14 @@
 // What the checker remembers of each byte of shared memory.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <utility>
 
 #include "runtime/emulated/check/checker.hpp"
 #include "runtime/emulated/engine/cluster.hpp"
 #include "runtime/emulated/engine/warp.hpp"
+#include "runtime/emulated/memory/memory_operands.hpp"
 
 namespace kiln::emulated {
 namespace {
@@ -60,6 +62,57 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
   if (by.token != 0) pending_.emplace(by.token, Pending{by, block, offset, bytes});
 }
 
+bool Checker::allows(Allowed what) const {
+  return kiln::allows(cluster_->launch().allowed, what);
+}
+
+bool Checker::stores_alike(const Toucher& by, const ShadowCell& cell) const {
+  if (!by.writes || by.reads || by.access == nullptr || !allows(Allowed::race_same_value)) {
+    return false;
+  }
+  const bool at_once = cell.writer == agent_of(*by.warp) + 1 &&
+                       cell.write_instruction == by.instr->index &&
+                       cell.write_clock == clocks_[agent_of(*by.warp)][agent_of(*by.warp)];
+  return writes_alike(*by.warp, *by.instr, *by.access, by.lane, at_once ? cell.write_lane : -1);
+}
+
+bool Checker::writes_alike(Warp& warp, const Instr& instr, const WarpAccess& access, int lane,
+                           int other) {
+  const std::vector<std::byte> value = stored_value(warp, instr, lane);
+  if (value.empty()) return false;
+  // Of lanes that store at once none has yet.
+  if (other >= 0 && (access.lanes >> other & 1U) != 0 &&
+      access.address[other] == access.address[lane]) {
+    return value == stored_value(warp, instr, other);
+  }
+  return std::equal(value.begin(), value.end(), access.host[lane]);
+}
+
+void Checker::check_local(Warp& warp, const Instr& instr, const WarpAccess& access,
+                          LaneMask lanes) {
+  std::vector<bool>& written = local_written_[warp.block().rank()];
+  if (written.empty()) written.resize(warp.block().local_bytes());
+  const auto bytes = static_cast<std::ptrdiff_t>(access.bytes);
+  for (; lanes != 0; lanes &= lanes - 1) {
+    const int lane = std::countr_zero(lanes);
+    const auto begin = written.begin() + static_cast<std::ptrdiff_t>(
+                                             warp.block().local_offset(access.host[lane]).value());
+    if (access.kind != AccessKind::load) {
+      std::fill(begin, begin + bytes, true);
+      continue;
+    }
+    // Copies of a struct move what it has between its members as well.
+    if (std::find(begin, begin + bytes, true) != begin + bytes) continue;
+    // Arguments and results of calls are a compiler's.
+    if (warp.program().opcodes[instr.index].starts_with("ld.param")) continue;
+    if (allows(Allowed::uninitialised_unused)) continue;
+    warp.report(instr, LaneMask{1} << lane, Finding::uninitialised,
+                "reads uninitialised local memory: an array or struct of the thread's own, here "
+                "never written",
+                access.address[lane]);
+  }
+}
+
 std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowCell& cell) const {
   const char* const does = by.writes ? "writes" : "reads";
   const std::size_t writer = cell.writer - std::size_t{1};
@@ -82,15 +135,20 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
     return fault(Finding::missing_wait,
                  "writes shared memory that an asynchronous operation still reads");
   }
-  if (by.reads && cell.writer == 0) {
+  if (by.reads && cell.writer == 0 && !allows(Allowed::uninitialised_unused)) {
     return fault(Finding::uninitialised, "reads uninitialised shared memory");
   }
-  if (cell.writer != 0 && !(by.synchronises && cell.write_synchronises)) {
+  const bool lockstep =
+      by.reads && by.lockstep && cell.write_lockstep && writer == agent_of(*by.warp);
+  if (cell.writer != 0 && (lockstep || !(by.synchronises && cell.write_synchronises))) {
     const LaneMask lanes = racing(by, writer, LaneMask{1} << cell.write_lane, cell.write_clock);
-    if (lanes != 0) {
+    if (lanes != 0 && !stores_alike(by, cell)) {
       return Fault{Finding::race,
-                   fmt::format("{} shared memory that {} writes, and nothing orders the two", does,
-                               by_writer()),
+                   fmt::format("{} shared memory that {} writes, and nothing orders the two{}",
+                               does, by_writer(),
+                               lockstep ? ": lanes of a warp need not run in lockstep, volatile or "
+                                          "not, without a __syncwarp() in between"
+                                        : ""),
                    lanes};
     }
   }
@@ -127,6 +185,7 @@ void Checker::note(const Toucher& by, ShadowCell& cell) {
     cell.write_instruction = by.instr->index;
     cell.write_synchronises = by.synchronises;
     cell.write_async = false;
+    cell.write_lockstep = by.lockstep;
   } else if (by.reads) {
     readers_.add(cell.readers,
                  {clocks_[agent][agent], by.lanes, by.instr->index,

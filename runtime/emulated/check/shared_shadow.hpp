@@ -23,6 +23,7 @@ struct ShadowCell {
   std::uint8_t write_lane = 0;
   bool write_synchronises : 1 = false;  ///< atomic, volatile or ordered
   bool write_async : 1 = false;         ///< by the asynchronous proxy
+  bool write_lockstep : 1 = false;      ///< volatile, by several lanes of a warp at once
 };
 
 /// The cells of one block's shared memory. Nearly all accesses are whole words of 4 bytes, which

@@ -49,6 +49,7 @@ struct WarpAccess {
   LaneMask lanes = 0;         ///< that take part
   bool in_cluster = false;    ///< addresses of `space` shared may be of other blocks
   bool matrix_rows = false;   ///< rows of 16 bytes that ldmatrix or stmatrix move
+  bool is_volatile = false;   ///< which synchronises, but no lanes of a warp that run together
   bool synchronises = false;  ///< has acquire or release semantics, or is volatile: no data race
   std::uint64_t token = 0;    ///< of lane 0 of an async_store; each lane has the next
   std::uint64_t address[kLanes] = {};

@@ -299,6 +299,7 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
   }
   state.dynamic_smem_bytes = geometry.smem_bytes;
   state.overlaps = geometry.overlaps;
+  state.allowed = geometry.allowed;
   const DeviceLimits& limits = info_.limits;
   state.sm_count = static_cast<std::uint32_t>(limits.sm_count);
   const auto threads = std::min<std::uint64_t>(state.block.count(), limits.max_threads + 1);
@@ -377,6 +378,13 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   emulated::LaunchOptions options;
   options.host_threads = options_.host_threads;
   options.timeout_s = options_.timeout_s;
+  // A store is compared with what another block has stored, which so has happened.
+  if (allows(request.geometry.allowed, Allowed::race_same_value)) options.host_threads = 1;
+  // What is read there and should not matter differs from launch to launch, so that results which
+  // depend on it differ between the runs of a verification.
+  if (allows(request.geometry.allowed, Allowed::uninitialised_unused) && is_odd_launch(state)) {
+    state.fresh = std::byte{0x4d};
+  }
   if (options_.checks && request.checked) {
     const auto shadow = std::make_shared<emulated::GlobalShadow>();
     options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
@@ -395,6 +403,13 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   const std::scoped_lock lock(reports_mutex_);
   for (auto& report : result.reports) reports_.push_back(std::move(report));
   return status;
+}
+
+bool EmulatedDevice::is_odd_launch(const emulated::LaunchState& state) {
+  const std::scoped_lock lock(reports_mutex_);
+  bool& odd = odd_launches_[state.program.get()];
+  odd = !odd;
+  return !odd;
 }
 
 std::vector<emulated::Report> EmulatedDevice::take_reports() {

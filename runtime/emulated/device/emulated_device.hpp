@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -120,6 +121,9 @@ class EmulatedDevice : public Device {
   [[nodiscard]] DeviceStatus refusal_of(const LaunchGeometry& geometry,
                                         const emulated::LaunchState& state) const;
 
+  /// Whether it is the second, fourth, ... launch of the kernel.
+  [[nodiscard]] bool is_odd_launch(const emulated::LaunchState& state);
+
   EmulationOptions options_;
   DeviceProfile profile_;
   DeviceInfo info_;
@@ -129,6 +133,7 @@ class EmulatedDevice : public Device {
   emulated::GlobalMemory memory_;
   std::mutex reports_mutex_;
   std::vector<emulated::Report> reports_;
+  std::map<const emulated::Program*, bool> odd_launches_;  ///< of kernels that were launched
 };
 
 }  // namespace kiln

@@ -34,7 +34,7 @@ Block::Block(Cluster& cluster, const LaunchState& launch, std::uint32_t rank, Ex
       place_(place),
       threads_(static_cast<std::uint32_t>(launch.block.count())),
       live_threads_(threads_),
-      shared_(launch.program->static_smem_bytes + launch.dynamic_smem_bytes, std::byte{0xcd}) {
+      shared_(launch.program->static_smem_bytes + launch.dynamic_smem_bytes, launch.fresh) {
   const int warps = static_cast<int>((threads_ + kLanes - 1) / kLanes);
   warps_.reserve(static_cast<std::size_t>(warps));
   for (int i = 0; i < warps; ++i)
@@ -43,7 +43,7 @@ Block::Block(Cluster& cluster, const LaunchState& launch, std::uint32_t rank, Ex
 
 std::byte* Block::local(std::uint32_t thread) {
   if (local_.empty()) {
-    local_.resize(std::size_t{threads_} * launch_.program->local_bytes, std::byte{0xcd});
+    local_.resize(std::size_t{threads_} * launch_.program->local_bytes, launch_.fresh);
   }
   return local_.data() + std::size_t{thread} * launch_.program->local_bytes;
 }

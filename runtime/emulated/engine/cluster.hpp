@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "runtime/emulated/engine/mbarrier.hpp"
 #include "runtime/emulated/engine/observer.hpp"
 #include "runtime/emulated/engine/warp.hpp"
+#include "templates/allow_spec.hpp"
 
 namespace kiln::emulated {
 
@@ -47,6 +49,8 @@ struct LaunchState {
   GridWorkspace grid_workspace;  ///< of a cooperative launch: its blocks can wait for each other
   /// Only some blocks of the grid are run: those do not wait for the others.
   bool is_sample = false;
+  std::uint8_t allowed = 0;  ///< what checks may find: Allowed, put together
+  std::byte fresh{0xcd};     ///< what shared and local memory have at first
   std::vector<std::byte> parameters;
   std::uint32_t sm_count = 1;
   /// Blocks that the GPU has room for at once; no more begin before others end.
@@ -85,6 +89,13 @@ class Block {
   [[nodiscard]] MbarrierTable& mbarriers() { return mbarriers_; }
   /// Local memory of one thread of this block.
   [[nodiscard]] std::byte* local(std::uint32_t thread);
+  /// Of all its threads, once one has asked for its own; and where in it a place of the host is, or
+  /// nothing.
+  [[nodiscard]] std::size_t local_bytes() const { return local_.size(); }
+  [[nodiscard]] std::optional<std::size_t> local_offset(const std::byte* host) const {
+    if (host < local_.data() || host >= local_.data() + local_.size()) return std::nullopt;
+    return static_cast<std::size_t>(host - local_.data());
+  }
 
   /// Lanes of a warp arrive at barrier 0 to 15. `threads` 0: all of the block. `waits` is false for
   /// bar.arrive. `vote` are the lanes whose predicate holds, for bar.red. Returns a text that says

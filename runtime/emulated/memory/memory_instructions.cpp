@@ -32,6 +32,7 @@ struct Element {
 
 /// How an access is ordered with others, if it is at all.
 struct Ordering {
+  bool is_volatile = false;
   bool synchronises = false;  ///< volatile, relaxed or stronger: no data race
   bool acquires = false;      ///< as if a fence followed
   bool releases = false;      ///< as if a fence stood before it
@@ -82,6 +83,7 @@ void fill_access(Warp& warp, const Instr& instr, LaneMask active, AccessKind kin
   access.bytes = detail.element.memory_bytes * static_cast<int>(instr.count);
   access.lanes = active;
   access.synchronises = detail.ordering.synchronises;
+  access.is_volatile = detail.ordering.is_volatile;
   fill_addresses(warp, instr, active, access.address);
   resolve(warp, instr, access);
 }
@@ -228,6 +230,7 @@ AccessWords take_words(DecodeContext& context) {
   const std::string_view order =
       context.take_one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
   ordering.synchronises = !order.empty();
+  ordering.is_volatile = order == "volatile";
   if (order == "mmio") context.take("relaxed");
   ordering.acquires = order == "acquire" || order == "acq_rel";
   ordering.releases = order == "release" || order == "acq_rel";

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // How kernels as people write them are launched and given their data: cooperative launches,
-// constants of namespaces, batches of pointers.
+// constants of namespaces, batches of pointers, and what their authors accept.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -220,6 +220,84 @@ TEST_F(LaunchFeatures, EachArrayBehindPointersHasItsRedZone) {
               HasSubstr("of operand in"));
   EXPECT_THAT(found("__syncthreads(); if (threadIdx.x == 0) out[b] = nullptr;"),
               HasSubstr("wrote to the pointers of out themselves"));
+}
+
+TEST_F(LaunchFeatures, AcceptedFindingsAreInTheVerdict) {
+  const std::string operation = R"(//@ operation  any_negative
+//@ purpose    Whether any number is negative
+//@ size       n
+//@ type       out s32
+//@ type       in f32
+//@ operand    out inout: 1; fill integers 0 0
+//@ operand    in in: n
+//@ right      out exact
+//@ ragged     n=1
+//@ flops      n
+//@ reference  any_negative_reference
+//@   grid     1
+//@   block    1
+//@   args     out, in.f64, n
+__global__ void any_negative_reference(int* out, const double* in, int n) {
+  for (int i = 0; i < n; ++i) out[0] |= in[i] < 0;
+}
+)";
+  const auto kernel = [](const std::string& allow) {
+    return "//@ template   any_negative_kernel\n//@ purpose    As it is\n"
+           "//@ operation  any_negative\n//@ launch     any_negative\n"
+           "//@   grid     ceil_div(n, 64)\n//@   block    64\n" +
+           allow +
+           R"(//@   args     out, in, n
+__global__ void any_negative(int* out, const float* in, int n) {
+  const int i = blockIdx.x * 64 + threadIdx.x;
+  if (i < n && in[i] < 0) out[0] = 1;
+}
+)";
+  };
+  const Sizes sizes{{"n", 300}};
+  EXPECT_THAT(judge(operation, kernel(""), sizes).complaint(), HasSubstr("race"));
+  const Judged allowed =
+      judge(operation, kernel("//@   allow    race same_value  // all store 1\n"), sizes);
+  EXPECT_EQ(allowed.complaint(), "");
+  EXPECT_EQ(allowed.evidence, "accepted in any_negative: race same_value (all store 1)");
+}
+
+TEST_F(LaunchFeatures, WhatIsAcceptedAsUnusedMustNotReachResults) {
+  const std::string operation = R"(//@ operation  shifted
+//@ purpose    Each number from shared memory
+//@ size       n 1..64
+//@ type       out f32
+//@ type       in f32
+//@ operand    out out: n
+//@ operand    in in: n
+//@ right      out within 1e30 1e30
+//@ ragged     n=33
+//@ flops      n
+//@ reference  shifted_reference
+//@   grid     1
+//@   block    64
+//@   args     out.f64, in.f64, n
+__global__ void shifted_reference(double* out, const double* in, int n) {
+  if (threadIdx.x < n) out[threadIdx.x] = in[threadIdx.x];
+}
+)";
+  const auto found = [&](const std::string& use) {
+    return judge(operation,
+                 "//@ template   shifted_kernel\n//@ purpose    As it is\n"
+                 "//@ operation  shifted\n//@ launch     shifted\n//@   grid     1\n"
+                 "//@   block    64\n//@   allow    uninitialised unused  // masked\n"
+                 R"(//@   args     out, in, n
+__global__ void shifted(float* out, const float* in, int n) {
+  __shared__ float s[64];
+  if (threadIdx.x < n) s[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  const float next = s[threadIdx.x ^ 1];
+  if (threadIdx.x < n) out[threadIdx.x] = )" +
+                     use + ";\n}\n",
+                 {{"n", 40}})
+        .complaint();
+  };
+  EXPECT_EQ(found("s[threadIdx.x] + ((threadIdx.x ^ 1) < n ? next : 0.0f)"), "");
+  EXPECT_THAT(found("s[threadIdx.x] + next"), HasSubstr("two runs differ"));
 }
 
 }  // namespace

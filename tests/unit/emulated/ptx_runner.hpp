@@ -78,6 +78,7 @@ class PtxRunner {
   /// The same with parameters of any types, as they lie in memory.
   LaunchResult launch_with(Extent grid, Extent block, std::vector<std::byte> parameters) {
     LaunchOptions options = launch_options();
+    if (allows(allowed, Allowed::race_same_value)) options.host_threads = 1;
     const auto shadow = std::make_shared<GlobalShadow>();
     if (checks_) options.make_observer = [shadow] { return std::make_unique<Checker>(shadow); };
     return run_grid(state_of(grid, block, std::move(parameters)), options);
@@ -116,7 +117,8 @@ class PtxRunner {
 
   Extent cluster{1, 1, 1};
   std::uint32_t smem_bytes = 0;
-  bool overlaps = false;  ///< with the launch before
+  bool overlaps = false;     ///< with the launch before
+  std::uint8_t allowed = 0;  ///< what checks may find
   std::uint32_t sm_count = LaunchState{}.sm_count;
   int host_threads = 1;      ///< of the machine that emulates
   double timeout_s = 120.0;  ///< so that sanitizers may take their time
@@ -138,6 +140,7 @@ class PtxRunner {
     state.cluster = cluster;
     state.dynamic_smem_bytes = smem_bytes;
     state.overlaps = overlaps;
+    state.allowed = allowed;
     state.sm_count = sm_count;
     state.parameters = std::move(parameters);
     state.resident_blocks = resident_blocks(state);

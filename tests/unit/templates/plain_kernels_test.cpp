@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "templates/allow_line.hpp"
 #include "templates/argument_check.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "templates/constant_line.hpp"
@@ -382,6 +383,30 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)both.geometry(kRowConfig, row_problem(2, 3), hopper()); }),
               HasSubstr("cannot overlap with the one before it"));
+}
+
+TEST(PlainKernels, AllowedFindingsHaveAReason) {
+  const std::string part = "//@   args     workspace";
+  const auto made = row_plain(part,
+                              "//@   allow    race same_value   // all store the same\n"
+                              "//@   allow    uninitialised unused   // masked later\n" +
+                                  part);
+  const auto launches = made.geometry(kRowConfig, row_problem(2, 3), hopper());
+  EXPECT_TRUE(allows(launches[0].allowed, Allowed::race_same_value));
+  EXPECT_TRUE(allows(launches[0].allowed, Allowed::uninitialised_unused));
+  EXPECT_EQ(launches[1].allowed, 0);
+  EXPECT_EQ(accepted_text(made.launches()),
+            "accepted in fill_sums: race same_value (all store the same); accepted in fill_sums: "
+            "uninitialised unused (masked later)");
+  EXPECT_THAT(broken_row(part, "//@   allow    race same_value\n" + part),
+              HasSubstr("say why, behind \"//\""));
+  EXPECT_THAT(broken_row(part, "//@   allow    race same_valu  // so\n" + part),
+              HasSubstr("did you mean \"race same_value\"?"));
+  EXPECT_THAT(broken_row(part,
+                         "//@   allow    race same_value  // a\n"
+                         "//@   allow    race same_value  // b\n" +
+                             part),
+              HasSubstr("a second \"allow race same_value\""));
 }
 
 TEST(PlainKernels, TexturesAreRefusedWithTheirLine) {
