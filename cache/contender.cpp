@@ -13,7 +13,7 @@ bool same_restrictions(const Contender& left, const Contender& right) {
   return left.rank.provenance == right.rank.provenance &&
          left.template_name == right.template_name &&
          left.template_digest == right.template_digest && left.driver == right.driver &&
-         left.toolkit == right.toolkit;
+         left.toolkit == right.toolkit && left.judge == right.judge;
 }
 
 /// Whether `right` can never be the best where `left` is admitted too: `left` precedes it, and
@@ -33,7 +33,8 @@ Contender contender_of(const Trial& trial) {
           trial.key.template_digest,
           trial.key.config.canonical(),
           trial.environment.driver,
-          trial.environment.toolkit};
+          trial.environment.toolkit,
+          trial.provenance == Provenance::compiled ? "" : judge_of(trial)};
 }
 
 bool leads(const Contender& left, const Contender& right) {

@@ -20,6 +20,7 @@ struct Contender {
   std::string config;  ///< canonical text
   std::string driver;
   std::string toolkit;
+  std::string judge;  ///< judge_of() the trial; "" for one that was only compiled
   friend bool operator==(const Contender&, const Contender&) = default;
 };
 
@@ -42,9 +43,10 @@ struct Decision {
                               const std::function<bool(const Contender&)>& admits);
 
 /// Those, in the order of leads(), of which one is always the best whatever set of provenances,
-/// templates and environments a look-up is restricted to. The others each have a rival of the same
-/// provenance, template and environment that costs no more, is measured at least as precisely and
-/// is preferred in a tie; so wherever they are admitted, that rival is admitted too and goes first.
+/// templates, judges and environments a look-up is restricted to. The others each have a rival of
+/// the same provenance, template, judge and environment that costs no more, is measured at least as
+/// precisely and is preferred in a tie; so wherever they are admitted, that rival is admitted too
+/// and goes first.
 [[nodiscard]] std::vector<Contender> shortlist_of(std::vector<Contender> contenders);
 
 }  // namespace kiln

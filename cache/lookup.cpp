@@ -45,7 +45,7 @@ bool is_beaten(const Trial& trial, const Trial& rival) {
 }
 
 /// Queries one store at a time. Remembers the first trial that would have been an answer, or a
-/// better one, if its template had not changed; of several for one problem, the best.
+/// better one, if its template and its judge had not changed; of several for one problem, the best.
 class Inquiry {
  public:
   Inquiry(const LookupRequest& request, Provenance provenance) : request_(request) {
@@ -55,6 +55,7 @@ class Inquiry {
       return request_.current_digest && !digest.empty() && request_.current_digest(name) == digest;
     };
     query_.admits = request.is_valid;
+    query_.judge = request.judge;
   }
 
   std::optional<Trial> same_problem(const TuningStore& store, bool same_environment) {
@@ -111,9 +112,9 @@ class RelatedInquiry {
     return std::move(trials_);
   }
 
-  /// The template of the best result for the first problem of which none can be used; "" if there
-  /// is no such problem.
-  [[nodiscard]] const std::string& stale_template() const { return stale_template_; }
+  /// The best result for the first problem of which none can be used; nothing if there is no such
+  /// problem.
+  [[nodiscard]] const std::optional<Contender>& stale() const { return stale_; }
 
  private:
   static bool is_beside(const RelatedTrial& trial, const RelatedTrial& other) {
@@ -124,12 +125,14 @@ class RelatedInquiry {
   void add_good(const TuningStore& store, const RelatedProblem& near,
                 std::vector<RelatedTrial>& found) {
     std::set<std::pair<std::string, std::string>> candidates;
-    std::string stale;
+    std::optional<Contender> stale;
     double best = 0.0;
     for (Contender& contender : store.contenders(near)) {
       if (static_cast<Provenance>(contender.rank.provenance) != provenance_) continue;
-      if (request_.current_digest(contender.template_name) != contender.template_digest) {
-        if (stale.empty()) stale = contender.template_name;
+      const bool is_judged = !request_.judge || contender.judge == *request_.judge;
+      if (!is_judged ||
+          request_.current_digest(contender.template_name) != contender.template_digest) {
+        if (!stale) stale = std::move(contender);
         continue;
       }
       if (candidates.empty()) best = contender.rank.cost;
@@ -138,13 +141,13 @@ class RelatedInquiry {
       if (candidates.size() > kMostGood) break;
       found.push_back({near, std::move(contender), &store});
     }
-    if (candidates.empty() && stale_template_.empty()) stale_template_ = stale;
+    if (candidates.empty() && !stale_) stale_ = std::move(stale);
   }
 
   const LookupRequest& request_;
   Provenance provenance_;
   std::vector<RelatedTrial> trials_;
-  std::string stale_template_;
+  std::optional<Contender> stale_;
 };
 
 LookupAnswer found(Match match, Trial trial, std::string reason) {
@@ -170,13 +173,20 @@ std::string reason_for_same_problem(const Trial& trial, const Environment& now) 
 }
 
 /// "the best known kernel, rows_fast, is not available: ..."
-std::string why_unavailable(const std::string& name, const LookupRequest& request) {
-  const bool here = request.current_digest && !request.current_digest(name).empty();
-  return fmt::format(
-      "the best known kernel, {}, is not available: {}", name,
-      here ? "its template has changed since it was tuned; `kiln tune --stale` retunes it"
-           : "there is no template of that name; pass its directory with "
-             "--template-path or KILN_TEMPLATE_PATH");
+std::string why_unavailable(const Contender& contender, const LookupRequest& request) {
+  const std::string& name = contender.template_name;
+  const std::string now = request.current_digest ? request.current_digest(name) : "";
+  std::string_view why =
+      "its operation's reference, rules, data or sizes to verify have changed since it was "
+      "verified; `kiln tune --stale` judges it again";
+  if (now.empty()) {
+    why =
+        "there is no template of that name; pass its directory with --template-path or "
+        "KILN_TEMPLATE_PATH";
+  } else if (now != contender.template_digest) {
+    why = "its template has changed since it was tuned; `kiln tune --stale` retunes it";
+  }
+  return fmt::format("the best known kernel, {}, is not available: {}", name, why);
 }
 
 /// Asks several stores. One that fails once is not asked again; the others may still answer.
@@ -228,9 +238,9 @@ std::optional<LookupAnswer> ask_for_same(Stores& stores, const LookupRequest& re
   return std::nullopt;
 }
 
-/// `gone` becomes the template of results that would have counted if it had not changed.
+/// `gone` becomes what would have counted if its template and its judge had not changed.
 LookupAnswer ask_for_related(Stores& stores, const LookupRequest& request, Provenance provenance,
-                             std::string& gone) {
+                             std::optional<Contender>& gone) {
   LookupAnswer answer;
   answer.reason = fmt::format("no tuned result for this problem, or one that resembles it, on {}",
                               request.device.name);
@@ -255,26 +265,25 @@ LookupAnswer ask_for_related(Stores& stores, const LookupRequest& request, Prove
     answer.config = std::move(suggestion.config);
     return answer;
   }
-  gone = inquiry.stale_template();
+  gone = inquiry.stale();
   return answer;
 }
 
 /// Looks only among trials of that provenance.
 LookupAnswer ask(Stores& stores, const LookupRequest& request, Provenance provenance) {
   Inquiry inquiry(request, provenance);
-  std::string gone;
+  std::optional<Contender> gone;
   auto same = ask_for_same(stores, request, inquiry);
   LookupAnswer answer =
       same ? std::move(*same) : ask_for_related(stores, request, provenance, gone);
   const auto& trial = inquiry.unavailable();
   // Each store was queried by itself; another one may have had something better.
-  if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial)))
-    gone = trial->key.template_name;
-  if (!gone.empty()) {
-    answer.unavailable = why_unavailable(gone, request);
+  if (trial && (!answer.trial || !is_beaten(*trial, *answer.trial))) gone = contender_of(*trial);
+  if (gone) {
+    answer.unavailable = why_unavailable(*gone, request);
     answer.reason += "; " + answer.unavailable;
     answer.warnings.push_back(
-        {LookupWarning::About::unavailable, "template " + gone,
+        {LookupWarning::About::unavailable, "template " + gone->template_name,
          fmt::format("{}: {}", request.problem.canonical(), answer.unavailable)});
   }
   return answer;

@@ -37,6 +37,8 @@ struct LookupRequest {
   /// Digest of a template as it is now, or empty if there is none of that name: rows with other
   /// digests are stale and ignored.
   std::function<std::string(std::string_view template_name)> current_digest;
+  /// judge_digest() of the operation as it is now: verdicts of others are history. Unset: any.
+  std::optional<std::string> judge;
   /// Whether that config is valid for the requested problem on this device.
   std::function<bool(std::string_view template_name, const Config&)> is_valid;
   /// Where the problem itself was never tuned: what to answer with, judging by these results, of
@@ -65,7 +67,7 @@ struct LookupAnswer {
   /// The better kernel that is known but unusable, and why; also part of `reason`.
   std::string unavailable;
   /// A store that failed while another one answered, rows that were damaged, a better
-  /// kernel whose template is gone or has changed.
+  /// kernel whose template is gone or has changed, or whose judge has.
   std::vector<LookupWarning> warnings;
 };
 

@@ -61,22 +61,24 @@ bool speaks_against(const Trial& trial) {
 }
 
 std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
-  using Key = std::tuple<std::string, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, std::string, std::string>;
   using Moment = std::pair<std::int64_t, std::string>;
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
   // crash or a hang may have been the machine's doing; what came well afterwards makes up for it.
-  // And an emulated GPU, which takes its time, says nothing about hanging on a real one.
+  // And an emulated GPU, which takes its time, says nothing about hanging on a real one. What one
+  // judge found says nothing of what another one did.
   std::set<Key> wrong;
-  std::set<std::string> wrong_codes;
+  std::set<std::pair<std::string, std::string>> wrong_codes;  // each with the judge
   std::map<std::pair<Key, Provenance>, Moment> last_fault;
   const auto candidate = [](const Trial& trial) {
-    return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical()};
+    return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical(),
+               judge_of(trial)};
   };
   for (const Trial& trial : trials) {
     if (!speaks_against(trial)) continue;
     if (trial.outcome == Outcome::wrong_result) {
       wrong.insert(candidate(trial));
-      if (!trial.code_digest.empty()) wrong_codes.insert(trial.code_digest);
+      if (!trial.code_digest.empty()) wrong_codes.emplace(trial.code_digest, judge_of(trial));
     } else {
       Moment& last = last_fault[{candidate(trial), trial.provenance}];
       last = std::max(last, Moment{trial.created_unix_ms, trial.id});
@@ -85,7 +87,8 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   const auto able = [&](const Trial& trial) {
     if (!eligible(trial)) return false;
     const Key key = candidate(trial);
-    if (wrong.contains(key) || wrong_codes.contains(trial.code_digest)) return false;
+    if (wrong.contains(key) || wrong_codes.contains({trial.code_digest, std::get<3>(key)}))
+      return false;
     const Moment moment{trial.created_unix_ms, trial.id};
     const auto begin = last_fault.lower_bound({key, Provenance::measured});
     const auto end = last_fault.upper_bound({key, trial.provenance});

@@ -39,8 +39,8 @@ inline constexpr double kTieWindow = 1.0 / 64.0;
 [[nodiscard]] bool speaks_against(const Trial& trial);
 
 /// The eligible ones, in the order of better(), among trials of one problem and device, without
-/// those that are disqualified: all of a candidate or code that ever gave a wrong result, and those
-/// measured before their candidate crashed or hung.
+/// those that are disqualified: all of a candidate or code that ever gave a wrong result by the
+/// same judge, and those measured before their candidate crashed or hung.
 [[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials);
 
 /// Which trials decide: the first by better(), and the one preferred among those that tie with it,

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <random>
 
+#include "templates/judge.hpp"
+
 namespace kiln {
 namespace {
 
@@ -40,6 +42,11 @@ std::string DeviceClass::canonical() const {
 
 std::string Environment::canonical() const {
   return fmt::format("driver={} toolkit={} policy={}", driver, toolkit, policy);
+}
+
+std::string judge_of(const Trial& trial) {
+  if (!trial.judge_digest.empty()) return trial.judge_digest;
+  return judge_before_digests(trial.key.problem.operation);
 }
 
 std::int64_t next_unix_ms() {

@@ -101,6 +101,9 @@ struct Verification {
   double worst_ratio = 0.0;  ///< largest |error| / bound; at most 1 when passed
   /// "row 17 column 130: 3.25, expected 3.5, bound 0.004"; when passed, what could not be checked.
   std::string evidence;
+  /// Also by the device's own checks, which look for races, reads of unwritten memory, missing
+  /// waits and the like, whatever the results. An emulated GPU has them.
+  bool checked = false;
   friend bool operator==(const Verification&, const Verification&) = default;
 };
 
@@ -138,8 +141,16 @@ struct Trial {
   /// Id of the trial whose outcome, verification and timing these are: the code is the same, and
   /// nothing ran for this one. "" when the candidate ran, or never got that far.
   std::string shared_from;
+  /// judge_digest() of what the outcome was judged by; see judge_of(). "" for one that was only
+  /// compiled, and in rows of schemas before 9.
+  std::string judge_digest;
   friend bool operator==(const Trial&, const Trial&) = default;
 };
+
+/// The judge of the trial's outcome: its digest, or for a row without one the judge that there was
+/// then. "" where that is not known: such a trial neither recommends its candidate nor speaks
+/// against it.
+[[nodiscard]] std::string judge_of(const Trial& trial);
 
 /// Milliseconds since 1970, but later than any date it has returned in this process: the trials of
 /// one run are in the order in which they were made, even within a millisecond and when the clock

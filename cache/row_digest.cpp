@@ -77,9 +77,11 @@ std::string row_digest(const Trial& trial) {
   fields.add(trial.resources).add(trial.verification).add(trial.timing);
   fields.text(trial.rendered_digest).real(trial.compile_seconds).text(trial.session_id);
   fields.integer(trial.created_unix_ms);
-  if (trial.timing && trial.timing->interleaved) fields.text("interleaved");      // since schema 2
-  if (!trial.code_digest.empty()) fields.text("code").text(trial.code_digest);    // since schema 7
-  if (!trial.shared_from.empty()) fields.text("shared").text(trial.shared_from);  // likewise
+  if (trial.timing && trial.timing->interleaved) fields.text("interleaved");       // since schema 2
+  if (!trial.code_digest.empty()) fields.text("code").text(trial.code_digest);     // since schema 7
+  if (!trial.shared_from.empty()) fields.text("shared").text(trial.shared_from);   // likewise
+  if (!trial.judge_digest.empty()) fields.text("judge").text(trial.judge_digest);  // since 9
+  if (trial.verification && trial.verification->checked) fields.text("checked");   // likewise
   return fields.hex();
 }
 

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 inline constexpr std::int64_t kTuningApplicationId = 0x4b494c4e;  ///< "KILN"
 
 /// The tables that hold trials and sessions, each after those that it refers to. The first column

@@ -104,6 +104,8 @@ CREATE TABLE trials (
   interleaved        INTEGER NOT NULL DEFAULT 0,
   code_digest        TEXT NOT NULL DEFAULT '',
   shared_from        TEXT NOT NULL DEFAULT '',
+  judge_digest       TEXT NOT NULL DEFAULT '',
+  checked            INTEGER NOT NULL DEFAULT 0,
   -- The order of "best", spelled out once for queries and views; ranking.cpp is its twin.
   provenance_rank INTEGER GENERATED ALWAYS AS
     (CASE provenance WHEN 'measured' THEN 0 WHEN 'modelled' THEN 1 ELSE 2 END) VIRTUAL,

@@ -32,9 +32,10 @@ class ContenderReader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool end_array() override { return --depth_ == 0 || field_ == kFields; }
   bool string(std::string& value) override {
-    static constexpr std::array kTexts{&Contender::trial_id,        &Contender::template_name,
-                                       &Contender::template_digest, &Contender::config,
-                                       &Contender::driver,          &Contender::toolkit};
+    static constexpr std::array kTexts{
+        &Contender::trial_id, &Contender::template_name, &Contender::template_digest,
+        &Contender::config,   &Contender::driver,        &Contender::toolkit,
+        &Contender::judge};
     if (depth_ != 2) return false;
     const int place = field_++;
     if (place >= 1 && place <= 4) return false;  // a number's
@@ -57,7 +58,7 @@ class ContenderReader : public nlohmann::json_sax<nlohmann::json> {
   }
 
  private:
-  static constexpr int kFields = 10;
+  static constexpr int kFields = 11;
 
   bool number(double value) {
     if (depth_ != 2) return false;
@@ -106,7 +107,7 @@ std::string contenders_text(const std::vector<Contender>& contenders) {
   nlohmann::json list = nlohmann::json::array();
   for (const Contender& c : contenders) {
     list.push_back({c.trial_id, c.rank.provenance, c.rank.cost, c.rank.noise, c.rank.registers,
-                    c.template_name, c.template_digest, c.config, c.driver, c.toolkit});
+                    c.template_name, c.template_digest, c.config, c.driver, c.toolkit, c.judge});
   }
   // Invalid UTF-8 is replaced: the text then differs from the trial's, which is detected.
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

@@ -43,6 +43,8 @@ struct TrialFilter {
 struct ProblemFilter {
   std::optional<Problem> problem;  ///< exactly this problem
   std::string kind_text;           ///< any sizes of this kind
+  /// Which trials a summary may give as the best, as long as it admits any; absent: all.
+  std::function<bool(const Problem&, const Contender&)> admits = {};
 };
 
 /// One line of `kiln list`: what is known of one problem on one device class.
@@ -54,6 +56,7 @@ struct ProblemSummary {
   std::uint64_t ok = 0;
   std::uint64_t failed = 0;
   std::optional<Trial> best;
+  bool is_admitted = true;  ///< the best, by the filter; else the filter admits none that is there
   std::optional<SessionRecord> last_session;  ///< the newest; see state_now() for whether it runs
 };
 
@@ -66,6 +69,7 @@ struct BestQuery {
   std::function<bool(std::string_view template_name, const Config&)> admits;
   bool compiled_too = false;
   std::optional<Provenance> provenance;  ///< only this one
+  std::optional<std::string> judge;      ///< only verdicts of this one
 };
 
 /// Asks for trials by what ran, whichever candidate it belonged to.
@@ -76,6 +80,7 @@ struct CodeQuery {
   Provenance provenance = Provenance::measured;
   std::string code_digest;
   std::string session_id;  ///< only of that session; "": of any
+  std::string judge;       ///< judge_of() the trials
 };
 
 /// The outcome of storing rows.
@@ -143,8 +148,8 @@ class TuningStore {
   [[nodiscard]] std::vector<ProblemSummary> summaries(const ProblemFilter& filter = {}) const;
   /// best_of() over the trials that the query admits: a few rows, however many trials there are.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query) const;
-  /// Also tells which trial would have been the best if the query had admitted its template;
-  /// nothing if the answer is that one.
+  /// Also tells which trial would have been the best if the query had admitted its template and its
+  /// judge; nothing if the answer is that one.
   [[nodiscard]] std::optional<Trial> best(const BestQuery& query,
                                           std::optional<Trial>* unavailable) const;
   /// Devices that have trials of problems of that kind.
@@ -190,8 +195,8 @@ class TuningStore {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The latest trial of each candidate and provenance among trials of one problem and device that
-/// are ordered by date.
+/// The latest trial of each candidate, provenance and judge among trials of one problem and device
+/// that are ordered by date.
 [[nodiscard]] std::vector<Trial> latest_of(const std::vector<Trial>& trials);
 
 /// A strict total order, safe for sorting: measured before modelled before compiled; lower cost
@@ -203,7 +208,8 @@ class TuningStore {
 /// The best of trials of one problem and device, or null. Of the first by better() and all whose
 /// 95 % intervals overlap with it and whose cost is at most a 64th higher (a tie within noise is a
 /// tie), the one with the fewest registers, then by template name and config. A candidate that ever
-/// gave a wrong result is never best, nor is one whose code did so in another candidate; for one
+/// gave a wrong result is never best under the judge that found it, nor is one whose code did so in
+/// another candidate; for one
 /// that crashed or hung only later trials count, though what happened on an emulated device does
 /// not count against a measured trial. "Overlaps" is not transitive, so this is a property of the
 /// whole set, not of pairs.

@@ -21,19 +21,22 @@ class Admission {
   explicit Admission(const BestQuery& query) : query_(query) {}
 
   bool operator()(const Contender& contender) {
-    return fits(contender) && admits_template(contender) && admits_config(contender);
+    return fits(contender) && is_current(contender) && admits_config(contender);
   }
-  /// The same, as if every template were still there. Where its present state has results of its
-  /// own, an older state of a template is history.
-  bool with_any_template(const Contender& contender, const std::vector<Contender>& all) {
+  /// The same, as if templates and judges were still what they were. Where its present state has
+  /// results of its own, an older state of a template, or of its judge, is history.
+  bool as_it_was(const Contender& contender, const std::vector<Contender>& all) {
     if (!fits(contender)) return false;
-    if (admits_template(contender)) return admits_config(contender);
+    if (is_current(contender)) return admits_config(contender);
     return std::none_of(all.begin(), all.end(), [&](const Contender& other) {
-      return other.template_name == contender.template_name && fits(other) &&
-             admits_template(other);
+      return other.template_name == contender.template_name && fits(other) && is_current(other);
     });
   }
-  [[nodiscard]] bool admits_template(const Contender& contender) const {
+  /// Whether template and judge are those that the query admits.
+  [[nodiscard]] bool is_current(const Contender& contender) const {
+    const auto provenance = static_cast<Provenance>(contender.rank.provenance);
+    const bool is_judged = provenance != Provenance::compiled;
+    if (query_.judge && is_judged && contender.judge != *query_.judge) return false;
     return !query_.admits_template ||
            query_.admits_template(contender.template_name, contender.template_digest);
   }
@@ -122,9 +125,9 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
     }
     if (unavailable == nullptr) return true;
     const Decision ideal = decide(contenders, [&](const Contender& contender) {
-      return admission.with_any_template(contender, contenders);
+      return admission.as_it_was(contender, contenders);
     });
-    if (ideal.best != nullptr && !admission.admits_template(*ideal.best)) {
+    if (ideal.best != nullptr && !admission.is_current(*ideal.best)) {
       *unavailable = impl_->trial_of(*ideal.best);
     }
     return true;

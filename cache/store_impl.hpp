@@ -44,7 +44,8 @@ class TuningStore::Impl {
 
   /// Without its session. Nothing if all of the pair's trials are damaged.
   [[nodiscard]] std::optional<ProblemSummary> summary_of(Pair pair, const Problem& problem,
-                                                         const DeviceClass& device);
+                                                         const DeviceClass& device,
+                                                         const ProblemFilter& filter);
   /// The newest intact session of each problem and device, or of those of one problem.
   [[nodiscard]] std::map<Pair, SessionRecord> last_sessions(std::optional<std::int64_t> problem_id);
   /// All contenders of the pair in the order of better(), from its trials. Cached until anything

@@ -45,7 +45,10 @@ void keep_leaders(std::vector<Trial> trials, int keep_best, std::set<std::string
 std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_t before_unix_ms,
                                    int keep_best) {
   std::set<std::string> kept;
-  keep_leaders(trials, keep_best, kept);
+  // Each judge has leaders of its own: which one is the present one is not known here.
+  std::map<std::string, std::vector<Trial>> by_judge;
+  for (const Trial& trial : trials) by_judge[judge_of(trial)].push_back(trial);
+  for (auto& [judge, judged] : by_judge) keep_leaders(std::move(judged), keep_best, kept);
   const std::string& newest_session = trials.back().session_id;
   for (const Trial& trial : trials) {
     if (trial.session_id == newest_session || trial.created_unix_ms > before_unix_ms) {

@@ -81,19 +81,22 @@ std::optional<Trial> TuningStore::trial_of_code(const CodeQuery& query) const {
   where.bind_to(rows);
   TrialReader reader(impl_->corrupt);
   while (rows.step()) {
-    if (auto trial = reader.read(rows)) return trial;
+    auto trial = reader.read(rows);
+    if (trial && judge_of(*trial) == query.judge) return trial;
   }
   return std::nullopt;
 }
 
 std::vector<Trial> latest_of(const std::vector<Trial>& trials) {
   // Keeping the last of each candidate means keeping the first of each from the back.
-  std::set<std::tuple<std::string, std::string, Config, Provenance>> seen;
+  std::set<std::tuple<std::string, std::string, Config, Provenance, std::string>> seen;
   std::vector<Trial> latest;
   for (std::size_t i = trials.size(); i-- > 0;) {
     const Trial& trial = trials[i];
     const CandidateKey& key = trial.key;
-    if (seen.emplace(key.template_name, key.template_digest, key.config, trial.provenance).second) {
+    if (seen.emplace(key.template_name, key.template_digest, key.config, trial.provenance,
+                     judge_of(trial))
+            .second) {
       latest.push_back(trial);
     }
   }

@@ -12,7 +12,8 @@
 namespace kiln {
 
 std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Problem& problem,
-                                                            const DeviceClass& device) {
+                                                            const DeviceClass& device,
+                                                            const ProblemFilter& filter) {
   ProblemSummary summary;
   summary.problem = problem;
   summary.device = device;
@@ -21,7 +22,13 @@ std::optional<ProblemSummary> TuningStore::Impl::summary_of(Pair pair, const Pro
     summary.ok = shortlist.ok;
     summary.failed = shortlist.trials - shortlist.ok;
     summary.provenance = shortlist.provenance;
-    const Decision decision = decide(shortlist.contenders, [](const Contender&) { return true; });
+    Decision decision = decide(shortlist.contenders, [&](const Contender& contender) {
+      return !filter.admits || filter.admits(problem, contender);
+    });
+    summary.is_admitted = decision.best != nullptr;
+    if (!summary.is_admitted) {
+      decision = decide(shortlist.contenders, [](const Contender&) { return true; });
+    }
     summary.best.reset();
     if (decision.best == nullptr) return true;
     summary.best = trial_of(*decision.best);
@@ -60,7 +67,7 @@ std::vector<ProblemSummary> TuningStore::summaries(const ProblemFilter& filter) 
       continue;
     }
     if (!filter.kind_text.empty() && subject->problem.kind_text() != filter.kind_text) continue;
-    auto summary = impl_->summary_of(pair, subject->problem, subject->device);
+    auto summary = impl_->summary_of(pair, subject->problem, subject->device, filter);
     if (!summary) continue;
     if (const auto session = sessions.find(pair); session != sessions.end()) {
       summary->last_session = std::move(session->second);

@@ -28,7 +28,7 @@ struct TransferCount {
   std::string broken_off;
 };
 
-/// One JSON object per line: a header {"kiln":"trials","schema":3}, sessions, trials, and a last
+/// One JSON object per line: a header {"kiln":"trials","schema":4}, sessions, trials, and a last
 /// line that counts them. docs/schema.md describes the fields. A filter's limit applies to
 /// trials only. Throws Error(usage) if `out` fails.
 RowCount export_rows(const TuningStore& store, const TrialFilter& filter, std::ostream& out);

@@ -138,9 +138,12 @@ void check_resources(KernelResources& used) {
   used.occupancy = checked_number("occupancy", used.occupancy);
 }
 
-void check_sharing(const Trial& trial) {
+void check_digests(const Trial& trial) {
   if (!trial.code_digest.empty() && !is_id(trial.code_digest)) {
     refuse("code_digest", "is not 32 hexadecimal digits");
+  }
+  if (!trial.judge_digest.empty() && !is_id(trial.judge_digest)) {
+    refuse("judge_digest", "is not 32 hexadecimal digits");
   }
   if (trial.shared_from.empty()) return;
   if (!is_id(trial.shared_from)) refuse("shared_from", "is no trial id");
@@ -189,7 +192,7 @@ Trial checked(Trial trial) {
   check_environment(trial.environment);
   check_name("rendered_digest", trial.rendered_digest, true);
   check_name("session_id", trial.session_id, true);
-  check_sharing(trial);
+  check_digests(trial);
   trial.message = clean_text(trial.message);
   if (trial.resources) check_resources(*trial.resources);
   if (trial.verification) {

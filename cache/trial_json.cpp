@@ -205,9 +205,9 @@ Trial decode_trial(const Json& json) {
     trial.resources = read_resources(*part);
   }
   if (const auto part = json.find("verification"); part != json.end()) {
-    trial.verification = {part->at("passed").get<bool>(),
-                          read_number_or_inf(part->at("worst_ratio")),
-                          part->at("evidence").get<std::string>()};
+    trial.verification = {
+        part->at("passed").get<bool>(), read_number_or_inf(part->at("worst_ratio")),
+        part->at("evidence").get<std::string>(), part->value("checked", false)};  // since 4
   }
   if (const auto part = json.find("timing"); part != json.end()) trial.timing = read_timing(*part);
   trial.rendered_digest = json.at("rendered_digest").get<std::string>();
@@ -217,6 +217,7 @@ Trial decode_trial(const Json& json) {
   // Since export schema 3.
   trial.code_digest = json.value("code_digest", "");
   trial.shared_from = json.value("shared_from", "");
+  trial.judge_digest = json.value("judge_digest", "");  // since 4
   return trial;
 }
 
@@ -258,6 +259,7 @@ std::string trial_to_json(const Trial& trial) {
     json["verification"] = {{"passed", trial.verification->passed},
                             {"worst_ratio", number_or_inf(trial.verification->worst_ratio)},
                             {"evidence", trial.verification->evidence}};
+    if (trial.verification->checked) json["verification"]["checked"] = true;
   }
   if (trial.timing) json["timing"] = to_json(*trial.timing);
   json["rendered_digest"] = trial.rendered_digest;
@@ -266,6 +268,7 @@ std::string trial_to_json(const Trial& trial) {
   json["created_unix_ms"] = trial.created_unix_ms;
   if (!trial.code_digest.empty()) json["code_digest"] = trial.code_digest;
   if (!trial.shared_from.empty()) json["shared_from"] = trial.shared_from;
+  if (!trial.judge_digest.empty()) json["judge_digest"] = trial.judge_digest;
   return line_of(json);
 }
 

@@ -45,6 +45,8 @@ enum Column : int {
   kInterleaved,
   kCode,
   kSharedFrom,
+  kJudge,
+  kChecked,
   kRenderedDigest,
   kCompileSeconds,
   kSession,
@@ -56,7 +58,9 @@ constexpr const char* kPayloadColumns =
     "provenance, outcome, message, registers, spill_store_bytes, spill_load_bytes, stack_bytes, "
     "smem_static_bytes, smem_dynamic_bytes, occupancy, verified, worst_ratio, evidence, median_ns, "
     "spread_ns, samples_ns, sm_clock_mhz, power_w, temperature_c, interleaved, code_digest, "
-    "shared_from, rendered_digest, compile_seconds, session_id, created_unix_ms, digest";
+    "shared_from, judge_digest, checked, rendered_digest, compile_seconds, session_id, "
+    "created_unix_ms, "
+    "digest";
 
 std::string joined_trials() {
   std::string payload = kPayloadColumns;
@@ -92,7 +96,8 @@ std::optional<KernelResources> read_resources(const sqlite::Statement& row) {
 
 std::optional<Verification> read_verification(const sqlite::Statement& row) {
   if (row.is_null(kVerified)) return std::nullopt;
-  return Verification{row.integer(kVerified) == 1, row.real(kWorstRatio), row.text(kEvidence)};
+  return Verification{row.integer(kVerified) == 1, row.real(kWorstRatio), row.text(kEvidence),
+                      row.integer(kChecked) == 1};
 }
 
 std::optional<Timing> read_timing(const sqlite::Statement& row) {
@@ -133,7 +138,7 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
   static const std::string sql = fmt::format(
       "INSERT INTO trials (trial_id, problem_id, device_id, template_id, config, environment_id, "
       "{}) "
-      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+      "VALUES (?,?,?,?,?,?, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
       "ON CONFLICT (trial_id) DO NOTHING",
       kPayloadColumns);
   const std::int64_t problem = intern_problem(connection, trial.key.problem);
@@ -161,7 +166,8 @@ bool try_insert(sqlite::Connection& connection, const Trial& trial) {
               samples, part(trial.timing, &Timing::sm_clock_mhz),
               part(trial.timing, &Timing::power_w), part(trial.timing, &Timing::temperature_c),
               trial.timing && trial.timing->interleaved);
-  insert.bind(trial.code_digest, trial.shared_from);
+  insert.bind(trial.code_digest, trial.shared_from, trial.judge_digest,
+              trial.verification && trial.verification->checked);
   insert.bind(trial.rendered_digest, trial.compile_seconds, trial.session_id, trial.created_unix_ms,
               row_digest(trial));
   insert.run();
@@ -205,6 +211,7 @@ Trial TrialReader::decode(const sqlite::Statement& row) {
   trial.timing = read_timing(row);
   trial.code_digest = row.text(kCode);
   trial.shared_from = row.text(kSharedFrom);
+  trial.judge_digest = row.text(kJudge);
   trial.rendered_digest = row.text(kRenderedDigest);
   trial.compile_seconds = row.real(kCompileSeconds);
   trial.session_id = row.text(kSession);

@@ -22,6 +22,7 @@ SELECT datetime(t.created_unix_ms / 1000, 'unixepoch') AS "when",
        t.registers, round(t.occupancy, 3) AS occupancy,
        substr(t.message, 1, instr(t.message || char(10), char(10)) - 1) AS message,
        nullif(t.shared_from, '') AS shared_from,
+       nullif(t.judge_digest, '') AS judge,
        e.driver, e.toolkit, e.policy, p.kind, t.session_id, t.trial_id
 FROM trials t JOIN problems p USING (problem_id) JOIN devices d USING (device_id)
      JOIN templates m USING (template_id) JOIN environments e USING (environment_id)

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "kiln/error.hpp"
+#include "templates/judge.hpp"
 
 namespace kiln::detail {
 namespace {
@@ -57,6 +58,12 @@ std::vector<const TuningStore*> KernelChooser::open_stores() {
   return stores;
 }
 
+const std::string& KernelChooser::judge_of(const std::string& operation) {
+  const auto [known, is_new] = judges_.try_emplace(operation);
+  if (is_new) known->second = judge_digest(*find_operation(operation));
+  return known->second;
+}
+
 bool KernelChooser::valid(std::string_view template_name, const Config& config,
                           const Problem& problem) const {
   const KernelTemplate* found = catalog_.find(template_name);
@@ -76,6 +83,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   request.current_digest = [this](std::string_view name) {
     return catalog_.find(name) != nullptr ? catalog_.digest(name) : std::string();
   };
+  request.judge = judge_of(problem.operation);
   request.is_valid = [&](std::string_view name, const Config& config) {
     return !refused.contains({std::string(name), config}) && valid(name, config, problem);
   };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -71,6 +72,8 @@ class KernelChooser {
   [[nodiscard]] std::vector<Choice> defaults(const std::vector<const KernelTemplate*>& templates,
                                              const Problem& problem, const Refused& refused,
                                              Effort effort) const;
+  /// judge_digest() of the operation: made when it is first asked for.
+  [[nodiscard]] const std::string& judge_of(const std::string& operation);
   [[nodiscard]] bool valid(std::string_view template_name, const Config& config,
                            const Problem& problem) const;
 
@@ -82,7 +85,8 @@ class KernelChooser {
     std::string path;
     std::optional<TuningStore> store;
   };
-  std::vector<Source> sources_;  ///< the user's, then the site's
+  std::vector<Source> sources_;                ///< the user's, then the site's
+  std::map<std::string, std::string> judges_;  ///< by the name of the operation
   std::uint64_t database_reads_ = 0;
 };
 

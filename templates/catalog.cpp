@@ -18,6 +18,7 @@
 #include "templates/digest.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/header_inliner.hpp"
+#include "templates/judge.hpp"
 #include "templates/macro_redefinition.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
@@ -181,7 +182,7 @@ void check_has_template(const std::string& directory, const std::string& hints,
 }
 
 /// Over the sources that rendering reads, and nothing else in the folder. A declared operation says
-/// what kernels get and which results are right, so it counts as well.
+/// what kernels get, so that part of it counts as well; which results are right is its judge's.
 std::string digest_of(const KernelTemplate& kernel_template, const std::string& path,
                       const HeaderSearch& headers) {
   HeaderInliner inliner(headers, HeaderInliner::Mode::rendered);
@@ -190,9 +191,8 @@ std::string digest_of(const KernelTemplate& kernel_template, const std::string& 
   digest.add(kRendererVersion).add(kernel_template.source());
   if (kernel_template.config_type().empty()) digest.add(kMacrosVersion);
   const Operation& operation = *find_operation(kernel_template.operation());
-  if (operation.is_declared()) digest.add(operation.source);
+  if (operation.is_declared()) digest.add(kernel_interface(operation));
   inliner.add_headers_to(digest);
-  if (!operation.headers_digest.empty()) digest.add(operation.headers_digest);
   return digest.hex();
 }
 

@@ -63,9 +63,10 @@ class Catalog {
   /// Like find, but throws the error of a broken file of that name, else Error(usage) that lists
   /// the available ones, nearest name first.
   [[nodiscard]] const KernelTemplate& at(std::string_view name) const;
-  /// Digest over the template and every header that it reaches and that is not CUDA's. Measurements
-  /// are keyed by it: it changes whenever the generated code could. Made when it is first asked
-  /// for, as a program that launches kernels asks for few of them; thread-safe.
+  /// Digest over the template, every header that it reaches and that is not CUDA's, and what a
+  /// declared operation says of its arguments. Measurements are keyed by it: it changes whenever
+  /// the generated code could. Made when it is first asked for, as a program that launches kernels
+  /// asks for few of them; thread-safe.
   [[nodiscard]] const std::string& digest(std::string_view name) const;
   /// The built-in headers, by include path.
   [[nodiscard]] const FileSet& headers() const { return *headers_; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "templates/expression.hpp"
@@ -10,6 +11,9 @@
 #include "templates/operation.hpp"
 
 namespace kiln {
+
+/// The keys that a statement of a declaration can begin with.
+[[nodiscard]] const std::vector<std::string>& declaration_keys();
 
 // Single lines of an operation's declaration. All throw Error(template_) at what is wrong.
 

@@ -503,6 +503,10 @@ class OperationParser {
   Operation result_;
 };
 
+const std::vector<std::string>& declaration_keys() {
+  return operation_keys();
+}
+
 Operation Operation::parse(const std::string& file, std::string_view source) {
   return OperationParser(file, source).run();
 }

@@ -84,16 +84,16 @@ int export_kernel(Context& context, const ExportOptions& options) {
     const auto store = context.open_for_reading();
     if (!store)
       throw Error(ErrorKind::not_found, "no kernel to export; tune first, or name a --template");
-    const Trial best =
-        stored_best(*store, problem, options.on, context.command("tune " + problem_words(request)));
+    const std::string tune_command = context.command("tune " + problem_words(request));
+    const Trial best = stored_best(*store, catalog, problem, options.on, tune_command);
     name = best.key.template_name;
     config = best.key.config;
-    if (catalog.find(name) == nullptr || catalog.digest(name) != best.key.template_digest) {
+    if (catalog.find(name) == nullptr) {
       throw Error(
           ErrorKind::not_found,
           fmt::format("the stored best was made with another version of {}; `{}` finds the best of "
                       "the current one",
-                      name, context.command("tune " + problem_words(request))));
+                      name, tune_command));
     }
     limits = known_limits(best.key.device.arch);
   }

@@ -8,6 +8,7 @@
 #include "cache/session_lock.hpp"
 #include "tools/examples.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/history.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -29,16 +30,25 @@ struct ListOptions {
 struct Line {
   ProblemSummary summary;
   std::string last_run;
+  Outdated outdated = Outdated::no;  ///< the best, because nothing else is there
 };
 
-std::vector<Line> lines_of(const TuningStore& store, const std::string& on) {
-  std::vector<ProblemSummary> summaries = select(store.summaries(), on);
+std::vector<Line> lines_of(const TuningStore& store, const Catalog& catalog,
+                           const std::string& on) {
+  Present present(catalog);
+  ProblemFilter filter;
+  filter.admits = [&](const Problem& problem, const Contender& contender) {
+    return present.outdated(problem, contender) == Outdated::no;
+  };
+  std::vector<ProblemSummary> summaries = select(store.summaries(filter), on);
   std::vector<Line> lines;
   lines.reserve(summaries.size());
   for (ProblemSummary& summary : summaries) {
     const auto& session = summary.last_session;
     std::string last_run = session ? state_now(store.path(), *session) : "";
-    lines.push_back({std::move(summary), std::move(last_run)});
+    const bool is_past = summary.best && !summary.is_admitted;
+    const Outdated outdated = is_past ? present.outdated(*summary.best) : Outdated::no;
+    lines.push_back({std::move(summary), std::move(last_run), outdated});
   }
   return lines;
 }
@@ -54,15 +64,16 @@ Json line_json(const Line& line) {
   json["failed"] = summary.failed;
   json["last_session_state"] = line.last_run;
   json["best"] = summary.best ? to_json(*summary.best) : Json();
+  if (line.outdated != Outdated::no) json["best_is_of"] = to_string(line.outdated);
   return json;
 }
 
 int list_database(Context& context, const ListOptions& options) {
   // Rates need the operations of the template path.
-  static_cast<void>(context.catalog());
+  const Catalog& catalog = context.catalog();
   std::vector<Line> lines;
   if (const auto store = context.open_for_reading()) {
-    lines = lines_of(*store, options.on);
+    lines = lines_of(*store, catalog, options.on);
     warn_of_corrupt_rows(context, *store);
   }
   if (context.flags.json) {
@@ -82,11 +93,13 @@ int list_database(Context& context, const ListOptions& options) {
                {"ok", right},
                {"failed", right},
                {"last run"}});
-  for (const auto& [summary, last_run] : lines) {
+  for (const auto& [summary, last_run, outdated] : lines) {
     const auto& best = summary.best;
+    std::string name = best ? best->key.template_name : "none";
+    if (outdated != Outdated::no) name += fmt::format(" ({})", to_string(outdated));
     table.add_row({heading_text(summary.problem),
-                   fmt::format("{} {}", summary.device.name, summary.device.arch),
-                   best ? best->key.template_name : "none", best ? merit_text(*best) : "",
+                   fmt::format("{} {}", summary.device.name, summary.device.arch), name,
+                   best ? merit_text(*best) : "",
                    best && best->timing ? rate_text(summary.problem, best->timing->median_ns) : "",
                    count_text(summary.ok), count_text(summary.failed), last_run});
   }

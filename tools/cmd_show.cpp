@@ -13,6 +13,7 @@
 #include "kiln/error.hpp"
 #include "tools/choice.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/history.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
@@ -36,9 +37,11 @@ struct ShowOptions {
 struct Shelf {
   DeviceClass device;
   std::optional<Trial> best;
-  std::vector<Trial> ranked;  ///< eligible ones, best first
+  std::vector<Trial> ranked;  ///< eligible ones, best first; those that are outdated behind others
   std::vector<Trial> failed;
-  std::map<Outcome, std::uint64_t> by_outcome;
+  std::map<Outcome, std::uint64_t> by_outcome;  ///< of what is not outdated
+  std::map<Outdated, std::map<Outcome, std::uint64_t>> history;
+  std::map<std::string, Outdated> outdated;  ///< by the id of a trial; only those that are
   std::vector<SessionRecord> sessions;
   std::optional<Chosen> chosen;                 ///< what an application on such a device gets
   std::map<std::string, CandidateKey> sources;  ///< by the id of a trial that others share
@@ -81,17 +84,42 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
   for (auto& session : shelf.sessions) session.state = state_now(store.path(), session);
   const std::vector<Trial> all = store.trials(filter);
   const std::vector<Trial> latest = latest_of(all);
+  Present present(context.catalog());
+  std::vector<Trial> current;
+  for (const auto& trial : all) {
+    const Outdated outdated = present.outdated(trial);
+    if (outdated == Outdated::no) {
+      current.push_back(trial);
+    } else {
+      shelf.outdated.emplace(trial.id, outdated);
+    }
+  }
   for (const auto& trial : latest) {
-    ++shelf.by_outcome[trial.outcome];
+    const auto outdated = shelf.outdated.find(trial.id);
+    const bool is_past = outdated != shelf.outdated.end();
+    ++(is_past ? shelf.history[outdated->second] : shelf.by_outcome)[trial.outcome];
     (eligible(trial) ? shelf.ranked : shelf.failed).push_back(trial);
   }
-  std::sort(shelf.ranked.begin(), shelf.ranked.end(), better);
+  std::sort(shelf.ranked.begin(), shelf.ranked.end(), [&](const Trial& left, const Trial& right) {
+    const bool left_past = shelf.outdated.contains(left.id);
+    const bool right_past = shelf.outdated.contains(right.id);
+    return left_past != right_past ? right_past : better(left, right);
+  });
   std::set<std::string> shared;
   for (const auto& trial : all) shared.insert(trial.shared_from);
   for (const auto& trial : all) {
     if (shared.contains(trial.id)) shelf.sources.emplace(trial.id, trial.key);
   }
-  if (const Trial* best = best_of(all)) shelf.best = *best;
+  if (const Trial* best = best_of(current)) {
+    shelf.best = *best;
+    // That it was checked as well stands in a trial of its own, with the same time.
+    for (const auto& trial : current) {
+      const bool is_twin = trial.key == best->key && trial.provenance == best->provenance;
+      if (is_twin && eligible(trial) && trial.verification && trial.verification->checked) {
+        shelf.best = trial;
+      }
+    }
+  }
   shelf.chosen = chosen_on(context, problem, device, newest_environment(latest));
   return shelf;
 }
@@ -99,6 +127,12 @@ Shelf shelf_of(Context& context, const TuningStore& store, const Problem& proble
 std::string chosen_text(const std::optional<Chosen>& chosen) {
   if (!chosen) return "nothing: no template computes it there";
   return fmt::format("{}: {}", to_string(chosen->match), chosen->reason);
+}
+
+/// "older judge"; "" for a trial that is not outdated.
+std::string outdated_text(const Shelf& shelf, const Trial& trial) {
+  const auto outdated = shelf.outdated.find(trial.id);
+  return outdated == shelf.outdated.end() ? "" : std::string(to_string(outdated->second));
 }
 
 /// Which candidate ran for this one, as its place in the ranking if it has one; "" for a trial of
@@ -122,6 +156,10 @@ std::string ranking_text(const Shelf& shelf, std::size_t shown) {
   const auto end = shelf.ranked.begin() + static_cast<std::ptrdiff_t>(shown);
   const bool any_shared = std::any_of(
       shelf.ranked.begin(), end, [](const Trial& trial) { return !trial.shared_from.empty(); });
+  const bool any_outdated = std::any_of(shelf.ranked.begin(), end, [&](const Trial& trial) {
+    return shelf.outdated.contains(trial.id);
+  });
+  if (any_outdated) columns.push_back({"of an"});
   if (any_shared) columns.push_back({"same code as"});
   Table table(columns);
   for (std::size_t i = 0; i < shown; ++i) {
@@ -133,6 +171,7 @@ std::string ranking_text(const Shelf& shelf, std::size_t shown) {
         trial.resources ? fmt::format("{}", trial.resources->registers) : "",
         trial.key.template_name,
         trial.key.config.canonical()};
+    if (any_outdated) row.push_back(outdated_text(shelf, trial));
     if (any_shared) row.push_back(source_text(shelf, trial));
     table.add_row(row);
   }
@@ -146,6 +185,9 @@ std::string failures_text(const Shelf& shelf) {
     std::string why = trial.message.substr(0, trial.message.find('\n'));
     if (const auto source = source_text(shelf, trial); !source.empty()) {
       why += fmt::format(" (the same code as {})", source);
+    }
+    if (const auto outdated = outdated_text(shelf, trial); !outdated.empty()) {
+      why = fmt::format("{}: {}", outdated, why);
     }
     table.add_row({std::string(to_string(trial.outcome)), trial.key.template_name,
                    trial.key.config.canonical(), why});
@@ -186,9 +228,14 @@ std::string shelf_text(const Shelf& shelf, const ShowOptions& options) {
               fmt::format("{} UTC, {}", date_text(shelf.best->created_unix_ms),
                           ran ? environment.canonical() : environment.toolkit));
   } else {
-    facts.add("best", "none: no candidate succeeded");
+    facts.add("best", shelf.history.empty()
+                          ? "none: no candidate succeeded"
+                          : "none: no candidate succeeded since template or judge changed");
   }
   facts.add("outcomes", outcomes_text(shelf.by_outcome));
+  for (const auto& [outdated, outcomes] : shelf.history) {
+    facts.add("history", fmt::format("of an {}: {}", to_string(outdated), outcomes_text(outcomes)));
+  }
   facts.add("applications get", chosen_text(shelf.chosen));
   text += facts.text();
   text += ranking_text(shelf, shown(shelf, options));
@@ -204,14 +251,24 @@ Json shelf_json(const Shelf& shelf, const ShowOptions& options) {
   for (const auto& [outcome, count] : shelf.by_outcome) {
     json["outcomes"][std::string(to_string(outcome))] = count;
   }
+  json["history"] = Json::object();
+  for (const auto& [outdated, outcomes] : shelf.history) {
+    for (const auto& [outcome, count] : outcomes) {
+      json["history"][std::string(to_string(outdated))][std::string(to_string(outcome))] = count;
+    }
+  }
   json["match"] = to_string(shelf.chosen ? shelf.chosen->match : Match::none);
   json["match_reason"] = chosen_text(shelf.chosen);
   json["ranked"] = Json::array();
-  for (std::size_t i = 0; i < shown(shelf, options); ++i)
-    json["ranked"].push_back(to_json(shelf.ranked[i]));
+  const auto add = [&](const char* list, const Trial& trial) {
+    Json row = to_json(trial);
+    if (const auto text = outdated_text(shelf, trial); !text.empty()) row["is_of"] = text;
+    json[list].push_back(std::move(row));
+  };
+  for (std::size_t i = 0; i < shown(shelf, options); ++i) add("ranked", shelf.ranked[i]);
   if (options.all) {
     json["failed"] = Json::array();
-    for (const auto& trial : shelf.failed) json["failed"].push_back(to_json(trial));
+    for (const auto& trial : shelf.failed) add("failed", trial);
   }
   json["sessions"] = Json::array();
   for (const auto& session : shelf.sessions) json["sessions"].push_back(to_json(session));

@@ -268,7 +268,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no best kernel on this device is of a template that has changed");
+        "nothing is stale: no best kernel on this device is of a template, or was verified by an "
+        "operation, that has changed");
   }
   return tune_lines(context, tuning, lines);
 }
@@ -299,7 +300,7 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_flag(
       "--stale", o.stale,
       "Tune again, one after the other, every problem whose best known kernel on this device "
-      "is of a template that has changed since");
+      "is of a template, or was verified by an operation, that has changed since");
   verb.add_option(
           "--budget", o.budget,
           "Time for each problem (default 25s; none with --compile-only or --max-candidates)")

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/stale.hpp"
 
+#include "templates/judge.hpp"
 #include "tools/how_to_use.hpp"
 #include "tools/output/trial_text.hpp"
 
@@ -19,6 +20,9 @@ std::vector<SuiteLine> stale_problems(const TuningStore& store, const DeviceInfo
   for (const auto& summary : store.summaries()) {
     if (summary.device != device.device_class) continue;
     query.problem = summary.problem;
+    const Operation* const operation = find_operation(summary.problem.operation);
+    if (operation == nullptr) continue;  // nor can one of an operation that is not here
+    query.judge = judge_digest(*operation);
     std::optional<Trial> unavailable;
     (void)store.best(query, &unavailable);
     // A template that is not here at all can't be tuned again.

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "kiln/error.hpp"
+#include "tools/history.hpp"
 #include "tools/output/trial_text.hpp"
 
 namespace kiln::tools {
@@ -53,16 +54,31 @@ std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries, const 
   return summaries;
 }
 
-Trial stored_best(const TuningStore& store, const Problem& problem, const std::string& on,
-                  const std::string& tune_command) {
+Trial stored_best(const TuningStore& store, const Catalog& catalog, const Problem& problem,
+                  const std::string& on, const std::string& tune_command) {
+  Present present(catalog);
   ProblemFilter filter;
   filter.problem = problem;
+  filter.admits = [&](const Problem&, const Contender& contender) {
+    return present.outdated(problem, contender) == Outdated::no;
+  };
   std::vector<const Trial*> winners;
+  const Trial* outdated = nullptr;
   const auto summaries = select(store.summaries(filter), on);
   for (const auto& summary : summaries) {
     // What was only compiled counts where nothing was measured.
     const bool weaker = !winners.empty() && winners.front()->provenance != summary.provenance;
-    if (summary.best && !weaker) winners.push_back(&*summary.best);
+    if (summary.best && summary.is_admitted && !weaker) winners.push_back(&*summary.best);
+    if (summary.best && !summary.is_admitted) outdated = &*summary.best;
+  }
+  if (winners.empty() && outdated != nullptr) {
+    const bool by_judge = present.outdated(*outdated) == Outdated::by_judge;
+    throw Error(
+        ErrorKind::not_found,
+        fmt::format("the stored best was {} {}; `{}` finds the best of the current one",
+                    by_judge ? "verified by another state of the operation"
+                             : "made with another version of",
+                    by_judge ? problem.operation : outdated->key.template_name, tune_command));
   }
   if (winners.empty()) {
     throw Error(ErrorKind::not_found,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache/store.hpp"
+#include "templates/catalog.hpp"
 
 namespace kiln::tools {
 
@@ -17,9 +18,11 @@ namespace kiln::tools {
 [[nodiscard]] std::vector<ProblemSummary> select(std::vector<ProblemSummary> summaries,
                                                  const std::string& on);
 
-/// The stored winner for a problem. Throws Error(not_found) with the command that makes one, and
-/// Error(usage) when several device classes have one and `on` does not decide.
-[[nodiscard]] Trial stored_best(const TuningStore& store, const Problem& problem,
-                                const std::string& on, const std::string& tune_command);
+/// The stored winner for a problem. Throws Error(not_found) with the command that makes one, also
+/// where all that is stored is outdated, and Error(usage) when several device classes have one and
+/// `on` does not decide.
+[[nodiscard]] Trial stored_best(const TuningStore& store, const Catalog& catalog,
+                                const Problem& problem, const std::string& on,
+                                const std::string& tune_command);
 
 }  // namespace kiln::tools

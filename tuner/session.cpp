@@ -13,6 +13,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/kernel_chooser.hpp"
+#include "templates/judge.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_finalists.hpp"
 #include "tuner/session_ledger.hpp"
@@ -290,18 +291,20 @@ TuneResult tune(const TuneRequest& request, const Catalog& catalog,
   if (modelled) wanted.policy.finalists = 0;
   if (modelled) wanted.thoroughness = Thoroughness::brief;
   const std::string policy = modelled ? std::string(kPredictionPolicy) : request.policy.canonical();
-  const SessionContext context{.request = wanted,
-                               .catalog = catalog,
-                               .store = store,
-                               .observer = observer,
-                               .stop = stop,
-                               .problem = request.tuned.problem,
-                               .limits = device.limits,
-                               .device = device.device_class,
-                               .environment = {device.driver, compiler->identity(), policy},
-                               .provenance = device.provenance,
-                               .code = device.code,
-                               .session_id = random_id()};
+  const SessionContext context{
+      .request = wanted,
+      .catalog = catalog,
+      .store = store,
+      .observer = observer,
+      .stop = stop,
+      .problem = request.tuned.problem,
+      .limits = device.limits,
+      .device = device.device_class,
+      .environment = {device.driver, compiler->identity(), policy},
+      .provenance = device.provenance,
+      .code = device.code,
+      .judge = judge_digest(*find_operation(request.tuned.problem.operation)),
+      .session_id = random_id()};
   return DeviceSession(context, *compiler, evaluator).run();
 }
 

@@ -55,6 +55,7 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
       .device = {"compile-only", limits.arch, limits.sm_count, limits.l2_bytes, ""},
       .environment = {"", compiler->identity(), ""},
       .provenance = Provenance::compiled,
+      .judge = "",
       .session_id = random_id()};
   const SearchSpace space =
       make_search_space(catalog, context.problem, limits, request.templates, request.choices);

@@ -18,6 +18,7 @@ std::optional<Trial> best_in_space(const SessionContext& context, const SearchSp
   query.problem = context.problem;
   query.device = context.device;
   query.compiled_too = context.provenance == Provenance::compiled;
+  query.judge = context.judge;
   query.admits_template = [&](std::string_view name, std::string_view digest) {
     return space.find(name) != nullptr && context.catalog.digest(name) == digest;
   };
@@ -39,6 +40,7 @@ Trial prepared_trial(const SessionContext& context, const PreparedCandidate& pre
   trial.compile_seconds = prepared.compiled.seconds;
   trial.session_id = context.session_id;
   trial.code_digest = prepared.code_digest;
+  if (context.provenance != Provenance::compiled) trial.judge_digest = context.judge;
   return trial;
 }
 

@@ -23,6 +23,7 @@ struct SessionContext {
   Environment environment;
   Provenance provenance = Provenance::measured;
   CodeKind code = CodeKind::cubin;
+  std::string judge;  ///< judge_digest() of the problem's operation
   std::string session_id;
 
   [[nodiscard]] CandidateKey key_of(const Candidate& candidate) const {

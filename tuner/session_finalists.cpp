@@ -187,6 +187,7 @@ std::vector<Trial> Finalists::compare(Evaluator& evaluator, Compiler& compiler,
     trial.session_id = context_.session_id;
     trial.shared_from.clear();
     trial.environment = context_.environment;
+    trial.judge_digest = context_.judge;
     trial.outcome = row.outcome;
     trial.message = row.message;
     trial.timing.reset();

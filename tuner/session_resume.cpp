@@ -32,10 +32,11 @@ bool belongs(const SessionContext& context, const SearchSpace& space, const Cand
          part->space.contains(key.config);
 }
 
-/// What another model predicted, or the same one with another profile, does not count. A measured
-/// time counts, whatever the driver.
+/// What another model predicted, or the same one with another profile, does not count, and no
+/// verdict of another judge. A measured time counts, whatever the driver.
 bool counts_here(const SessionContext& context, const Trial& trial) {
   if (trial.provenance != context.provenance) return false;
+  if (trial.provenance != Provenance::compiled && judge_of(trial) != context.judge) return false;
   return trial.provenance == Provenance::measured ||
          (trial.environment.driver == context.environment.driver &&
           trial.environment.policy == context.environment.policy);
@@ -74,6 +75,7 @@ Trial unfinished_trial(const SessionContext& context, const Candidate& candidate
   trial.provenance = context.provenance;
   trial.outcome = Outcome::crashed;
   trial.message = "the run was killed while this candidate ran";
+  trial.judge_digest = context.judge;
   trial.session_id = context.session_id;
   return trial;
 }

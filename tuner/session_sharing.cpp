@@ -13,6 +13,7 @@ std::optional<Trial> trial_of_same_code(const SessionContext& context,
   query.environment = context.environment;
   query.provenance = context.provenance;
   query.code_digest = code_digest;
+  query.judge = context.judge;
   if (context.request.again) query.session_id = context.session_id;
   return context.store.trial_of_code(query);
 }

@@ -158,6 +158,7 @@ Trial random_trial(std::mt19937_64& random) {
     trial.code_digest = fmt::format("{:032x}", pick(6));
     if (pick(2) == 0) trial.shared_from = random_hex(random);
   }
+  if (pick(4) == 0) trial.judge_digest = fmt::format("{:032x}", 7 + pick(2));
   return trial;
 }
 

@@ -35,7 +35,8 @@ class SameCode : public testing::Test {
   }
   [[nodiscard]] static CodeQuery query() {
     const Trial any = good_trial(1);
-    return {any.key.problem, any.key.device, any.environment, Provenance::measured, kCode, ""};
+    return {any.key.problem, any.key.device, any.environment, Provenance::measured, kCode, "",
+            judge_of(any)};
   }
   [[nodiscard]] std::optional<Trial> best() const {
     BestQuery query;

@@ -13,8 +13,15 @@ namespace kiln {
 namespace {
 
 std::vector<Contender> two_contenders() {
-  return {{"0123", {0, 1000.5, 2.25, 128}, "gemm_wmma", "d1", "stages=3", "580.1", "nvrtc 13.0"},
-          {"4567", {1, 1e300, 0, 0}, "\"quoted\"\n", "", "", "\xc3\xa9", ""}};
+  return {{"0123",
+           {0, 1000.5, 2.25, 128},
+           "gemm_wmma",
+           "d1",
+           "stages=3",
+           "580.1",
+           "nvrtc 13.0",
+           "judge"},
+          {"4567", {1, 1e300, 0, 0}, "\"quoted\"\n", "", "", "\xc3\xa9", "", ""}};
 }
 
 TEST(ShortlistText, ComesBackAsItWas) {
@@ -40,10 +47,10 @@ TEST(ShortlistText, WhatIsNoneIsRefused) {
                                              "[[" + fields + ",\"more\"]]",
                                              "[[" + fields.substr(0, fields.rfind(',')) + "]]",
                                              "[[1," + fields + "]]",
-                                             R"([["a","b",1,1,1,"t","d","c","dr","to"]])",
-                                             R"([["a",0,1,1,1e10,"t","d","c","dr","to"]])",
-                                             R"([["a",0,1,1,1,5,"d","c","dr","to"]])",
-                                             R"([["a",0,1,1,[1],"t","d","c","dr","to"]])"};
+                                             R"([["a","b",1,1,1,"t","d","c","dr","to","j"]])",
+                                             R"([["a",0,1,1,1e10,"t","d","c","dr","to","j"]])",
+                                             R"([["a",0,1,1,1,5,"d","c","dr","to","j"]])",
+                                             R"([["a",0,1,1,[1],"t","d","c","dr","to","j"]])"};
   for (const std::string& wrong : wrong_texts) {
     EXPECT_THROW((void)parse_contenders(wrong), Error) << wrong;
   }

@@ -158,6 +158,7 @@ struct Restriction {
     query.compiled_too = random() % 2 == 0;
     if (random() % 2 == 0) query.environment = of.environment;
     if (random() % 2 == 0) query.provenance = of.provenance;
+    if (random() % 2 == 0) query.judge = judge_of(of);
     templates = random() % 2 == 0;
     configs = random() % 2 == 0;
     if (templates) query.admits_template = admits_template;
@@ -185,6 +186,8 @@ struct Restriction {
     if (trial.provenance == Provenance::compiled && !query.compiled_too) return false;
     if (query.provenance && trial.provenance != *query.provenance) return false;
     if (query.environment && trial.environment.driver != query.environment->driver) return false;
+    const bool is_judged = trial.provenance != Provenance::compiled;
+    if (query.judge && is_judged && judge_of(trial) != *query.judge) return false;
     if (templates && !admits_template(trial.key.template_name, trial.key.template_digest)) {
       return false;
     }

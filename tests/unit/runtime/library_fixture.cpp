@@ -3,6 +3,7 @@
 #include "tests/unit/runtime/library_fixture.hpp"
 
 #include "templates/gemm_problem.hpp"
+#include "templates/judge.hpp"
 
 namespace kiln::testing {
 
@@ -56,6 +57,7 @@ Trial LibraryFixture::store_trial_of(const Problem& problem, const std::string& 
   trial.timing = Timing{{time_ns, time_ns, time_ns}, time_ns, 0.001 * time_ns, 1755, 350.0, 45};
   trial.rendered_digest = "0123456789abcdef0123456789abcdef";
   trial.session_id = "fedcba9876543210fedcba9876543210";
+  trial.judge_digest = judge_digest(*find_operation(problem.operation));
   TuningStore store = TuningStore::open(database_, OpenMode::read_write);
   trial.id = store.record(trial);
   return trial;

@@ -50,6 +50,24 @@ TEST_F(OperationGet, TheOrderOfFieldsMakesNoDifference) {
   EXPECT_EQ(other.get(row_sums(30, 20)).match(), Match::nearest_problem);
 }
 
+TEST_F(OperationGet, AResultOfAnotherJudgeIsNoAnswerAndIsNamed) {
+  Trial trial = store_row_sums(row_sums(20, 30), 64, 1000.0);
+  EXPECT_EQ(open_with_kernels().get(row_sums(20, 30)).match(), Match::exact);
+  trial.id.clear();
+  trial.judge_digest = std::string(32, '1');
+  std::filesystem::remove(database_);
+  TuningStore::open(database_, OpenMode::read_write).record(trial);
+  for (const auto& problem : {row_sums(20, 30), row_sums(20, 40)}) {
+    const Library library = open_with_kernels();
+    const OperationKernel kernel = library.get(problem);
+    EXPECT_EQ(kernel.match(), Match::default_config);
+    EXPECT_EQ(kernel.config(), "block_size=128");
+    EXPECT_THAT(std::string(kernel.match_reason()),
+                HasSubstr("have changed since it was verified"));
+  }
+  EXPECT_EQ(warnings_.size(), 2U) << "one for each library";
+}
+
 TEST_F(OperationGet, SizesShareOneModule) {
   const Library library = open_with_kernels();
   library.prepare({row_sums(20, 30), row_sums(21, 30), row_sums(20, 31, 0, DType::f32)});

@@ -11,6 +11,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/gemm_problem.hpp"
+#include "templates/judge.hpp"
 #include "tests/unit/tuner/session_fixture.hpp"
 
 namespace kiln::testing {
@@ -52,6 +53,36 @@ class ResumeTest : public SessionTest {
   }
   std::string killed_session;
 };
+
+TEST_F(ResumeTest, EveryTrialCarriesItsJudge) {
+  ScriptedEvaluator evaluator(by_config);
+  (void)run(evaluator);
+  for (const Trial& trial : stored()) {
+    EXPECT_EQ(trial.judge_digest, judge_digest(*find_operation("gemm")));
+  }
+}
+
+// Wrong under one reference, right under the next; and the other way round.
+TEST_F(ResumeTest, WhatAnotherJudgeFoundIsJudgedAgain) {
+  ScriptedEvaluator first([](const EvaluationJob& job) {
+    return label_value(job.label, "x") == 0 ? by_config(job)
+                                            : failed_with(Outcome::wrong_result, "wrong");
+  });
+  (void)run(first);
+  make_verdicts_of(std::string(32, '1'));
+  for (const bool again : {false, true}) {
+    request.again = again;
+    ScriptedEvaluator second([](const EvaluationJob& job) {
+      return label_value(job.label, "x") != 0 ? by_config(job)
+                                              : failed_with(Outcome::wrong_result, "wrong");
+    });
+    const auto result = run(second);
+    EXPECT_EQ(second.evaluated().size(), 12U);
+    EXPECT_EQ(result.progress.known, 0U);
+    ASSERT_TRUE(result.best);
+    EXPECT_EQ(result.best->key.config.canonical(), "x=1 y=0");
+  }
+}
 
 TEST_F(ResumeTest, NothingIsMeasuredTwice) {
   request.budget.candidates = 5;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -69,6 +70,13 @@ class SessionTest : public ::testing::Test {
     return TuningStore::open((folder.path() / "tuning.db").string(), OpenMode::read_write);
   }
   [[nodiscard]] std::vector<Trial> stored() const { return open().trials({}); }
+  /// As if all that is stored had been judged by that judge.
+  void make_verdicts_of(const std::string& judge) const {
+    std::vector<Trial> trials = stored();
+    for (Trial& trial : trials) trial.judge_digest = judge;
+    std::filesystem::remove(folder.path() / "tuning.db");
+    (void)open().record_all(trials);
+  }
 
   /// The time of toy is 1000 ns + 10 x + y.
   [[nodiscard]] static Evaluation by_config(const EvaluationJob& job) {

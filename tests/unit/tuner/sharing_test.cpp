@@ -201,6 +201,20 @@ TEST_F(SharingTest, ARemarkInATemplateCostsNoMeasurement) {
   }
 }
 
+TEST_F(SharingTest, NoOutcomeOfAnotherJudgeIsShared) {
+  ScriptedEvaluator first(
+      [](const EvaluationJob&) { return failed_with(Outcome::wrong_result, "1"); });
+  EXPECT_FALSE(run(first).best);
+  make_verdicts_of(std::string(32, '1'));
+  edit_template();
+  ScriptedEvaluator second(by_code);
+  const auto result = run(second);
+  EXPECT_EQ(second.evaluated().size(), 8U);
+  EXPECT_EQ(result.progress.shared, 4U) << "with those of this session";
+  ASSERT_TRUE(result.best) << "another judge's wrong results bar no code";
+  EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=0");
+}
+
 TEST_F(SharingTest, AnotherEnvironmentMeasuresAnew) {
   ScriptedEvaluator first(by_code);
   (void)run(first);

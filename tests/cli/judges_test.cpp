@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Verdicts and what judged them, as the author of an operation meets them: after its file was
+// corrected.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/sandbox.hpp"
+#include "tests/cli/user_template.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr const char* kTriple = R"(//@ operation  triple
+//@ purpose    Three times a vector
+//@ size       n 1..65536
+//@ type       x f32
+//@ type       y f32
+//@ operand    x in: n
+//@ operand    y out: n
+//@ right      y within 1e-6 1e-6
+//@ ragged     n=1
+//@ ragged     n=37
+//@ flops      n
+//@ reference  triple_reference
+//@   grid     1
+//@   block    32
+//@   args     x.f64, y.f64, n
+__global__ void triple_reference(const double* x, double* y, int n) {
+  for (int at = threadIdx.x; at < n; at += 32) y[at] = 3 * x[at];
+}
+)";
+
+/// One candidate is right and one almost.
+constexpr const char* kTripleTemplate = R"(//@ template   triple_plain
+//@ purpose    A thread an element
+//@ operation  triple
+//@ tune       off = 0* 1
+//@ launch     triple_plain
+//@   grid     ceil_div(n, 64)
+//@   block    64
+__global__ void triple_plain(const float* x, float* y, int n) {
+  const int at = blockIdx.x * 64 + threadIdx.x;
+  if (at < n) y[at] = off ? 3.001f * x[at] : 3.0f * x[at];
+}
+)";
+
+class Judges : public testing::Test {
+ protected:
+  Judges() {
+    sandbox.set("KILN_DEVICE", "emulated:h200");
+    sandbox.set("KILN_TEMPLATE_PATH", ".");
+    sandbox.write("triple_plain.cu", kTripleTemplate);
+  }
+  /// Writes the operation with one part in place of another.
+  void declare(const std::string& from = "", const std::string& to = "") const {
+    sandbox.write("triple.cu", from.empty() ? kTriple : replaced(kTriple, from, to));
+  }
+  [[nodiscard]] cli::Run run(const std::string& verb, const Words& more = {}) const {
+    return sandbox.run(with({verb, "triple", "--n", "100"}, more));
+  }
+  /// What a session finds, by outcome, and how much of it was known.
+  [[nodiscard]] nlohmann::json tune(const Words& more = {}) const {
+    const Words common{"--compile-threads", "1", "--json"};
+    const cli::Run tuned = run("tune", with(common, more));
+    return nlohmann::json::parse(tuned.out)["results"].at(0);
+  }
+  [[nodiscard]] static std::string best_of(const nlohmann::json& result) {
+    return result["best"].is_null() ? "none" : result["best"]["config"].dump();
+  }
+
+  Sandbox sandbox;
+};
+
+TEST_F(Judges, ACorrectedReferenceTurnsItsVerdictsAround) {
+  declare("3 * x[at]", "3.001 * x[at]");
+  EXPECT_EQ(best_of(tune()), R"({"off":1})");
+  declare();
+  const cli::Run before = run("run");
+  EXPECT_THAT(before.out, HasSubstr("match     default_config"));
+  EXPECT_THAT(before.out, HasSubstr("have changed since it was verified; `kiln tune --stale`"));
+  EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(run("show").out, HasSubstr("none: no candidate succeeded since"));
+  EXPECT_THAT(sandbox.run({"list"}).out, HasSubstr("triple_plain (older judge)"));
+  EXPECT_EQ(run("export").exit_code, 3) << "nothing that holds is stored";
+
+  const cli::Run stale = sandbox.run({"tune", "--stale", "--json", "--compile-threads", "1"});
+  ASSERT_EQ(stale.exit_code, 0) << stale.err;
+  const auto result = nlohmann::json::parse(stale.out)["results"].at(0);
+  EXPECT_EQ(best_of(result), R"({"off":0})");
+  EXPECT_EQ(result["known"], 0);
+  EXPECT_EQ(result["shared"], 0);
+  const cli::Run after = run("run");
+  EXPECT_EQ(after.exit_code, 0);
+  EXPECT_THAT(after.out, HasSubstr("match     exact"));
+  EXPECT_THAT(after.out, HasSubstr("off=0"));
+  const cli::Run shown = run("show", {"--all"});
+  EXPECT_THAT(shown.out, HasSubstr("outcomes          1 ok, 1 wrong_result\n"));
+  EXPECT_THAT(shown.out, HasSubstr("off=1   older judge"));
+  EXPECT_THAT(shown.out, HasSubstr("older judge: n=1 (normal data)"));
+  EXPECT_EQ(best_of(tune({"--again"})), R"({"off":0})");
+}
+
+TEST_F(Judges, ALooserRuleAdmitsWhatWasWrongBefore) {
+  declare();
+  EXPECT_EQ(best_of(tune({"--set", "off=1"})), "none");
+  declare("within 1e-6 1e-6", "within 1e-2 1e-6");
+  const auto result = tune({"--set", "off=1"});
+  EXPECT_EQ(best_of(result), R"({"off":1})");
+  EXPECT_EQ(result["known"], 0);
+}
+
+TEST_F(Judges, WordsOfAnOperationThatNothingDependsOnChangeNothing) {
+  declare();
+  (void)tune();
+  declare("Three times a vector", "Thrice a vector");
+  EXPECT_EQ(tune()["known"], 2);
+  declare("__global__", "// The plainest there is.\n__global__");
+  EXPECT_EQ(tune()["known"], 2);
+  EXPECT_THAT(run("run").out, HasSubstr("match     exact"));
+}
+
+}  // namespace
+}  // namespace kiln::cli
