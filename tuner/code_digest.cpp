@@ -9,6 +9,7 @@
 #include <span>
 
 #include "templates/digest.hpp"
+#include "templates/operation.hpp"
 #include "templates/tensor_maps.hpp"
 #include "tuner/cubin_digest.hpp"
 #include "tuner/ptx_digest.hpp"
@@ -23,25 +24,42 @@ std::string code_digest(CodeKind kind, std::span<const std::byte> code,
 
 namespace {
 
-std::string describe(const ArgumentPlan& argument) {
+/// What a patch puts into an argument, by its name.
+std::string name_of(const ArgumentPatch& patch, const ProblemCase& tuned) {
+  if (patch.source == ArgumentPatch::Source::scalar) {
+    const Operation* const operation = find_operation(tuned.problem.operation);
+    if (operation != nullptr && patch.index < operation->scalars.size()) {
+      return operation->scalars[patch.index].name;
+    }
+  } else if (patch.source == ArgumentPatch::Source::workspace) {
+    return "workspace";
+  } else if (patch.index < tuned.operands.size()) {
+    return tuned.operands[patch.index].name;
+  }
+  return fmt::format("#{}", patch.index);
+}
+
+std::string describe(const ArgumentPlan& argument, const ProblemCase& tuned) {
   std::string text = fmt::format("argument {:02x} at {}\n", fmt::join(argument.image, ""),
                                  fmt::join(argument.parameters, ","));
   for (const ArgumentPatch& patch : argument.patches) {
-    text += fmt::format("patch {} {} {} {} {}\n", static_cast<int>(patch.source),
-                        static_cast<int>(patch.type), patch.index, patch.at, patch.offset);
+    text +=
+        fmt::format("patch {} {} {} {} {}\n", static_cast<int>(patch.source),
+                    static_cast<int>(patch.type), name_of(patch, tuned), patch.at, patch.offset);
   }
   return text;
 }
 
 }  // namespace
 
-std::string launch_signature(const EvaluationJob& job) {
+std::string launch_signature(const EvaluationJob& job, const ProblemCase& tuned) {
   std::string text;
   for (std::size_t i = 0; i < job.geometry.size(); ++i) {
     text += fmt::format("case workspace={}\n", job.workspace_bytes[i]);
     if (!job.constants.empty()) {
       for (const ConstantFill& fill : job.constants[i]) {
-        text += fmt::format("constant {} {} {}\n", fill.array, fill.operand, fill.bytes);
+        const ArgumentPatch source{.index = static_cast<std::uint16_t>(fill.operand)};
+        text += fmt::format("constant {} {} {}\n", fill.array, name_of(source, tuned), fill.bytes);
       }
     }
     for (std::size_t j = 0; j < job.geometry[i].size(); ++j) {
@@ -54,7 +72,7 @@ std::string launch_signature(const EvaluationJob& job) {
                       launch.overlaps ? " overlaps" : "", launch.cooperative ? " cooperative" : "",
                       launch.allowed == 0 ? "" : fmt::format(" allowed={}", launch.allowed));
       const ArgumentPlan& argument = job.arguments[i][j];
-      if (!argument.parameters.empty()) text += describe(argument);
+      if (!argument.parameters.empty()) text += describe(argument, tuned);
       for (std::size_t map = 0; map < launch.maps.count; ++map) {
         text += describe(launch.maps.items[map]) + "\n";
       }
@@ -63,10 +81,10 @@ std::string launch_signature(const EvaluationJob& job) {
   return text;
 }
 
-std::string run_digest(CodeKind kind, const EvaluationJob& job) {
+std::string run_digest(CodeKind kind, const EvaluationJob& job, const ProblemCase& tuned) {
   const std::string code = code_digest(kind, job.unit.cubin, job.unit.names);
   if (code.empty()) return "";
-  return DigestBuilder().add(code).add(launch_signature(job)).hex();
+  return DigestBuilder().add(code).add(launch_signature(job, tuned)).hex();
 }
 
 }  // namespace kiln

@@ -26,11 +26,15 @@ namespace kiln {
                                       const std::vector<std::string>& kernels);
 
 /// All that the host decides about the runs of a candidate and that differs between candidates:
-/// the launches and the workspace of each case. What becomes an argument of a kernel by the
-/// configuration belongs here, too; everything else in the arguments follows from the case.
-[[nodiscard]] std::string launch_signature(const EvaluationJob& job);
+/// the launches and the workspace of each case, of the problem and of the sizes that are verified
+/// beside it. What becomes an argument of a kernel by the configuration belongs here, too;
+/// everything else in the arguments follows from the case. Operands and scalars stand here by name,
+/// so that the order in which an operation declares them makes no difference.
+[[nodiscard]] std::string launch_signature(const EvaluationJob& job, const ProblemCase& tuned);
 
-/// Trial::code_digest of a candidate: code and launches. "" when the code is not understood.
-[[nodiscard]] std::string run_digest(CodeKind kind, const EvaluationJob& job);
+/// Trial::code_digest of a candidate for `tuned`: code and launches. "" when the code is not
+/// understood.
+[[nodiscard]] std::string run_digest(CodeKind kind, const EvaluationJob& job,
+                                     const ProblemCase& tuned);
 
 }  // namespace kiln

@@ -139,7 +139,8 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
 }
 
 /// Gives a candidate that was compiled and admitted its job.
-void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template, CodeKind code) {
+void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template, CodeKind code,
+              const ProblemCase& tuned) {
   if (prepared.outcome != Outcome::ok) {
     prepared.job = {};
     return;
@@ -147,7 +148,7 @@ void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template
   prepared.job.label = candidate_text(prepared.candidate);
   prepared.job.accepted = accepted_text(kernel_template.launches());
   prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
-  prepared.code_digest = run_digest(code, prepared.job);
+  prepared.code_digest = run_digest(code, prepared.job, tuned);
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
     prepared.outcome = at_fault;
     prepared.message = error.what();
   }
-  complete(prepared, kernel_template, code);
+  complete(prepared, kernel_template, code, cases.front());
   return prepared;
 }
 
@@ -195,7 +196,7 @@ PreparedCandidate prepare_variant(const PreparedCandidate& prepared, const Confi
     variant.outcome = Outcome::out_of_resources;
     variant.message = error.what();
   }
-  complete(variant, kernel_template, code);
+  complete(variant, kernel_template, code, cases.front());
   return variant;
 }
 

@@ -139,6 +139,29 @@ EvaluationJob job() {
   return job;
 }
 
+ProblemCase case_of(const std::vector<std::string>& operands) {
+  ProblemCase tuned;
+  for (const std::string& name : operands) tuned.operands.emplace_back().name = name;
+  return tuned;
+}
+
+std::string digest_of(const EvaluationJob& job, CodeKind kind = CodeKind::ptx) {
+  return run_digest(kind, job, case_of({"x", "y"}));
+}
+
+// What stands elsewhere in the declaration is not what runs.
+TEST(RunDigest, TheOrderInWhichOperandsAreDeclaredHasNoPartInIt) {
+  EvaluationJob one = job();
+  one.arguments[0][0].patches.push_back(
+      {ArgumentPatch::Source::workspace, NumberType::f64, 0, 8, 64});
+  one.constants = {{{"d_filter", 1, 16}}, {}};
+  EvaluationJob other = one;
+  other.arguments[0][0].patches[0].index = 0;
+  other.constants[0][0].operand = 0;
+  EXPECT_EQ(run_digest(CodeKind::ptx, other, case_of({"y", "x"})), digest_of(one));
+  EXPECT_NE(digest_of(other), digest_of(one)) << "the kernel gets the other one";
+}
+
 TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
   const std::vector<std::function<void(EvaluationJob&)>> changes{
       [](EvaluationJob& j) { j.geometry[0][0].grid[0] = 5; },
@@ -182,13 +205,12 @@ TEST(RunDigest, EveryLaunchOfEveryCaseCounts) {
       },
       [](EvaluationJob& j) { j.unit.cubin.push_back(std::byte{'x'}); },
   };
-  std::set<std::string> digests{run_digest(CodeKind::ptx, job())};
+  std::set<std::string> digests{digest_of(job())};
   EXPECT_EQ(digests.begin()->size(), 32U);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     EvaluationJob changed = job();
     changes[i](changed);
-    EXPECT_TRUE(digests.insert(run_digest(CodeKind::ptx, changed)).second)
-        << "change " << i << " goes unnoticed";
+    EXPECT_TRUE(digests.insert(digest_of(changed)).second) << "change " << i << " goes unnoticed";
   }
 }
 
@@ -214,12 +236,11 @@ TEST(RunDigest, EveryArgumentCounts) {
       [](ArgumentPlan& plan) { plan.patches[0].at = 8; },
       [](ArgumentPlan& plan) { plan.patches[0].offset = 256; },
   };
-  std::set<std::string> digests{run_digest(CodeKind::ptx, job())};
+  std::set<std::string> digests{digest_of(job())};
   for (std::size_t i = 0; i < changes.size(); ++i) {
     EvaluationJob changed = job();
     changes[i](changed.arguments[0][0]);
-    EXPECT_TRUE(digests.insert(run_digest(CodeKind::ptx, changed)).second)
-        << "change " << i << " goes unnoticed";
+    EXPECT_TRUE(digests.insert(digest_of(changed)).second) << "change " << i << " goes unnoticed";
   }
 }
 
@@ -230,8 +251,8 @@ TEST(RunDigest, TheOneArgumentOfGemmHasNoPartInIt) {
   EvaluationJob other = gemm;
   other.arguments[0][0].image[15] = 1;
   other.arguments[0][0].patches.clear();
-  EXPECT_EQ(run_digest(CodeKind::ptx, other), run_digest(CodeKind::ptx, gemm));
-  EXPECT_NE(run_digest(CodeKind::ptx, gemm), run_digest(CodeKind::ptx, job()));
+  EXPECT_EQ(digest_of(other), digest_of(gemm));
+  EXPECT_NE(digest_of(gemm), digest_of(job()));
 }
 
 TEST(RunDigest, WhatASessionTellsTheEvaluatorHasNoPartInIt) {
@@ -239,11 +260,11 @@ TEST(RunDigest, WhatASessionTellsTheEvaluatorHasNoPartInIt) {
   other.label = "gemm_tiled tile_m=64";
   other.best_ns = 1000.0;
   other.timeout_s = 1.0;
-  EXPECT_EQ(run_digest(CodeKind::ptx, other), run_digest(CodeKind::ptx, job()));
+  EXPECT_EQ(digest_of(other), digest_of(job()));
 }
 
 TEST(RunDigest, CodeThatIsNotUnderstoodHasNone) {
-  EXPECT_EQ(run_digest(CodeKind::cubin, job()), "");
+  EXPECT_EQ(digest_of(job(), CodeKind::cubin), "");
 }
 
 }  // namespace
