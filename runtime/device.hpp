@@ -66,6 +66,8 @@ struct DeviceStatus {
   Code code = Code::ok;
   std::string message;
   bool sticky = false;
+  /// The launch ran to its end; what it did wrong was found by the device's checks.
+  bool found = false;
   [[nodiscard]] bool ok() const { return code == Code::ok; }
 };
 
@@ -143,6 +145,10 @@ class Device {
   /// memory that begins at the address: a device with checks reports accesses there.
   virtual void guard_gaps(DevicePtr /*at*/, std::int64_t /*row_bytes*/,
                           std::int64_t /*pitch_bytes*/) {}
+
+  /// Turns checks of launches on or off, which find races, reads of unwritten memory, missing waits
+  /// and the like whatever the results. False on a device that has none.
+  virtual bool use_checks(bool /*on*/) { return false; }
 
   /// Loads code of the kind that info() names and finds its functions. The status reports a
   /// candidate's fault (a cubin that does not fit the device); then the result is null.

@@ -143,6 +143,10 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
                                           check.worst_ratio)
                             : fmt::format("NO: {} of {} elements wrong, {}", check.wrong,
                                           check.checked, check.evidence));
+  if (check.wrong == 0) {
+    facts.add("checks",
+              "of this run's results; `kiln verify` looks for races, missing waits and the like");
+  }
   if (!report.times_ns.empty()) {
     facts.add("time", fmt::format("{} (shortest of {}, operands warm; `kiln bench` measures)",
                                   time_text(report.best_ns()), report.times_ns.size()));

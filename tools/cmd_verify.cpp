@@ -21,6 +21,7 @@
 #include "tools/whole_number.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/local_evaluator.hpp"
+#include "tuner/session_checks.hpp"
 #include "tuner/verifier.hpp"
 
 namespace kiln::tools {
@@ -57,33 +58,6 @@ bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   return std::any_of(reports.begin(), reports.end(), [](const emulated::Report& report) {
     return report.finding == emulated::Finding::timed_out;
   });
-}
-
-/// Cases that the configuration is not valid for need no reference either, and of the `deep` last
-/// ones the first that it is valid for is enough.
-void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t deep) {
-  const std::size_t first_deep = setup.cases.size() - deep;
-  std::size_t kept = 1;
-  bool has_deep = false;
-  for (std::size_t i = 1; i < setup.cases.size(); ++i) {
-    if (job.geometry[i].empty() || (i >= first_deep && has_deep)) continue;
-    has_deep = has_deep || i >= first_deep;
-    setup.cases[kept] = setup.cases[i];
-    setup.reference_geometry[kept] = setup.reference_geometry[i];
-    if (!setup.reference_plans.empty()) setup.reference_plans[kept] = setup.reference_plans[i];
-    job.geometry[kept] = job.geometry[i];
-    job.arguments[kept] = job.arguments[i];
-    if (!job.constants.empty()) job.constants[kept] = job.constants[i];
-    job.workspace_bytes[kept] = job.workspace_bytes[i];
-    ++kept;
-  }
-  setup.cases.resize(kept);
-  setup.reference_geometry.resize(kept);
-  if (!setup.reference_plans.empty()) setup.reference_plans.resize(kept);
-  job.geometry.resize(kept);
-  job.arguments.resize(kept);
-  if (!job.constants.empty()) job.constants.resize(kept);
-  job.workspace_bytes.resize(kept);
 }
 
 /// Runs what is judged: on the emulated GPU in this process, with its checks on, which a faulty
@@ -149,9 +123,8 @@ class Judge {
     // A launch that a race spoils crashes nothing.
     const auto ended = [](const emulated::Report& finding) { return finding.ended; };
     const auto& findings = judgement.findings;
-    judgement.found = judgement.outcome == Outcome::crashed && !findings.empty() &&
+    judgement.found = judgement.outcome == Outcome::wrong_result && !findings.empty() &&
                       std::none_of(findings.begin(), findings.end(), ended);
-    if (judgement.found) judgement.outcome = Outcome::wrong_result;
   }
 
  private:

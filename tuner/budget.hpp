@@ -39,4 +39,8 @@ class BudgetClock {
 /// many times what microsecond kernels need and still leaves slow ones a few rounds.
 [[nodiscard]] double finalists_share_s(const Budget& budget, int finalists);
 
+/// What looking closer at the best on an emulated device may take out of a budget: a fifth, at most
+/// 8 s.
+[[nodiscard]] double checks_share_s(const Budget& budget);
+
 }  // namespace kiln

@@ -23,6 +23,7 @@ bool has_arguments(const EvaluationJob& job) {
 
 Outcome outcome_of(const DeviceStatus& status) {
   if (status.sticky) return Outcome::crashed;
+  if (status.found) return Outcome::wrong_result;
   switch (status.code) {
     case DeviceStatus::Code::ok:
       return Outcome::ok;

@@ -81,6 +81,7 @@ struct EvaluationJob {
   double best_ns = 0.0;                              ///< of the session so far, for racing; 0: none
   double timeout_s = 10.0;                           ///< a candidate that takes longer is killed
   bool time_it = true;                               ///< false: verify only
+  bool check = false;                                ///< with the device's checks, if it has any
 };
 
 struct Evaluation {

@@ -36,6 +36,23 @@ std::int64_t rotation_bytes(const Device& device, const MeasurementPolicy& polic
                                    static_cast<double>(device.info().limits.l2_bytes));
 }
 
+/// Launches of a device with its checks on.
+class CheckedLaunches {
+ public:
+  CheckedLaunches(Device& device, bool wanted)
+      : device_(device), on_(wanted && device.use_checks(true)) {}
+  ~CheckedLaunches() {
+    if (on_) device_.use_checks(false);
+  }
+  CheckedLaunches(const CheckedLaunches&) = delete;
+  CheckedLaunches& operator=(const CheckedLaunches&) = delete;
+  [[nodiscard]] bool on() const { return on_; }
+
+ private:
+  Device& device_;
+  bool on_;
+};
+
 }  // namespace
 
 /// Everything that one set-up puts on the device. The members depend on those before them.
@@ -117,6 +134,7 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.status.ok()) {
     outcome = outcome_of(verdict.status);
     message = fmt::format("{}: {}", verdict.place, verdict.status.message);
+    if (outcome == Outcome::wrong_result) verification = {false, 0.0, message};
     return false;
   }
   if (!verdict.judged) {
@@ -145,11 +163,15 @@ void LocalEvaluator::evaluate_on(Workbench& bench, const EvaluationJob& job,
     evaluation.message = candidate.status().message;
     return;
   }
-  if (!judge(candidate.subject(), evaluation.outcome, evaluation.message,
-             evaluation.verification) ||
-      !job.time_it) {
-    return;
+  {
+    const CheckedLaunches checks(*device_, job.check);
+    if (!judge(candidate.subject(), evaluation.outcome, evaluation.message,
+               evaluation.verification)) {
+      return;
+    }
+    evaluation.verification.checked = checks.on();
   }
+  if (!job.time_it) return;
   Benchmarked benchmarked =
       benchmark(*device_, bench.sets, bench.policy, bench.timed(candidate), job.best_ns);
   note(benchmarked.status);

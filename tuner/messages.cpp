@@ -90,7 +90,7 @@ KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_f
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
 KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, geometry, arguments, constants,
-                 workspace_bytes, best_ns, timeout_s, time_it)
+                 workspace_bytes, best_ns, timeout_s, time_it, check)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)

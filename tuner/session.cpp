@@ -14,6 +14,7 @@
 #include "kiln/error.hpp"
 #include "runtime/kernel_chooser.hpp"
 #include "templates/judge.hpp"
+#include "tuner/session_checks.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_finalists.hpp"
 #include "tuner/session_ledger.hpp"
@@ -36,6 +37,10 @@ constexpr std::size_t kMostLikely = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
 
+bool is_modelled(const SessionContext& context) {
+  return context.provenance == Provenance::modelled;
+}
+
 /// One tuning run on a device.
 class DeviceSession {
  public:
@@ -44,7 +49,10 @@ class DeviceSession {
         request_(context.request),
         compiler_(compiler),
         evaluator_(evaluator),
-        clock_(request_.budget, finalists_share_s(request_.budget, request_.policy.finalists)),
+        clock_(request_.budget,
+               is_modelled(context)
+                   ? checks_share_s(request_.budget)
+                   : finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(make_search_space(context.catalog, context.problem, context.limits,
                                  request_.templates, request_.choices)),
         strategy_(make_strategy(request_.strategy, {space_, context.problem, context.limits,
@@ -128,8 +136,15 @@ TuneResult DeviceSession::run() {
     ledger_.enter("finalists");
     finalists = finalists_.compare(evaluator_, compiler_, cases_, clock_.left_s());
   }
+  WinnerChecks checks(context_, space_, ledger_, clock_);
+  if (is_modelled(context_) && state != "interrupted") {
+    checks.run(evaluator_, compiler_);
+  }
   TuneResult result = ledger_.conclude(space_, state);
   result.finalists = std::move(finalists);
+  if (result.best && is_modelled(context_)) {
+    if (auto twin = checks.checked_twin(*result.best)) result.best = std::move(twin);
+  }
   if (result.best) {
     result.ragged_sizes = count_ragged(context_.catalog.at(result.best->key.template_name),
                                        result.best->key.config, context_.limits, cases_);

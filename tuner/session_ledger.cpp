@@ -110,9 +110,21 @@ void SessionLedger::acknowledge() {
 Trial SessionLedger::record_again(Trial trial) {
   identify(trial);
   context_.store.record(trial);
+  recount(trial);
   consider(trial);
   context_.observer.on_trial(trial);
   return trial;
+}
+
+void SessionLedger::recount(const Trial& trial) {
+  if (trial.outcome != Outcome::wrong_result) return;
+  const auto own = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& other) {
+    return other.key == trial.key && other.session_id == session_.id;
+  });
+  if (own == trials_.end() || own->outcome != Outcome::ok) return;
+  own->outcome = trial.outcome;
+  if (--progress_.by_outcome[Outcome::ok] == 0) progress_.by_outcome.erase(Outcome::ok);
+  ++progress_.by_outcome[trial.outcome];
 }
 
 void SessionLedger::close(const std::string& state) {

@@ -40,7 +40,8 @@ class SessionLedger {
   const Trial& record(Trial trial);
   /// Stores what record() left unwritten, if anything, and notifies the observer.
   void write();
-  /// Stores a further trial of a candidate that already has an outcome.
+  /// Stores a further trial of a candidate that already has an outcome. One that is found wrong
+  /// now, and counted as ok in this session, is counted as wrong.
   Trial record_again(Trial trial);
   void close(const std::string& state);
   /// Closes the session's row and returns its result.
@@ -75,6 +76,7 @@ class SessionLedger {
   void identify(Trial& trial) const;
   void acknowledge();
   void consider(const Trial& trial);
+  void recount(const Trial& trial);
   void estimate();
 
   const SessionContext& context_;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts and what judged them, as the author of an operation meets them: after its file was
-// corrected.
+// corrected, and where results alone do not show what is wrong.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -125,6 +125,45 @@ TEST_F(Judges, WordsOfAnOperationThatNothingDependsOnChangeNothing) {
   declare("__global__", "// The plainest there is.\n__global__");
   EXPECT_EQ(tune()["known"], 2);
   EXPECT_THAT(run("run").out, HasSubstr("match     exact"));
+}
+
+/// Right on the emulated GPU, whose warps run one after the other, whatever the barrier.
+constexpr const char* kShared = R"(//@ template   triple_shared
+//@ purpose    By way of shared memory, in reverse
+//@ operation  triple
+//@ tune       safe = 0 1*
+//@ launch     triple_shared
+//@   grid     ceil_div(n, 64)
+//@   block    64
+__global__ void triple_shared(const float* x, float* y, int n) {
+  __shared__ float part[64];
+  const int at = blockIdx.x * 64 + threadIdx.x;
+  part[threadIdx.x] = at < n ? 3 * x[at] : 0.0f;
+  if (safe) __syncthreads();
+  const int other = (threadIdx.x + 32) % 64;
+  const int from = blockIdx.x * 64 + other;
+  if (threadIdx.x >= 32 && from < n) y[from] = part[other];
+  __syncthreads();
+  if (threadIdx.x < 32 && from < n) y[from] = part[other];
+}
+)";
+
+TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
+  declare();
+  sandbox.write("triple_shared.cu", kShared);
+  const Words shared{"--templates", "triple_shared", "--compile-threads", "1"};
+  const cli::Run racy = run("tune", with(shared, {"--set", "safe=0"}));
+  EXPECT_EQ(racy.exit_code, 3) << racy.out;
+  EXPECT_THAT(racy.out, HasSubstr("outcomes  1 wrong_result"));
+  EXPECT_THAT(racy.err, HasSubstr("triple_shared safe=0, which was the best, is wrong: "));
+  EXPECT_THAT(racy.err, HasSubstr("race at triple_shared.cu:"));
+  EXPECT_EQ(run("verify", {"--template", "triple_shared", "--set", "safe=0"}).exit_code, 1);
+
+  const cli::Run tuned = run("tune", shared);
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_THAT(tuned.out, HasSubstr("safe=1"));
+  EXPECT_THAT(tuned.out, HasSubstr("checks     nothing found: bounds, alignment, uninitialised"));
+  EXPECT_THAT(run("show").out, Not(HasSubstr("safe=0")));
 }
 
 }  // namespace

@@ -43,6 +43,19 @@ std::string merit_text(const Trial& trial) {
   return "";
 }
 
+namespace {
+
+/// What the verification looked at.
+std::string checks_text(const Trial& trial) {
+  if (trial.verification->checked) {
+    return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
+  }
+  return "of results, in two runs, and of memory around operands; `kiln verify` looks for races, "
+         "missing waits and the like";
+}
+
+}  // namespace
+
 void add_trial_facts(FactSheet& sheet, const Trial& trial) {
   sheet.add("template", trial.key.template_name);
   sheet.add("config", trial.key.config.canonical());
@@ -62,6 +75,7 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial) {
                                             trial.verification->evidence.empty() ? "" : "; ",
                                             trial.verification->evidence)
                               : fmt::format("NO: {}", trial.verification->evidence));
+    if (trial.verification->passed) sheet.add("checks", checks_text(trial));
   }
   if (trial.resources) sheet.add("resources", resources_text(*trial.resources));
   if (!trial.shared_from.empty()) {

@@ -167,6 +167,7 @@ std::string parameter_count(const LaunchGeometry& geometry) {
 
 EmulatedDevice::EmulatedDevice(const std::string& model, const EmulationOptions& options)
     : options_(options),
+      checks_(options.checks),
       profile_(profile_of(model)),
       info_(info_of(profile_, model, options)),
       memory_(options.memory_bytes,
@@ -230,6 +231,12 @@ void EmulatedDevice::forget_writes(DevicePtr at, std::int64_t bytes) {
 
 void EmulatedDevice::guard_gaps(DevicePtr at, std::int64_t row_bytes, std::int64_t pitch_bytes) {
   memory_.guard_gaps(at, {row_bytes, pitch_bytes});
+}
+
+bool EmulatedDevice::use_checks(bool on) {
+  if (options_.sparse_memory) return false;
+  checks_ = on;
+  return true;
 }
 
 std::unique_ptr<LoadedModule> EmulatedDevice::load(std::span<const std::byte> code,
@@ -314,7 +321,7 @@ emulated::LaunchState EmulatedDevice::state_of(const LaunchRequest& request) {
 }
 
 DeviceStatus EmulatedDevice::fault_status(const emulated::Report& report) {
-  return {DeviceStatus::Code::faulted, report.describe(), false};
+  return {DeviceStatus::Code::faulted, report.describe(), false, !report.ended};
 }
 
 DeviceStatus EmulatedDevice::refusal_of(const LaunchGeometry& geometry,
@@ -385,7 +392,7 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   if (allows(request.geometry.allowed, Allowed::uninitialised_unused) && is_odd_launch(state)) {
     state.fresh = std::byte{0x4d};
   }
-  if (options_.checks && request.checked) {
+  if (checks_ && request.checked) {
     const auto shadow = std::make_shared<emulated::GlobalShadow>();
     options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
   }

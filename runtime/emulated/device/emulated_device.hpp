@@ -63,6 +63,8 @@ class EmulatedDevice : public Device {
   void fill(DevicePtr to, std::uint8_t value, std::int64_t bytes) override;
   void forget_writes(DevicePtr at, std::int64_t bytes) override;
   void guard_gaps(DevicePtr at, std::int64_t row_bytes, std::int64_t pitch_bytes) override;
+  /// False with sparse memory, of which nobody knows what was written.
+  bool use_checks(bool on) override;
   /// `code` is PTX text.
   [[nodiscard]] std::unique_ptr<LoadedModule> load(std::span<const std::byte> code,
                                                    const std::vector<std::string>& names,
@@ -125,6 +127,7 @@ class EmulatedDevice : public Device {
   [[nodiscard]] bool is_odd_launch(const emulated::LaunchState& state);
 
   EmulationOptions options_;
+  std::atomic<bool> checks_;
   DeviceProfile profile_;
   DeviceInfo info_;
   /// While record() asks for launches: the one that it gives out as stream.

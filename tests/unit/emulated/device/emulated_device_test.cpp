@@ -41,6 +41,24 @@ struct Loaded {
 
 constexpr auto kOutOfResources = DeviceStatus::Code::out_of_resources;
 
+TEST(EmulatedDevice, ChecksCanBeTurnedOnForSomeLaunches) {
+  Loaded kernel(emulated::test::kernel_text(
+      ".shared .align 4 .b8 place[4]; .reg .b32 %r<2>; ld.shared.u32 %r1, [place]; ret;", 0));
+  EXPECT_TRUE(kernel.launch().ok()) << "nobody looks";
+  ASSERT_TRUE(kernel.device.use_checks(true));
+  const DeviceStatus status = kernel.launch();
+  EXPECT_EQ(status.code, DeviceStatus::Code::faulted);
+  EXPECT_TRUE(status.found) << "the launch itself ran to its end";
+  EXPECT_THAT(status.message, HasSubstr("uninitialised"));
+  ASSERT_TRUE(kernel.device.use_checks(false));
+  EXPECT_TRUE(kernel.launch().ok());
+
+  EmulationOptions sparse;
+  sparse.sparse_memory = true;
+  EXPECT_FALSE(EmulatedDevice("h200", sparse).use_checks(true))
+      << "it does not know what was written";
+}
+
 TEST(EmulatedDevice, StaticAndDynamicSharedMemoryTogetherMustFit) {
   const std::string text = emulated::test::kernel_text(".shared .align 4 .b8 place[4096]; ret;", 0);
   Loaded kernel(text);

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// The best of a session on an emulated device is looked at with the device's checks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/unit/tuner/session_fixture.hpp"
+
+namespace kiln::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SessionChecks : public SessionTest {
+ protected:
+  SessionChecks() { request.choices = {{"x", {0}}}; }
+  /// Three candidates; of these the checks find some wrong.
+  ScriptedEvaluator evaluator(std::set<std::int64_t> racy = {}) {
+    ScriptedEvaluator made([this, racy = std::move(racy)](const EvaluationJob& job) {
+      if (!job.check) return by_config(job);
+      checked.push_back(job.label);
+      if (racy.contains(label_value(job.label, "y"))) {
+        return failed_with(Outcome::wrong_result, "race at toy.cu:7");
+      }
+      Evaluation evaluation = by_config(job);
+      evaluation.verification.checked = true;
+      return evaluation;
+    });
+    made.info_.provenance = Provenance::modelled;
+    return made;
+  }
+  [[nodiscard]] std::vector<Outcome> outcomes_of(const Config& config) const {
+    std::vector<Outcome> outcomes;
+    for (const Trial& trial : stored()) {
+      if (trial.key.config == config) outcomes.push_back(trial.outcome);
+    }
+    return outcomes;
+  }
+  std::vector<std::string> checked;
+};
+
+TEST_F(SessionChecks, TheBestIsLookedAtBeforeItIsTold) {
+  auto device = evaluator();
+  const auto result = run(device);
+  EXPECT_THAT(checked, ElementsAre("toy x=0 y=0"));
+  ASSERT_TRUE(result.best);
+  EXPECT_TRUE(result.best->verification->checked);
+  EXPECT_EQ(result.best->timing->median_ns, 1000.0);
+  EXPECT_EQ(stored().size(), 4U) << "a trial of its own";
+  EXPECT_THAT(observer.notes, IsEmpty());
+}
+
+TEST_F(SessionChecks, WhatTheyFindIsStoredAndTheNextBestIsLookedAt) {
+  auto device = evaluator({0, 1});
+  const auto result = run(device);
+  EXPECT_THAT(checked, ElementsAre("toy x=0 y=0", "toy x=0 y=1", "toy x=0 y=2"));
+  ASSERT_TRUE(result.best);
+  EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=2");
+  EXPECT_THAT(outcomes_of({{"x", 0}, {"y", 0}}), ElementsAre(Outcome::ok, Outcome::wrong_result));
+  EXPECT_EQ(result.progress.by_outcome.at(Outcome::ok), 1U);
+  EXPECT_EQ(result.progress.by_outcome.at(Outcome::wrong_result), 2U);
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("toy x=0 y=0, which was the best, is wrong: race "
+                                                 "at toy.cu:7")));
+}
+
+TEST_F(SessionChecks, NoneIsBestWhereTheyFindAllWrong) {
+  auto device = evaluator({0, 1, 2});
+  EXPECT_FALSE(run(device).best);
+  EXPECT_EQ(checked.size(), 3U);
+}
+
+TEST_F(SessionChecks, WhatWasFoundCleanIsNotLookedAtAgain) {
+  auto first = evaluator();
+  (void)run(first);
+  auto second = evaluator();
+  const auto result = run(second);
+  EXPECT_EQ(checked.size(), 1U);
+  EXPECT_THAT(second.setups(), IsEmpty()) << "nothing was left to do";
+  ASSERT_TRUE(result.best);
+  EXPECT_TRUE(result.best->verification->checked);
+}
+
+TEST_F(SessionChecks, WhatCouldNotBeLookedAtIsToldAndLookedAtNextTime) {
+  ScriptedEvaluator slow([this](const EvaluationJob& job) {
+    return job.check ? failed_with(Outcome::timed_out, "took longer than 10 s") : by_config(job);
+  });
+  slow.info_.provenance = Provenance::modelled;
+  const auto unchecked = run(slow);
+  ASSERT_TRUE(unchecked.best);
+  EXPECT_FALSE(unchecked.best->verification->checked);
+  EXPECT_EQ(stored().size(), 3U) << "which says nothing about the candidate";
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("was not checked for races, missing waits and the "
+                                                 "like: took longer than 10 s")));
+  // Nor do they go on for longer than the budget.
+  auto hanging = evaluator();
+  hanging.hangs = [](const EvaluationJob& job) { return job.check; };
+  request.budget.seconds = 0.3;
+  (void)run(hanging);
+  EXPECT_THAT(observer.notes, Contains(HasSubstr("the like: the budget ended")));
+
+  request.budget.seconds = 0.0;
+  auto third = evaluator({0});
+  const auto result = run(third);
+  EXPECT_EQ(result.progress.known, 3U);
+  EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=1");
+}
+
+TEST_F(SessionChecks, AGpuHasNone) {
+  auto device = evaluator();
+  device.info_.provenance = Provenance::measured;
+  ASSERT_TRUE(run(device).best);
+  EXPECT_THAT(checked, IsEmpty());
+}
+
+}  // namespace
+}  // namespace kiln::testing
