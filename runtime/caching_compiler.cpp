@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -29,6 +30,13 @@ void remember_compiler(CubinStore& store, const std::string& identity) {
 
 }  // namespace
 
+CompileResult given_up_result() {
+  CompileResult result;
+  result.given_up = true;
+  result.log = "the compilation was given up\n";
+  return result;
+}
+
 std::string remembered_compiler(CubinStore& store) {
   const auto record = store.get(compiler_key());
   return record && record->lowered_names.size() == 1 ? record->lowered_names[0] : std::string();
@@ -44,17 +52,27 @@ struct CachingCompiler::Counters {
   // one another: the second waits for the first to store it.
   std::set<std::string> in_flight;  ///< guarded by `mutex`
   std::condition_variable landed;
-  std::atomic<int> given_up{0};  ///< how often
 };
 
 /// Keeps other threads from compiling the same while it lives.
 class CachingCompiler::Flight {
  public:
-  Flight(Counters& counters, std::string key) : counters_(counters), key_(std::move(key)) {
+  /// Waits for another thread's.
+  Flight(Counters& counters, std::string key, const std::function<bool()>& give_up)
+      : counters_(counters), key_(std::move(key)) {
     std::unique_lock lock(counters_.mutex);
-    counters_.landed.wait(lock, [this] { return counters_.in_flight.insert(key_).second; });
+    while (!give_up || !give_up()) {
+      begun_ = counters_.in_flight.insert(key_).second;
+      if (begun_) return;
+      if (give_up) {
+        counters_.landed.wait_for(lock, kAskEvery);
+      } else {
+        counters_.landed.wait(lock);
+      }
+    }
   }
   ~Flight() {
+    if (!begun_) return;
     {
       const std::lock_guard lock(counters_.mutex);
       counters_.in_flight.erase(key_);
@@ -63,10 +81,14 @@ class CachingCompiler::Flight {
   }
   Flight(const Flight&) = delete;
   Flight& operator=(const Flight&) = delete;
+  /// False if it was given up before its turn came.
+  [[nodiscard]] bool begun() const { return begun_; }
 
  private:
+  static constexpr std::chrono::milliseconds kAskEvery{50};
   Counters& counters_;
   std::string key_;
+  bool begun_ = false;
 };
 
 CachingCompiler::CachingCompiler(std::shared_ptr<Compiler> compiler,
@@ -98,21 +120,13 @@ std::optional<CompileResult> CachingCompiler::stored(const CompileRequest& reque
 
 CompileResult CachingCompiler::compile(const CompileRequest& request) {
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
-  const int before = counters_->given_up;
-  const Flight flight(*counters_, fmt::format("{}\n{}\n{}", request.source_digest, request.arch,
-                                              compiler_->options_text(request)));
+  const Flight flight(*counters_,
+                      fmt::format("{}\n{}\n{}", request.source_digest, request.arch,
+                                  compiler_->options_text(request)),
+                      request.give_up);
+  if (!flight.begun()) return given_up_result();
   if (auto found = stored(request, compiler_->identity())) return std::move(*found);
-  if (counters_->given_up != before) {
-    CompileResult result;
-    result.log = "the compilation that this one waited for was given up\n";
-    return result;
-  }
   return compile_afresh(request);
-}
-
-void CachingCompiler::give_up() {
-  ++counters_->given_up;
-  compiler_->give_up();
 }
 
 CompileResult CachingCompiler::compile_afresh(const CompileRequest& request) {

@@ -25,6 +25,9 @@ struct CompileRequest {
   std::string arch;                           ///< "sm_90a"
   bool line_info = false;
   CodeKind code = CodeKind::cubin;
+  /// Whether nobody waits for the result any more; empty: somebody always does. Polled, from the
+  /// thread that compiles, several times a second by compilers that can end what they have begun.
+  std::function<bool()> give_up = {};
 };
 
 /// The result of compiling one candidate. Never thrown, never printed.
@@ -37,7 +40,11 @@ struct CompileResult {
   std::string log;
   double seconds = 0.0;
   bool from_store = false;
+  bool given_up = false;  ///< ended by the request's give_up: says nothing about the source
 };
+
+/// That of a compilation that was given up.
+[[nodiscard]] CompileResult given_up_result();
 
 /// Turns source into machine code. Thread-safe.
 class Compiler {
@@ -47,9 +54,6 @@ class Compiler {
   [[nodiscard]] virtual std::string identity() const = 0;  ///< "nvrtc 13.0"
   [[nodiscard]] virtual std::string options_text(const CompileRequest& request) const = 0;
   [[nodiscard]] virtual std::vector<std::string> supported_archs() const = 0;
-  /// Ends compilations that other threads have begun, where that is possible: they fail. Those that
-  /// begin later are not affected.
-  virtual void give_up() {}
 };
 
 /// How a compiler treats the system headers above a rendered kernel. Precompiling them pays
@@ -83,7 +87,6 @@ class CachingCompiler : public Compiler {
   [[nodiscard]] std::string identity() const override;
   [[nodiscard]] std::string options_text(const CompileRequest& request) const override;
   [[nodiscard]] std::vector<std::string> supported_archs() const override;
-  void give_up() override;
   [[nodiscard]] std::uint64_t compiles() const;
   [[nodiscard]] std::uint64_t hits() const;
 

@@ -22,7 +22,6 @@
 #include "tools/value_kinds.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
-#include "tuner/compile_pool.hpp"
 #include "tuner/strategies/strategy.hpp"
 
 namespace kiln::tools {
@@ -78,10 +77,9 @@ class Benchmark {
   Benchmark(Context& context, const BenchOptions& options)
       : context_(context),
         options_(options),
-        bench_(
-            open_workbench(context, {.in_process = options.in_process,
-                                     .no_wait = options.no_wait,
-                                     .compiling = options.tune.empty() ? 1 : compile_threads(0)})) {
+        bench_(open_workbench(context, {.in_process = options.in_process,
+                                        .no_wait = options.no_wait,
+                                        .early_compilers = options.tune.empty() ? 0 : 2})) {
     if (info().provenance == Provenance::modelled && options.measurement_given) {
       context.note(
           "--rounds, --turn and --warm have no effect here: times are predicted, with operands in "

@@ -99,6 +99,11 @@ TuneRequest tune_request(const Context& context, const TuneOptions& options,
   return request;
 }
 
+/// One for the set-up and one for the first candidate: others start with the next ones.
+int early_compilers(const TuneOptions& options) {
+  return std::min(2, compile_threads(options.compile_threads));
+}
+
 /// What is known before anything is tuned.
 TuneReport report_for(const std::string& name, const ProblemCase& problem) {
   TuneReport report;
@@ -130,7 +135,7 @@ class Tuning {
     if (!options.compile_only) {
       bench_ = open_workbench(context, {.in_process = options.in_process,
                                         .no_wait = options.no_wait,
-                                        .compiling = compile_threads(options.compile_threads)});
+                                        .early_compilers = early_compilers(options)});
       limits_ = bench_.evaluator->info().limits;
       if (provenance() == Provenance::modelled && options.measurement_given) {
         context.note(
@@ -142,7 +147,7 @@ class Tuning {
             "predictions are rough");
       }
     } else {
-      bench_.compiler = context.compiler(compile_threads(options.compile_threads));
+      bench_.compiler = context.compiler(early_compilers(options));
     }
   }
 

@@ -79,22 +79,19 @@ std::vector<std::string> Context::child_command(std::vector<std::string> words) 
   return words;
 }
 
-/// Two threads get in each other's way less than starting processes costs.
-std::unique_ptr<Compiler> Context::new_compiler(int threads) const {
-  constexpr int kFewThreads = 2;
-  const bool compiles_here = threads <= kFewThreads;
+/// In processes of their own: a compilation there can be ended, and cannot end this program.
+std::unique_ptr<Compiler> Context::new_compiler(int early) const {
   const auto warn_user = [this](const std::string& text) { warn(text); };
   const std::string include = cuda_include().value;
-  auto here = make_nvrtc_compiler(
-      include, compiles_here ? SystemHeaders::precompile : SystemHeaders::parse, warn_user);
-  if (compiles_here) return here;
   std::vector<std::string> words{"compiler"};
   if (!include.empty()) words.insert(words.end(), {"--cuda-include", include});
-  return std::make_unique<ProcessCompiler>(child_command(std::move(words)), std::move(here),
-                                           warn_user);
+  return std::make_unique<ProcessCompiler>(
+      child_command(std::move(words)),
+      [&] { return make_nvrtc_compiler(include, SystemHeaders::parse, warn_user); }, warn_user,
+      early);
 }
 
-std::shared_ptr<CachingCompiler> Context::compiler(int threads) {
+std::shared_ptr<CachingCompiler> Context::compiler(int early) {
   if (!compiler_) {
     std::string path;
     try {
@@ -104,7 +101,7 @@ std::shared_ptr<CachingCompiler> Context::compiler(int threads) {
     }
     auto store = std::make_shared<CubinStore>(path, kCubinStoreBytes,
                                               [this](const std::string& text) { warn(text); });
-    compiler_ = std::make_shared<CachingCompiler>(new_compiler(threads), store,
+    compiler_ = std::make_shared<CachingCompiler>(new_compiler(early), store,
                                                   chosen_headers(cuda_include().value));
   }
   return compiler_;

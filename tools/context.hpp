@@ -50,9 +50,9 @@ class Context {
   [[nodiscard]] const Catalog& catalog();
   /// Why what the command line names cannot be used: the mistake of its own file.
   std::optional<Error> asked_error;
-  /// NVRTC behind the cubin store. `threads` will compile at the same time: where it pays, in
-  /// processes of their own. Only the first call decides.
-  [[nodiscard]] std::shared_ptr<CachingCompiler> compiler(int threads = 1);
+  /// NVRTC, in processes of its own, behind the cubin store. `early` of them are started at once,
+  /// because they will most likely be needed. Only the first call decides.
+  [[nodiscard]] std::shared_ptr<CachingCompiler> compiler(int early = 0);
   /// What starts this program with a hidden verb, as a child.
   [[nodiscard]] static std::vector<std::string> child_command(std::vector<std::string> words);
   /// The user's database, made when there is none.
@@ -82,7 +82,7 @@ class Context {
   [[nodiscard]] std::string command(std::string_view words) const;
 
  private:
-  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int threads) const;
+  [[nodiscard]] std::unique_ptr<Compiler> new_compiler(int early) const;
 
   bool printed_ = false;
   std::optional<Catalog> catalog_;

@@ -15,6 +15,7 @@
 #include "tools/exit_code.hpp"
 #include "tools/help.hpp"
 #include "tools/output/json.hpp"
+#include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -149,7 +150,12 @@ int Program::parse_and_act(int argc, const char* const* argv) {
     if (asked_.suspicion) throw Error(*asked_.suspicion);
     return report("usage", explain(error), kExitUsage);
   }
-  const int exit_code = act();
+  int exit_code = kExitInterrupted;
+  try {
+    exit_code = act();
+  } catch (const Interrupted&) {
+    // As if it had returned that.
+  }
   if (exit_code == kExitInterrupted && !context_.printed()) {
     return report("interrupted", "interrupted before there was a result", exit_code);
   }

@@ -3,8 +3,15 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 
 namespace kiln::tools {
+
+/// Thrown where a stop was requested and there is nothing to return.
+class Interrupted : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
+};
 
 /// While it lives, SIGINT, SIGTERM and SIGHUP (unless that was ignored) set `requested()` instead
 /// of ending the program, so that a run can end cleanly and keep what it has; a second signal, a

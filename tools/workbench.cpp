@@ -12,6 +12,7 @@
 #include "tools/examples.hpp"
 #include "tools/output/units.hpp"
 #include "tools/stop_signal.hpp"
+#include "tuner/session_compiler.hpp"
 #include "tuner/stop_grace.hpp"
 
 namespace kiln::tools {
@@ -34,7 +35,8 @@ double comparison_timeout_s(const TuneRequest& request, const ContestRules& rule
 std::unique_ptr<Evaluator> open_evaluator(Context& context, bool in_process) {
   const auto device = context.device().value;
   if (in_process) return make_local_evaluator(open_device(device));
-  return make_worker_evaluator(Context::child_command({"worker", "--device", device}));
+  return make_worker_evaluator(Context::child_command({"worker", "--device", device}),
+                               [] { return StopSignal::requested().load(); });
 }
 
 bool is_timed(const ComparisonRow& row) {
@@ -48,6 +50,7 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   try {
     bench.evaluator = open_evaluator(context, options.in_process);
   } catch (const Error& error) {
+    if (StopSignal::requested()) throw Interrupted();
     if (error.kind() != ErrorKind::device) throw;
     throw Error(
         ErrorKind::device,
@@ -58,7 +61,7 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   const DeviceInfo& info = bench.evaluator->info();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
   if (bench.lock.holds() && options.times) warn_if_busy(context, info);
-  bench.compiler = context.compiler(options.compiling);
+  bench.compiler = context.compiler(options.early_compilers);
   return bench;
 }
 
@@ -66,10 +69,22 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
                      const Candidate& candidate, const ContestRules& rules) {
   const Catalog& catalog = context.catalog();
   const DeviceInfo& info = bench.evaluator->info();
-  const EvaluationSetup setup = make_setup(request, *bench.compiler, info);
+  SessionCompiler compiler(*bench.compiler, [] { return StopSignal::requested().load(); });
   Contest contest;
-  auto prepared = prepare_candidate(candidate, catalog, *bench.compiler, info.limits, setup.cases,
+  EvaluationSetup setup;
+  try {
+    setup = make_setup(request, compiler, info);
+  } catch (const Error&) {
+    if (!StopSignal::requested()) throw;
+    contest.note = "interrupted while its reference was compiled";
+    return contest;
+  }
+  auto prepared = prepare_candidate(candidate, catalog, compiler, info.limits, setup.cases,
                                     Admission::runnable, info.code);
+  if (prepared.compiled.given_up) {
+    contest.note = "interrupted while it was compiled";
+    return contest;
+  }
   contest.outcome = prepared.outcome;
   contest.message = prepared.message;
   if (prepared.outcome != Outcome::ok) return contest;

@@ -23,13 +23,14 @@ struct Workbench {
 };
 struct WorkbenchOptions {
   bool in_process = false;
-  bool no_wait = false;  ///< refuse, rather than wait, while another run measures on the device
-  bool times = true;     ///< what runs is timed, so that others would spoil it
-  int compiling = 1;     ///< threads that compile at the same time
+  bool no_wait = false;     ///< refuse, rather than wait, while another run measures on the device
+  bool times = true;        ///< what runs is timed, so that others would spoil it
+  int early_compilers = 0;  ///< see Context::compiler()
 };
 /// Reserves the device, and warns when something else would spoil times. Throws Error(device) that
 /// also says what works without a device. When a signal asks to stop meanwhile (see StopSignal) the
-/// device may not be reserved: nothing should be measured then.
+/// device may not be reserved: nothing should be measured then. Throws Interrupted if it is not
+/// even open.
 [[nodiscard]] Workbench open_workbench(Context& context, const WorkbenchOptions& options);
 
 /// One candidate verified, then timed in alternation with cuBLASLt.

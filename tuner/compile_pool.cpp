@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace kiln {
@@ -28,7 +29,11 @@ struct CompilePool::Slot {
 };
 
 CompilePool::CompilePool(int threads) {
-  for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  try {
+    for (int i = 0; i < std::max(1, threads); ++i) threads_.emplace_back([this] { work(); });
+  } catch (const std::system_error&) {
+    // The system has no more threads: those that there are do the work, or else the owner.
+  }
 }
 
 CompilePool::~CompilePool() {
@@ -58,11 +63,13 @@ void CompilePool::submit(Task task) {
 
 bool CompilePool::wait_for_next(std::chrono::milliseconds at_most) {
   if (order_.empty()) return false;
+  if (threads_.empty()) work_on_oldest();
   std::unique_lock lock(mutex_);
   return result_there_.wait_for(lock, at_most, [&] { return order_.front()->done; });
 }
 
 PreparedCandidate CompilePool::take() {
+  if (threads_.empty()) work_on_oldest();
   {
     std::unique_lock lock(mutex_);
     result_there_.wait(lock, [&] { return order_.front()->done; });
@@ -83,17 +90,26 @@ void CompilePool::work() {
       slot = std::move(unstarted_.front());
       unstarted_.pop_front();
     }
-    try {
-      slot->result = slot->task();
-    } catch (...) {
-      slot->error = std::current_exception();
-    }
-    {
-      const std::lock_guard lock(mutex_);
-      slot->done = true;
-    }
+    finish(*slot);
     result_there_.notify_all();
   }
+}
+
+/// Where there is no thread for it.
+void CompilePool::work_on_oldest() {
+  if (order_.front()->done) return;
+  if (!unstarted_.empty()) unstarted_.pop_front();
+  finish(*order_.front());
+}
+
+void CompilePool::finish(Slot& slot) {
+  try {
+    slot.result = slot.task();
+  } catch (...) {
+    slot.error = std::current_exception();
+  }
+  const std::lock_guard lock(mutex_);
+  slot.done = true;
 }
 
 }  // namespace kiln

@@ -27,8 +27,10 @@ class CompilePool {
  public:
   using Task = std::function<PreparedCandidate()>;
 
+  /// Has fewer threads where the system has no more; where it has none, the owner does the work
+  /// while it waits for the oldest result.
   explicit CompilePool(int threads);
-  /// Closes and waits for running tasks: see Compiler::give_up().
+  /// Closes and waits for running tasks: see CompileRequest::give_up.
   ~CompilePool();
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
@@ -47,6 +49,8 @@ class CompilePool {
  private:
   struct Slot;
   void work();
+  void work_on_oldest();
+  void finish(Slot& slot);
 
   std::mutex mutex_;
   std::condition_variable work_there_;

@@ -5,12 +5,14 @@
 // end.
 
 #include <poll.h>
-#include <sys/resource.h>
+#include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -23,20 +25,24 @@ namespace {
 
 /// An exit code beside WorkerConnection's.
 constexpr int kNoCompiler = 2;
-/// So much lower is the priority of compilers: the session and what measures come first.
-constexpr int kNicer = 5;
 /// How long a compiler that is idle takes to end by itself.
 constexpr std::chrono::seconds kFarewell{1};
 
 /// A compilation does not see that the session is gone, and it may never end.
 void end_with_the_session(int in_fd) {
-  std::thread([in_fd] {
-    pollfd watched{in_fd, POLLRDHUP, 0};
-    while (poll(&watched, 1, -1) < 0 && errno == EINTR) {
-    }
-    std::this_thread::sleep_for(kFarewell);
-    _exit(WorkerConnection::kFinished);
-  }).detach();
+  try {
+    std::thread([in_fd] {
+      pollfd watched{in_fd, POLLRDHUP, 0};
+      while (poll(&watched, 1, -1) < 0 && errno == EINTR) {
+      }
+      std::this_thread::sleep_for(kFarewell);
+      _exit(WorkerConnection::kFinished);
+    }).detach();
+  } catch (const std::system_error&) {
+    // The system has no more threads. The thread that started this process ends with the session,
+    // and seldom before it.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
 }
 
 /// False when the answer could not be sent.
@@ -60,7 +66,6 @@ bool serve(const Frame& frame, Compiler& compiler, std::vector<std::string>& war
 int compiler_main(int in_fd, int out_fd,
                   const std::function<std::unique_ptr<Compiler>(ProcessCompiler::Warn)>& make) {
   leave_no_core();
-  setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + kNicer);
   end_with_the_session(in_fd);
   WorkerConnection connection(in_fd, out_fd);
   std::vector<std::string> warnings;

@@ -161,8 +161,10 @@ class Evaluator {
 /// standard input and output. It is killed (whole process group) at a time-out and started again,
 /// and set up again, after a time-out or a fault. If it was killed from outside (by the system,
 /// short of memory, say) the request gets one second try. Throws Error(device) if it cannot start,
-/// or dies again by itself right after a restart.
-[[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command);
+/// or dies again by itself right after a restart, or `give_up` returns true before the device is
+/// open.
+[[nodiscard]] std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command,
+                                                               const GiveUp& give_up = {});
 
 /// The child's side: serves requests on the descriptors until end of file. Returns an exit code.
 int worker_main(int in_fd, int out_fd, const std::function<std::unique_ptr<Device>()>& open);

@@ -3,6 +3,7 @@
 #include "tuner/messages.hpp"
 
 #include <concepts>
+#include <functional>
 
 #include "tuner/wire.hpp"
 
@@ -52,6 +53,10 @@ struct LastEnumerator<ErrorKind> {
 /// T is const where it is written.
 template <class T, class Of>
 concept Either = std::same_as<std::remove_const_t<T>, Of>;
+
+/// CompileRequest::give_up stays with whoever waits.
+template <class Archive, Either<std::function<bool()>> T>
+void fields(Archive&, T&) {}
 
 /// One description per struct serves both directions. It names every member in order: the
 /// structured binding takes exactly as many as there are, so a member added to the struct breaks
@@ -109,11 +114,11 @@ KILN_WIRE_FIELDS(DeviceInfo, spec, limits, device_class, driver, uuid, total_mem
                  provenance, most_products)
 KILN_WIRE_FIELDS(CompilerGreeting, identity)
 KILN_WIRE_FIELDS(CompileRequest, source, source_name, source_digest, name_expressions, plain_names,
-                 arch, line_info, code)
+                 arch, line_info, code, give_up)
 KILN_WIRE_FIELDS(KernelResources, registers, spill_store_bytes, spill_load_bytes, stack_bytes,
                  smem_static_bytes, smem_dynamic_bytes, occupancy)
 KILN_WIRE_FIELDS(CompileResult, ok, cubin, lowered_names, resources, warnings, log, seconds,
-                 from_store)
+                 from_store, given_up)
 KILN_WIRE_FIELDS(CompileReply, result, warnings)
 KILN_WIRE_FIELDS(ErrorMessage, kind, text)
 

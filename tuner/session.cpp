@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <future>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -14,7 +16,9 @@
 #include "kiln/error.hpp"
 #include "runtime/kernel_chooser.hpp"
 #include "templates/judge.hpp"
+#include "tuner/begin_task.hpp"
 #include "tuner/session_checks.hpp"
+#include "tuner/session_compiler.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_finalists.hpp"
 #include "tuner/session_ledger.hpp"
@@ -36,6 +40,8 @@ constexpr double kHopelessFactor = 20.0;
 constexpr std::size_t kMostLikely = 8;
 /// Predictions' substitute for a measurement policy: they change with the model.
 constexpr std::string_view kPredictionPolicy = "model 3";
+/// How soon a wait for the set-up notices the session's end.
+constexpr std::chrono::milliseconds kWaitSlice{50};
 
 bool is_modelled(const SessionContext& context) {
   return context.provenance == Provenance::modelled;
@@ -47,7 +53,8 @@ class DeviceSession {
   DeviceSession(const SessionContext& context, Compiler& compiler, Evaluator& evaluator)
       : context_(context),
         request_(context.request),
-        compiler_(compiler),
+        search_compiler_(compiler, [this] { return search_.must_end(); }),
+        last_compiler_(compiler, [this] { return context_.stop || clock_.left_s() <= 0.0; }),
         evaluator_(evaluator),
         clock_(request_.budget,
                is_modelled(context)
@@ -55,8 +62,9 @@ class DeviceSession {
                    : finalists_share_s(request_.budget, request_.policy.finalists)),
         space_(make_search_space(context.catalog, context.problem, context.limits,
                                  request_.templates, request_.choices)),
-        strategy_(make_strategy(request_.strategy, {space_, context.problem, context.limits,
-                                                    context.device, request_.seed})),
+        strategy_(make_strategy(request_.strategy,
+                                {space_, context.problem, context.limits, context.device,
+                                 request_.seed, [this] { return search_.must_end(); }})),
         proposals_({space_, context.problem, context.limits, context.device, request_.seed},
                    *strategy_),
         cases_(verification_cases(request_.tuned, request_.thoroughness)),
@@ -66,17 +74,14 @@ class DeviceSession {
         search_(context, clock_, ledger_, proposals_,
                 [this](const Proposal& proposal) { return prepare(proposal); }) {}
 
-  /// Nobody waits for what is being compiled for nothing, not for an error to be told either.
-  ~DeviceSession() { compiler_.give_up(); }
-  DeviceSession(const DeviceSession&) = delete;
-  DeviceSession& operator=(const DeviceSession&) = delete;
-
   [[nodiscard]] TuneResult run();
 
  private:
   void take_over();
   void add_likely();
-  [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal) const;
+  [[nodiscard]] std::string search();
+  [[nodiscard]] std::optional<EvaluationSetup> wait_for(std::future<EvaluationSetup>& setup);
+  [[nodiscard]] PreparedCandidate prepare(const Proposal& proposal);
   [[nodiscard]] bool make_ready();
   [[nodiscard]] bool decide(const Proposal& proposal, const PreparedCandidate& prepared);
   [[nodiscard]] bool fills_waits() const;
@@ -86,7 +91,8 @@ class DeviceSession {
 
   const SessionContext& context_;
   const TuneRequest& request_;
-  Compiler& compiler_;
+  SessionCompiler search_compiler_;  ///< of the set-up and the candidates
+  SessionCompiler last_compiler_;    ///< of the finalists
   Evaluator& evaluator_;
   BudgetClock clock_;
   SearchSpace space_;
@@ -105,26 +111,7 @@ class DeviceSession {
 TuneResult DeviceSession::run() {
   take_over();
   ledger_.enter("preparing");
-  // Compilers are busy with this, and then with candidates, while the strategy times its space.
-  std::future<EvaluationSetup> setup;
-  if (ledger_.progress().known < space_.count()) {
-    setup = std::async(std::launch::async,
-                       [&] { return make_setup(request_, compiler_, evaluator_.info()); });
-  }
-  search_.fill();
-  std::string state = "complete";
-  if (search_.has_work()) {
-    evaluator_.set_up(setup.get());
-    if (make_ready()) ledger_.enter("searching");
-    CandidateSearch::WhileWaiting while_waiting;
-    if (fills_waits()) while_waiting = [this] { return decide_variant(); };
-    state = search_.run(
-        [this](const Proposal& proposal, const PreparedCandidate& prepared) {
-          return decide(proposal, prepared);
-        },
-        while_waiting);
-    compiler_.give_up();
-  }
+  const std::string state = search();
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
         "{} candidates were left to another run that shares the database; `kiln show` has their "
@@ -134,11 +121,11 @@ TuneResult DeviceSession::run() {
   std::vector<Trial> finalists;
   if (state != "interrupted") {
     ledger_.enter("finalists");
-    finalists = finalists_.compare(evaluator_, compiler_, cases_, clock_.left_s());
+    finalists = finalists_.compare(evaluator_, last_compiler_, cases_, clock_.left_s());
   }
   WinnerChecks checks(context_, space_, ledger_, clock_);
   if (is_modelled(context_) && state != "interrupted") {
-    checks.run(evaluator_, compiler_);
+    checks.run(evaluator_, last_compiler_);
   }
   TuneResult result = ledger_.conclude(space_, state);
   result.finalists = std::move(finalists);
@@ -152,9 +139,47 @@ TuneResult DeviceSession::run() {
   return result;
 }
 
+/// Tries candidates; returns how that ended.
+std::string DeviceSession::search() {
+  // Compilers are busy with this, and then with candidates, while the strategy times its space.
+  std::future<EvaluationSetup> setup;
+  // Nobody waits for what is compiled for nothing, not for an error to be told either.
+  const EndOfCompiling end(search_compiler_);
+  if (ledger_.progress().known < space_.count()) {
+    setup = begin_task([&] { return make_setup(request_, search_compiler_, evaluator_.info()); });
+  }
+  search_.fill();
+  if (!search_.has_work()) return "complete";
+  const auto made = wait_for(setup);
+  if (!made) return search_.end_state();
+  evaluator_.set_up(*made);
+  if (make_ready()) ledger_.enter("searching");
+  CandidateSearch::WhileWaiting while_waiting;
+  if (fills_waits()) while_waiting = [this] { return decide_variant(); };
+  return search_.run(
+      [this](const Proposal& proposal, const PreparedCandidate& prepared) {
+        return decide(proposal, prepared);
+      },
+      while_waiting);
+}
+
+/// Nothing if the session's end comes first.
+std::optional<EvaluationSetup> DeviceSession::wait_for(std::future<EvaluationSetup>& setup) {
+  while (setup.wait_for(kWaitSlice) == std::future_status::timeout) {
+    if (search_.must_end()) search_compiler_.end();
+  }
+  try {
+    return setup.get();
+  } catch (const Error&) {
+    // What was given up fails, too.
+    if (!search_.must_end()) throw;
+    return std::nullopt;
+  }
+}
+
 /// False if the session is to end before the evaluator is ready for the next candidate.
 bool DeviceSession::make_ready() {
-  return evaluator_.make_ready([this] { return context_.stop || clock_.search_left_s() <= 0.0; });
+  return evaluator_.make_ready([this] { return search_.must_end(); });
 }
 
 void DeviceSession::take_over() {
@@ -190,12 +215,12 @@ void DeviceSession::add_likely() {
   }
 }
 
-PreparedCandidate DeviceSession::prepare(const Proposal& proposal) const {
+PreparedCandidate DeviceSession::prepare(const Proposal& proposal) {
   // If everything spilled, refusing it all would leave nothing; so each template keeps its default.
   const auto admission =
       proposal.origin == Proposal::Origin::standard ? Admission::runnable : Admission::competitive;
-  return prepare_candidate(proposal.candidate, context_.catalog, compiler_, context_.limits, cases_,
-                           admission, context_.code);
+  return prepare_candidate(proposal.candidate, context_.catalog, search_compiler_, context_.limits,
+                           cases_, admission, context_.code);
 }
 
 bool DeviceSession::decide(const Proposal& proposal, const PreparedCandidate& prepared) {
@@ -246,7 +271,7 @@ bool DeviceSession::decide_variant() {
   return prepared && decide({prepared->candidate, Proposal::Origin::variant}, *prepared);
 }
 
-/// False if it was aborted because the run was stopped.
+/// False if it was aborted because the session has to end.
 bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& planned, Trial& trial) {
   if (proposal.origin == Proposal::Origin::unfinished) {
     Trial unfinished = unfinished_trial(context_, proposal.candidate);
@@ -258,7 +283,7 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   job.best_ns = ledger_.best_ns();
   job.timeout_s = request_.candidate_timeout_s;
   auto evaluation = ledger_.occupy_device([&] {
-    return evaluator_.evaluate(job, StopGrace(context_.stop), [this] {
+    return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this] {
       try {
         search_.fill();
       } catch (const Error&) {
@@ -268,6 +293,12 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
   });
   if (!evaluation) {
     context_.store.withdraw_attempt(trial.key, context_.session_id);
+    if (!context_.stop) {
+      context_.observer.on_note(fmt::format(
+          "the budget ended while {} ran, which therefore has no outcome; a longer --budget lets "
+          "it end",
+          job.label));
+    }
     return false;
   }
   trial.outcome = evaluation->outcome;

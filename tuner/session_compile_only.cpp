@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "tuner/session.hpp"
+#include "tuner/session_compiler.hpp"
 #include "tuner/session_context.hpp"
 #include "tuner/session_ledger.hpp"
 #include "tuner/session_resume.hpp"
@@ -73,11 +74,13 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
   }
 
   const std::vector<ProblemCase> cases{request.tuned};
+  SessionCompiler given_time(*compiler, [&] { return stop || clock.search_left_s() <= 0.0; });
   CandidateSearch search(context, clock, ledger, proposals, [&](const Proposal& proposal) {
     const auto admission = proposal.origin == Proposal::Origin::standard ? Admission::runnable
                                                                          : Admission::competitive;
-    return prepare_candidate(proposal.candidate, catalog, *compiler, limits, cases, admission);
+    return prepare_candidate(proposal.candidate, catalog, given_time, limits, cases, admission);
   });
+  const EndOfCompiling end(given_time);
   ledger.enter("searching");
   const std::string state =
       search.run([&](const Proposal& proposal, const PreparedCandidate& prepared) {
@@ -89,7 +92,6 @@ TuneResult tune_compile_only(const TuneRequest& request, const std::string& arch
         strategy->observe(proposal.candidate, trial.outcome, 0.0);
         return true;
       });
-  compiler->give_up();
   return ledger.conclude(space, state);
 }
 

@@ -79,12 +79,14 @@ class CandidateSearch {
   [[nodiscard]] std::string run(const Consume& consume, const WhileWaiting& while_waiting = {});
   /// Candidates of that template are dropped from now on, in the pool as well.
   void abandon(const std::string& template_name);
+  /// Whether the session was stopped, or has no time left to search in. From any thread.
+  [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
+  /// How it ends where it must.
+  [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
 
  private:
   [[nodiscard]] std::string consume_all(const Consume& consume, const WhileWaiting& while_waiting);
   [[nodiscard]] bool wait_for_result(const WhileWaiting& while_waiting);
-  [[nodiscard]] std::string end_state() const { return context_.stop ? "interrupted" : "budget"; }
-  [[nodiscard]] bool must_end() const { return context_.stop || clock_.search_left_s() <= 0; }
 
   const SessionContext& context_;
   const BudgetClock& clock_;

@@ -6,26 +6,31 @@
 #include <chrono>
 #include <optional>
 
+#include "tuner/budget.hpp"
+
 namespace kiln {
 
-/// Decides when to give up on a running candidate once a session is stopped: most end within
-/// the grace period, and their outcome is kept; one that does not is not waited for, because on an
-/// emulated device it may take minutes. For one wait, on one thread.
+/// Decides when to give up on a running candidate once a session is stopped, or its budget is over:
+/// most end within the grace period, and their outcome is kept; one that does not is not waited
+/// for, because on an emulated device it may take minutes. For one wait, on one thread.
 class StopGrace {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::milliseconds kGrace{500};
 
-  explicit StopGrace(const std::atomic<bool>& stop) : stop_(&stop) {}
+  /// Without a `budget` only `stop` ends the wait.
+  explicit StopGrace(const std::atomic<bool>& stop, const BudgetClock* budget = nullptr)
+      : stop_(&stop), budget_(budget) {}
 
   bool operator()() {
-    if (!*stop_) return false;
+    if (!*stop_ && (budget_ == nullptr || budget_->left_s() > 0.0)) return false;
     if (!noticed_) noticed_ = Clock::now();
     return Clock::now() - *noticed_ >= kGrace;
   }
 
  private:
   const std::atomic<bool>* stop_;
+  const BudgetClock* budget_;
   std::optional<Clock::time_point> noticed_;
 };
 

@@ -25,9 +25,10 @@ WorkerProcess::Patience wait_for(double seconds, GiveUp give_up = {}) {
 
 }  // namespace
 
-WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command)
+WorkerEvaluator::WorkerEvaluator(std::vector<std::string> command, const GiveUp& give_up)
     : command_(std::move(command)), process_(std::make_unique<WorkerProcess>(command_)) {
-  (void)await_hello({});
+  if (await_hello(give_up)) return;
+  throw Error(ErrorKind::device, "the device was given up before it was open");
 }
 
 void WorkerEvaluator::set_up(const EvaluationSetup& setup) {
@@ -208,8 +209,9 @@ std::optional<Comparison> WorkerEvaluator::compare(const ComparisonRequest& requ
   return comparison;
 }
 
-std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command) {
-  return std::make_unique<WorkerEvaluator>(std::move(command));
+std::unique_ptr<Evaluator> make_worker_evaluator(std::vector<std::string> command,
+                                                 const GiveUp& give_up) {
+  return std::make_unique<WorkerEvaluator>(std::move(command), give_up);
 }
 
 }  // namespace kiln

@@ -17,7 +17,7 @@ namespace kiln {
 /// works after whatever ended the previous child.
 class WorkerEvaluator : public Evaluator {
  public:
-  explicit WorkerEvaluator(std::vector<std::string> command);
+  explicit WorkerEvaluator(std::vector<std::string> command, const GiveUp& give_up = {});
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   void set_up(const EvaluationSetup& setup) override;

@@ -7,43 +7,29 @@
 /// kernels are never found, so each run compiles. A dozen runs in all by default; the sweep that
 /// CONTRIBUTING.md names sets KILN_SWEEP_RUNS.
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <random>
 #include <string>
 #include <thread>
-#include <vector>
 
-#include "kiln/error.hpp"
-#include "runtime/nvrtc_api.hpp"
-#include "tests/unit/cache/cache_fixture.hpp"
+#include "tests/fault/victim.hpp"
 
 namespace kiln {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+using test::has_nvrtc;
+using test::Victim;
+using test::wanted_runs;
 
 constexpr std::array<int, 3> kSignals{SIGTERM, SIGINT, SIGHUP};
 constexpr auto kLatest = milliseconds(1200);
-/// A run that is still there this long after its signal hangs.
-constexpr auto kPatience = std::chrono::seconds(30);
-
-int wanted_runs(const char* variable, int otherwise) {
-  const char* const text = std::getenv(variable);
-  return text == nullptr ? otherwise : std::atoi(text);
-}
-
 /// The results of all runs.
 struct Tally {
   int clean = 0;
@@ -61,73 +47,6 @@ struct Tally {
         what, runs, clean, killed, hung, crashed, unhandled, leftovers, bad);
   }
 };
-
-/// One process with a folder of its own for all files.
-class Victim {
- public:
-  explicit Victim(std::vector<std::string> command) {
-    fs::create_directory(temporary());
-    std::vector<char*> arguments;
-    for (std::string& word : command) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::dup2(ends[1], STDOUT_FILENO);
-      ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
-      ::setenv("TMPDIR", temporary().c_str(), 1);
-      ::setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1);
-      ::setenv("XDG_DATA_HOME", folder_.file("data").c_str(), 1);
-      if (::chdir(folder_.path().c_str()) == 0) ::execv(arguments[0], arguments.data());
-      ::_exit(127);
-    }
-    ::close(ends[1]);
-    output_ = ends[0];
-  }
-  ~Victim() {
-    ::close(output_);
-    if (!reaped_) {
-      ::kill(pid_, SIGKILL);
-      ::waitpid(pid_, nullptr, 0);
-    }
-  }
-  Victim(const Victim&) = delete;
-  Victim& operator=(const Victim&) = delete;
-
-  /// Until it writes or ends.
-  void wait_for_output() const {
-    char byte = 0;
-    (void)!::read(output_, &byte, 1);
-  }
-  void send(int number) const { ::kill(pid_, number); }
-  /// Whether it ended in time; then `status` is how.
-  bool wait(int& status) {
-    const auto deadline = steady_clock::now() + kPatience;
-    while (steady_clock::now() < deadline) {
-      if (::waitpid(pid_, &status, WNOHANG) == pid_) return reaped_ = true;
-      std::this_thread::sleep_for(milliseconds(5));
-    }
-    return false;
-  }
-  [[nodiscard]] bool left_something() const { return !fs::is_empty(temporary()); }
-
- private:
-  [[nodiscard]] std::string temporary() const { return folder_.file("tmp"); }
-  const test::TempFolder folder_;
-  pid_t pid_ = -1;
-  int output_ = -1;
-  bool reaped_ = false;
-};
-
-bool has_nvrtc() {
-  try {
-    (void)NvrtcApi::load();
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
 
 /// Evenly spaced moments, each with a different signal from its neighbours.
 template <class Each>

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstddef>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,20 +47,16 @@ class FakeCompiler : public Compiler {
   std::atomic<int> compilations_{0};
 };
 
-/// What it would take long to compile takes until it is given up, and fails.
+/// What it would take long to compile takes until it is given up.
 class PatientCompiler : public FakeCompiler {
  public:
   explicit PatientCompiler(std::function<bool(const CompileRequest&)> takes_long)
       : takes_long_(std::move(takes_long)) {}
 
   [[nodiscard]] CompileResult compile(const CompileRequest& request) override;
-  void give_up() override;
 
  private:
   std::function<bool(const CompileRequest&)> takes_long_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  int given_up_ = 0;  ///< how often, guarded
 };
 
 /// The value of `.name = value` in a name expression with designated initialisers; 0 when absent.

@@ -15,6 +15,7 @@
 
 #include "cache/statistics.hpp"
 #include "runtime/model/static_model.hpp"
+#include "tuner/begin_task.hpp"
 
 namespace kiln {
 namespace {
@@ -38,7 +39,7 @@ ParamSpace timed_space(const SearchSpace::Part& part) {
   if (part.kernel_template->cost_lines().empty() || !part.space.has_preferences()) {
     return part.space;
   }
-  auto count = std::async(std::launch::async, [&] { return part.space.count(); });
+  auto count = begin_task([&] { return part.space.count(); });
   ParamSpace preferred = part.space.preferred();
   const bool any = preferred.count() > 0;
   return count.get() > kMostTimed && any ? preferred : part.space;
@@ -47,7 +48,7 @@ ParamSpace timed_space(const SearchSpace::Part& part) {
 std::vector<ParamSpace> timed_spaces(const SearchSpace& space) {
   std::vector<std::future<ParamSpace>> found;
   for (const auto& part : space.parts) {
-    found.push_back(std::async(std::launch::async, timed_space, std::cref(part)));
+    found.push_back(begin_task([&part] { return timed_space(part); }));
   }
   std::vector<ParamSpace> result;
   for (auto& one : found) result.push_back(one.get());
@@ -62,8 +63,8 @@ void in_parallel(std::uint64_t count,
   const std::uint64_t threads = std::clamp<std::uint64_t>(count / kLeast, 1, most);
   std::vector<std::future<void>> stretches;
   for (std::uint64_t i = 0; i < threads; ++i) {
-    stretches.push_back(
-        std::async(std::launch::async, work, count * i / threads, count * (i + 1) / threads));
+    stretches.push_back(begin_task([&work, begin = count * i / threads,
+                                    end = count * (i + 1) / threads] { work(begin, end); }));
   }
   for (auto& stretch : stretches) stretch.get();
 }
@@ -88,11 +89,13 @@ std::uint8_t strays(const ParamSpace& space, const Config& config) {
 }  // namespace
 
 ModelStrategy::ModelStrategy(const SearchSpace& space, const Problem& problem,
-                             const DeviceProfile& profile, std::uint64_t seed)
+                             const DeviceProfile& profile, std::uint64_t seed,
+                             std::function<bool()> must_end)
     : space_(space),
       problem_(problem),
       profile_(profile),
       seed_(seed),
+      must_end_(std::move(must_end)),
       timed_spaces_(timed_spaces(space)),
       found_(space.parts.size()),
       untimed_space_(untimed(space)),
@@ -178,7 +181,7 @@ void ModelStrategy::time_part(std::size_t part) {
   const std::uint64_t sampled = std::min(count, kMostTimed);
   const std::size_t first = add_timed(part, sampled);
   in_parallel(sampled, [&](std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) {
+    for (std::uint64_t i = begin; i < end && !must_end(); ++i) {
       // In floating point, because the product of the two counts may not fit.
       timed_[first + i].index =
           sampled == count
@@ -214,7 +217,7 @@ void ModelStrategy::time_neighbours(std::size_t part, std::size_t first) {
     }
     const std::size_t added = add_timed(part, fresh.size());
     in_parallel(fresh.size(), [&](std::uint64_t from, std::uint64_t to) {
-      for (std::uint64_t i = from; i < to; ++i) {
+      for (std::uint64_t i = from; i < to && !must_end(); ++i) {
         timed_[added + i].index = configs.count() + found_[part].size() + i;
         time(timed_[added + i], fresh[i]);
       }
@@ -290,7 +293,8 @@ std::string ModelStrategy::canonical() const {
 
 std::unique_ptr<Strategy> make_model(const StrategyInput& input) {
   const DeviceProfile profile = profile_for(input.limits, input.device);
-  return std::make_unique<ModelStrategy>(input.space, input.problem, profile, input.seed);
+  return std::make_unique<ModelStrategy>(input.space, input.problem, profile, input.seed,
+                                         input.must_end);
 }
 
 }  // namespace kiln

@@ -28,8 +28,9 @@ namespace kiln {
 /// drawn at random like those.
 class ModelStrategy : public Strategy {
  public:
+  /// `must_end` is StrategyInput's.
   ModelStrategy(const SearchSpace& space, const Problem& problem, const DeviceProfile& profile,
-                std::uint64_t seed);
+                std::uint64_t seed, std::function<bool()> must_end = {});
   /// The first call times the candidates, some 50,000 of each template, which can take a second:
   /// a session has compilers busy by then. Throws Error(template_) if a cost is undefined.
   [[nodiscard]] std::optional<Candidate> propose() override;
@@ -52,6 +53,7 @@ class ModelStrategy : public Strategy {
   void time_part(std::size_t part);
   void time_neighbours(std::size_t part, std::size_t first);
   [[nodiscard]] std::size_t add_timed(std::size_t part, std::size_t count);
+  [[nodiscard]] bool must_end() const { return must_end_ && must_end_(); }
   void time(Timed& timed, const Config& config);
   [[nodiscard]] Config config_of(const Timed& timed) const;
   void sort();
@@ -64,6 +66,7 @@ class ModelStrategy : public Strategy {
   Problem problem_;
   DeviceProfile profile_;
   std::uint64_t seed_;
+  std::function<bool()> must_end_;
   std::vector<ParamSpace> timed_spaces_;    ///< what is timed of each part
   std::vector<ParamSpace> preferred_;       ///< what each part prefers, or all of it
   std::vector<Timed> timed_;                ///< preferred ones first, then shortest first

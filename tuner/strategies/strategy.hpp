@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,9 @@ struct StrategyInput {
   const DeviceLimits& limits;
   const DeviceClass& device;
   std::uint64_t seed = 1;
+  /// Whether no proposal will be used any more; empty: they all may be. For what takes long, from
+  /// any thread.
+  std::function<bool()> must_end = {};
 };
 
 /// A stretch of a search space that is tried before the ones after it.

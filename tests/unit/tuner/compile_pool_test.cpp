@@ -11,6 +11,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "tests/support/no_more_threads.hpp"
+#include "tuner/begin_task.hpp"
+
 namespace kiln {
 namespace {
 
@@ -80,6 +83,29 @@ TEST(CompilePool, AnExceptionReachesWhoTakesTheResult) {
   pool.submit([] { return named(2); });
   EXPECT_THROW((void)pool.take(), std::runtime_error);
   EXPECT_EQ(number_of(pool.take()), 2);
+}
+
+TEST(CompilePool, WithoutThreadsItsOwnerDoesTheWork) {
+  const test::NoMoreThreads none;
+  CompilePool pool(2);
+  for (int i = 0; i < 3; ++i) {
+    pool.submit([i] {
+      if (i == 1) throw std::runtime_error("broken");
+      return named(i);
+    });
+  }
+  EXPECT_TRUE(pool.wait_for_next(milliseconds(0)));
+  EXPECT_TRUE(pool.wait_for_next(milliseconds(0)));
+  EXPECT_EQ(number_of(pool.take()), 0);
+  EXPECT_THROW((void)pool.take(), std::runtime_error);
+  EXPECT_EQ(number_of(pool.take()), 2);
+  EXPECT_FALSE(pool.wait_for_next(milliseconds(0)));
+}
+
+TEST(BeginTask, WithoutThreadsWhoeverAsksDoesIt) {
+  const test::NoMoreThreads none;
+  auto task = begin_task([] { return std::this_thread::get_id(); });
+  EXPECT_EQ(task.get(), std::this_thread::get_id());
 }
 
 TEST(CompilePool, DestructionForgetsWhatWasNotBegun) {

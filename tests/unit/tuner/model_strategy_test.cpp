@@ -201,5 +201,13 @@ TEST_F(ModelStrategyTest, AnUndefinedCostIsAnError) {
   EXPECT_THROW((void)strategy.propose(), Error);
 }
 
+TEST_F(ModelStrategyTest, NothingMoreIsTimedOnceTheSessionMustEnd) {
+  int asked = 0;
+  const SearchSpace space = make({"even", "odd"});
+  ModelStrategy strategy(space, problem, profile, 1, [&] { return ++asked > 0; });
+  EXPECT_TRUE(strategy.propose());
+  EXPECT_EQ(asked, 2) << "once for each template";
+}
+
 }  // namespace
 }  // namespace kiln::testing

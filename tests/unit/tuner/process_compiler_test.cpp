@@ -5,7 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <future>
@@ -41,14 +44,27 @@ CompileRequest source(const std::string& text) {
   return request;
 }
 
+ProcessCompiler::Make fake(const char* identity = "nvrtc 99.0") {
+  return [=] { return std::make_unique<testing::FakeCompiler>(nullptr, identity); };
+}
+
+int niceness_of(const std::string& process) {
+  return getpriority(PRIO_PROCESS, static_cast<id_t>(std::stol(process)));
+}
+
 class ProcessCompilerTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::future<CompileResult> begin(const std::string& text) {
-    return std::async(std::launch::async, [this, text] { return compiler_.compile(source(text)); });
+    return std::async(std::launch::async, [this, text] {
+      CompileRequest request = source(text);
+      request.give_up = [this] { return stop_.load(); };
+      return compiler_.compile(request);
+    });
   }
 
+  std::atomic<bool> stop_{false};
   std::vector<std::string> warnings_;
-  ProcessCompiler compiler_{planted_command(), std::make_unique<testing::FakeCompiler>(),
+  ProcessCompiler compiler_{planted_command(), fake(),
                             [this](const std::string& text) { warnings_.push_back(text); }};
 };
 
@@ -66,19 +82,26 @@ TEST_F(ProcessCompilerTest, GivesWhatTheCompilerInTheChildGives) {
 TEST_F(ProcessCompilerTest, OneThreadHasOneChildAndThreeHaveThree) {
   const std::string first = compiler_.compile(source("right")).log;
   EXPECT_EQ(compiler_.compile(source("right")).log, first);
+  EXPECT_EQ(niceness_of(first), getpriority(PRIO_PROCESS, 0));
   std::vector<std::future<CompileResult>> all;
   for (int i = 0; i < 3; ++i) all.push_back(begin("slow"));
   std::set<std::string> processes;
   for (auto& one : all) processes.insert(one.get().log);
   EXPECT_EQ(processes.size(), 3U);
   EXPECT_TRUE(processes.contains(first));
+  // Many would keep the session from its work.
+  for (const std::string& each : processes) {
+    EXPECT_GT(niceness_of(each), getpriority(PRIO_PROCESS, 0));
+  }
 }
 
 TEST_F(ProcessCompilerTest, AChildThatDiesFailsItsCompilationOnly) {
   auto other = begin("slow");
   const CompileResult crashed = compiler_.compile(source("crash"));
   EXPECT_FALSE(crashed.ok);
-  EXPECT_THAT(crashed.log, HasSubstr("twice, the compiler's process was killed by signal 6"));
+  EXPECT_THAT(crashed.log, HasSubstr("kernel.cu: the compiler crashed on this source, twice: its "
+                                     "process was killed by signal 6"));
+  EXPECT_THAT(crashed.log, HasSubstr("Next: look for what is huge or deeply nested"));
   EXPECT_TRUE(other.get().ok);
   EXPECT_TRUE(compiler_.compile(source("right")).ok);
 }
@@ -110,12 +133,46 @@ TEST_F(ProcessCompilerTest, BeingKilledTwiceSaysNothingAboutAKernel) {
 TEST_F(ProcessCompilerTest, GivingUpEndsWhatRunsAndNothingElse) {
   auto endless = begin("endless");
   ASSERT_EQ(endless.wait_for(milliseconds(300)), std::future_status::timeout);
-  compiler_.give_up();
+  auto other = std::async(std::launch::async, [this] { return compiler_.compile(source("slow")); });
+  stop_ = true;
   ASSERT_EQ(endless.wait_for(std::chrono::seconds(20)), std::future_status::ready);
   const CompileResult result = endless.get();
   EXPECT_FALSE(result.ok);
-  EXPECT_THAT(result.log, HasSubstr("given up"));
+  EXPECT_TRUE(result.given_up);
+  EXPECT_TRUE(other.get().ok);
   EXPECT_TRUE(compiler_.compile(source("right")).ok);
+}
+
+TEST_F(ProcessCompilerTest, OnesThatWereStartedEarlyAreUsedFirst) {
+  ProcessCompiler compiler(planted_command(), fake(), {}, 2);
+  const std::string first = compiler.compile(source("right")).log;
+  auto other = std::async(std::launch::async, [&] { return compiler.compile(source("slow")); });
+  EXPECT_TRUE(other.get().ok);
+  EXPECT_EQ(compiler.compile(source("right")).log, first);
+}
+
+// As where the number of processes is limited, and only one fits.
+TEST_F(ProcessCompilerTest, WithRoomForOneChildThreadsTakeTurns) {
+  const auto here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  const auto link =
+      std::filesystem::temp_directory_path() / ("planted_compiler." + std::to_string(::getpid()));
+  std::filesystem::create_symlink(here / "planted_compiler", link);
+  ProcessCompiler compiler({link.string()}, fake(),
+                           [this](const std::string& text) { warnings_.push_back(text); });
+  auto slow = std::async(std::launch::async, [&] { return compiler.compile(source("slow")); });
+  ASSERT_EQ(slow.wait_for(milliseconds(150)), std::future_status::timeout);
+  std::filesystem::remove(link);  // no other can be started
+  std::set<std::string> processes;
+  for (int i = 0; i < 3; ++i) processes.insert(compiler.compile(source("right")).log);
+  processes.insert(slow.get().log);
+  EXPECT_EQ(processes.size(), 1U);
+  EXPECT_THAT(warnings_, ::testing::IsEmpty());
+  // The only one is gone, and there is room again.
+  std::filesystem::create_symlink(here / "planted_compiler", link);
+  EXPECT_FALSE(compiler.compile(source("crash")).ok);
+  EXPECT_TRUE(compiler.compile(source("right")).ok);
+  EXPECT_THAT(warnings_, ::testing::IsEmpty());
+  std::filesystem::remove(link);
 }
 
 TEST_F(ProcessCompilerTest, AWarningOfManyChildrenIsPassedOnOnce) {
@@ -142,8 +199,7 @@ TEST_F(ProcessCompilerTest, ErrorsOfTheCompilerAreThrownHere) {
 TEST_F(ProcessCompilerTest, WithoutChildrenItCompilesInThisProcessAndSaysWhy) {
   const auto warning_of = [&](std::vector<std::string> command, const char* identity) {
     warnings_.clear();
-    ProcessCompiler compiler(std::move(command),
-                             std::make_unique<testing::FakeCompiler>(nullptr, identity),
+    ProcessCompiler compiler(std::move(command), fake(identity),
                              [this](const std::string& text) { warnings_.push_back(text); });
     for (int i = 0; i < 2; ++i) {
       const CompileResult result = compiler.compile(source("right"));
