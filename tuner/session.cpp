@@ -286,13 +286,14 @@ bool DeviceSession::evaluate(const Proposal& proposal, const EvaluationJob& plan
     return evaluator_.evaluate(job, StopGrace(context_.stop, &clock_), [this] {
       try {
         search_.fill();
-      } catch (const Error&) {
+      } catch (...) {
         failed_ = std::current_exception();  // once the candidate has its outcome
       }
     });
   });
   if (!evaluation) {
     context_.store.withdraw_attempt(trial.key, context_.session_id);
+    if (failed_) std::rethrow_exception(failed_);
     if (!context_.stop) {
       context_.observer.on_note(fmt::format(
           "the budget ended while {} ran, which therefore has no outcome; a longer --budget lets "

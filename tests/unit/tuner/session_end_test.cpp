@@ -100,5 +100,24 @@ TEST_F(SessionEnd, ACandidateThatRunsBeyondTheBudgetIsAbortedWithoutAnOutcome) {
   EXPECT_THAT(observer.notes, Contains(HasSubstr("the budget ended while toy x=0 y=1 ran")));
 }
 
+TEST_F(SessionEnd, AnErrorWhileACandidateRunsIsToldAlsoIfThatIsAborted) {
+  // The strategy times its space when the defaults are under way, and finds a cost without a value.
+  const std::string always = "true";
+  catalog = catalog_with(
+      folder, {{"bad", {{"x", {1, 2, 3}}}, always, "0", "128", {"waits = 100 / (3 - x)"}},
+               {"one", {{"x", {0}}}},
+               {"two", {{"x", {0}}}},
+               {"three", {{"x", {0}}}}});
+  request.templates = {"bad", "one", "two", "three"};
+  request.strategy = "model";
+  request.compile_threads = 1;
+  ScriptedEvaluator evaluator(by_config);
+  evaluator.hangs = [this](const EvaluationJob&) { return stop = true; };
+  EXPECT_THROW((void)run(evaluator), Error);
+  EXPECT_EQ(open().sessions().front().state, "failed");
+  EXPECT_THAT(open_attempts(evaluator), IsEmpty());
+  EXPECT_EQ(evaluator.evaluated().size(), 1U);
+}
+
 }  // namespace
 }  // namespace kiln::testing
