@@ -6,8 +6,10 @@
 
 #include <utility>
 
+#include "kiln/error.hpp"
 #include "tuner/session_sharing.hpp"
 #include "tuner/stop_grace.hpp"
+#include "tuner/strategies/strategy.hpp"
 
 namespace kiln {
 
@@ -77,7 +79,14 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
 
   TuneRequest request = context_.request;
   request.thoroughness = Thoroughness::deep;
-  EvaluationSetup setup = make_setup(request, compiler, evaluator.info());
+  EvaluationSetup setup;
+  try {
+    setup = make_setup(request, compiler, evaluator.info());
+  } catch (const Error&) {
+    // What was given up does not compile.
+    if (give_up()) return not_checked(kEnded);
+    throw;
+  }
   const Candidate candidate{best.key.template_name, best.key.config};
   auto prepared = prepare_candidate(candidate, context_.catalog, compiler, context_.limits,
                                     setup.cases, Admission::runnable, context_.code);

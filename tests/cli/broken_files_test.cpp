@@ -69,7 +69,7 @@ TEST_F(BrokenFiles, TheirOwnMistakeComesBeforeTheCommandLines) {
   for (const Words& words : {Words{"tune", "add_one", "--n", "100"}, Words{"tune", "add_one"},
                              Words{"verify", "add_one", "--n", "100", "--device", "emulated:h200"},
                              Words{"render", "add_plainly", "--arch", "sm_90a"}}) {
-    const Run run = sandbox_.run(words);
+    const auto run = sandbox_.run(words);
     EXPECT_EQ(run.exit_code, 1) << run.err;
     EXPECT_THAT(run.err, AllOf(StartsWith("kiln: own/add_plainly.cu:7:"), HasSubstr("treads"),
                                Not(HasSubstr("--m"))));
@@ -78,7 +78,7 @@ TEST_F(BrokenFiles, TheirOwnMistakeComesBeforeTheCommandLines) {
 
 TEST_F(BrokenFiles, OneOfAnOperationIsToldForItsProblems) {
   sandbox_.write("own/add_one.cu", replaced(kAddOne, "x exact", "x exactly"));
-  const Run run = sandbox_.run({"tune", "add_one", "--n", "100"});
+  const auto run = sandbox_.run({"tune", "add_one", "--n", "100"});
   EXPECT_THAT(run.err, StartsWith("kiln: own/add_one.cu:6:"));
   sandbox_.write("own/add_one.cu", replaced(kAddOne, "//@ operation ", "//@ operaton "));
   EXPECT_THAT(sandbox_.run({"tune", "add_one", "--n", "100"}).err,
@@ -89,13 +89,13 @@ TEST_F(BrokenFiles, OneIsNamedAndHidesNoOther) {
   sandbox_.write("own/wrong.cu",
                  replaced(replaced(kAddPlainly, "template   add_plainly", "template   wrong"),
                           "block    threads", "block    treads"));
-  const Run render = sandbox_.run({"render", "add_plainly", "--n", "100", "--arch", "sm_90a"});
+  const auto render = sandbox_.run({"render", "add_plainly", "--n", "100", "--arch", "sm_90a"});
   EXPECT_EQ(render.exit_code, 0) << render.err;
   EXPECT_THAT(render.err, HasSubstr("warning: left out: own/wrong.cu:7:"));
   EXPECT_THAT(sandbox_.run({"render", "wrong", "--arch", "sm_90a"}).err,
               StartsWith("kiln: own/wrong.cu:7:"));
   EXPECT_THAT(sandbox_.run({"operations"}).out, HasSubstr("add_one"));
-  const Run doctor = sandbox_.run({"doctor"});
+  const auto doctor = sandbox_.run({"doctor"});
   EXPECT_THAT(doctor.out, HasSubstr("1 file left out: own/wrong.cu:7:"));
 }
 
