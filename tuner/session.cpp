@@ -145,11 +145,14 @@ std::string DeviceSession::search() {
   std::future<EvaluationSetup> setup;
   // Nobody waits for what is compiled for nothing, not for an error to be told either.
   const EndOfCompiling end(search_compiler_);
-  if (ledger_.progress().known < space_.count()) {
+  const bool is_covered = ledger_.progress().known >= space_.count();
+  if (!is_covered) {
     setup = begin_task([&] { return make_setup(request_, search_compiler_, evaluator_.info()); });
   }
   search_.fill();
-  if (!search_.has_work()) return "complete";
+  if (!search_.has_work()) {
+    return !is_covered && search_.must_end() ? search_.end_state() : "complete";
+  }
   const auto made = wait_for(setup);
   if (!made) return search_.end_state();
   evaluator_.set_up(*made);

@@ -111,7 +111,7 @@ CandidateSearch::CandidateSearch(const SessionContext& context, const BudgetCloc
 
 void CandidateSearch::fill() {
   const std::uint64_t most = context_.request.budget.candidates;
-  while (!exhausted_ && pool_.pending() < window_) {
+  while (!exhausted_ && pool_.pending() < window_ && !must_end()) {
     const std::uint64_t begun = pool_.pending() + (decides_ ? 1 : 0);
     if (most > 0 && ledger_.done() + begun >= most) return;
     auto proposal = proposals_.next();
@@ -135,7 +135,8 @@ std::string CandidateSearch::consume_all(const Consume& consume,
                                          const WhileWaiting& while_waiting) {
   while (true) {
     fill();
-    if (pool_.pending() == 0) return exhausted_ ? "complete" : "budget";
+    if (pool_.pending() == 0 && exhausted_) return "complete";
+    if (pool_.pending() == 0) return end_state();
     while (!wait_for_result(while_waiting)) {
       if (must_end()) return end_state();
     }

@@ -74,7 +74,9 @@ struct SessionRun {
     if (!ended || late_s > most_s) return false;
     if (by_signal) {
       const bool killed = WIFSIGNALED(status) && std::ranges::count(kSignals, WTERMSIG(status)) > 0;
-      return killed || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
+      // 0: it had covered its space before.
+      return killed ||
+             (WIFEXITED(status) && (WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 0));
     }
     // The latter if nothing was found.
     return WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 6);
