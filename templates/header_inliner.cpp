@@ -357,6 +357,7 @@ void HeaderInliner::include(const Place& place, const HeaderSearch::Header& head
         fmt::format("#if !defined(KILN_ONCE_{0})\n#define KILN_ONCE_{0}\n", header_known.number);
   }
   header_known.is_open = true;
+  refuse_nul(shown, *header.text);
   ++depth_;
   text_ += fmt::format("#line 1 \"{}\"\n", shown);
   FileScanner(*this, header.folder, header.path, shown, header_known.guard, place.is_certain)

@@ -154,7 +154,7 @@ TEST(GemmKeyTest, EveryTypeOfEveryOperandHasAPlaceOfItsOwn) {
     }
   }
   EXPECT_EQ(keys.size(), valid);
-  EXPECT_GT(valid, 4 * (kDTypeNames.size() - 6));
+  EXPECT_GT(valid, std::size_t{32}) << "of 14 types, most may be in most places";
   // The last place does not reach into the epilogue's half.
   EXPECT_LT(std::uint64_t{kDTypeNames.size()} << 4 * kKeyTypeBits, std::uint64_t{1} << 32);
 }

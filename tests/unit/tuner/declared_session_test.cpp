@@ -37,7 +37,7 @@ __global__ void scale_variant(const float* x, float* y, long long count, float s
 )";
 
 Catalog scale_catalog(const TempFolder& folder) {
-  (void)planted_operation(kScaleRows);  // which the template is of
+  std::ofstream(folder.path() / "scale_rows.cu") << kScaleRows;
   std::ofstream(folder.path() / "scale_variants.cu") << kScaleTemplate;
   return Catalog::with_directories({folder.path().string()});
 }
