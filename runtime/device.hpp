@@ -133,6 +133,13 @@ class Device {
                                                  const std::string& /*purpose*/) {
     return 0;
   }
+  /// The same for what only predictions need: addresses that nothing is filled into and no result
+  /// is read from, which costs no memory but what a few blocks touch of it, and counts against no
+  /// limit. 0 on a device that has none.
+  [[nodiscard]] virtual DevicePtr allocate_unbacked(std::int64_t /*bytes*/, int /*alignment*/,
+                                                    const std::string& /*purpose*/) {
+    return 0;
+  }
   virtual void free(DevicePtr address) noexcept = 0;
   virtual void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DevicePtr from, std::int64_t bytes) = 0;

@@ -14,7 +14,10 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
+#include "templates/code_scanner.hpp"
+#include "templates/front_matter.hpp"
 #include "templates/operation.hpp"
 #include "templates/text_pieces.hpp"
 
@@ -141,24 +144,210 @@ std::optional<std::vector<std::string>> parameter_types(const std::string& lower
   return std::nullopt;
 }
 
-std::string why_wrong_launch(const std::string& kernel, const std::vector<ArgumentSpec>& args,
-                             const Operation& operation, const std::vector<std::string>& types) {
-  const std::size_t given = args.size();
+/// What of a kernel can be told without compiling it.
+struct SourceKernel {
+  int line = 0;
+  std::vector<std::string> types;
+};
+
+/// The kernel of that name, if there is one of it.
+std::optional<SourceKernel> find_in_source(std::string_view source, std::string_view name) {
+  name = name.substr(0, name.find('<'));
+  if (const auto colon = name.rfind(':'); colon != std::string_view::npos) {
+    name.remove_prefix(colon + 1);
+  }
+  const auto kernels = find_kernels(source);
+  const auto is_it = [&](const ScannedKernel& one) { return one.name == trimmed(name); };
+  if (std::ranges::count_if(kernels, is_it) != 1) return std::nullopt;
+  const auto found = std::ranges::find_if(kernels, is_it);
+  return SourceKernel{found->line, found->arguments};
+}
+
+/// "unsigned" and "long int" as compilers write them.
+std::string usual_spelling(std::string_view type) {
+  std::string stars;
+  for (bool more = true; more;) {
+    more = false;
+    for (const std::string_view part : {"*", " const", " volatile", " __restrict"}) {
+      if (!type.ends_with(part)) continue;
+      type.remove_suffix(part.size());
+      if (part == "*") stars += '*';
+      more = true;
+    }
+  }
+  int longs = 0;
+  bool is_unsigned = false;
+  std::string base;
+  for (const TextPart& word : split_words(type)) {
+    if (word.text == "long") {
+      ++longs;
+    } else if (word.text == "unsigned") {
+      is_unsigned = true;
+    } else if (word.text != "const" && word.text != "int" &&
+               !(word.text == "signed" && type.find("char") == std::string_view::npos)) {
+      base += (base.empty() ? "" : " ") + std::string(word.text);
+    }
+  }
+  if (base.empty() || longs > 0) base = longs == 0 ? "int" : longs == 1 ? "long" : "long long";
+  return (is_unsigned ? "unsigned " : "") + base + stars;
+}
+
+/// Whether a kernel may see elements of that type through a pointer to `pointee`. Bytes can be
+/// anything, small types are often taken several at a time as one integer, and of a type that is
+/// not CUDA's own, as all complex ones are, nothing is known. Complex numbers may be seen as the
+/// real ones that they lie in memory as.
+bool may_point(std::string_view pointee, DType type) {
+  constexpr std::array<std::pair<std::string_view, DType>, 6> kSmall{{
+      {"__half", DType::f16},
+      {"half", DType::f16},
+      {"__nv_bfloat16", DType::bf16},
+      {"nv_bfloat16", DType::bf16},
+      {"__nv_fp8_e4m3", DType::e4m3},
+      {"__nv_fp8_e5m2", DType::e5m2},
+  }};
+  const auto small = std::ranges::find(kSmall, pointee, &std::pair<std::string_view, DType>::first);
+  if (small != kSmall.end()) return small->second == type;
+  const auto kind = kind_of_type(pointee);
+  if (!kind || kind->passed == Passed::address || kind->bytes == 1) return true;
+  const bool floating = kind->passed == Passed::floating;
+  switch (type) {
+    case DType::f32:
+    case DType::tf32:
+      return floating && kind->bytes == 4;
+    case DType::cf32:
+      return floating && kind->bytes == 4;
+    case DType::f64:
+    case DType::cf64:
+      return floating && kind->bytes == 8;
+    case DType::s32:
+    case DType::u32:
+      return !floating && kind->bytes == 4;
+    case DType::s64:
+    case DType::u64:
+      return !floating && kind->bytes == 8;
+    default:
+      return !floating;
+  }
+}
+
+/// Whether a kernel may see addresses through a pointer to `pointee`, which is none.
+bool may_hold_addresses(std::string_view pointee) {
+  const auto kind = kind_of_type(pointee);
+  if (!kind || kind->bytes == 1) return true;
+  return kind->passed == Passed::integer && kind->bytes == sizeof(void*);
+}
+
+/// Whether elements of that type may be addresses.
+bool may_be_addresses(DType type) {
+  return size_bytes(type) == 1 || type == DType::s64 || type == DType::u64;
+}
+
+/// An operand as candidates get it, or as it was before.
+bool is_operand(const ArgumentSpec& spec) {
+  return spec.kind == ArgumentSpec::Kind::operand || spec.kind == ArgumentSpec::Kind::before;
+}
+
+/// The element type behind the address; nothing where any will do.
+std::optional<DType> element_of(const ArgumentSpec& spec, const Operation& operation,
+                                const Problem& problem) {
+  switch (spec.kind) {
+    case ArgumentSpec::Kind::operand:
+    case ArgumentSpec::Kind::before:
+      return problem.type(operation.operands[spec.index].name);
+    case ArgumentSpec::Kind::float64: {
+      const auto type = problem.type(operation.operands[spec.index].name);
+      return type && is_complex(*type) ? DType::cf64 : DType::f64;
+    }
+    case ArgumentSpec::Kind::magnitude:
+      return DType::f64;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// A launch of a candidate, a reference or a checker.
+struct CheckedLaunch {
+  std::string kernel;
+  const std::vector<ArgumentSpec>& args;
+  const Operation& operation;
+  const Problem* problem;
+};
+
+std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std::string>& types) {
+  const std::size_t given = launch.args.size();
   if (given != types.size()) {
     return fmt::format(
         "{} gets {} arguments ({}), but has {} parameters ({}). Next: list one argument for each "
         "parameter, in their order, in an \"args\" line of the launch.",
-        kernel, given, argument_text(args, operation), types.size(), fmt::join(types, ", "));
+        launch.kernel, given, argument_text(launch.args, launch.operation), types.size(),
+        fmt::join(types, ", "));
   }
   for (std::size_t i = 0; i < given; ++i) {
-    const PassedKind kind = kind_of_argument(args[i]);
+    const PassedKind kind = kind_of_argument(launch.args[i]);
     if (takes_argument(types[i], kind)) continue;
     return fmt::format(
         "argument {} of {}, \"{}\", is {}, but the parameter is \"{}\". Next: list what the kernel "
         "takes, in its order, in an \"args\" line; numbers are int, and scalars what they are "
-        "declared, "
-        "unless a type is before them: (long long) rows, (float) scale.",
-        i + 1, kernel, argument_text({args[i]}, operation), describe_argument(kind), types[i]);
+        "declared, unless a type is before them: (long long) rows, (float) scale.",
+        i + 1, launch.kernel, argument_text({launch.args[i]}, launch.operation),
+        describe_argument(kind), types[i]);
+  }
+  return {};
+}
+
+/// Precondition: as many types as arguments.
+std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std::string>& types) {
+  for (std::size_t i = 0; i < types.size() && launch.problem != nullptr; ++i) {
+    if (!types[i].ends_with('*')) continue;
+    const ArgumentSpec& arg = launch.args[i];
+    const auto type = element_of(arg, launch.operation, *launch.problem);
+    if (!type) continue;
+    const std::string spelled = usual_spelling(types[i]);
+    const auto pointee = std::string_view(spelled).substr(0, spelled.find('*'));
+    const std::size_t depth = spelled.size() - pointee.size();
+    const bool behind = is_operand(arg) && launch.operation.operands[arg.index].pointers;
+    const std::size_t wanted = behind ? 2 : 1;
+    const bool fits = depth == wanted  ? may_point(pointee, *type)
+                      : depth < wanted ? may_hold_addresses(pointee)
+                                       : depth == wanted + 1 && may_be_addresses(*type);
+    if (fits) continue;
+    const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
+    const std::string_view remedy =
+        !is_operand(arg)
+            ? "what \"args\" lists for it: an operand by its name alone has its own type"
+        : depth == wanted ? "the type of the operand (its \"type\" line, --dtype)"
+        : behind          ? "leave \"pointers\" out of the operand's line"
+                 : "write \"pointers\" behind the operand's extents, if it is arrays of rows";
+    return fmt::format(
+        "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter, or "
+        "{}.",
+        i + 1, launch.kernel, spelled, argument_text({arg}, launch.operation), what,
+        to_string(*type), remedy);
+  }
+  return {};
+}
+
+/// With the line of the launch, or of the kernel where it is the kernel that must be changed.
+std::string why_wrong(const CheckedLaunch& launch, const std::string& lowered,
+                      const std::string& file, int line, std::string_view source) {
+  const auto in_source = find_in_source(source, launch.kernel);
+  auto types = parameter_types(lowered);
+  if (!types && in_source) {
+    // Macros and types of the file's own may mean anything.
+    const bool known = std::ranges::all_of(in_source->types, [](const std::string& type) {
+      return kind_of_type(usual_spelling(type)).has_value();
+    });
+    if (known) types.emplace();
+    for (const std::string& type : in_source->types) {
+      if (known) types->push_back(usual_spelling(type));
+    }
+  }
+  if (!types) return {};
+  if (const auto why = why_wrong_launch(launch, *types); !why.empty()) {
+    return fmt::format("{}:{}: {}", file, line, why);
+  }
+  if (const auto why = why_wrong_pointer(launch, *types); !why.empty()) {
+    return fmt::format("{}:{}: {}", file, in_source ? in_source->line : line, why);
   }
   return {};
 }
@@ -166,28 +355,33 @@ std::string why_wrong_launch(const std::string& kernel, const std::vector<Argume
 }  // namespace
 
 std::string why_wrong_arguments(const KernelTemplate& kernel_template,
-                                const std::vector<std::string>& lowered_names) {
+                                const std::vector<std::string>& lowered_names,
+                                const Problem* problem) {
   const Operation& operation = *find_operation(kernel_template.operation());
   const auto& launches = kernel_template.launches();
   for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
-    const auto types = parameter_types(lowered_names[i]);
-    if (!types) continue;
-    const std::string why =
-        why_wrong_launch(launches[i].kernel, launches[i].args, operation, *types);
-    if (!why.empty()) {
-      return fmt::format("{}:{}: {}", kernel_template.file(), launches[i].line, why);
-    }
+    const CheckedLaunch launch{launches[i].kernel, launches[i].args, operation, problem};
+    const auto why = why_wrong(launch, lowered_names[i], kernel_template.file(), launches[i].line,
+                               kernel_template.source());
+    if (!why.empty()) return why;
   }
   return {};
 }
 
-std::string why_wrong_arguments(const Operation& operation, const JudgeKernel& judge,
-                                const std::string& lowered_name) {
-  const auto types = parameter_types(lowered_name);
-  if (!types) return {};
-  const auto name = std::string(trimmed(judge.kernel.substr(0, judge.kernel.find('<'))));
-  const std::string why = why_wrong_launch(name, judge.args, operation, *types);
-  return why.empty() ? why : fmt::format("{}:{}: {}", operation.file, judge.line, why);
+std::string why_wrong_judges(const Operation& operation,
+                             const std::vector<std::string>& lowered_names,
+                             const Problem& problem) {
+  std::size_t at = 0;
+  for (const auto& judge : {&operation.reference, &operation.checker}) {
+    if (!*judge || at >= lowered_names.size()) continue;
+    const std::string& name = (*judge)->kernel;
+    const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))), (*judge)->args,
+                               operation, &problem};
+    const auto why =
+        why_wrong(launch, lowered_names[at++], operation.file, (*judge)->line, operation.source);
+    if (!why.empty()) return why;
+  }
+  return {};
 }
 
 }  // namespace kiln

@@ -12,12 +12,15 @@ namespace kiln {
 
 /// Why a compiled kernel cannot take what its launch passes (LaunchSpec::args), with file, line and
 /// what to change; "" if nothing is known to be wrong. `lowered_names`, one for each launch, tell
-/// the types of parameters unless they are those of extern "C" kernels.
+/// the types of parameters; those of extern "C" kernels are read from the source as far as they are
+/// CUDA's own. `problem` has the types of operands that pointers are compared with; null: they are
+/// not.
 [[nodiscard]] std::string why_wrong_arguments(const KernelTemplate& kernel_template,
-                                              const std::vector<std::string>& lowered_names);
-
-/// The same of a kernel of the operation's own file, the reference or the checker.
-[[nodiscard]] std::string why_wrong_arguments(const Operation& operation, const JudgeKernel& judge,
-                                              const std::string& lowered_name);
+                                              const std::vector<std::string>& lowered_names,
+                                              const Problem* problem);
+/// The same of the operation's reference and checker, those of them that it has, in that order.
+[[nodiscard]] std::string why_wrong_judges(const Operation& operation,
+                                           const std::vector<std::string>& lowered_names,
+                                           const Problem& problem);
 
 }  // namespace kiln

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/code_scanner.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -215,6 +217,66 @@ bool read_namespace(const std::vector<Token>& tokens, std::size_t& at, ScannedCo
   return false;
 }
 
+bool is_qualifier(std::string_view word) {
+  constexpr std::array<std::string_view, 6> kQualifiers{
+      "const", "volatile", "__restrict__", "__restrict", "restrict", "__grid_constant__"};
+  return std::find(kQualifiers.begin(), kQualifiers.end(), word) != kQualifiers.end();
+}
+
+bool is_type_word(std::string_view word) {
+  constexpr std::array<std::string_view, 9> kWords{"unsigned", "signed", "char",   "short", "int",
+                                                   "long",     "float",  "double", "bool"};
+  return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// One parameter's type: "const float* __restrict__ x = nullptr" is "float*".
+std::string argument_type(const std::vector<Token>& parameter) {
+  std::vector<std::string_view> words;
+  std::string stars;
+  for (const Token& token : parameter) {
+    if (token.text == "=") break;
+    if (token.text == "*" || token.text == "&") {
+      stars += token.text;
+    } else if (token.text == "[") {
+      stars += "*";
+      break;
+    } else if (!is_qualifier(token.text)) {
+      words.push_back(token.text);
+    }
+  }
+  // The last word is the name, unless nothing else says what it is or it can be none.
+  if (words.size() > 1 && is_word(words.back().front()) && !is_type_word(words.back()) &&
+      words[words.size() - 2] != ":") {
+    words.pop_back();
+  }
+  std::string type;
+  for (const std::string_view word : words) {
+    const bool apart = !type.empty() && is_word(word.front()) && is_word(type.back());
+    type += apart ? fmt::format(" {}", word) : std::string(word);
+  }
+  return type + stars;
+}
+
+/// The types of the parameters between the bracket at `at` and the one that closes it.
+std::vector<std::string> argument_types(const std::vector<Token>& tokens, std::size_t at) {
+  const std::size_t end = behind_closing(tokens, at) - 1;
+  std::vector<std::string> types;
+  std::vector<Token> parameter;
+  int depth = 0;
+  for (std::size_t i = at + 1; i < end && i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    depth += depth_change(tokens[i]) + (text == "<" ? 1 : text == ">" ? -1 : 0);
+    if (text == "," && depth == 0) {
+      types.push_back(argument_type(parameter));
+      parameter.clear();
+    } else {
+      parameter.push_back(tokens[i]);
+    }
+  }
+  if (!parameter.empty()) types.push_back(argument_type(parameter));
+  return types;
+}
+
 }  // namespace
 
 std::vector<ScannedConstant> find_constants(std::string_view source) {
@@ -315,6 +377,7 @@ std::vector<ScannedKernel> find_kernels(std::string_view source) {
           head.texture = tokens[at].text;
           head.texture_line = tokens[at].line;
         }
+        head.arguments = argument_types(tokens, i + 1);
         if (is_word(head.name.front())) kernels.push_back(std::move(head));
         head = {};
         break;

@@ -25,6 +25,9 @@ struct ScannedKernel {
   bool is_variadic = false;
   std::string texture;   ///< the type of a parameter that is a texture or a surface, or ""
   int texture_line = 0;  ///< of that
+  /// Types of its own parameters as written, without names and qualifiers: "float*", "unsigned
+  /// int".
+  std::vector<std::string> arguments;
 };
 
 /// A `__constant__` variable of a template's code, outside of all functions.

@@ -147,6 +147,34 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
       place, header, next);
 }
 
+/// A name that the compiler does not know and that is nearly one of a tunable's or a let's.
+std::string explain_misspelling(const KernelTemplate& kernel_template, std::string_view log) {
+  std::vector<std::string> names = kernel_template.macros();
+  for (const Tunable& tunable : kernel_template.tunables()) names.push_back(tunable.name);
+  for (const std::string_view mark : {"identifier \"", "has no member \""}) {
+    const auto at = log.find(mark);
+    if (at == std::string_view::npos) continue;
+    const auto rest = log.substr(at + mark.size());
+    const auto unknown = rest.substr(0, rest.find('"'));
+    const std::string known = nearest_name(unknown, names);
+    if (known.empty() || known == unknown) continue;
+    // The compiler's line begins "kernel.cu(12): error:".
+    const auto begin = log.rfind('\n', at) + 1;  // npos + 1 is the beginning
+    const auto line = log.substr(begin, at - begin);
+    const auto open = line.find('(');
+    const auto close = line.find("): ");
+    if (open == std::string_view::npos || close == std::string_view::npos) continue;
+    const auto file = line.substr(0, open);
+    const bool is_own = kernel_template.file().ends_with(file);
+    return fmt::format(
+        "{}:{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct "
+        "the name.",
+        is_own ? kernel_template.file() : std::string(file),
+        line.substr(open + 1, close - open - 1), unknown, known);
+  }
+  return {};
+}
+
 /// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:
 /// "...vN4kiln8OpStructE", the v being the result void. A namespace that occurred before is
 /// shortened to S_, S0_ and so on.
@@ -194,15 +222,18 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
   } else if (log.substr(0, kNameFile.size()) == kNameFile ||
              log.find(fmt::format("\n{}", kNameFile)) != std::string_view::npos) {
     why = explain_names(kernel_template);
+  } else {
+    why = explain_misspelling(kernel_template, log);
   }
   if (why.empty()) return std::string(log);
   return fmt::format("{}\nThe compiler says:\n{}", why, log);
 }
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
-                                 const std::vector<std::string>& lowered_names) {
+                                 const std::vector<std::string>& lowered_names,
+                                 const Problem* problem) {
   const TypedOperation* const typed = find_typed_operation(kernel_template.operation());
-  if (typed == nullptr) return why_wrong_arguments(kernel_template, lowered_names);
+  if (typed == nullptr) return why_wrong_arguments(kernel_template, lowered_names, problem);
   const std::string mangled = fmt::format("{}{}E", typed->argument.size(), typed->argument);
   const std::string& at_launch = kernel_template.launch_type();
   const std::string behind =

@@ -19,7 +19,9 @@ namespace kiln {
 
 /// Why a compiled kernel cannot take the arguments of its launch, with file, line and what to
 /// change; "" if nothing is wrong. `lowered_names` are its kernels as the compiler mangled them.
+/// With a problem, pointers are compared with the types of its operands as well.
 [[nodiscard]] std::string why_wrong_parameters(const KernelTemplate& kernel_template,
-                                               const std::vector<std::string>& lowered_names);
+                                               const std::vector<std::string>& lowered_names,
+                                               const Problem* problem = nullptr);
 
 }  // namespace kiln

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -16,6 +17,12 @@
 #include "templates/expression.hpp"
 
 namespace kiln {
+
+/// A launch of no blocks: it would run nothing, and leave every result unwritten.
+class EmptyGridError : public Error {
+ public:
+  using Error::Error;
+};
 
 /// Evaluates the expressions of one launch, or of what is common to all; errors name it. `Where`
 /// makes the name, which takes longer than all the rest and is seldom needed.
@@ -52,12 +59,26 @@ class LaunchEvaluator {
                                                     const std::array<std::int64_t, 3>& most) const {
     std::array<std::uint32_t, 3> result{1, 1, 1};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
+      if (what == "grid" && expressions[i].evaluate(values_) == 0) {
+        refuse_no_blocks(expressions[i], "xyz"[i]);
+      }
       result[i] = static_cast<std::uint32_t>(value(what, expressions[i], 1, most[i], "xyz"[i]));
     }
     return result;
   }
 
  private:
+  [[noreturn]] void refuse_no_blocks(const Expression& expression, char axis) const {
+    const std::string& text = expression.text();
+    const std::string_view remedy =
+        text.find('/') == std::string::npos
+            ? "Next: write an expression that is at least 1, as ceil_div(n, block) is."
+            : "Next: \"/\" rounds down; write ceil_div(n, block) in place of n / block.";
+    throw EmptyGridError(ErrorKind::template_,
+                         fmt::format("{}: grid.{} \"{}\" is 0, so no block would run. {}", where_(),
+                                     axis, text, remedy));
+  }
+
   Where where_;
   std::span<const std::int64_t> values_;
 };

@@ -5,14 +5,19 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <random>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kiln/error.hpp"
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
+#include "tools/judged_by.hpp"
 #include "tools/output/json.hpp"
 #include "tools/output/table.hpp"
+#include "tools/output/units.hpp"
 #include "tools/quantity.hpp"
 #include "tools/selection.hpp"
 #include "tools/source_lines.hpp"
@@ -32,6 +37,8 @@ struct VerifyOptions {
   SelectionFlags selection;
   std::string timeout = "60s";
   std::uint64_t seed = 1;
+  bool all = false;
+  std::uint64_t sample = 0;
 };
 
 /// What the verifier says of one candidate, and on an emulated GPU what its checks found.
@@ -49,6 +56,7 @@ struct Judgement {
   bool exact = false;              ///< whole numbers had to come out exactly
   bool checked = false;            ///< whether `findings` say anything
   bool found = false;              ///< it ran to its end, and the verdict is what the checks found
+  std::uint64_t space = 0;         ///< valid configurations of the template, this one among them
   std::vector<emulated::Report> findings;
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
@@ -82,9 +90,11 @@ class Judge {
   [[nodiscard]] CachingCompiler& compiler() { return *bench_.compiler; }
   [[nodiscard]] bool checks() const { return emulated_ != nullptr; }
 
+  /// `request` is the same for all that it judges.
   void judge(Judgement& judgement, const TuneRequest& request) {
     const DeviceInfo& info = evaluator().info();
-    EvaluationSetup setup = make_setup(request, compiler(), info);
+    if (!setup_) setup_ = make_setup(request, compiler(), info);
+    EvaluationSetup setup = *setup_;
     auto prepared = prepare_candidate(judgement.chosen.candidate, context_.catalog(), compiler(),
                                       info.limits, setup.cases, Admission::runnable, info.code);
     judgement.rendered = std::move(prepared.rendered);
@@ -96,13 +106,7 @@ class Judge {
     judgement.ragged =
         count_ragged(context_.catalog().at(judgement.rendered.template_name),
                      judgement.rendered.config, info.limits, {setup.cases.begin(), first_deep});
-    leave_out_needless(setup, prepared.job, deep);
-    try {
-      evaluator().set_up(setup);
-    } catch (const Error&) {
-      blame_limit();
-      throw;
-    }
+    set_up(setup, leave_out_needless(setup, prepared.job, deep));
     // Nothing that the reference and the data did is the candidate's doing.
     if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
     prepared.job.time_it = false;
@@ -128,6 +132,19 @@ class Judge {
   }
 
  private:
+  /// References are computed again only for other cases than those of the candidate before.
+  void set_up(const EvaluationSetup& setup, std::vector<std::size_t> cases) {
+    if (cases == cases_) return;
+    cases_.clear();
+    try {
+      evaluator().set_up(setup);
+    } catch (const Error&) {
+      blame_limit();
+      throw;
+    }
+    cases_ = std::move(cases);
+  }
+
   Evaluation evaluate(const EvaluationJob& job) {
     try {
       return evaluator().evaluate(job);
@@ -149,6 +166,8 @@ class Judge {
   Context& context_;
   EmulatedDevice* emulated_ = nullptr;
   Workbench bench_;
+  std::optional<EvaluationSetup> setup_;
+  std::vector<std::size_t> cases_;  ///< of it, that the evaluator is set up for
 };
 
 std::string verdict_text(const Judgement& judgement) {
@@ -215,10 +234,22 @@ std::string findings_text(const Judgement& judgement) {
   return text;
 }
 
+/// How much of the template the verdict is about.
+std::string tried_text(const Judgement& judgement) {
+  return fmt::format("1 of {} configurations; --all tries every one, --sample N some",
+                     count_text(judgement.space));
+}
+
 std::string judgement_text(const Judgement& judgement) {
   FactSheet facts;
   add_choice(facts, judgement.chosen);
+  if (judgement.space > 1) facts.add("tried", tried_text(judgement));
   facts.add("verdict", verdict_text(judgement));
+  if (judgement.outcome == Outcome::wrong_result && judgement.findings.empty()) {
+    const std::string judge =
+        judged_by(*find_operation(judgement.request.problem.operation), judgement.message);
+    if (!judge.empty()) facts.add("judged by", judge);
+  }
   if (!judgement.judged_on.empty()) {
     facts.add("run on", sizes_text(judgement));
     if (judgement.ragged == 0) {
@@ -250,6 +281,7 @@ Json judgement_json(const Judgement& judgement) {
   document["device"] = judgement.device.spec;
   document["device_class"] = to_json(judgement.device.device_class);
   document.update(choice_json(judgement.chosen));
+  document["configurations"] = judgement.space;
   document["outcome"] = to_string(judgement.outcome);
   document["found_by_checks"] = judgement.found;
   if (!judgement.message.empty()) document["message"] = judgement.message;
@@ -288,6 +320,114 @@ int report_idle(Context& context, const Problem& problem) {
   return kExitOk;
 }
 
+/// Of several configurations of one template.
+struct Survey {
+  std::vector<Judgement> judged;  ///< the one that would be judged alone first
+  std::uint64_t space = 0;
+
+  [[nodiscard]] std::size_t faulty() const {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(judged, [](const Judgement& one) { return !one.clean(); }));
+  }
+};
+
+/// The first line, cut where a table would become unreadable.
+std::string brief(const std::string& text) {
+  constexpr std::size_t kMost = 100;
+  const std::string line = text.substr(0, text.find('\n'));
+  return line.size() <= kMost ? line : line.substr(0, kMost) + "...";
+}
+
+std::string survey_text(const Survey& survey) {
+  const Judgement& first = survey.judged.front();
+  const std::size_t faulty = survey.faulty();
+  FactSheet facts;
+  facts.add("template", first.chosen.candidate.template_name);
+  facts.add("tried", fmt::format("{} of {} configurations", count_text(survey.judged.size()),
+                                 count_text(survey.space)));
+  facts.add("verdict", faulty == 0 ? "correct: all of them"
+                                   : fmt::format("NOT correct: {} of {}", count_text(faulty),
+                                                 count_text(survey.judged.size())));
+  const auto right = std::ranges::find_if(
+      survey.judged, [](const Judgement& one) { return !one.judged_on.empty(); });
+  if (right != survey.judged.end()) facts.add("run on", sizes_text(*right));
+  facts.add("checks", first.checked ? "bounds, alignment, uninitialised reads, races, waits, "
+                                      "fences, barriers, of each"
+                                    : checks_text(first));
+  std::string text = fmt::format("{} on {}\n{}", heading_text(first.request.problem),
+                                 full_device_text(first.device), facts.text());
+  if (faulty == 0) return text;
+  Table table({{"config"}, {"verdict"}});
+  const Judgement* example = nullptr;
+  for (const Judgement& one : survey.judged) {
+    if (one.clean()) continue;
+    if (example == nullptr) example = &one;
+    table.add_row({one.chosen.candidate.config.canonical(), brief(verdict_text(one))});
+  }
+  return text + fmt::format("\n{}\nof {}\n  {}\n{}", table.text(),
+                            example->chosen.candidate.config.canonical(), verdict_text(*example),
+                            findings_text(*example));
+}
+
+Json survey_json(const Survey& survey) {
+  Json document = json_document("verify");
+  document["problem"] = to_json(survey.judged.front().request.problem);
+  document["device"] = survey.judged.front().device.spec;
+  document["configurations"] = survey.space;
+  document["clean"] = survey.faulty() == 0;
+  document["results"] = Json::array();
+  for (const Judgement& one : survey.judged) {
+    document["results"].push_back(judgement_json(one));
+  }
+  return document;
+}
+
+/// The configurations besides `first` that were asked for.
+std::vector<Config> others(const ParamSpace& space, const VerifyOptions& options,
+                           const Config& first) {
+  constexpr std::uint64_t kMost = 10'000;
+  const std::uint64_t count = space.count();
+  const std::uint64_t wanted = options.all ? count : std::min(options.sample, count);
+  if (wanted > kMost) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{}: there are {} configurations, and each takes some time; --sample "
+                    "N takes up to {} of them, --set fewer values",
+                    options.all ? "--all" : "--sample", count_text(count), count_text(kMost)));
+  }
+  std::vector<Config> found;
+  if (wanted == count) {
+    space.for_each([&](const Config& config) {
+      if (config != first) found.push_back(config);
+      return true;
+    });
+    return found;
+  }
+  std::mt19937_64 random(options.seed);
+  std::set<Config> known{first};
+  while (known.size() < wanted) {
+    const auto config = space.sample(random);
+    if (config && known.insert(*config).second) found.push_back(*config);
+  }
+  return found;
+}
+
+int verify_many(Context& context, const VerifyOptions& options, Judge& judge,
+                const TuneRequest& request, const Judgement& first, const ParamSpace& space) {
+  Survey survey;
+  survey.space = first.space;
+  survey.judged.push_back(first);
+  for (const Config& config : others(space, options, first.chosen.candidate.config)) {
+    Judgement& next = survey.judged.emplace_back(first);
+    next.chosen.candidate.config = config;
+    next.chosen.match = Match::none;
+    next.chosen.reason = "one of its configurations";
+  }
+  for (Judgement& one : survey.judged) judge.judge(one, request);
+  context.print(context.flags.json ? json_text(survey_json(survey)) : survey_text(survey));
+  return survey.faulty() == 0 ? kExitOk : kExitFailure;
+}
+
 int verify(Context& context, const VerifyOptions& options) {
   options.selection.check_usage();
   Judgement judgement;
@@ -306,6 +446,12 @@ int verify(Context& context, const VerifyOptions& options) {
   judgement.device = judge.evaluator().info();
   judgement.chosen =
       options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
+  const ParamSpace space = options.selection.space(
+      context, judgement.chosen.candidate.template_name, problem, judgement.device.limits);
+  judgement.space = space.count();
+  if (options.all || options.sample > 0) {
+    return verify_many(context, options, judge, request, judgement, space);
+  }
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));
@@ -324,6 +470,13 @@ Action add_verify(CLI::App& verb, const Operation& operation) {
   verb.add_option("--seed", options->seed, "Seed of the data (default 1)")
       ->type_name("N")
       ->check(whole_number(0));
+  CLI::Option* const all =
+      verb.add_flag("--all", options->all, "Judge every configuration of the template");
+  verb.add_option("--sample", options->sample,
+                  "Judge that many configurations of the template, drawn by --seed")
+      ->type_name("N")
+      ->check(whole_number(1))
+      ->excludes(all);
   return [options](Context& context) { return verify(context, *options); };
 }
 

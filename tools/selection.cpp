@@ -50,6 +50,12 @@ Chosen SelectionFlags::choose(Context& context, const Problem& problem, const De
           "chosen on the command line"};
 }
 
+ParamSpace SelectionFlags::space(Context& context, const std::string& template_name,
+                                 const Problem& problem, const DeviceLimits& limits) const {
+  const ParamSpace all = context.catalog().at(template_name).space(problem, limits);
+  return set_.empty() ? all : all.narrowed(parse_choices("--set", set_));
+}
+
 std::string_view source_text(const Chosen& chosen) {
   return chosen.match == Match::none ? "chosen" : to_string(chosen.match);
 }

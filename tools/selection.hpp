@@ -29,6 +29,10 @@ class SelectionFlags {
                               const std::string& toolkit,
                               const FindDrawback& drawback_of = {}) const;
 
+  /// The configurations of that template that have the values chosen.
+  [[nodiscard]] ParamSpace space(Context& context, const std::string& template_name,
+                                 const Problem& problem, const DeviceLimits& limits) const;
+
  private:
   std::string template_name_;
   std::vector<std::string> set_;

@@ -4,9 +4,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "runtime/device.hpp"
+#include "tools/emulation.hpp"
 #include "tools/how_to_use.hpp"
+#include "tools/judged_by.hpp"
 #include "tools/output/table.hpp"
 #include "tools/output/trial_text.hpp"
 #include "tools/output/units.hpp"
@@ -65,6 +69,59 @@ std::string session_end_text(const TuneResult& result) {
   return state;
 }
 
+/// The group to speak of: where something succeeded, that a candidate did not fit the device is
+/// part of any search.
+const FailureGroup* main_failure(const TuneResult& result) {
+  const auto found = std::ranges::find_if(result.failures, [&](const FailureGroup& group) {
+    return !result.best || is_fault(group.example.outcome);
+  });
+  return found == result.failures.end() ? nullptr : &*found;
+}
+
+std::string failure_line(const FailureGroup& group) {
+  const std::string& message = group.example.message;
+  return fmt::format("{} {}: {}", count_text(group.count), to_string(group.example.outcome),
+                     message.empty() ? "no message" : message.substr(0, message.find('\n')));
+}
+
+/// What shows the candidate's fault in full: `verify` with every access watched, for which a
+/// GPU's own word is not enough.
+std::string failure_command(const TuneReport& report, const Trial& trial, const Context& context) {
+  const std::string problem = problem_words(report.request);
+  if (!is_fault(trial.outcome)) return context.command(fmt::format("show {} --all", problem));
+  const bool emulated = names_emulated_device(context.device().value);
+  std::string words = fmt::format("verify {} --template {}", problem, trial.key.template_name);
+  std::string choices;
+  for (const auto& [name, value] : trial.key.config.values()) {
+    choices += fmt::format("{}{}={}", choices.empty() ? "" : ",", name, value);
+  }
+  if (!choices.empty()) words += fmt::format(" --set {}", choices);
+  Context watched;
+  watched.flags = context.flags;
+  if (!emulated) watched.flags.device = kDefaultEmulated;
+  return watched.command(words);
+}
+
+void add_failures(FactSheet& sheet, const TuneReport& report, const Context& context) {
+  const TuneResult& result = *report.result;
+  const FailureGroup* const group = main_failure(result);
+  if (group == nullptr) return;
+  sheet.add("failed", failure_line(*group));
+  const Trial& example = group->example;
+  sheet.add("example",
+            fmt::format("{} {}", example.key.template_name, example.key.config.canonical()));
+  if (example.outcome == Outcome::wrong_result) {
+    const std::string judge =
+        judged_by(*find_operation(example.key.problem.operation), example.message);
+    const bool all = !result.best && result.failures.size() == 1 && group->count > 1;
+    if (!judge.empty()) {
+      sheet.add("judged by",
+                judge + (all ? "; all configurations disagree with it, so check it as well" : ""));
+    }
+  }
+  sheet.add("next", failure_command(report, example, context));
+}
+
 /// Whether the best was never verified on a partly filled tile.
 bool is_edgeless(const TuneResult& result) {
   return result.best && result.best->verification && result.best->verification->passed &&
@@ -93,12 +150,16 @@ std::string report_text(const TuneReport& report, const Context& context) {
     if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
     if (is_edgeless(result)) sheet.add("warning", edgeless_text(result.best->key.template_name));
   } else {
-    const bool tried = result.progress.done + result.progress.known > 0;
-    sheet.add("best", tried ? "none: no candidate succeeded" : "none: no candidate was tried");
+    const auto tried = result.progress.done + result.progress.known;
+    sheet.add("best", tried == 0   ? "none: no candidate was tried"
+                      : tried == 1 ? "none: the one candidate that was tried failed"
+                                   : fmt::format("none: all {} candidates that were tried failed",
+                                                 count_text(tried)));
   }
   sheet.add("searched", ending_text(result));
   sheet.add("outcomes", outcomes_text(result.progress.by_outcome));
   if (result.progress.codes + result.progress.shared > 0) sheet.add("code", codes_text(report));
+  add_failures(sheet, report, context);
   sheet.add("ended", session_end_text(result));
   text += sheet.text();
   for (const auto& reason : result.unsupported) text += fmt::format("  left out: {}\n", reason);
@@ -133,7 +194,10 @@ std::string report_remark(const TuneReport& report) {
                        edgeless_text(report.result->best->key.template_name));
   }
   if (!report.idle.empty()) return fmt::format("{}: {}\n", report.name, report.idle);
-  if (report.result) return "";
+  if (report.result) {
+    const FailureGroup* const group = main_failure(*report.result);
+    return group == nullptr ? "" : fmt::format("{}: {}\n", report.name, failure_line(*group));
+  }
   return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
 
@@ -191,6 +255,14 @@ Json report_json(const TuneReport& report) {
   json["outcomes"] = Json::object();
   for (const auto& [outcome, count] : result.progress.by_outcome) {
     json["outcomes"][std::string(to_string(outcome))] = count;
+  }
+  json["failures"] = Json::array();
+  for (const FailureGroup& group : result.failures) {
+    json["failures"].push_back({{"outcome", to_string(group.example.outcome)},
+                                {"count", group.count},
+                                {"message", group.example.message},
+                                {"template", group.example.key.template_name},
+                                {"config", to_json(group.example.key.config)}});
   }
   json["done"] = result.progress.done;
   json["known"] = result.progress.known;

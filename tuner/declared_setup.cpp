@@ -229,11 +229,9 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
                             operation.file, first_judge(operation).line, judges_text(operation),
                             names, request.arch, operation.name, compiled.log));
   }
-  std::size_t place = 0;
-  for (const auto& judge : {operation.reference, operation.checker}) {
-    if (!judge || place == compiled.lowered_names.size()) continue;
-    const auto why = why_wrong_arguments(operation, *judge, compiled.lowered_names[place++]);
-    if (!why.empty()) throw Error(ErrorKind::template_, why);
+  if (const auto why = why_wrong_judges(operation, compiled.lowered_names, problem); !why.empty()) {
+    throw Error(ErrorKind::template_,
+                fmt::format("{} No kernel of {} can be verified before.", why, operation.name));
   }
   setup.reference = {compiled.cubin, compiled.lowered_names};
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -32,19 +33,24 @@ std::int64_t slack_bytes(int alignment) {
 void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
                                 const std::string& purpose) {
   if (bytes <= ledger.left_bytes()) return;
+  // Rounded apart, so that what is not enough does not look as if it were.
+  const auto tenths = [](std::int64_t amount) {
+    return static_cast<double>(amount) / (1 << 20) * 10.0;
+  };
   throw Error(ErrorKind::usage,
               fmt::format("{} needs {:.1f} MiB of device memory, but only {:.1f} of the {:.1f} MiB "
                           "that tuning may use are left; use a smaller problem, or free memory "
                           "on the device",
-                          purpose, static_cast<double>(bytes) / (1 << 20),
-                          static_cast<double>(ledger.left_bytes()) / (1 << 20),
-                          static_cast<double>(ledger.limit_bytes()) / (1 << 20)));
+                          purpose, std::ceil(tenths(bytes)) / 10.0,
+                          std::floor(tenths(ledger.left_bytes()) - 0.1) / 10.0,
+                          tenths(ledger.limit_bytes()) / 10.0));
 }
 
 DeviceBuffer::DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose)
     : ledger_(&ledger), bytes_(bytes) {
   require_left(ledger, bytes, purpose);
   address_ = ledger.device().allocate(bytes);
+  charged_bytes_ = bytes;
   ledger.used_bytes_ += bytes;
 }
 
@@ -56,14 +62,26 @@ DeviceBuffer DeviceBuffer::exact(MemoryLedger& ledger, std::int64_t bytes, int a
   if (buffer.address_ == 0) return buffer;
   buffer.ledger_ = &ledger;
   buffer.bytes_ = bytes;
+  buffer.charged_bytes_ = bytes;
   ledger.used_bytes_ += bytes;
+  return buffer;
+}
+
+DeviceBuffer DeviceBuffer::unbacked(MemoryLedger& ledger, std::int64_t bytes, int alignment,
+                                    const std::string& purpose) {
+  DeviceBuffer buffer;
+  buffer.address_ = ledger.device().allocate_unbacked(bytes, alignment, purpose);
+  if (buffer.address_ == 0) return buffer;
+  buffer.ledger_ = &ledger;
+  buffer.bytes_ = bytes;
   return buffer;
 }
 
 DeviceBuffer::DeviceBuffer(DeviceBuffer&& other) noexcept
     : ledger_(std::exchange(other.ledger_, nullptr)),
       address_(std::exchange(other.address_, 0)),
-      bytes_(std::exchange(other.bytes_, 0)) {}
+      bytes_(std::exchange(other.bytes_, 0)),
+      charged_bytes_(std::exchange(other.charged_bytes_, 0)) {}
 
 DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
   if (this != &other) {
@@ -71,6 +89,7 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
     ledger_ = std::exchange(other.ledger_, nullptr);
     address_ = std::exchange(other.address_, 0);
     bytes_ = std::exchange(other.bytes_, 0);
+    charged_bytes_ = std::exchange(other.charged_bytes_, 0);
   }
   return *this;
 }
@@ -82,13 +101,16 @@ DeviceBuffer::~DeviceBuffer() {
 void DeviceBuffer::release() noexcept {
   if (address_ == 0) return;
   ledger_->device().free(address_);
-  ledger_->used_bytes_ -= bytes_;
+  ledger_->used_bytes_ -= charged_bytes_;
   address_ = 0;
 }
 
 GuardedBuffer::GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
-                             const std::string& purpose)
-    : memory_(DeviceBuffer::exact(ledger, bytes, alignment, purpose)), bytes_(bytes) {
+                             const std::string& purpose, MemoryUse use)
+    : memory_(use == MemoryUse::predicted
+                  ? DeviceBuffer::unbacked(ledger, bytes, alignment, purpose)
+                  : DeviceBuffer::exact(ledger, bytes, alignment, purpose)),
+      bytes_(bytes) {
   if (memory_.address() != 0) return;
   memory_ = DeviceBuffer(ledger, footprint_bytes(bytes, alignment), purpose);
   const auto start = static_cast<std::int64_t>(memory_.address()) + zone_bytes(bytes);

@@ -26,6 +26,12 @@ class MemoryLedger {
   std::int64_t used_bytes_ = 0;
 };
 
+/// What memory is for.
+enum class MemoryUse : std::uint8_t {
+  judged,     ///< it is filled, and what runs leave in it is looked at
+  predicted,  ///< only times are predicted with it, where the device does so
+};
+
 /// Owns one allocation and its entry in the ledger, which must outlive it.
 class DeviceBuffer {
  public:
@@ -37,6 +43,9 @@ class DeviceBuffer {
   /// that has none.
   [[nodiscard]] static DeviceBuffer exact(MemoryLedger& ledger, std::int64_t bytes, int alignment,
                                           const std::string& purpose);
+  /// Device::allocate_unbacked(), which takes nothing from the ledger; empty likewise.
+  [[nodiscard]] static DeviceBuffer unbacked(MemoryLedger& ledger, std::int64_t bytes,
+                                             int alignment, const std::string& purpose);
   DeviceBuffer(DeviceBuffer&& other) noexcept;
   DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
   ~DeviceBuffer();
@@ -52,6 +61,7 @@ class DeviceBuffer {
   MemoryLedger* ledger_ = nullptr;
   DevicePtr address_ = 0;
   std::int64_t bytes_ = 0;
+  std::int64_t charged_bytes_ = 0;  ///< to the ledger
 };
 
 /// Device memory that a kernel cannot leave unnoticed. On a device with exact allocations every
@@ -69,8 +79,8 @@ class GuardedBuffer {
   GuardedBuffer() = default;
   /// The data starts at an address that is a multiple of `alignment` (a power of two) and, below
   /// 256, of no larger one. Paints the zones.
-  GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment,
-                const std::string& purpose);
+  GuardedBuffer(MemoryLedger& ledger, std::int64_t bytes, int alignment, const std::string& purpose,
+                MemoryUse use = MemoryUse::judged);
   /// The most that the constructor will take from the ledger.
   [[nodiscard]] static std::int64_t footprint_bytes(std::int64_t bytes, int alignment);
 

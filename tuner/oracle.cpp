@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "tuner/typed_tuning.hpp"
 
 namespace kiln {
@@ -31,14 +33,26 @@ std::string element_text(DType type, double value, double imaginary, std::uint64
 std::string describe(const WrongOutput& wrong) {
   if (!wrong.has_place) return fmt::format("{} refuses it", wrong.checker);
   const CompareResult& found = wrong.found;
-  const std::string place =
-      fmt::format("row {} column {}: {}", wrong.row, wrong.col,
-                  element_text(wrong.type, found.first_value, found.first_value_imaginary,
-                               found.first_value_bits));
+  const std::string value = wrong.unwritten
+                                ? "never written"
+                                : element_text(wrong.type, found.first_value,
+                                               found.first_value_imaginary, found.first_value_bits);
+  const std::string place = fmt::format("row {} column {}: {}", wrong.row, wrong.col, value);
   if (!wrong.checker.empty()) return fmt::format("{}, which {} refuses", place, wrong.checker);
-  return fmt::format("{}, expected {}, bound {:.3g}", place,
-                     element_text(wrong.type, found.first_expected, found.first_expected_imaginary,
-                                  found.first_expected_bits),
+  if (std::isnan(found.first_expected) || std::isnan(found.first_expected_imaginary)) {
+    return fmt::format(
+        "{}, but the reference gives NaN: correct it, or fill its inputs with "
+        "numbers that it has a result for",
+        place);
+  }
+  const std::string expected = element_text(
+      wrong.type, found.first_expected, found.first_expected_imaginary, found.first_expected_bits);
+  if (value != expected) {
+    return fmt::format("{}, expected {}, bound {:.3g}", place, expected, found.first_bound);
+  }
+  return fmt::format("{}, off by {:.3g}, bound {:.3g}", place,
+                     std::hypot(found.first_value - found.first_expected,
+                                found.first_value_imaginary - found.first_expected_imaginary),
                      found.first_bound);
 }
 

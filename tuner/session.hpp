@@ -17,6 +17,7 @@
 #include "templates/renderer.hpp"
 #include "tuner/budget.hpp"
 #include "tuner/evaluator.hpp"
+#include "tuner/failures.hpp"
 #include "tuner/policy.hpp"
 #include "tuner/search_space.hpp"
 
@@ -81,6 +82,7 @@ struct TuneResult {
   std::optional<Trial> best;     ///< of the request's space, from this run or an earlier one
   std::vector<Trial> finalists;  ///< as re-measured, best first
   Progress progress;
+  std::vector<FailureGroup> failures;    ///< of this run and of those before it, in its space
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason
   std::size_t ragged_sizes = 0;  ///< that the best is verified on, besides the problem itself
 };

@@ -14,6 +14,7 @@
 #include "runtime/competitive.hpp"
 #include "templates/allow_line.hpp"
 #include "templates/compile_diagnosis.hpp"
+#include "templates/launch_evaluator.hpp"
 #include "tuner/code_digest.hpp"
 #include "tuner/session.hpp"
 #include "tuner/strategies/strategy.hpp"
@@ -109,7 +110,7 @@ CompileRequest compile_request(const RenderedKernel& rendered, const DeviceLimit
 
 /// Fills `resources` from the compiler's facts and judges them.
 void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
-             const DeviceLimits& limits, Admission admission) {
+             const Problem& problem, const DeviceLimits& limits, Admission admission) {
   const auto fail = [&](Outcome outcome, std::string message) {
     prepared.outcome = outcome;
     prepared.message = std::move(message);
@@ -118,7 +119,7 @@ void inspect(PreparedCandidate& prepared, const KernelTemplate& kernel_template,
     return fail(Outcome::compile_failed,
                 explain_compile_log(kernel_template, prepared.compiled.log));
   }
-  if (auto why = why_wrong_parameters(kernel_template, prepared.compiled.lowered_names);
+  if (auto why = why_wrong_parameters(kernel_template, prepared.compiled.lowered_names, &problem);
       !why.empty()) {
     return fail(Outcome::compile_failed, std::move(why));
   }
@@ -168,7 +169,10 @@ PreparedCandidate prepare_candidate(const Candidate& candidate, const Catalog& c
     at_fault = Outcome::out_of_resources;
     plan_cases(kernel_template, candidate.config, limits, cases, prepared.job);
     prepared.compiled = compiler.compile(compile_request(prepared.rendered, limits, code));
-    inspect(prepared, kernel_template, limits, admission);
+    inspect(prepared, kernel_template, cases.front().problem, limits, admission);
+  } catch (const EmptyGridError& error) {
+    prepared.outcome = Outcome::launch_failed;
+    prepared.message = error.what();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     prepared.outcome = at_fault;
@@ -190,7 +194,10 @@ PreparedCandidate prepare_variant(const PreparedCandidate& prepared, const Confi
   try {
     plan_cases(kernel_template, config, limits, cases, variant.job);
     // The code was admitted before.
-    inspect(variant, kernel_template, limits, Admission::runnable);
+    inspect(variant, kernel_template, cases.front().problem, limits, Admission::runnable);
+  } catch (const EmptyGridError& error) {
+    variant.outcome = Outcome::launch_failed;
+    variant.message = error.what();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     variant.outcome = Outcome::out_of_resources;

@@ -13,10 +13,10 @@
 
 namespace kiln {
 
-/// Cases that the configuration is not valid for need no reference either, and of the `deep` last
-/// ones the first that it is valid for is enough.
-void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t deep) {
+std::vector<std::size_t> leave_out_needless(EvaluationSetup& setup, EvaluationJob& job,
+                                            std::size_t deep) {
   const std::size_t first_deep = setup.cases.size() - deep;
+  std::vector<std::size_t> left{0};
   std::size_t kept = 1;
   bool has_deep = false;
   for (std::size_t i = 1; i < setup.cases.size(); ++i) {
@@ -29,6 +29,7 @@ void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t 
     job.arguments[kept] = job.arguments[i];
     if (!job.constants.empty()) job.constants[kept] = job.constants[i];
     job.workspace_bytes[kept] = job.workspace_bytes[i];
+    left.push_back(i);
     ++kept;
   }
   setup.cases.resize(kept);
@@ -38,6 +39,7 @@ void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t 
   job.arguments.resize(kept);
   if (!job.constants.empty()) job.constants.resize(kept);
   job.workspace_bytes.resize(kept);
+  return left;
 }
 
 std::optional<Trial> WinnerChecks::checked_twin(const Trial& best) const {

@@ -13,8 +13,9 @@
 namespace kiln {
 
 /// Cases that the configuration is not valid for need no reference either, and of the `deep` last
-/// ones the first that it is valid for is enough.
-void leave_out_needless(EvaluationSetup& setup, EvaluationJob& job, std::size_t deep);
+/// ones the first that it is valid for is enough. Returns which are left.
+std::vector<std::size_t> leave_out_needless(EvaluationSetup& setup, EvaluationJob& job,
+                                            std::size_t deep);
 
 /// Looks closer at the best candidate of a session on an emulated device, before it is told: as
 /// `kiln verify` does, with the device's checks and a deep case. One that is found wrong gets a

@@ -144,6 +144,7 @@ TuneResult SessionLedger::conclude(const SearchSpace& space, const std::string& 
   enter("done");
   result.session = session_;
   result.progress = progress_;
+  result.failures = failure_groups(trials_);
   result.unsupported = space.unsupported;
   return result;
 }

@@ -25,17 +25,24 @@ double finite_ratio(float ratio) {
 }  // namespace
 
 bool is_checkable(const DeviceInfo& device, const ProblemCase& one) {
-  return device.most_products == 0 || one.products <= static_cast<double>(device.most_products);
+  if (device.most_products == 0) return true;
+  // A quarter of the memory is for one session.
+  const double most_bytes = static_cast<double>(device.total_memory_bytes) / 4.0;
+  return one.products <= static_cast<double>(device.most_products) &&
+         OperandSet::judged_bytes(one) <= most_bytes;
 }
 
 /// One problem to be solved, with everything known about its answer.
 struct Verifier::Case {
-  Case(MemoryLedger& ledger, const ProblemCase& from, std::unique_ptr<Oracle> knows)
-      : oracle(std::move(knows)), operands(ledger, from, describe(from)) {
+  /// One that is not judged takes no memory where times are predicted.
+  Case(MemoryLedger& ledger, const ProblemCase& from, std::unique_ptr<Oracle> knows, bool judges)
+      : oracle(std::move(knows)),
+        judged(judges),
+        operands(ledger, from, describe(from), judges ? MemoryUse::judged : MemoryUse::predicted) {
     for (std::size_t i = 0; i < operands.count(); ++i) {
       const OperandPlan& plan = operands.plan(i);
       second.emplace_back();
-      if (!is_output(i)) continue;
+      if (!is_output(i) || !judged) continue;
       second.back() =
           Matrix(ledger, plan.shape, fmt::format("the second {} of {}", plan.name, describe(from)));
     }
@@ -195,8 +202,8 @@ Verifier::Verifier(MemoryLedger& ledger, SupportKernels& kernels, const Evaluati
   std::int64_t scratch_bytes = 0;
   for (std::size_t i = 0; i < setup.cases.size(); ++i) {
     auto& added = *cases_.emplace_back(
-        std::make_unique<Case>(ledger, setup.cases[i], oracles_->oracle(i, setup.seed * 64 + i)));
-    added.judged = is_checkable(device_.info(), setup.cases[i]);
+        std::make_unique<Case>(ledger, setup.cases[i], oracles_->oracle(i, setup.seed * 64 + i),
+                               is_checkable(device_.info(), setup.cases[i])));
     if (!added.judged) continue;
     for (std::size_t j = 0; j < added.operands.count(); ++j) {
       if (!added.operands.is_input(j)) continue;
@@ -301,19 +308,39 @@ bool Verifier::results_are_right(Case& problem, DataKind kind, bool second, Verd
   }
   for (std::size_t i = 0; i < problem.operands.count(); ++i) {
     if (!problem.is_output(i)) continue;
-    const WrongOutput wrong = problem.oracle->compare(kind, i, run);
+    WrongOutput wrong = problem.oracle->compare(kind, i, run);
     const CompareResult& found = wrong.found;
     verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(found.worst_ratio));
     verdict.unbounded += found.unbounded;
     if (found.failures == 0) continue;
+    const bool poisoned =
+        problem.operands.plan(i).role == OperandRole::out &&
+        !(second && problem.shared_input(i, kind)) &&
+        has_bytes(*run[i], wrong, second ? GuardedBuffer::kSecondPoison : GuardedBuffer::kPoison);
+    // A kernel may have written an integer, or one of the few numbers that a byte has.
+    wrong.unwritten =
+        poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;
+    const std::string_view doubt =
+        poisoned && !wrong.unwritten ? ", which memory had before: perhaps nothing wrote it" : "";
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
-    verification.evidence = fmt::format(
-        "{}: {}{}{}; {} elements wrong", verdict.place, second ? "in a second run, " : "",
-        several ? problem.operands.plan(i).name + ", " : "", describe(wrong), found.failures);
+    verification.evidence = fmt::format("{}: {}{}{}; {} elements wrong{}", verdict.place,
+                                        second ? "in a second run, " : "",
+                                        several ? problem.operands.plan(i).name + ", " : "",
+                                        describe(wrong), found.failures, doubt);
     return false;
   }
   return true;
+}
+
+/// Whether all bytes of the first wrong element are `pattern`.
+bool Verifier::has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const {
+  const MatrixShape& shape = output.shape();
+  if (!wrong.has_place) return false;
+  std::vector<unsigned char> bytes(static_cast<std::size_t>(size_bytes(shape.type)));
+  const std::int64_t at = (wrong.row * shape.ld + wrong.col) * size_bytes(shape.type);
+  device_.copy_to_host(bytes.data(), output.data() + static_cast<DevicePtr>(at), bytes.size());
+  return std::ranges::all_of(bytes, [&](unsigned char byte) { return byte == pattern; });
 }
 
 void Verifier::prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments) {

@@ -32,7 +32,7 @@ struct Subject {
   std::string accepted = {};  ///< EvaluationJob::accepted
 };
 
-/// Whether the device can check a case of that size (DeviceInfo::most_products).
+/// Whether the device can check a case of that size: by DeviceInfo::most_products and its memory.
 [[nodiscard]] bool is_checkable(const DeviceInfo& device, const ProblemCase& one);
 
 /// The result of judging one.
@@ -70,6 +70,7 @@ class Verifier {
   [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,
                                  const RunArguments& arguments);
   [[nodiscard]] bool results_are_right(Case& problem, DataKind kind, bool second, Verdict& verdict);
+  [[nodiscard]] bool has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const;
   void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
   [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,
                                                   const GuardedBuffer* workspace,

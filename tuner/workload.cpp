@@ -47,8 +47,9 @@ DeviceBuffer make_pointers(MemoryLedger& ledger, const MatrixShape& shape, Devic
   return buffer;
 }
 
-Matrix::Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose)
-    : shape_(shape), buffer_(ledger, shape.bytes(), shape.alignment, purpose) {
+Matrix::Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose,
+               MemoryUse use)
+    : shape_(shape), buffer_(ledger, shape.bytes(), shape.alignment, purpose, use) {
   if (!shape.pointers || is_empty()) return;
   ledger.device().guard_gaps(data(), shape.row_bytes(), shape.pitch_bytes());
   pointers_ = make_pointers(ledger, shape, data(), purpose);
@@ -107,7 +108,8 @@ FillArgs fill_arguments(const OperandPlan& plan, DevicePtr data, std::size_t ind
   return args;
 }
 
-OperandSet::OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::string& purpose)
+OperandSet::OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::string& purpose,
+                       MemoryUse use)
     : case_(one) {
   for (const OperandPlan& operand : case_.operands) {
     if (!operand.present) {
@@ -115,7 +117,7 @@ OperandSet::OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::
       continue;
     }
     matrices_.emplace_back(ledger, operand.shape,
-                           fmt::format("operand {} of {}", operand.name, purpose));
+                           fmt::format("operand {} of {}", operand.name, purpose), use);
   }
 }
 
@@ -125,6 +127,21 @@ std::int64_t OperandSet::footprint_bytes(const ProblemCase& one) {
     if (operand.present) bytes += matrix_footprint(operand.shape);
   }
   return bytes;
+}
+
+double OperandSet::judged_bytes(const ProblemCase& one) {
+  double bytes = 0.0;
+  double largest_input = 0.0;  // a copy of it is compared with
+  for (const OperandPlan& operand : one.operands) {
+    if (!operand.present) continue;
+    const auto own = static_cast<double>(matrix_footprint(operand.shape));
+    const double wide = sizeof(double) * static_cast<double>(operand.shape.elements());
+    const bool written = operand.role != OperandRole::in;
+    // Of a result: two, what is expected, and its magnitude.
+    bytes += written ? 2.0 * own + 2.0 * wide : own + wide;
+    if (operand.role != OperandRole::out) largest_input = std::max(largest_input, own);
+  }
+  return bytes + largest_input;
 }
 
 std::int64_t OperandSet::touched_bytes(const ProblemCase& one) {

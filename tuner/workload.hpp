@@ -26,7 +26,8 @@ struct FillRecipe {
 class Matrix {
  public:
   Matrix() = default;
-  Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose);
+  Matrix(MemoryLedger& ledger, const MatrixShape& shape, const std::string& purpose,
+         MemoryUse use = MemoryUse::judged);
   [[nodiscard]] const MatrixShape& shape() const { return shape_; }
   [[nodiscard]] GuardedBuffer& buffer() { return buffer_; }
   [[nodiscard]] const GuardedBuffer& buffer() const { return buffer_; }
@@ -55,9 +56,13 @@ class Matrix {
 class OperandSet {
  public:
   OperandSet() = default;
-  OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::string& purpose);
+  OperandSet(MemoryLedger& ledger, const ProblemCase& one, const std::string& purpose,
+             MemoryUse use = MemoryUse::judged);
   /// What the constructor takes from the ledger.
   [[nodiscard]] static std::int64_t footprint_bytes(const ProblemCase& one);
+  /// What a set, second outputs, and references in float64 take together while results are judged,
+  /// at the most.
+  [[nodiscard]] static double judged_bytes(const ProblemCase& one);
   /// Bytes that one run touches.
   [[nodiscard]] static std::int64_t touched_bytes(const ProblemCase& one);
 

@@ -60,6 +60,99 @@ TEST(Hints, UseItCommandsFindWhatWasTuned) {
       << tuned.out;
 }
 
+/// A kernel that writes every element but the last of each block's, and what it is to compute.
+void write_failing_kernel(const Sandbox& sandbox) {
+  std::filesystem::create_directory(sandbox.folder() / "my templates");
+  sandbox.write(
+      "my templates/twice.cu",
+      "//@ operation  twice\n//@ purpose    Every number twice\n//@ size       n 1..9999\n"
+      "//@ type       y f32\n//@ type       x f32\n//@ operand    y out: n\n"
+      "//@ operand    x in: n\n//@ right      y exact\n//@ ragged     n=70\n"
+      "//@ flops      n\n//@ reference  twice_reference\n//@   grid     1\n"
+      "//@   block    1\n"
+      "__global__ void twice_reference(float* y, const float* x, int n) {\n"
+      "  for (int i = 0; i < n; ++i) y[i] = 2 * x[i];\n}\n");
+  sandbox.write("my templates/twice_kernel.cu",
+                "//@ template   twice_kernel\n//@ purpose    A number a thread\n"
+                "//@ operation  twice\n//@ tune       width = 32* 64\n//@ tune       good = 0* 1\n"
+                "//@ launch     twice\n//@   grid     ceil_div(n, width)\n//@   block    width\n"
+                "__global__ void twice(float* y, const float* x, int n) {\n"
+                "  const int i = blockIdx.x * width + threadIdx.x;\n"
+                "  if (i < n && (good || threadIdx.x + 1 < width)) y[i] = 2 * x[i];\n}\n");
+}
+
+TEST(Hints, WhatFailsIsToldWithACommandThatShowsMore) {
+  const Sandbox sandbox;
+  write_failing_kernel(sandbox);
+  const Words tune{"tune",          "twice",           "--n",         "100", "--device",
+                   "emulated:h200", "--template-path", "my templates"};
+  const auto some = sandbox.run(tune);
+  EXPECT_EQ(some.exit_code, 0) << some.err;
+  EXPECT_NE(some.out.find("outcomes   2 ok, 2 wrong_result"), std::string::npos) << some.out;
+  EXPECT_NE(some.out.find("failed     2 wrong_result: n=70 ("), std::string::npos) << some.out;
+  EXPECT_NE(some.out.find(": never written, expected "), std::string::npos) << some.out;
+  EXPECT_NE(
+      some.out.find("judged by  my templates/twice.cu:8: right y exact; reference in line 11"),
+      std::string::npos)
+      << some.out;
+  const auto commands = lines_starting(some.out, "kiln verify twice --n 100 --template ");
+  ASSERT_EQ(commands.size(), 1U) << some.out;
+  const auto more = sandbox.shell(commands.front());
+  EXPECT_EQ(more.exit_code, 1) << more.err;
+  EXPECT_NE(more.out.find("good=0"), std::string::npos) << more.out;
+  EXPECT_NE(more.out.find("NOT correct"), std::string::npos) << more.out;
+  EXPECT_NE(more.out.find("1 of 4 configurations"), std::string::npos) << more.out;
+  for (const auto& command : lines_starting(some.out, "kiln ")) {
+    if (command == commands.front()) continue;
+    EXPECT_EQ(sandbox.shell(command).exit_code, 0) << command;
+  }
+  // Where nothing succeeds.
+  const auto none = sandbox.run(with(tune, {"--set", "good=0", "--json", "--db", "other.db"}));
+  EXPECT_EQ(none.exit_code, 3) << none.err;
+  const auto result = nlohmann::json::parse(none.out)["results"].at(0);
+  EXPECT_TRUE(result["best"].is_null());
+  EXPECT_EQ(result["failures"].at(0)["count"], 2);
+  EXPECT_EQ(result["failures"].at(0)["outcome"], "wrong_result");
+  EXPECT_NE(result["failures"].at(0)["message"].get<std::string>().find("never written"),
+            std::string::npos);
+  const auto again = sandbox.run(with(tune, {"--set", "good=0", "--db", "other.db"}));
+  EXPECT_NE(again.out.find("none: all 2 candidates that were tried failed"), std::string::npos)
+      << again.out;
+  // All configurations, or some of them.
+  const Words verify{"verify", "twice", "--n", "100", "--template-path", "my templates"};
+  const auto all = sandbox.run(with(verify, {"--all"}));
+  EXPECT_EQ(all.exit_code, 1) << all.err;
+  EXPECT_NE(all.out.find("tried     4 of 4 configurations"), std::string::npos) << all.out;
+  EXPECT_NE(all.out.find("NOT correct: 2 of 4"), std::string::npos) << all.out;
+  const auto good =
+      sandbox.run(with(verify, {"--sample", "9", "--template", "twice_kernel", "--set", "good=1"}));
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  EXPECT_NE(good.out.find("correct: all of them"), std::string::npos) << good.out;
+}
+
+// As README has it: 1 GiB is read and 1 GiB written.
+TEST(Hints, WhatTheEmulatedMemoryCannotHoldIsJudgedOnSmallerSizes) {
+  const Sandbox sandbox;
+  const Words softmax{"softmax",
+                      "--rows",
+                      "65536",
+                      "--cols",
+                      "4096",
+                      "--device",
+                      "emulated:h200",
+                      "--template-path",
+                      std::string(KILN_SOURCE_DIR) + "/examples/operations"};
+  const auto tuned = sandbox.run(with({"tune"}, with(softmax, {"--max-candidates", "1"})));
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_NE(tuned.out.find("verified   yes"), std::string::npos) << tuned.out;
+  EXPECT_NE(tuned.out.find("TB/s"), std::string::npos) << tuned.out;
+  const auto verified = sandbox.run(with({"verify"}, softmax));
+  EXPECT_EQ(verified.exit_code, 0) << verified.err;
+  EXPECT_NE(verified.out.find("the problem itself is too large to be run on emulated:h200"),
+            std::string::npos)
+      << verified.out;
+}
+
 TEST(Hints, WhatIsNotThereNamesACommandThatMakesIt) {
   const Sandbox sandbox;
   const auto show =

@@ -189,6 +189,17 @@ DevicePtr EmulatedDevice::allocate_exact(std::int64_t bytes, int alignment,
   return memory_.allocate(wish).address;
 }
 
+DevicePtr EmulatedDevice::allocate_unbacked(std::int64_t bytes, int alignment,
+                                            const std::string& purpose) {
+  emulated::AllocationWish wish;
+  wish.bytes = bytes > 0 ? bytes : 1;
+  wish.alignment = alignment;
+  wish.exact = true;
+  wish.unbacked = true;
+  wish.purpose = purpose;
+  return memory_.allocate(wish).address;
+}
+
 void EmulatedDevice::free(DevicePtr address) noexcept {
   memory_.free(address);
 }

@@ -56,6 +56,8 @@ class EmulatedDevice : public Device {
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
   [[nodiscard]] DevicePtr allocate_exact(std::int64_t bytes, int alignment,
                                          const std::string& purpose) override;
+  [[nodiscard]] DevicePtr allocate_unbacked(std::int64_t bytes, int alignment,
+                                            const std::string& purpose) override;
   void free(DevicePtr address) noexcept override;
   /// Copies and fills throw Error(device) where they reach outside an allocation.
   void copy_to_device(DevicePtr to, const void* from, std::int64_t bytes) override;

@@ -73,7 +73,7 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   const std::int64_t room = wish.exact ? 2 * step : step;
   const std::int64_t around = 2 * kRedZoneBytes + room;
   const std::int64_t left = limit_bytes_ - used_bytes_;
-  if (bytes < 0 || around > left || bytes > left - around) {
+  if (bytes < 0 || (!wish.unbacked && (around > left || bytes > left - around))) {
     throw Error(ErrorKind::device,
                 fmt::format("the emulated GPU has {} of {} bytes left, {} are wanted. Next: use a "
                             "smaller problem, or an emulated device with more memory.",
@@ -84,11 +84,11 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   piece.read_only = wish.read_only;
   piece.name = wish.name;
   piece.purpose = wish.purpose;
-  piece.charged_bytes = bytes + around;
+  piece.charged_bytes = wish.unbacked ? 0 : bytes + around;
   piece.gap_bytes = wish.exact ? std::clamp(bytes, kLeastExactGap, kMostExactGap) : kRedZoneBytes;
+  const bool painted = backing_ == Backing::painted && !wish.unbacked;
   try {
     // The host gives pages to what is touched, which gaps never are.
-    const bool painted = backing_ == Backing::painted;
     piece.block =
         HostPages::make<std::byte>(static_cast<std::size_t>(bytes + 2 * piece.gap_bytes + room),
                                    painted ? HostPages::Room::whole : HostPages::Room::none);
@@ -109,7 +109,7 @@ const Allocation& GlobalMemory::allocate(const AllocationWish& wish) {
   if (wish.exact && wish.alignment < kAlignment) {
     piece.address += static_cast<std::uint64_t>(wish.alignment);
   }
-  if (backing_ == Backing::painted) {
+  if (painted) {
     std::memset(piece.host(piece.address), kFreshByte, static_cast<std::size_t>(bytes));
   }
   used_bytes_ += piece.charged_bytes;

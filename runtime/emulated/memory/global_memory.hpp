@@ -72,6 +72,7 @@ struct AllocationWish {
   /// Its address is of no larger alignment, as far as `alignment` is below 256; and it lies far
   /// from all other memory, so that wrong rows and tiles do not reach any.
   bool exact = false;
+  bool unbacked = false;  ///< as if Backing::sparse, and against no limit
   bool read_only = false;
   std::string name;     ///< see Allocation
   std::string purpose;  ///< likewise

@@ -75,6 +75,15 @@ TEST(CompileDiagnosis, OffersNoHeaderThatCudaDoesNotHave) {
             HasSubstr("beside the template"), ::testing::Not(HasSubstr("cuda/std"))));
 }
 
+TEST(CompileDiagnosis, AMisspeltTunableIsNamed) {
+  const std::string log = "tiny.cu(31): error: class \"TinyConfig\" has no member \"tile_mm\"\n";
+  EXPECT_THAT(explain_compile_log(tiny(), log),
+              AllOf(StartsWith("tiny.cu:31: \"tile_mm\" is not defined, but \"tile_m\" is"),
+                    EndsWith(log)));
+  const std::string unknown = "tiny.cu(31): error: identifier \"elsewhere\" is undefined\n";
+  EXPECT_EQ(explain_compile_log(tiny(), unknown), unknown);
+}
+
 TEST(CompileDiagnosis, LeavesOtherErrorsAsTheyAre) {
   const std::string log = "tiny.cu(31): error: expected a \";\"\n";
   EXPECT_EQ(explain_compile_log(tiny(), log), log);

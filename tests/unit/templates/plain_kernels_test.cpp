@@ -10,7 +10,6 @@
 #include <string>
 
 #include "templates/allow_line.hpp"
-#include "templates/argument_check.hpp"
 #include "templates/compile_diagnosis.hpp"
 #include "templates/constant_line.hpp"
 #include "templates/gemm_problem.hpp"
@@ -496,24 +495,45 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
   EXPECT_EQ(why("_Zgarbage"), "");
 }
 
-TEST(PlainKernels, ParametersOfTheReferenceAreComparedWithItsArguments) {
-  Operation operation = Operation::parse("row.cu", test::kRowOperation);
-  const auto why = [&](const std::string& name) {
-    return why_wrong_arguments(operation, *operation.reference, name);
+TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
+  const auto why = [](const std::string& from, const std::string& to, const std::string& lowered,
+                      DType x = DType::f16) {
+    const Problem problem = row_problem(3, 5, x);
+    return why_wrong_parameters(row_plain(from, to), {"fill_sums", lowered}, &problem);
   };
-  EXPECT_EQ(why("_Z13row_referencePKdPdif"), "");
-  EXPECT_EQ(why("row_reference"), "") << "extern \"C\": nothing is known";
-  operation.scalars[0].type = operation.reference->args[3].type = NumberType::f16;
-  EXPECT_EQ(why("_Z13row_referencePKdPdi6__half"), "");
-  EXPECT_THAT(
-      why("_Z13row_referencePKdPdif"),
-      AllOf(StartsWith("row.cu:14: argument 4 of row_reference, \"scale\", is a half, but the "
-                       "parameter is \"float\". Next:"),
-            HasSubstr("(float) scale")));
-  EXPECT_THAT(why("_Z13row_referencePKdPdi13__nv_bfloat16"), HasSubstr("is a half"));
-  operation.reference->args[3].type = NumberType::boolean;
-  EXPECT_EQ(why("_Z13row_referencePKdPdib"), "");
-  EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is an integer of 1 byte, but"));
+  const std::string head = "_ZN4mine10scale_rowsI6__halffLi128ELi127EEEv";
+  EXPECT_EQ(why("", "", head + "PKT_PT0_iif"), "");
+  EXPECT_EQ(why("", "", head + "PKvPT0_iif"), "") << "anything";
+  EXPECT_EQ(why("", "", head + "PKhPT0_iif"), "") << "bytes";
+  EXPECT_EQ(why("", "", head + "PKjPT0_iif"), "") << "two halves at a time";
+  EXPECT_EQ(why("", "", head + "PK6float2PT0_iif"), "") << "a type that is not CUDA's own";
+  EXPECT_THAT(why("", "", head + "PKT0_PT0_iif"),
+              AllOf(StartsWith("row.cu:33: parameter 1 of mine::scale_rows is \"float*\", but "
+                               "it gets \"x\", whose elements are f16"),
+                    HasSubstr("Next:")));
+  EXPECT_THAT(why("", "", head + "PKT_PdiiT0_"),
+              HasSubstr("parameter 2 of mine::scale_rows is \"double*\", but it gets \"y\", whose "
+                        "elements are f32"));
+  EXPECT_THAT(why("", "", head + "PKT_PiiiT0_"), HasSubstr("is \"int*\"")) << "of the same size";
+  EXPECT_NE(why("", "", head + "PKT_PT0_iif", DType::f32), "") << "half for float";
+  // Of extern "C" kernels the compiler tells nothing, but the file does.
+  constexpr const char* kList = "args     workspace + 4, {rows, (float) cols}";
+  constexpr const char* kBegin = "void fill_sums(int* sums, Sizes sizes)";
+  const auto plain = [](const std::string& parameters) {
+    std::string text = row_text(kList, "args     x, rows");
+    const auto at = text.find(kBegin);
+    text.replace(at, std::string(kBegin).size(), "void fill_sums(" + parameters + ")");
+    const auto made = KernelTemplate::parse("row.cu", text);
+    const Problem problem = row_problem(3, 5, DType::f32);
+    return why_wrong_parameters(made, {"fill_sums", "scale_rows"}, &problem);
+  };
+  EXPECT_EQ(plain("const float* __restrict__ x, int rows"), "");
+  EXPECT_EQ(plain("const float x[], unsigned rows = 0"), "");
+  EXPECT_EQ(plain("const Number* x, int rows"), "") << "may be a float";
+  EXPECT_THAT(plain("const double* __restrict__ x, const int rows"),
+              StartsWith("row.cu:25: parameter 1 of fill_sums is \"double*\""));
+  EXPECT_THAT(plain("const float* x, long long rows"), HasSubstr("argument 2 of fill_sums"));
+  EXPECT_THAT(plain("const float* x"), HasSubstr("gets 2 arguments (x, rows), but has 1"));
 }
 
 }  // namespace

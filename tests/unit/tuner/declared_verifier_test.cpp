@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -35,9 +36,37 @@ TEST_F(DeclaredVerifierTest, ARightKernelPasses) {
 TEST_F(DeclaredVerifierTest, ATailThatIsNotWrittenIsFoundOnARaggedCase) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
   expect_found("scale_leaves_tail",
-               AllOf(HasSubstr("rows=3 cols=5 (integers): row 2 column 2"), HasSubstr("nan"),
+               AllOf(HasSubstr("rows=3 cols=5 (integers): row 2 column 2: never written, expected"),
                      HasSubstr("3 elements wrong")),
                "scale_right");
+}
+
+WrongOutput wrong_output(double value, double expected, double bound) {
+  WrongOutput wrong{3, 1, {}, 8, "", true, false};
+  wrong.found.failures = 1;
+  wrong.found.first_value = value;
+  wrong.found.first_expected = expected;
+  wrong.found.first_bound = bound;
+  return wrong;
+}
+
+TEST(WrongOutputs, SayHowFarOffWhereNumbersLookTheSame) {
+  EXPECT_EQ(describe(wrong_output(7, 3, 0)), "row 3 column 1: 7, expected 3, bound 0");
+  EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
+            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09");
+  EXPECT_EQ(describe(wrong_output(16777217, 16777216, 0)),
+            "row 3 column 1: 1.67772e+07, off by 1, bound 0");
+}
+
+TEST(WrongOutputs, TellAReferenceWithoutAResultAndMemoryThatNothingWrote) {
+  const double nan = std::nan("");
+  EXPECT_THAT(describe(wrong_output(7, nan, nan)),
+              ::testing::StartsWith("row 3 column 1: 7, but the reference gives NaN: "));
+  WrongOutput unwritten = wrong_output(nan, 3, 0.5);
+  unwritten.unwritten = true;
+  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, expected 3, bound 0.5");
+  unwritten.checker = "check";
+  EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, which check refuses");
 }
 
 TEST_F(DeclaredVerifierTest, ScalarsMustBeApplied) {
@@ -145,7 +174,7 @@ TEST_F(DeclaredVerifierTest, EachOfSeveralOutputsHasItsRule) {
                "least_right");
   expect_found("least_forgets_sum",
                AllOf(HasSubstr("rows=3 cols=5 (normal data): sum, row 0 column 0"),
-                     HasSubstr("nan"), HasSubstr("3 elements wrong")),
+                     HasSubstr("never written"), HasSubstr("3 elements wrong")),
                "least_right");
 }
 
