@@ -186,7 +186,7 @@ class CubinStore::Impl {
     } catch (const sqlite::DatabaseError& error) {
       if (error.cause() == Cause::busy) {
         // Only this time; the next call may find it free.
-        if (!connection_) warn(error.what());
+        if (!connection_) warn(explained(error));
         return;
       }
       if (error.cause() == Cause::moved) {
@@ -194,11 +194,27 @@ class CubinStore::Impl {
       } else if (error.cause() == Cause::damaged || error.cause() == Cause::not_a_database) {
         replace();
       } else {
-        give_up(error.what());
+        give_up(explained(error));
       }
     } catch (const std::exception& error) {
       give_up(error.what());
     }
+  }
+
+  /// What went wrong, and what helps here: nothing in this file has to be saved.
+  [[nodiscard]] std::string explained(const sqlite::DatabaseError& error) const {
+    const auto& use = file_guard::kCubinStore;
+    // Errors of SQLite's end with what helps a tuning database.
+    std::string fault = error.what();
+    fault.resize(std::min(fault.find(" Next: "), fault.size()));
+    std::string next =
+        fmt::format("`rm {}`: Kiln makes a new one and compiles again", shell_word(path_));
+    if (error.cause() == Cause::busy) next = "wait until that ends";
+    if (error.cause() == Cause::full) next = "free some space (`df` shows where)";
+    if (error.cause() == Cause::forbidden) {
+      next = "check owner and permissions of the file and its folder (file 0600, folder 0700)";
+    }
+    return fmt::format("{} Next: {}, or name another file with {}.", fault, next, use.setting);
   }
 
   void give_up(const std::string& text) noexcept {
@@ -220,12 +236,16 @@ class CubinStore::Impl {
 
   void open() {
     // Only the constructor's attempt can change it: path() is read without the mutex.
-    if (std::string full = file_guard::resolve(path_, true); full != path_) path_ = std::move(full);
-    if (!file_guard::exists_and_is_safe(path_)) {
-      file_guard::create_complete(path_, [](const std::string& temporary) {
-        Connection fresh(temporary, Connection::Access::create, kPatienceMs);
-        make_empty(fresh);
-      });
+    if (std::string full = file_guard::resolve(path_, true, file_guard::kCubinStore); full != path_)
+      path_ = std::move(full);
+    if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) {
+      file_guard::create_complete(
+          path_,
+          [](const std::string& temporary) {
+            Connection fresh(temporary, Connection::Access::create, kPatienceMs);
+            make_empty(fresh);
+          },
+          file_guard::kCubinStore);
     }
     Connection connection(path_, Connection::Access::write, kPatienceMs);
     if (connection.integer("PRAGMA application_id") != kApplicationId ||
@@ -233,8 +253,8 @@ class CubinStore::Impl {
       throw Error(
           ErrorKind::database,
           fmt::format("{} is not a store of compiled kernels of this Kiln. Next: move it away, "
-                      "or name another file.",
-                      path_));
+                      "or name another file with {}.",
+                      path_, file_guard::kCubinStore.setting));
     }
     require_own_schema(connection);
     // A lost entry is compiled again and a torn one is found by its digest: no need to wait for
@@ -256,7 +276,7 @@ class CubinStore::Impl {
             "one and compiles again.",
             path_, replacements_, shell_word(path_)));
       }
-      if (!file_guard::exists_and_is_safe(path_)) return;
+      if (!file_guard::exists_and_is_safe(path_, file_guard::kCubinStore)) return;
       const auto aside = set_damaged_aside(path_, kApplicationId, empty_store());
       open();
       if (aside) {
@@ -266,8 +286,8 @@ class CubinStore::Impl {
                         path_, shell_word(*aside)));
       }
     } catch (const sqlite::DatabaseError& error) {
-      if (error.cause() == Cause::busy) return warn(error.what());  // the next call tries again
-      give_up(error.what());
+      if (error.cause() == Cause::busy) return warn(explained(error));  // the next call tries again
+      give_up(explained(error));
     } catch (const std::exception& error) {
       give_up(error.what());
     }

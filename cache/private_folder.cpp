@@ -95,8 +95,8 @@ PrivateFolder::~PrivateFolder() {
 std::unique_ptr<PrivateFolder> PrivateFolder::make(const std::string& parent, std::string& why) {
   std::string common;
   try {
-    common = file_guard::resolve(parent + "/" + kLockName, true);
-    static_cast<void>(file_guard::exists_and_is_safe(common));
+    common = file_guard::resolve(parent + "/" + kLockName, true, file_guard::kScratchFile);
+    static_cast<void>(file_guard::exists_and_is_safe(common, file_guard::kScratchFile));
   } catch (const Error&) {
     // That text is about databases; precompiled headers are code as well.
     why = fmt::format(

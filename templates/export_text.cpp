@@ -1,16 +1,18 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // A rendered kernel as a file for plain nvcc.
+#include "templates/export_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "templates/operation.hpp"
-#include "templates/renderer.hpp"
+#include "templates/printable.hpp"
 #include "templates/tensor_maps.hpp"
 #include "templates/typed_operation.hpp"
 
@@ -84,18 +86,32 @@ std::string launch_comment(const LaunchGeometry& geometry, const std::string& na
   return text;
 }
 
+/// With -arch alone, code for all devices of that generation is made as well, which the
+/// instructions of an architecture like sm_90a are refused in.
+std::string nvcc_command(std::string_view arch, const std::string& file) {
+  const std::string_view number = arch.substr(arch.find('_') + 1);
+  return fmt::format("nvcc -std=c++20 -gencode arch=compute_{0},code=sm_{0} -c {1}", number,
+                     shell_word(file));
+}
+
 }  // namespace
 
 std::string export_text(const RenderedKernel& rendered, const KernelTemplate& kernel_template,
                         const Problem& problem, const DeviceLimits& limits) {
+  return export_text_as(kernel_template.name() + ".cu", rendered, kernel_template, problem, limits);
+}
+
+std::string export_text_as(const std::string& file, const RenderedKernel& rendered,
+                           const KernelTemplate& kernel_template, const Problem& problem,
+                           const DeviceLimits& limits) {
   const auto geometry = kernel_template.geometry(rendered.config, problem, limits);
   const Operation& operation = *find_operation(kernel_template.operation());
   const TypedOperation* const typed = find_typed_operation(operation.name);
   std::string text = fmt::format(
       "// Compile with\n"
-      "//   nvcc -std=c++20 -arch={} -c {}.cu\n"
+      "//   {}\n"
       "// Launch for {} {}{}:\n",
-      limits.arch, kernel_template.name(), problem.operation, problem.sizes_text(),
+      nvcc_command(limits.arch, file), problem.operation, problem.sizes_text(),
       typed == nullptr ? ""
                        : fmt::format(", with one kiln::{} as the argument{}", typed->argument,
                                      values_comment(kernel_template, geometry.front().values)));

@@ -9,6 +9,7 @@
 
 #include "cache/transfer.hpp"
 #include "kiln/error.hpp"
+#include "templates/export_text.hpp"
 #include "templates/printable.hpp"
 #include "templates/renderer.hpp"
 #include "tools/choice.hpp"
@@ -65,6 +66,11 @@ int export_database(Context& context, const ExportOptions& options) {
   return fault.empty() ? kExitOk : kExitFailure;
 }
 
+/// Whether a comment can have it.
+bool is_one_line(const std::string& path) {
+  return path.find_first_of("\r\n\\") == std::string::npos;
+}
+
 int export_kernel(Context& context, const ExportOptions& options) {
   const Catalog& catalog = context.catalog();
   const ProblemCase request = options.problem.request();
@@ -99,7 +105,10 @@ int export_kernel(Context& context, const ExportOptions& options) {
   }
   const KernelTemplate& kernel_template = catalog.at(name);
   const auto rendered = render(catalog, kernel_template, config, problem, limits);
-  const std::string text = export_text(rendered, kernel_template, problem, limits);
+  const bool is_named = !context.flags.json && !options.output.empty() && options.output != "-" &&
+                        is_one_line(options.output);
+  const std::string text = export_text_as(is_named ? options.output : name + ".cu", rendered,
+                                          kernel_template, problem, limits);
   if (!context.flags.json) {
     write_file(options.output, text);
   } else {

@@ -53,7 +53,7 @@ std::string module_version() {
 
 /// A machine without a GPU is not a dead end.
 constexpr const char* kWithoutGpu =
-    ". Without a GPU use the emulated one: --device emulated:h200, or KILN_DEVICE=emulated:h200";
+    ". Without a GPU use the emulated one: KILN_DEVICE=emulated:h200";
 
 std::string uuid_text(const cudaUUID_t& uuid) {
   std::string text = "GPU-";

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -151,6 +152,24 @@ TEST(Hints, WhatTheEmulatedMemoryCannotHoldIsJudgedOnSmallerSizes) {
   EXPECT_NE(verified.out.find("the problem itself is too large to be run on emulated:h200"),
             std::string::npos)
       << verified.out;
+}
+
+TEST(Hints, ADatabaseOfSomebodyElseIsCopiedByTheCommand) {
+  const Sandbox sandbox;
+  fill_database(sandbox);
+  std::filesystem::create_directory(sandbox.folder() / "shared");
+  const auto file = sandbox.folder() / "shared" / "team's.db";
+  std::filesystem::rename(sandbox.database(), file);
+  constexpr uid_t kSomebody = 12345;
+  if (::chown(file.c_str(), kSomebody, kSomebody) != 0)
+    GTEST_SKIP() << "files cannot be given away";
+  const auto refused = sandbox.run({"list", "--db", file.string()});
+  EXPECT_EQ(refused.exit_code, 5) << refused.err;
+  const auto begin = refused.err.find("`cp ");
+  ASSERT_NE(begin, std::string::npos) << refused.err;
+  const auto command = refused.err.substr(begin + 1, refused.err.find('`', begin + 1) - begin - 1);
+  const auto copied = sandbox.shell(command + " && kiln list --db ~/\"team's.db\"");
+  EXPECT_EQ(copied.exit_code, 0) << command << copied.err;
 }
 
 TEST(Hints, WhatIsNotThereNamesACommandThatMakesIt) {

@@ -291,6 +291,7 @@ TEST_F(Cubins, WhatOthersCanWriteIsNotRead) {
   }
   ASSERT_EQ(warnings.size(), 1U);
   EXPECT_NE(warnings[0].find("chmod go-w"), std::string::npos) << warnings[0];
+  EXPECT_EQ(warnings[0].find("KILN_DB"), std::string::npos) << warnings[0];
   ::chmod(path.c_str(), 0600);
   ::chmod(folder.path().c_str(), 01777);
   EXPECT_FALSE(open().usable()) << "a journal could be planted in such a folder";

@@ -156,8 +156,11 @@ TEST_F(RendererTest, ExportAddsInstancesAndLaunches) {
   const auto rendered = render_tiny(config_, problem_);
   const auto text = export_text(rendered, tiny(), problem_, limits_);
   EXPECT_THAT(text, HasSubstr(rendered.text));
-  EXPECT_THAT(text, StartsWith("// Compile with\n//   nvcc -std=c++20 -arch=sm_90a -c tiny.cu\n"
-                               "// Launch for gemm m=100 n=70 k=64"));
+  EXPECT_THAT(
+      text,
+      StartsWith(
+          "// Compile with\n//   nvcc -std=c++20 -gencode arch=compute_90a,code=sm_90a -c tiny.cu\n"
+          "// Launch for gemm m=100 n=70 k=64"));
   EXPECT_THAT(text, HasSubstr("grid 3 x 2 x 1  block 128 x 1 x 1  dynamic shared memory 4096"));
   EXPECT_THAT(text, HasSubstr("Workspace: 400 bytes"));
   EXPECT_THAT(text, HasSubstr(rendered.digest));
