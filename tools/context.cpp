@@ -19,6 +19,7 @@
 #include "templates/printable.hpp"
 #include "tools/examples.hpp"
 #include "tools/quantity.hpp"
+#include "tools/value_kinds.hpp"
 #include "tuner/process_compiler.hpp"
 
 namespace kiln::tools {
@@ -160,8 +161,9 @@ std::string Context::command(std::string_view words) const {
 
 DeviceLimits known_limits(const std::string& arch) {
   if (auto limits = limits_of_arch(arch)) return *limits;
-  throw Error(ErrorKind::usage, fmt::format("--arch {}: unknown; choose from {}", arch,
-                                            fmt::join(known_archs(), ", ")));
+  const std::vector<std::string> archs = known_archs();
+  throw Error(ErrorKind::usage, fmt::format("--arch {}: unknown; choose from {}{}", arch,
+                                            fmt::join(archs, ", "), suggestion(arch, archs)));
 }
 
 void write_file(const std::string& path, std::string_view text) {

@@ -15,11 +15,29 @@
 #include "tools/value_kinds.hpp"
 
 namespace kiln::tools {
+namespace {
+
+/// No GPU has that much, so whatever is done with the problem would fail later, or never end.
+void require_addressable(const ProblemCase& one, const std::vector<std::string>& size_flags) {
+  constexpr double kMostBytes = 1125899906842624.0;  // 1 PiB
+  double bytes = 0.0;
+  for (const OperandPlan& operand : one.operands) {
+    if (operand.present) bytes += static_cast<double>(operand.shape.bytes());
+  }
+  if (bytes <= kMostBytes) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("{}: its operands take {:.0f} PiB, which no GPU has; give smaller {}",
+                  heading_text(one.problem), bytes / kMostBytes, fmt::join(size_flags, ", ")));
+}
+
+}  // namespace
 
 DType checked_dtype(std::string_view flag, std::string_view name) {
   if (const auto type = parse_dtype(name)) return *type;
-  throw Error(ErrorKind::usage, fmt::format("{} {}: not an element type; choose from {}", flag,
-                                            name, fmt::join(kDTypeNames, ", ")));
+  const std::vector<std::string> names(kDTypeNames.begin(), kDTypeNames.end());
+  throw Error(ErrorKind::usage, fmt::format("{} {}: not an element type; choose from {}{}", flag,
+                                            name, fmt::join(names, ", "), suggestion(name, names)));
 }
 
 void ProblemFlags::add_to(CLI::App& verb, const Operation& operation, Word word) {
@@ -78,7 +96,9 @@ ProblemCase ProblemFlags::request(std::int64_t default_size) const {
     throw Error(ErrorKind::usage, fmt::format("{} {} missing", fmt::join(missing, ", "),
                                               missing.size() == 1 ? "is" : "are"));
   }
-  return flags_->request(default_size);
+  ProblemCase request = flags_->request(default_size);
+  require_addressable(request, flags_->size_flags());
+  return request;
 }
 
 std::string problem_words(const ProblemCase& one) {

@@ -10,11 +10,11 @@
 
 #include "kiln/error.hpp"
 #include "kiln/version.hpp"
-#include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/help.hpp"
 #include "tools/output/json.hpp"
+#include "tools/parse_error.hpp"
 #include "tools/stop_signal.hpp"
 
 namespace kiln::tools {
@@ -38,25 +38,6 @@ std::string_view name_of(ErrorKind kind) {
       return "internal";
   }
   return "internal";
-}
-
-/// The names that were possible where the parser stopped: flags of the verb and of the program.
-std::vector<std::string> known_words(const CLI::App& app) {
-  std::vector<std::string> words;
-  const auto add_flags = [&](const CLI::App& owner) {
-    for (const auto* option : owner.get_options()) {
-      for (const auto& name : option->get_lnames()) words.push_back("--" + name);
-    }
-  };
-  add_flags(app);
-  const auto typed = app.get_subcommands();
-  for (const auto* verb : typed) add_flags(*verb);
-  if (typed.empty()) {
-    for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
-      if (!verb->get_group().empty()) words.push_back(verb->get_name());
-    }
-  }
-  return words;
 }
 
 }  // namespace
@@ -85,39 +66,11 @@ std::string Program::help() const {
   return verb == nullptr ? help_text(all) : help_text(*verb);
 }
 
-std::string Program::missing_verb() const {
-  const auto words = app_.remaining();
-  if (!words.empty()) {
-    return fmt::format("{}: no such verb{}", words.front(),
-                       did_you_mean(words.front(), known_words(app_)));
-  }
-  std::vector<std::string> names;
-  for (const Verb& verb : verbs()) {
-    if (!std::string_view(verb.group).empty()) names.emplace_back(verb.name);
-  }
-  return fmt::format("a verb is missing: {}", enumeration(names, "or"));
-}
-
 std::string Program::explain(const CLI::ParseError& error) const {
   const auto typed = app_.get_subcommands();
   const std::string help =
       typed.empty() ? "kiln --help" : fmt::format("kiln {} --help", typed.front()->get_name());
-  std::string text = error.what();
-  if (const auto end = text.find_last_not_of(" \n"); end != std::string::npos) text.resize(end + 1);
-  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError)) {
-    auto extras = app_.remaining(true);
-    // Fallthrough reports a verb's surplus words in the wrong order; the first that looks like a
-    // flag is the one that was mistyped, and its values follow from it.
-    const auto flag = std::find_if(extras.begin(), extras.end(),
-                                   [](const std::string& word) { return word.starts_with("-"); });
-    const std::string word = flag != extras.end() ? *flag : extras.empty() ? "" : extras.front();
-    text = fmt::format("{}: not expected here{}", word,
-                       did_you_mean(word.substr(0, word.find('=')), known_words(app_)));
-  } else if (error.get_name() == "RequiredError" && typed.empty()) {
-    text = missing_verb();
-  } else if (error.get_name() == "RequiredError" && text == "operation is required") {
-    text = fmt::format("name the operation, e.g. {}", operations().front()->name);
-  }
+  std::string text = parse_error_text(error, app_);
   if (text.starts_with("operation: ") && context_.template_path().value.empty()) {
     text += "; --template-path names folders with operations of your own";
   }

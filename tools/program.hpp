@@ -33,7 +33,6 @@ class Program {
   int act();
   int report(std::string_view kind, const std::string& message, int exit_code) const;
   [[nodiscard]] std::string help() const;
-  [[nodiscard]] std::string missing_verb() const;
   [[nodiscard]] std::string explain(const CLI::ParseError& error) const;
 
   AskedOperation asked_;

@@ -7,6 +7,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <cctype>
 
 #include "kiln/types.hpp"
 #include "runtime/emulated/profiles/device_profile.hpp"
@@ -85,12 +87,70 @@ CLI::Validator one_of(const Words& words) {
     if (std::find(words.begin(), words.end(), text) != words.end()) return "";
     const std::string choices = words.size() == 1 ? "the only choice is " : "choose from ";
     return fmt::format("{} is unknown; {}{}{}", text, choices, fmt::join(words, ", "),
-                       words.size() == 1 ? "" : did_you_mean(text, words));
+                       suggestion(text, words));
   };
   return {check, ""};
 }
 
+/// What others call the words of Kiln.
+struct Alias {
+  std::string_view name;
+  std::string_view word;
+};
+constexpr std::array<Alias, 34> kAliases{{
+    {"half", "f16"},
+    {"fp16", "f16"},
+    {"float16", "f16"},
+    {"bfloat16", "bf16"},
+    {"bfloat", "bf16"},
+    {"float", "f32"},
+    {"fp32", "f32"},
+    {"float32", "f32"},
+    {"single", "f32"},
+    {"double", "f64"},
+    {"fp64", "f64"},
+    {"float64", "f64"},
+    {"tfloat32", "tf32"},
+    {"fp8", "e4m3"},
+    {"float8", "e4m3"},
+    {"fp8_e4m3", "e4m3"},
+    {"float8_e4m3fn", "e4m3"},
+    {"fp8_e5m2", "e5m2"},
+    {"float8_e5m2", "e5m2"},
+    {"int8", "s8"},
+    {"char", "s8"},
+    {"uint8", "u8"},
+    {"int32", "s32"},
+    {"int", "s32"},
+    {"int4", "s4"},
+    {"uint4", "u4"},
+    {"gpu", "cuda:0"},
+    {"cuda", "cuda:0"},
+    {"check", "verify"},
+    {"test", "verify"},
+    {"autotune", "tune"},
+    {"optimize", "tune"},
+    {"profile", "inspect"},
+    {"benchmark", "bench"},
+}};
+
 }  // namespace
+
+std::string suggestion(std::string_view text, const std::vector<std::string>& words) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const auto alias = std::ranges::find(kAliases, lower, &Alias::name);
+  if (alias != kAliases.end() && std::ranges::find(words, alias->word) != words.end()) {
+    return fmt::format("; did you mean \"{}\"?", alias->word);
+  }
+  if (const auto near = did_you_mean(lower, words); !near.empty()) return near;
+  // The beginning of one word alone.
+  constexpr std::size_t kLeast = 3;
+  const auto begins = [&](const std::string& word) { return word.starts_with(lower); };
+  if (lower.size() < kLeast || std::ranges::count_if(words, begins) != 1) return {};
+  return fmt::format("; did you mean \"{}\"?", *std::ranges::find_if(words, begins));
+}
 
 const std::vector<ValueKind>& value_kinds() {
   static const std::vector<ValueKind> kinds = make_kinds();

@@ -43,6 +43,10 @@ struct ValueKind {
 /// The kind of that name; nullptr when there is none.
 [[nodiscard]] const ValueKind* find_value_kind(std::string_view name);
 
+/// `; did you mean "f16"?`: the word that others call so ("float16"), that is nearly spelt so, or
+/// that alone begins so; "" if there is none.
+[[nodiscard]] std::string suggestion(std::string_view text, const std::vector<std::string>& words);
+
 /// Makes every option of `app` whose kind is closed refuse other words:
 /// "--mode: luck is unknown; choose from use, tune_on_miss, ...".
 void check_closed_values(CLI::App& app);

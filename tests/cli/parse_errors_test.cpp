@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// What the program says of command lines that it cannot read: the place, the reason, the next step.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/cli/sandbox.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+struct WrongLine {
+  Words words;
+  std::string says;  ///< behind "kiln: "
+};
+
+const Words kSizes{"--m", "8", "--n", "8", "--k", "8"};
+
+const std::vector<WrongLine> kWrongLines{
+    {{"tune", "gemm", "--m", "8", "--m", "9"}, "--m is given 2 times (8 and 9): leave all but one"},
+    {{"tune", "gemm", "--m", "8", "--k"}, "--k: its value is missing; write --k N"},
+    {{"tune", "gemm", "--device"}, "--device: its value is missing; write --device DEVICE, e.g. "},
+    {{"export", "gemm", "--on"}, "--on: its value is missing; write --on TEXT"},
+    {with({"tune", "gemm", "--alpha", "x"}, kSizes), "--alpha x: not a number; write it as"},
+    {{"tune", "gemm", "64", "65", "66"}, "64: sizes are given by flags: --m 64 --n 65 --k 66"},
+    {{"tune", "gemm", "64x65x66"}, "64x65x66: sizes are given by flags: --m 64 --n 65 --k 66"},
+    {with({"gemm", "tune"}, kSizes),
+     "gemm: not expected here; the operation comes behind the verb, once: kiln tune gemm ..."},
+    {{"gemm"}, "gemm: that is an operation, and the verb comes first: kiln tune gemm"},
+    {{"tun", "gemm"}, "tun: no such verb; did you mean \"tune\"?"},
+    {{"benchmark", "gemm"}, "benchmark: no such verb; did you mean \"bench\"?"},
+    {{"tune", "gem"}, "operation: gem is unknown; the only choice is gemm; did you mean \"gemm\"?"},
+    {with({"tune", "gemm", "--dtype", "float16"}, kSizes),
+     "--dtype: float16 is unknown; choose from f16, "},
+    {with({"bench", "gemm", "--against", "cublas"}, kSizes),
+     "--against: cublas is unknown; the only choice is cublaslt; did you mean \"cublaslt\"?"},
+    {with({"render", "gemm_naive", "--arch", "sm_91"}, kSizes),
+     "--arch sm_91: unknown; choose from"},
+    {{"operations", "--flags"}, "--flags needs name as well"},
+    {{"operations", "gemm", "--flags", "--names"},
+     "--names and --flags do not go together: leave one of them out"},
+    {with({"verify", "gemm", "--all", "--sample", "3"}, kSizes),
+     "--all and --sample do not go together: leave one of them out"},
+    {{"merge"}, "target is missing: write kiln merge"},
+    {{"import"}, "file is missing: write kiln import FILE"},
+    {{"tune", "gemm", "--max", "8"},
+     "--max: not expected here; did you mean \"--max-candidates\"?"},
+    {{"tune", "gemm", "--m", "2000000000", "--n", "2000000000", "--k", "2000000000"},
+     "gemm 2000000000 x 2000000000 x 2000000000 f16 nn: its operands take 21316 PiB, which no GPU "
+     "has; give smaller --m, --n, --k"},
+};
+
+TEST(ParseErrors, SayPlaceReasonAndNextStep) {
+  const Sandbox sandbox;
+  for (const auto& [words, says] : kWrongLines) {
+    const auto run = sandbox.run(words);
+    EXPECT_EQ(run.exit_code, 2) << run.err;
+    EXPECT_THAT(run.err, StartsWith("kiln: " + says));
+    EXPECT_EQ(run.out, "");
+  }
+  EXPECT_THAT(sandbox.run(kWrongLines[12].words).err, HasSubstr("did you mean \"f16\"?"));
+}
+
+// The parser has words of its own, which nothing of what a person may mistype should bring up.
+TEST(ParseErrors, AreInNoOtherWords) {
+  const Sandbox sandbox;
+  const auto expect_own_words = [&](const Words& words) {
+    const std::string text = sandbox.run(words).err;
+    for (const char* foreign : {"required", "Could not convert", "At Most", "At Least", "Expected",
+                                "subcommand", "argument", "excludes", "disallowed"}) {
+      EXPECT_THAT(text, Not(HasSubstr(foreign))) << fmt::format("{}", fmt::join(words, " "));
+    }
+  };
+  const auto names = sandbox.run({"operations", "gemm", "--flags"});
+  ASSERT_THAT(names.out, HasSubstr("--m\t"));
+  for (const std::string verb :
+       {"tune", "bench", "run", "templates", "operations", "adopt", "render", "verify", "inspect",
+        "list", "show", "export", "import", "merge", "prune", "doctor", "devices"}) {
+    expect_own_words({verb, "--db"});
+    expect_own_words({verb, "--db", "a", "--db", "b"});
+    expect_own_words({verb, "surplus", "words", "12", "13"});
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cli
