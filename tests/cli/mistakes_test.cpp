@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// NewcomersMistakes that newcomers make in a kernel of their own, one after the other, and what the
+// program says of each: enough to mend it. docs/mistakes.md has the same table.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/sandbox.hpp"
+#include "tests/cli/user_template.hpp"
+
+namespace kiln::cli {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr const char* kRowSumOperation = R"(//@ operation  row_sum
+//@ purpose    The sum of each row
+//@ size       rows 1..65536
+//@ size       cols 1..65536
+//@ type       y f32
+//@ type       x f32
+//@ operand    y out: rows
+//@ operand    x in: rows, cols
+//@ right      y within 1e-4 1e-3
+//@ ragged     rows=3 cols=70
+//@ flops      rows * cols
+//@ reference  row_sum_reference
+//@   grid     rows
+//@   block    1
+//@   args     y.f64, x.f64, cols
+__global__ void row_sum_reference(double* y, const double* x, int cols) {
+  double sum = 0;
+  for (int i = 0; i < cols; ++i) sum += x[blockIdx.x * cols + i];
+  y[blockIdx.x] = sum;
+}
+)";
+
+constexpr const char* kRowSumKernel = R"(//@ template   row_sum_kernel
+//@ purpose    A block a row
+//@ operation  row_sum
+//@ tune       block_size = 32* 64
+//@ launch     row_sum
+//@   grid     rows
+//@   block    block_size
+
+extern "C" __global__ void row_sum(float* y, const float* x, int rows, int cols) {
+  __shared__ float sums[block_size];
+  float sum = 0;
+  for (int i = threadIdx.x; i < cols; i += block_size) sum += x[blockIdx.x * cols + i];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < block_size; ++i) sum += sums[i];
+    y[blockIdx.x] = sum;
+  }
+}
+)";
+
+/// One change of one of the two files, and what is then said.
+struct NewcomersMistake {
+  const char* name;
+  const char* verb;
+  const char* file;
+  const char* right;
+  const char* wrong;
+  const char* message;  ///< also in docs/mistakes.md
+};
+
+const std::vector<NewcomersMistake> kNewcomersMistakes{
+    {"WrongType", "tune", "kernel.cu", "const float* x", "const double* x",
+     "kernel.cu:9: parameter 2 of row_sum is \"double*\", but it gets \"x\", whose elements are "
+     "f32"},
+    {"WrongTypeOfTheReference", "verify", "row_sum.cu", "double* y, const double* x",
+     "double* y, const float* x", "parameter 2 of row_sum_reference is \"float*\", but it gets"},
+    {"MissingBoundsCheck", "verify", "kernel.cu", "i < cols;", "i <= cols;",
+     "past the end of operand x"},
+    {"Race", "verify", "kernel.cu", "  if (threadIdx.x == 0) {", "  if (threadIdx.x < 2) {",
+     "race"},
+    {"GridTooSmall", "tune", "kernel.cu", "grid     rows", "grid     ceil_div(rows, 2)",
+     "row 0 column 2: never written, expected"},
+    {"GridOfZero", "tune", "kernel.cu", "grid     rows", "grid     rows / block_size",
+     "grid.x \"rows / block_size\" is 0, so no block would run"},
+    {"MisspeltTunable", "tune", "kernel.cu", "sums[block_size]", "sums[blok_size]",
+     "kernel.cu:10: \"blok_size\" is not defined, but \"block_size\" is"},
+    {"MisspeltTunableInALaunch", "tune", "kernel.cu", "block    block_size", "block    blok_size",
+     "did you mean \"block_size\"?"},
+    {"TunableDefinedAnew", "tune", "kernel.cu", "extern \"C\"",
+     "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
+    {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
+     "all configurations disagree with it, so check it as well"},
+    {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
+     "right y within 0 1e-9"},
+    {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
+    {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
+     "there is no <vector>"},
+};
+
+// In one sandbox, so that what all of them need is compiled once.
+TEST(NewcomersMistakes, AreToldSoThatTheyCanBeMended) {
+  const Sandbox sandbox;
+  for (const NewcomersMistake& mistake : kNewcomersMistakes) {
+    sandbox.write("row_sum.cu", kRowSumOperation);
+    sandbox.write("kernel.cu", kRowSumKernel);
+    sandbox.write(mistake.file, replaced(sandbox.read(mistake.file), mistake.right, mistake.wrong));
+    Words words{mistake.verb,      "row_sum", "--rows",   "4",
+                "--cols",          "100",     "--device", "emulated:h200",
+                "--template-path", ".",       "--db",     std::string(mistake.name) + ".db"};
+    if (words.front() == "tune") words.insert(words.end(), {"--budget", "10m"});
+    const auto run = sandbox.run(words);
+    EXPECT_NE(run.exit_code, 0) << mistake.name << run.out;
+    EXPECT_THAT(run.out + run.err, HasSubstr(mistake.message)) << mistake.name;
+  }
+}
+
+TEST(NewcomersPage, HasEveryMessage) {
+  std::ifstream in(std::string(KILN_SOURCE_DIR) + "/docs/mistakes.md");
+  const std::string page{std::istreambuf_iterator<char>(in), {}};
+  for (const NewcomersMistake& mistake : kNewcomersMistakes) {
+    EXPECT_THAT(page, HasSubstr(mistake.message)) << mistake.name;
+  }
+}
+
+}  // namespace
+}  // namespace kiln::cli
