@@ -97,7 +97,7 @@ struct Alias {
   std::string_view name;
   std::string_view word;
 };
-constexpr std::array<Alias, 34> kAliases{{
+constexpr std::array<Alias, 45> kAliases{{
     {"half", "f16"},
     {"fp16", "f16"},
     {"float16", "f16"},
@@ -122,6 +122,17 @@ constexpr std::array<Alias, 34> kAliases{{
     {"uint8", "u8"},
     {"int32", "s32"},
     {"int", "s32"},
+    {"int16", "s16"},
+    {"short", "s16"},
+    {"uint16", "u16"},
+    {"uint32", "u32"},
+    {"unsigned", "u32"},
+    {"int64", "s64"},
+    {"long", "s64"},
+    {"uint64", "u64"},
+    {"complex", "cf32"},
+    {"complex64", "cf32"},
+    {"complex128", "cf64"},
     {"int4", "s4"},
     {"uint4", "u4"},
     {"gpu", "cuda:0"},

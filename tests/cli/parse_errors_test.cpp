@@ -59,6 +59,8 @@ const std::vector<WrongLine> kWrongLines{
     {{"tune", "gemm", "--m", "2000000000", "--n", "2000000000", "--k", "2000000000"},
      "gemm 2000000000 x 2000000000 x 2000000000 f16 nn: its operands take 21316 PiB, which no GPU "
      "has; give smaller --m, --n, --k"},
+    {with({"tune", "gemm", "--dtype", "complex128"}, kSizes),
+     "--dtype: complex128 is unknown; choose from f16, "},
 };
 
 TEST(ParseErrors, SayPlaceReasonAndNextStep) {
@@ -70,6 +72,7 @@ TEST(ParseErrors, SayPlaceReasonAndNextStep) {
     EXPECT_EQ(run.out, "");
   }
   EXPECT_THAT(sandbox.run(kWrongLines[12].words).err, HasSubstr("did you mean \"f16\"?"));
+  EXPECT_THAT(sandbox.run(kWrongLines.back().words).err, HasSubstr("did you mean \"cf64\"?"));
 }
 
 // The parser has words of its own, which nothing of what a person may mistype should bring up.

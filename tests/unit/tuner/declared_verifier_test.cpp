@@ -42,7 +42,10 @@ TEST_F(DeclaredVerifierTest, ATailThatIsNotWrittenIsFoundOnARaggedCase) {
 }
 
 WrongOutput wrong_output(double value, double expected, double bound) {
-  WrongOutput wrong{3, 1, {}, 8, "", true, false};
+  WrongOutput wrong;
+  wrong.row = 3;
+  wrong.col = 1;
+  wrong.compared = 8;
   wrong.found.failures = 1;
   wrong.found.first_value = value;
   wrong.found.first_expected = expected;
@@ -65,6 +68,11 @@ TEST(WrongOutputs, TellAReferenceWithoutAResultAndMemoryThatNothingWrote) {
   WrongOutput unwritten = wrong_output(nan, 3, 0.5);
   unwritten.unwritten = true;
   EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, expected 3, bound 0.5");
+  WrongOutput complex = wrong_output(1, 1, 1e-9);
+  complex.type = DType::cf64;
+  complex.found.first_value_imaginary = 2 + 3e-9;
+  complex.found.first_expected_imaginary = 2;
+  EXPECT_EQ(describe(complex), "row 3 column 1: (1, 2), off by 3e-09, bound 1e-09");
   unwritten.checker = "check";
   EXPECT_EQ(describe(unwritten), "row 3 column 1: never written, which check refuses");
 }
