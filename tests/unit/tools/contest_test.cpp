@@ -207,7 +207,8 @@ TEST(TuneReport, WithoutAValidCandidateTheExitCodeSaysWhetherMoreTimeMayHelp) {
   EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("no candidate was tried"));
   result.progress.done = 3;
   result.progress.by_outcome[Outcome::compile_failed] = 3;
-  EXPECT_THAT(report_text(report, context_on("cuda:0")), HasSubstr("no candidate succeeded"));
+  EXPECT_THAT(report_text(report, context_on("cuda:0")),
+              HasSubstr("all 3 candidates that were tried failed"));
   result.session.state = "budget";
   EXPECT_EQ(exit_code_of(report), kExitBudget);
   result.session.state = "complete";
