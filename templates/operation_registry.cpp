@@ -45,13 +45,11 @@ class OperationRegistry {
   /// What is compiled in.
   [[nodiscard]] const std::vector<const Operation*>& built_in() const { return built_in_; }
 
-  /// Keeps the operation, unless the latest of its name is of the same file and has the same text.
+  /// Keeps the operation, unless the latest of its name has the same text.
   const Operation* add(Operation operation) {
     const std::lock_guard lock(mutex_);
     const Operation* const latest = find(operation.name);
-    if (latest != nullptr && latest->file == operation.file && is_same_text(*latest, operation)) {
-      return latest;
-    }
+    if (latest != nullptr && is_same_text(*latest, operation)) return latest;
     return append(std::move(operation));
   }
 

@@ -28,9 +28,11 @@ std::vector<std::string> words_without_global_flags(int argc, const char* const*
 }
 
 /// What of the template path the words name. Throws if that cannot be read.
-AskedOperation declared_operation(const std::vector<std::string>& words, const std::string& path,
+AskedOperation declared_operation(const std::vector<std::string>& words, const Context& context,
                                   const AskedOperation& usual) {
-  const Catalog catalog = Catalog::with_sound_files(split_list(path, ':'));
+  const Catalog catalog = Catalog::with_sound_files(
+      split_list(context.template_path().value, ':'),
+      {split_list(context.flags.include, ':'), context.cuda_include().value});
   const auto has_template = [&](const Operation& operation) {
     return std::ranges::any_of(catalog.templates(), [&](const KernelTemplate& each) {
       return each.operation() == operation.name;
@@ -98,7 +100,7 @@ AskedOperation asked_operation(int argc, const char* const* argv) {
   }
   if (words.empty() || context.template_path().value.empty()) return usual;
   try {
-    return declared_operation(words, context.template_path().value, usual);
+    return declared_operation(words, context, usual);
   } catch (const Error& error) {
     return {usual.operation, std::nullopt, error};
   }

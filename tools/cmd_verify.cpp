@@ -446,12 +446,14 @@ int verify(Context& context, const VerifyOptions& options) {
   judgement.device = judge.evaluator().info();
   judgement.chosen =
       options.selection.choose(context, problem, judgement.device, judge.compiler().identity());
-  const ParamSpace space = options.selection.space(
-      context, judgement.chosen.candidate.template_name, problem, judgement.device.limits);
-  judgement.space = space.count();
+  const std::string& name = judgement.chosen.candidate.template_name;
   if (options.all || options.sample > 0) {
+    const ParamSpace space =
+        options.selection.space(context, name, problem, judgement.device.limits);
+    judgement.space = space.count();
     return verify_many(context, options, judge, request, judgement, space);
   }
+  judgement.space = context.catalog().at(name).space(problem, judgement.device.limits).count();
   judge.judge(judgement, request);
   context.print(context.flags.json ? json_text(judgement_json(judgement))
                                    : judgement_text(judgement));

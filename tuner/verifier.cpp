@@ -281,8 +281,9 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
     problem.second[i].buffer().poison(GuardedBuffer::kSecondPoison);
   }
   if (workspace) workspace->poison();
+  const Run first{kind, false, !problem.oracle->ignored(kind) && workspace == nullptr};
   verdict.status = run(subject, index, arguments);
-  if (!verdict.status.ok() || !results_are_right(problem, kind, false, verdict)) return false;
+  if (!verdict.status.ok() || !results_are_right(problem, first, verdict)) return false;
   if (const auto complaint = problem.oracle->look_closer(kind, operands, false)) {
     return refuse(*complaint);
   }
@@ -294,13 +295,14 @@ bool Verifier::judge_case(const Subject& subject, std::size_t index, DataKind ki
   if (!verdict.status.ok()) return false;
   // Where runs may differ, only the oracle can tell what the leftovers have done.
   const bool may_differ = !problem.oracle->is_deterministic();
-  if (may_differ && !results_are_right(problem, kind, true, verdict)) return false;
+  if (may_differ && !results_are_right(problem, {kind, true}, verdict)) return false;
   auto complaint = damage(problem, kind, workspace, workspace_bytes);
   if (!complaint) complaint = problem.oracle->look_closer(kind, operands, true);
   return complaint ? refuse(*complaint) : true;
 }
 
-bool Verifier::results_are_right(Case& problem, DataKind kind, bool second, Verdict& verdict) {
+bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict) {
+  const auto [kind, second, only_outputs_poisoned] = of;
   Verification& verification = verdict.verification;
   RunOperands run = run_operands(problem.operands);
   for (std::size_t i = 0; i < run.size() && second; ++i) {
@@ -313,10 +315,10 @@ bool Verifier::results_are_right(Case& problem, DataKind kind, bool second, Verd
     verification.worst_ratio = std::max(verification.worst_ratio, finite_ratio(found.worst_ratio));
     verdict.unbounded += found.unbounded;
     if (found.failures == 0) continue;
-    const bool poisoned =
-        problem.operands.plan(i).role == OperandRole::out &&
-        !(second && problem.shared_input(i, kind)) &&
-        has_bytes(*run[i], wrong, second ? GuardedBuffer::kSecondPoison : GuardedBuffer::kPoison);
+    // What a kernel copies from another place that nobody wrote looks the same.
+    const bool poisoned = problem.operands.plan(i).role == OperandRole::out &&
+                          only_outputs_poisoned &&
+                          has_bytes(*run[i], wrong, GuardedBuffer::kPoison);
     // A kernel may have written an integer, or one of the few numbers that a byte has.
     wrong.unwritten =
         poisoned && std::isnan(wrong.found.first_value) && size_bytes(run[i]->shape().type) > 1;

@@ -69,7 +69,13 @@ class Verifier {
                                 Verdict& verdict);
   [[nodiscard]] DeviceStatus run(const Subject& subject, std::size_t index,
                                  const RunArguments& arguments);
-  [[nodiscard]] bool results_are_right(Case& problem, DataKind kind, bool second, Verdict& verdict);
+  /// One of the two runs of a case.
+  struct Run {
+    DataKind kind;
+    bool second = false;
+    bool only_outputs_poisoned = false;  ///< and no input, nor a workspace
+  };
+  [[nodiscard]] bool results_are_right(Case& problem, const Run& run, Verdict& verdict);
   [[nodiscard]] bool has_bytes(const Matrix& output, const WrongOutput& wrong, int pattern) const;
   void prepare_second_run(Case& problem, DataKind kind, RunArguments& arguments);
   [[nodiscard]] std::optional<std::string> damage(const Case& problem, DataKind kind,

@@ -24,7 +24,7 @@ TEST(Json, ErrorsAreDocuments) {
   const Sandbox sandbox;
   fill_database(sandbox);
   sandbox.write("notes.txt", "This is a letter, not a database.\n");
-  sandbox.write("bad.cu", "//@ template\n");
+  sandbox.write("bad.cu", "//@ template   bad\n//@ nonsense\n");
   for (const auto& [arguments, exit_code, kind] :
        {Failure{{"show", "gemm", "--m", "8"}, 2, "usage"},
         Failure{{"show", "gemm", "--m", "x", "--n", "8", "--k", "8"}, 2, "usage"},
@@ -34,7 +34,7 @@ TEST(Json, ErrorsAreDocuments) {
         Failure{{"list", "--db", "notes.txt"}, 5, "database"},
         Failure{{"bench", "gemm", "--m", "8", "--n", "8", "--k", "8"}, 4, "device"},
         Failure{{"doctor", "--save-profile", "mine.toml"}, 2, "usage"},
-        Failure{{"templates", "--template-path", "."}, 1, "template"},
+        Failure{{"templates", "bad", "--template-path", "."}, 1, "template"},
         Failure{{"export", "gemm", "--m", "9", "--n", "8", "--k", "8"}, 3, "not_found"}}) {
     const auto run = sandbox.run(with(arguments, {"--json"}));
     EXPECT_EQ(run.exit_code, exit_code) << run.err;

@@ -97,7 +97,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "right y within 0 1e-9"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
-     "there is no <vector>"},
+     "there is no header <vector>"},
 };
 
 // In one sandbox, so that what all of them need is compiled once.

@@ -129,7 +129,8 @@ OperationMutant refused(std::string name, std::string file, std::string from, st
 /// One that the emulated GPU reports.
 OperationMutant reported(std::string name, std::string file, std::string from, std::string to,
                          Finding finding, std::string line) {
-  return {std::move(name), std::move(file), std::move(from), std::move(to), Outcome::crashed, "",
+  return {std::move(name), std::move(file),       std::move(from),
+          std::move(to),   Outcome::wrong_result, "",
           finding,         std::move(line)};
 }
 

@@ -74,7 +74,7 @@ class OperationSession : public ::testing::Test {
 
     const auto best = best_of(catalog, problem);
     ASSERT_TRUE(best);
-    EXPECT_EQ(best->id, result.best->id);
+    EXPECT_EQ(best->key, result.best->key);
     ASSERT_TRUE(best->verification && best->timing);
     EXPECT_TRUE(best->verification->passed);
     EXPECT_GT(best->timing->median_ns, 0.0);
