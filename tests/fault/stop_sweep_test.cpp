@@ -30,7 +30,7 @@ namespace {
 using std::chrono::duration;
 using std::chrono::steady_clock;
 
-constexpr std::array<int, 3> kSignals{SIGTERM, SIGINT, SIGHUP};
+constexpr std::array<int, 3> kStopSignals{SIGTERM, SIGINT, SIGHUP};
 constexpr double kMostAfterSignal = 2.0;
 constexpr int kFewRuns = 12;
 
@@ -73,7 +73,8 @@ struct SessionRun {
   [[nodiscard]] bool is_good(bool by_signal) const {
     if (!ended || late_s > most_s) return false;
     if (by_signal) {
-      const bool killed = WIFSIGNALED(status) && std::ranges::count(kSignals, WTERMSIG(status)) > 0;
+      const bool killed =
+          WIFSIGNALED(status) && std::ranges::count(kStopSignals, WTERMSIG(status)) > 0;
       // 0: it had covered its space before.
       return killed ||
              (WIFEXITED(status) && (WEXITSTATUS(status) == 130 || WEXITSTATUS(status) == 0));
@@ -108,11 +109,11 @@ TEST(StopSweep, SessionsEndInTimeWhateverTheyDo) {
     auto from = start;
     if (by_signal) {
       const double delay_s = std::uniform_real_distribution<>(0.0, 2.0 * budget_s)(random);
-      run.what = fmt::format("signal {} after {:.3f} s", kSignals[i % 3], delay_s);
+      run.what = fmt::format("signal {} after {:.3f} s", kStopSignals[i % 3], delay_s);
       run.most_s = kMostAfterSignal;
       std::this_thread::sleep_for(duration<double>(delay_s));
       from = steady_clock::now();
-      victim.send(kSignals[i % 3]);
+      victim.send(kStopSignals[i % 3]);
     } else {
       run.what = fmt::format("budget of {} s", budget_s);
       run.most_s = budget_s + 1.0 + 0.1 * budget_s;

@@ -27,7 +27,7 @@ using ::testing::IsEmpty;
 
 const std::string kOld(32, '1');
 const std::string kNew(32, '2');
-const std::string kCode(32, 'c');
+const std::string kJudgedCode(32, 'c');
 
 class Judges : public testing::Test {
  protected:
@@ -109,11 +109,11 @@ TEST_F(Judges, AnOldVerdictIsHistoryOnceItsTemplateWasJudgedAgain) {
 }
 
 TEST_F(Judges, AWrongResultByAnotherJudgeBarsNeitherCandidateNorCode) {
-  add_fault(Outcome::wrong_result, 64, kOld, kCode);
-  const Trial right = add(500, 64, kNew, [](Trial& trial) { trial.code_digest = kCode; });
-  add(600, 32, kNew, [](Trial& trial) { trial.code_digest = kCode; });
+  add_fault(Outcome::wrong_result, 64, kOld, kJudgedCode);
+  const Trial right = add(500, 64, kNew, [](Trial& trial) { trial.code_digest = kJudgedCode; });
+  add(600, 32, kNew, [](Trial& trial) { trial.code_digest = kJudgedCode; });
   EXPECT_EQ(best_by(kNew), right);
-  add_fault(Outcome::wrong_result, 16, kNew, kCode);
+  add_fault(Outcome::wrong_result, 16, kNew, kJudgedCode);
   EXPECT_FALSE(best_by(kNew)) << "all of them have that code";
   expect_sound();
 }
@@ -128,11 +128,16 @@ TEST_F(Judges, ACrashUnderAnotherJudgeDoesNotCountAgainstAnEarlierResult) {
 }
 
 TEST_F(Judges, OutcomesOfACodeAreFoundByTheSameJudgeOnly) {
-  const auto with_code = [](Trial& trial) { trial.code_digest = kCode; };
+  const auto with_code = [](Trial& trial) { trial.code_digest = kJudgedCode; };
   const Trial old = add(500, 64, kOld, with_code);
   const Trial any = good_trial(1);
-  CodeQuery query{
-      any.key.problem, any.key.device, any.environment, Provenance::measured, kCode, "", kNew};
+  CodeQuery query{any.key.problem,
+                  any.key.device,
+                  any.environment,
+                  Provenance::measured,
+                  kJudgedCode,
+                  "",
+                  kNew};
   EXPECT_FALSE(store.trial_of_code(query));
   const Trial judged_again = add(700, 64, kNew, with_code);
   add(600, 64, kOld, with_code);

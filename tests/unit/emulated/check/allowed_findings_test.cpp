@@ -20,7 +20,7 @@ using test::PtxRunner;
 constexpr auto kSameValue = static_cast<std::uint8_t>(Allowed::race_same_value);
 constexpr auto kUnused = static_cast<std::uint8_t>(Allowed::uninitialised_unused);
 
-constexpr const char* kRegisters = R"(
+constexpr const char* kAllowedRegisters = R"(
     .shared .align 4 .b8 place[256];
     .reg .pred %p<8>; .reg .b32 %r<16>; .reg .b64 %rd<8>;
     ld.param.u64 %rd1, [p0];
@@ -32,7 +32,7 @@ constexpr const char* kRegisters = R"(
 
 /// Two blocks of two warps, with `p0` of 64 zeros.
 LaunchResult found_in(const std::string& body, std::uint8_t allowed) {
-  PtxRunner run(kernel_text(kRegisters + body + "\nret;", 1));
+  PtxRunner run(kernel_text(kAllowedRegisters + body + "\nret;", 1));
   run.allowed = allowed;
   const auto words = run.buffer(std::vector<std::uint32_t>(64, 0));
   return run.launch({2, 1, 1}, {64, 1, 1}, words);

@@ -44,7 +44,7 @@ LaunchResult with_arrays(const std::string& body) {
   return run.launch({1, 1, 1}, {32, 1, 1}, run.buffer(std::vector<std::uint32_t>{128}));
 }
 
-const std::vector<Finding> kNothing;
+const std::vector<Finding> kNoFindings;
 const std::vector<Finding> kOutside{Finding::out_of_bounds};
 
 TEST(AddressBases, AnOverflowIsNamed) {
@@ -61,12 +61,12 @@ TEST(AddressBases, AnOverflowIsNamed) {
 TEST(AddressBases, NumbersComeFromAnywhere) {
   EXPECT_EQ(findings(with_arrays("add.u32 %r7, %r2, %r9; ld.shared.u32 %r8, [%r7];")), kOutside);
   EXPECT_EQ(findings(with_arrays("add.u32 %r7, %r9, %r5; ld.shared.u32 %r8, [%r7+-128];")),
-            kNothing);
+            kNoFindings);
   // A pointer that a loop moves on.
   const std::string loop =
       "mov.u32 %r7, %r2; AGAIN: ld.shared.u32 %r8, [%r7]; add.u32 %r7, %r7, 4;"
       "sub.u32 %r10, %r7, %r2; setp.lt.u32 %p2, %r10, ";
-  EXPECT_EQ(findings(with_arrays(loop + "128; @%p2 bra AGAIN;")), kNothing);
+  EXPECT_EQ(findings(with_arrays(loop + "128; @%p2 bra AGAIN;")), kNoFindings);
   EXPECT_EQ(findings(with_arrays(loop + "132; @%p2 bra AGAIN;")), kOutside);
 }
 
@@ -75,7 +75,7 @@ TEST(AddressBases, ADistanceWithinAnArrayIsANumber) {
   const std::string pointer = "st.local.u32 [kept], %r3; ld.local.u32 %r8, [kept];";
   EXPECT_EQ(findings(with_arrays(pointer + "sub.u32 %r7, %r5, %r2; add.u32 %r10, %r8, %r7;"
                                            "ld.shared.u32 %r11, [%r10];")),
-            kNothing);
+            kNoFindings);
   EXPECT_EQ(findings(with_arrays("sub.u32 %r7, %r6, %r3; add.u32 %r8, %r2, %r7;"
                                  "ld.shared.u32 %r10, [%r8+4];")),
             kOutside)
@@ -92,7 +92,7 @@ TEST(AddressBases, AddressesThatMayBeOfEitherAreLetBe) {
         "sub.u32 %r7, %r3, %r2; add.u32 %r7, %r2, %r7; ld.shared.u32 %r8, [%r7];",
         "st.local.u32 [kept], %r3; mov.u32 %r7, %r2; @%p1 ld.local.u32 %r7, [kept];"
         "ld.shared.u32 %r8, [%r7];"}) {
-    EXPECT_EQ(findings(with_arrays(body)), kNothing) << body;
+    EXPECT_EQ(findings(with_arrays(body)), kNoFindings) << body;
   }
 }
 

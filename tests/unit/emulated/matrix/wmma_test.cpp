@@ -33,7 +33,7 @@ int bits_of(std::string_view type) {
   return type == "b1" ? 1 : 32;
 }
 
-std::uint64_t encode(std::string_view type, std::int64_t value) {
+std::uint64_t encode_wmma(std::string_view type, std::int64_t value) {
   const auto number = static_cast<float>(value);
   if (type == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
   if (type == "f32" || type == "tf32") return std::bit_cast<std::uint32_t>(number);
@@ -62,7 +62,7 @@ struct Stored {
     for (int row = 0; row < rows; ++row) {
       for (int col = 0; col < cols; ++col) {
         const int place = (row_major ? row * stride + col : col * stride + row) * bits;
-        const std::uint64_t element = encode(type, at(row, col));
+        const std::uint64_t element = encode_wmma(type, at(row, col));
         const auto byte = static_cast<std::size_t>(place / 8);
         if (bits >= 8) {
           std::memcpy(&all[byte], &element, static_cast<std::size_t>(bits / 8));
