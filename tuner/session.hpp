@@ -92,7 +92,7 @@ struct TuneResult {
 /// database (same key) are not run again unless `again`; those whose machine code and launches
 /// already have one in this environment get a trial that shares it. Setting `stop` ends the run
 /// cleanly, as the budget's end does: what is being compiled is given up, and the candidate in
-/// flight gets another half second, then it is aborted and gets no outcome. Sessions may share a
+/// flight gets a moment (StopGrace), then it is aborted and gets no outcome. Sessions may share a
 /// database; none measures what another one is measuring. Throws Error for a broken environment,
 /// Error(usage) for a problem with a size of 0 (why_nothing_to_tune); a failing candidate never
 /// throws.

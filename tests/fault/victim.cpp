@@ -33,6 +33,8 @@ Victim::Victim(std::vector<std::string> command) {
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("no pipe");
   pid_ = ::fork();
   if (pid_ == 0) {
+    // What runs the tests in the background may ignore some.
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_DFL);
     ::dup2(ends[1], STDOUT_FILENO);
     ::dup2(::open("/dev/null", O_WRONLY), STDERR_FILENO);
     ::setenv("TMPDIR", temporary().c_str(), 1);
