@@ -126,11 +126,13 @@ OperationMutant refused(std::string name, std::string file, std::string from, st
           std::move(to),   Outcome::wrong_result, std::move(words)};
 }
 
-/// One that the emulated GPU reports.
+/// One that the emulated GPU reports. An access that cannot be done ends the run; of what it can do
+/// all the same, such as reading what nobody wrote, the verdict is a wrong result.
 OperationMutant reported(std::string name, std::string file, std::string from, std::string to,
                          Finding finding, std::string line) {
-  return {std::move(name), std::move(file),       std::move(from),
-          std::move(to),   Outcome::wrong_result, "",
+  const bool ends = finding == Finding::out_of_bounds || finding == Finding::misaligned;
+  const Outcome outcome = ends ? Outcome::crashed : Outcome::wrong_result;
+  return {std::move(name), std::move(file), std::move(from), std::move(to), outcome, "",
           finding,         std::move(line)};
 }
 
