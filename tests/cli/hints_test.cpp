@@ -85,8 +85,16 @@ void write_failing_kernel(const Sandbox& sandbox) {
 TEST(Hints, WhatFailsIsToldWithACommandThatShowsMore) {
   const Sandbox sandbox;
   write_failing_kernel(sandbox);
-  const Words tune{"tune",          "twice",           "--n",         "100", "--device",
-                   "emulated:h200", "--template-path", "my templates"};
+  const Words tune{"tune",
+                   "twice",
+                   "--n",
+                   "100",
+                   "--device",
+                   "emulated:h200",
+                   "--template-path",
+                   "my templates",
+                   "--max-candidates",
+                   "4"};
   const auto some = sandbox.run(tune);
   EXPECT_EQ(some.exit_code, 0) << some.err;
   EXPECT_NE(some.out.find("outcomes   2 ok, 2 wrong_result"), std::string::npos) << some.out;
