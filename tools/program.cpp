@@ -40,6 +40,15 @@ std::string_view name_of(ErrorKind kind) {
   return "internal";
 }
 
+/// The library names a variable, where a person at the command line has a flag as well.
+std::string with_flag(std::string message) {
+  constexpr std::string_view kVariable = "KILN_DEVICE=emulated:h200";
+  constexpr std::string_view kFlag = "--device emulated:h200";
+  const auto at = message.find(kVariable);
+  if (at == std::string::npos || message.find(kFlag) != std::string::npos) return message;
+  return message.insert(at, fmt::format("{}, or ", kFlag));
+}
+
 }  // namespace
 
 Program::Program(AskedOperation asked) : asked_(std::move(asked)), app_("", "kiln") {
@@ -137,7 +146,7 @@ int Program::run(int argc, const char* const* argv) {
   try {
     return parse_and_act(argc, argv);
   } catch (const Error& error) {
-    return report(name_of(error.kind()), error.what(), exit_code_of(error.kind()));
+    return report(name_of(error.kind()), with_flag(error.what()), exit_code_of(error.kind()));
   } catch (const std::exception& error) {
     return report("internal", fmt::format("internal error: {}", error.what()), kExitFailure);
   }

@@ -114,7 +114,7 @@ TEST(Emulated, EveryVerbThatFindsNoGpuNamesIt) {
   for (const char* verb : {"tune", "bench", "run"}) {
     const auto run = sandbox.run(small_problem(verb));
     EXPECT_EQ(run.exit_code, 4) << verb;
-    EXPECT_NE(run.err.find("emulated:h200"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("--device emulated:h200"), std::string::npos) << run.err;
   }
 }
 

@@ -171,9 +171,12 @@ TEST(Templates, AMalformedFileOfAUserNamesThePlace) {
   text.replace(text.find("device.max_threads"), 6, "devise");
   sandbox.write("mine/bad.cu", text);
   sandbox.set("KILN_TEMPLATE_PATH", "mine");
-  const auto run = sandbox.run({"templates"});
-  EXPECT_EQ(run.exit_code, 0) << "it hides no other";
+  const auto run = sandbox.run({"templates", "twice_naive"});
+  EXPECT_EQ(run.exit_code, 1);
   EXPECT_NE(run.err.find("bad.cu:6:25:"), std::string::npos) << run.err;
+  const auto others = sandbox.run({"templates"});
+  EXPECT_EQ(others.exit_code, 0) << "it hides no other";
+  EXPECT_NE(others.err.find("bad.cu:6:25:"), std::string::npos) << others.err;
 }
 
 TEST(Render, IsOneTextThatDependsOnTheConfigurationAlone) {

@@ -229,6 +229,16 @@ TEST_F(OperationGet, ANameThatAFlagHasIsPrecededByTheOperations) {
   EXPECT_EQ(words[3], "--cols");
 }
 
+TEST_F(OperationGet, AMistakeInTheOnlyTemplateIsTheReason) {
+  std::ofstream(template_path_.front() + "/row_sums_twice.cu")
+      << "//@ template   row_sums_twice\n//@ operation  row_sums\n//@ tunes      x\n";
+  catalog_ = Catalog::with_sound_files(template_path_);
+  const Library library = open_with_kernels();
+  EXPECT_THAT(
+      error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30, 1))); }),
+      HasSubstr("left out: " + template_path_.front() + "/row_sums_twice.cu:3:5: "));
+}
+
 TEST_F(OperationGet, EqualProblemsHaveOneKey) {
   const detail::OperationKey key(row_sums(2, 3));
   OperationProblem asked = row_sums(2, 3);
