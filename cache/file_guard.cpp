@@ -145,7 +145,7 @@ class OpenFolder {
   int file_;
 };
 
-/// The folders that are missing, for the user alone. Only the nearest one that is there can be
+/// Makes the missing folders, readable by the user only. Only the nearest one that is there can be
 /// anyone else's.
 void make_folders(const fs::path& folder, const Guarded& file) {
   std::vector<fs::path> missing;

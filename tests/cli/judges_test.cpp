@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 // Verdicts and what judged them, as the author of an operation meets them: after its file was
-// corrected, and where results alone do not show what is wrong.
+// corrected, and where only checks show what is wrong.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
