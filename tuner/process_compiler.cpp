@@ -67,7 +67,8 @@ ProcessCompiler::ProcessCompiler(std::vector<std::string> command, const Make& m
 
 ProcessCompiler::~ProcessCompiler() {
   try {
-    // They have nothing to lose, and on a busy machine each would take a while to end by itself.
+    // They have nothing to lose, and each takes a while to go: all of them at the same time.
+    for (const ChildPtr& child : idle_) child->process.kill_now();
     for (ChildPtr& child : idle_) (void)end(std::move(child));
   } catch (const Error&) {
     // It cannot be killed, and is left to the system.

@@ -149,7 +149,7 @@ WorkerProcess::~WorkerProcess() {
   if (pid_ > 0) {
     hang_up();
     // Long enough to tear down a CUDA context.
-    if (!wait_exited(seconds(2))) kill(-pid_, SIGKILL);
+    if (!wait_exited(kFarewell)) kill_now();
     if (wait_exited(seconds(10))) waitpid(pid_, nullptr, 0);
   }
   close_descriptors();
@@ -252,10 +252,14 @@ bool WorkerProcess::wait_exited(Clock::duration patience) const {
   }
 }
 
+void WorkerProcess::kill_now() const {
+  kill(-pid_, SIGKILL);
+}
+
 WorkerProcess::Ending WorkerProcess::end() {
   // A child that has hung up is exiting, and should not be killed before it has reported why.
   const bool by_itself = wait_exited(hung_up_ ? kFarewell : milliseconds(0));
-  kill(-pid_, SIGKILL);
+  kill_now();
   if (!wait_exited(seconds(30))) {
     throw Error(ErrorKind::device,
                 fmt::format("the worker process {} cannot be killed, so a kernel still occupies "

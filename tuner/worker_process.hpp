@@ -47,6 +47,8 @@ class WorkerProcess {
 
   /// Closes its input, so that it ends while this process does something else.
   void hang_up() const;
+  /// Ends it with SIGKILL, whole group, without waiting until it is gone: end() does.
+  void kill_now() const;
   /// Ends it with SIGKILL, whole group, and returns how it ended, with the last of its output.
   /// A child that died by itself is reported as that. Throws Error(device) if it does not go
   /// away.

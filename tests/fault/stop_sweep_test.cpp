@@ -5,7 +5,8 @@
 /// Signals at any moment of a session, and budgets, while it does something that takes minutes: a
 /// reference or a candidate that compiles, a kernel that runs. It ends within two seconds of the
 /// signal, and at most a second and a tenth after the budget. Nothing compiled is ever found. A
-/// dozen runs by default; the sweep that CONTRIBUTING.md names sets KILN_SWEEP_STOPS.
+/// dozen runs by default; the sweep that CONTRIBUTING.md names sets KILN_SWEEP_STOPS, and
+/// KILN_SWEEP_DEVICE is another device than the emulated one.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <string>
@@ -88,6 +90,8 @@ TEST(StopSweep, SessionsEndInTimeWhateverTheyDo) {
   if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   const int runs = test::wanted_runs("KILN_SWEEP_STOPS", kFewRuns);
   const double budget_s = runs > kFewRuns ? 3.0 : 1.0;
+  const char* const wanted_device = std::getenv("KILN_SWEEP_DEVICE");
+  const std::string device = wanted_device == nullptr ? "emulated:h200" : wanted_device;
   const test::TempFolder folder;
   const auto all = activities(folder);
   std::mt19937 random(29);
@@ -102,9 +106,8 @@ TEST(StopSweep, SessionsEndInTimeWhateverTheyDo) {
     SessionRun run;
     std::vector<std::string> command{KILN_PROGRAM, "tune"};
     command.insert(command.end(), activity.words.begin(), activity.words.end());
-    command.insert(command.end(),
-                   {"--device", "emulated:h200", "--compile-threads", std::to_string(threads),
-                    "--budget", by_signal ? "60s" : fmt::format("{}s", budget_s)});
+    command.insert(command.end(), {"--device", device, "--compile-threads", std::to_string(threads),
+                                   "--budget", by_signal ? "60s" : fmt::format("{}s", budget_s)});
     const auto start = steady_clock::now();
     test::Victim victim(std::move(command));
     auto from = start;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
 
-// The declared operations of examples/ on a GPU: right in covering configurations, and found wrong
-// with a planted fault of each kind that a GPU by itself does not report.
+// Declared operations on a GPU: those of examples/ are right in covering configurations, and found
+// wrong with a planted fault of each kind that a GPU by itself does not report; every type, launch
+// and array of pointers that an operation can have is handed over as it should be.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/compile/operations/launch_kernels.hpp"
 #include "tests/compile/operations/operation_bench.hpp"
 #include "tests/gpu/runtime_gpu.hpp"
 #include "tests/support/toy_templates.hpp"
@@ -31,8 +33,12 @@ class GpuOperations : public GpuTest {
   }
 
   void check(const std::string& folder, const Sizes& sizes) {
-    SCOPED_TRACE(folder);
-    const Catalog catalog = Catalog::with_directories({example_folder(folder)});
+    check_directory(example_folder(folder), sizes);
+  }
+
+  void check_directory(const std::string& path, const Sizes& sizes) {
+    SCOPED_TRACE(path);
+    const Catalog catalog = Catalog::with_directories({path});
     for (const KernelTemplate& kernel : catalog.templates()) {
       const Operation& operation = *find_operation(kernel.operation());
       if (!operation.is_declared()) continue;  // built in
@@ -99,6 +105,33 @@ TEST_F(GpuOperations, AdoptedKernelsAreRight) {
   check("adopted/complex_scale", {{"n", 100'003}});
   check("adopted/block_sum", {{"n", 1'000'003}});
   EXPECT_GT(judged_, 20);
+}
+
+TEST_F(GpuOperations, EveryTypeIsHandedOver) {
+  check_directory(KILN_SOURCE_DIR "/tests/compile/operations/mix_types",
+                  {{"n", 300}, {"entries", 40}});
+  EXPECT_GT(judged_, 0);
+}
+
+TEST_F(GpuOperations, BlocksOfACooperativeLaunchMeetAtTheirGrid) {
+  const auto judged = [&](const std::string& blocks) {
+    return judge_texts(*bench_, kGridSum,
+                       grid_sum_kernel("//@   cooperative\n", "cg::this_grid().sync();", blocks),
+                       {{"n", 100'003}});
+  };
+  EXPECT_EQ(judged("132").complaint(), "");
+  const Judged large = judged("100000");
+  EXPECT_EQ(large.outcome, Outcome::out_of_resources);
+  EXPECT_THAT(large.message, HasSubstr("room for all of its 100000 blocks of 64 threads at once"));
+}
+
+TEST_F(GpuOperations, ArraysBehindPointersAreOperands) {
+  const Sizes sizes{{"batch", 5}, {"n", 40}};
+  EXPECT_EQ(judge_texts(*bench_, kBatchedScale, batched_scale_kernel(""), sizes).complaint(), "");
+  const Judged outside = judge_texts(*bench_, kBatchedScale,
+                                     batched_scale_kernel("if (n > 1) out[b][n] = 1.0f;"), sizes);
+  EXPECT_EQ(outside.outcome, Outcome::wrong_result);
+  EXPECT_THAT(outside.message, HasSubstr("out"));
 }
 
 TEST_F(GpuOperations, PlantedFaultsAreFound) {

@@ -5,15 +5,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "tests/compile/operations/launch_kernels.hpp"
 #include "tests/compile/operations/operation_bench.hpp"
-#include "tests/support/toy_templates.hpp"
 
 namespace kiln::testing {
 namespace {
@@ -33,82 +31,24 @@ class LaunchFeatures : public ::testing::Test {
 
   /// Judges the template `kernel` of an operation, with its default configuration.
   Judged judge(const std::string& operation, const std::string& kernel, const Sizes& sizes) {
-    const TempFolder folder;
-    std::ofstream(folder.path() / "operation.cu") << operation;
-    std::ofstream(folder.path() / "kernel.cu") << kernel;
-    const Catalog catalog = Catalog::with_directories({folder.path().string()});
-    constexpr std::string_view kName = "//@ template   ";
-    const KernelTemplate& made =
-        catalog.at(kernel.substr(kName.size(), kernel.find('\n') - kName.size()));
-    const Problem problem =
-        problem_of(*find_operation(made.operation()), sizes, type_choices_of(made, false).front());
-    bench_->set_up(problem);
-    const auto config = made.space(problem, bench_->info().limits).default_config();
-    return bench_->judge(catalog, {made.name(), config.value()});
+    return judge_texts(*bench_, operation, kernel, sizes);
   }
 
   std::unique_ptr<OperationBench> bench_;
 };
 
-const std::string kSum = R"(//@ operation  grid_sum
-//@ purpose    Sum of all numbers
-//@ size       n
-//@ type       out f32
-//@ type       in f32
-//@ operand    out out: 1
-//@ operand    in in: n
-//@ right      out bound 64 of f32
-//@ integers   1
-//@ ragged     n=1
-//@ flops      n
-//@ reference  grid_sum_reference
-//@   grid     1
-//@   block    1
-//@   args     out.f64, out.magnitude, in.f64, n
-__global__ void grid_sum_reference(double* out, double* m, const double* in, int n) {
-  for (int i = 0; i < n; ++i) { out[0] += in[i]; m[0] += fabs(in[i]); }
-}
-)";
-
-/// Blocks leave their sums in the workspace; when all have, the first adds them up.
-std::string sum_kernel(const std::string& cooperative, const std::string& wait,
-                       const std::string& blocks = "40") {
-  return "//@ template   grid_sum_kernel\n//@ purpose    Two phases\n//@ operation  grid_sum\n"
-         "//@ workspace  4 * " +
-         blocks + "\n//@ launch     two_phase\n//@   grid     " + blocks + "\n//@   block    64\n" +
-         cooperative + R"(//@   args     out, workspace, in, n
-#include <cooperative_groups.h>
-namespace cg = cooperative_groups;
-__global__ void two_phase(float* out, float* partial, const float* in, int n) {
-  float sum = 0.0f;
-  for (int i = blockIdx.x * 64 + threadIdx.x; i < n; i += gridDim.x * 64) sum += in[i];
-  for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-  __shared__ float sums[2];
-  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x == 0) partial[blockIdx.x] = sums[0] + sums[1];
-  )" + wait +
-         R"(
-  if (blockIdx.x == 0 && threadIdx.x == 0) {
-    out[0] = 0.0f;
-    for (int b = 0; b < gridDim.x; ++b) out[0] += partial[b];
-  }
-}
-)";
-}
-
 TEST_F(LaunchFeatures, BlocksOfACooperativeLaunchMeetAtTheirGrid) {
   const std::string cooperative = "//@   cooperative\n";
   const std::string sync = "cg::this_grid().sync();";
-  EXPECT_EQ(judge(kSum, sum_kernel(cooperative, sync), {{"n", 5000}}).complaint(), "");
+  EXPECT_EQ(judge(kGridSum, grid_sum_kernel(cooperative, sync), {{"n", 5000}}).complaint(), "");
 
-  const Judged plain = judge(kSum, sum_kernel("", sync), {{"n", 5000}});
+  const Judged plain = judge(kGridSum, grid_sum_kernel("", sync), {{"n", 5000}});
   EXPECT_THAT(plain.message, AllOf(HasSubstr("trap"), HasSubstr("\"//@   cooperative\"")));
 
-  const Judged unsynced = judge(kSum, sum_kernel(cooperative, ""), {{"n", 5000}});
+  const Judged unsynced = judge(kGridSum, grid_sum_kernel(cooperative, ""), {{"n", 5000}});
   EXPECT_THAT(unsynced.complaint(), HasSubstr("race"));
 
-  const Judged large = judge(kSum, sum_kernel(cooperative, sync, "5000"), {{"n", 5000}});
+  const Judged large = judge(kGridSum, grid_sum_kernel(cooperative, sync, "5000"), {{"n", 5000}});
   EXPECT_EQ(large.outcome, Outcome::out_of_resources);
   EXPECT_THAT(large.message, HasSubstr("room for all of its 5000 blocks of 64 threads at once"));
 }
@@ -157,61 +97,15 @@ __global__ void in_units(float* out, const float* in, int n) {
   EXPECT_EQ(judge(operation, kernel, {{"n", 1000}}).complaint(), "");
 }
 
-/// y of each of a batch's arrays, with a reference that gets them as the kernel does.
-const std::string kBatched = R"(//@ operation  batched_scale
-//@ purpose    Twice each array of a batch, and a sum in place
-//@ size       batch
-//@ size       n
-//@ type       out f32
-//@ type       in f32
-//@ type       sum f32
-//@ operand    out out: batch, n; pointers
-//@ operand    in in: batch, n; pointers
-//@ operand    sum inout: batch, n; pointers
-//@ right      out exact
-//@ right      sum exact
-//@ integers   100
-//@ ragged     batch=1 n=1
-//@ ragged     batch=3 n=33
-//@ flops      batch * n
-//@ reference  batched_reference
-//@   grid     batch
-//@   block    32
-//@   args     out, in.f64, sum, n
-__global__ void batched_reference(float** out, const double* in, float** sum, int n) {
-  for (int i = threadIdx.x; i < n; i += 32) {
-    out[blockIdx.x][i] = 2.0 * in[blockIdx.x * n + i];
-    sum[blockIdx.x][i] += (float)in[blockIdx.x * n + i];
-  }
-}
-)";
-std::string batched_kernel(const std::string& change) {
-  return R"(//@ template   batched_kernel
-//@ purpose    A block an array
-//@ operation  batched_scale
-//@ launch     batched
-//@   grid     batch
-//@   block    32
-//@   args     out, in, sum, n
-extern "C" __global__ void batched(float** out, const float* const* in, float** sum, int n) {
-  const int b = blockIdx.x;
-  for (int i = threadIdx.x; i < n; i += 32) {
-    out[b][i] = 2.0f * in[b][i];
-    sum[b][i] += in[b][i];
-  }
-  )" + change +
-         "\n}\n";
-}
-
 TEST_F(LaunchFeatures, ArraysBehindPointersAreOperands) {
   const Sizes sizes{{"batch", 5}, {"n", 40}};
-  EXPECT_EQ(judge(kBatched, batched_kernel(""), sizes).complaint(), "");
+  EXPECT_EQ(judge(kBatchedScale, batched_scale_kernel(""), sizes).complaint(), "");
 }
 
 TEST_F(LaunchFeatures, EachArrayBehindPointersHasItsRedZone) {
   const Sizes sizes{{"batch", 5}, {"n", 40}};
   const auto found = [&](const std::string& change) {
-    return judge(kBatched, batched_kernel(change), sizes).complaint();
+    return judge(kBatchedScale, batched_scale_kernel(change), sizes).complaint();
   };
   EXPECT_THAT(found("if (n > 1) out[b][n] = 1.0f;"),
               AllOf(HasSubstr("out_of_bounds"), HasSubstr("kernel.cu:14"),

@@ -9,6 +9,7 @@
 #include <random>
 #include <set>
 #include <sstream>
+#include <string_view>
 
 #include "tests/support/toy_templates.hpp"
 #include "tuner/messages.hpp"
@@ -106,6 +107,22 @@ Judged OperationBench::judge(const Catalog& catalog, const Candidate& candidate)
   const Evaluation result = evaluator_.evaluate(sent(prepared.job));
   return {result.outcome, result.message, result.verification.passed, result.verification.evidence,
           checked_ == nullptr ? std::vector<emulated::Report>() : checked_->take_reports()};
+}
+
+Judged judge_texts(OperationBench& bench, const std::string& operation, const std::string& kernel,
+                   const Sizes& sizes) {
+  const TempFolder folder;
+  std::ofstream(folder.path() / "operation.cu") << operation;
+  std::ofstream(folder.path() / "kernel.cu") << kernel;
+  const Catalog catalog = Catalog::with_directories({folder.path().string()});
+  constexpr std::string_view kName = "//@ template   ";
+  const KernelTemplate& made =
+      catalog.at(kernel.substr(kName.size(), kernel.find('\n') - kName.size()));
+  const Problem problem =
+      problem_of(*find_operation(made.operation()), sizes, type_choices_of(made, false).front());
+  bench.set_up(problem);
+  const auto config = made.space(problem, bench.info().limits).default_config();
+  return bench.judge(catalog, {made.name(), config.value()});
 }
 
 std::string example_folder(const std::string& below) {

@@ -63,6 +63,11 @@ class OperationBench {
   EvaluationSetup setup_;
 };
 
+/// Judges the template in the text `kernel` with its default configuration, for the operation in
+/// the text `operation`.
+[[nodiscard]] Judged judge_texts(OperationBench& bench, const std::string& operation,
+                                 const std::string& kernel, const Sizes& sizes);
+
 /// examples/ of the source tree.
 [[nodiscard]] std::string example_folder(const std::string& below);
 [[nodiscard]] std::string read_text(const std::filesystem::path& file);
