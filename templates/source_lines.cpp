@@ -15,6 +15,14 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/// Where the first of these characters is, or the end. (find_first_of() makes a call for each
+/// character, and all headers of a kernel are read before its first launch.)
+template <char... kThese>
+std::size_t find_any(std::string_view text, std::size_t at) {
+  while (at < text.size() && ((text[at] != kThese) && ...)) ++at;
+  return at;
+}
+
 /// Whether the line goes on behind its break. With space behind the backslash NVRTC says no.
 bool is_continued(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
@@ -101,8 +109,8 @@ void SourceLines::scan(SourceLine& line, std::string_view joined) {
           kSpace.find(two[0]) != std::string_view::npos || two == "//" || two == "/*";
       line.is_blank = line.is_blank && is_empty;
       // Nothing else matters behind the first token.
-      at = joined.find_first_of("\"'/", at);
-      if (at == std::string_view::npos) return;
+      at = find_any<'"', '\'', '/'>(joined, at);
+      if (at == joined.size()) return;
     }
     const char c = joined[at];
     if (kSpace.find(c) != std::string_view::npos) {
@@ -128,8 +136,6 @@ void SourceLines::scan(SourceLine& line, std::string_view joined) {
 void SourceLines::read_directive(SourceLine& line, std::string_view joined, std::size_t at) {
   std::string text;
   while (at < joined.size()) {
-    const auto two = joined.substr(at, 2);
-    std::size_t end = at + 1;
     if (in_comment_) {
       const auto found = joined.find("*/", at);
       if (found == std::string_view::npos) break;
@@ -137,6 +143,11 @@ void SourceLines::read_directive(SourceLine& line, std::string_view joined, std:
       at = found + 2;
       continue;
     }
+    const auto plain = find_any<'"', '\'', '/', '<'>(joined, at);
+    text += joined.substr(at, plain - at);
+    at = plain;
+    if (at == joined.size()) break;
+    const auto two = joined.substr(at, 2);
     if (two == "//") break;
     if (two == "/*") {
       in_comment_ = true;
@@ -145,8 +156,8 @@ void SourceLines::read_directive(SourceLine& line, std::string_view joined, std:
       continue;
     }
     const char c = joined[at];
-    const bool names_header = text.find("include") != std::string::npos;
-    if (names_header && (c == '<' || c == '"')) {
+    std::size_t end = at + 1;
+    if ((c == '<' || c == '"') && text.find("include") != std::string::npos) {
       end = std::min(joined.find(c == '<' ? '>' : '"', end), joined.size() - 1) + 1;
     } else if (c == '"' || c == '\'') {
       end = std::min(skip_literal(joined, at), joined.size());

@@ -9,7 +9,6 @@
 #include "templates/problem.hpp"
 #include "templates/renderer.hpp"
 #include "tests/gpu/emulator_fragments.hpp"
-#include "tests/support/gemm_arguments.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"
 #include "tuner/gemm_case.hpp"
@@ -52,19 +51,20 @@ Element element_of(DType type) {
 }
 
 Gemm problem_of(const KernelTemplate& kernel, std::size_t turn) {
+  const DeviceLimits limits = limits_of_arch("sm_90a").value();
   Gemm gemm = gemm_of_turn(kernel, turn);
-  // Ragged: no tile divides any of them.
-  gemm.m = 77;
-  gemm.n = 91;
-  gemm.k = 53;
-  gemm = supported_gemm(kernel, gemm, limits_of_arch("sm_90a").value());
-  if (gemm.alignment_a > 1) {
-    // Rows that start on 16 bytes, whatever the type.
-    if (gemm.storage_a == Storage::t) gemm.m = 80;
-    gemm.n = 112;
-    gemm.k = 80;
+  if (gemm.alignment_a == 1) {
+    // Ragged: no tile divides any of them.
+    gemm.m = 77;
+    gemm.n = 91;
+    gemm.k = 53;
+    if (!kernel.why_unsupported(to_problem(gemm), limits)) return normalised(gemm);
+    gemm.alignment_a = gemm.alignment_b = gemm.alignment_c = gemm.alignment_d = 16;
   }
-  return gemm;
+  gemm.m = gemm.storage_a == Storage::t ? 80 : 77;
+  gemm.n = 112;
+  gemm.k = 80;
+  return normalised(supported_gemm(kernel, gemm, limits));
 }
 
 /// The first round over all types takes the default configuration.
@@ -84,27 +84,32 @@ std::optional<PairResult> Gemms::multiply(const Gemm& gemm, Values whole) {
   std::mt19937_64 random(GetParam().turn);
   config_ = space.default_config().value();
   if (!takes_default(kernel, GetParam().turn)) config_ = space.sample(random).value_or(config_);
-  const RenderedKernel rendered = render(catalog, kernel, config_, problem, limits());
-
-  PairRun run;
-  run.source = rendered.text;
-  run.name = rendered.name_expressions.at(0);
-  run.geometry = kernel.geometry(config_, problem, limits()).at(0);
-  const auto bytes = [](std::int64_t rows, std::int64_t columns, DType type) {
-    return static_cast<std::size_t>(rows * columns * size_bytes(type));
+  RenderedKernel rendered = render(catalog, kernel, config_, problem, limits());
+  LaunchPlan plan = kernel.plan(config_, problem, limits());
+  const ProblemCase tuned =
+      problem_case({gemm, gemm.acc == DType::s32 ? 3.0 : 0.5, gemm.reads_c ? -1.0 : 0.0});
+  const auto bytes = [&](std::size_t operand) {
+    const MatrixShape& shape = tuned.operands[operand].shape;
+    return static_cast<std::size_t>(shape.rows * shape.ld * size_bytes(shape.type));
   };
-  run.inputs = {elements(element_of(gemm.a), bytes(gemm.m, gemm.k, gemm.a), whole, 11),
-                elements(element_of(gemm.b), bytes(gemm.k, gemm.n, gemm.b), whole, 12),
-                elements(element_of(gemm.c), bytes(gemm.m, gemm.n, gemm.c), whole, 13)};
-  run.out_bytes = bytes(gemm.m, gemm.n, gemm.d);
-  return this->run(run, [&](const std::vector<DevicePtr>& in, DevicePtr out) {
-    GemmArgs args = plain_arguments(gemm, in[0], in[1], in[2], out);
-    args.alpha = gemm.acc == DType::s32 ? 3.0 : 0.5;
-    args.beta = gemm.reads_c ? -1.0 : 0.0;
+
+  PairProgram program;
+  program.source = std::move(rendered.text);
+  program.names = std::move(rendered.name_expressions);
+  program.launches = std::move(plan.launches);
+  program.workspace_bytes = plan.workspace_bytes;
+  program.inputs = {elements(element_of(gemm.a), bytes(kOperandA), whole, 11),
+                    elements(element_of(gemm.b), bytes(kOperandB), whole, 12),
+                    elements(element_of(gemm.c), bytes(kOperandC), whole, 13)};
+  program.out_bytes = bytes(kOperandD);
+  program.argument = [&](const std::vector<DevicePtr>& in, DevicePtr out, DevicePtr workspace) {
+    const GemmArgs args =
+        gemm_argument(tuned, {{in[0], in[1], in[2], out}, tuned.scalars, workspace});
     Bytes argument(sizeof args);
     std::memcpy(argument.data(), &args, sizeof args);
     return argument;
-  });
+  };
+  return run(program);
 }
 
 TEST_P(Gemms, GiveTheSameMatrices) {

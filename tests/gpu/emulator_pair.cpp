@@ -6,11 +6,15 @@
 #include <cuda_runtime_api.h>
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <future>
+#include <memory>
 #include <stdexcept>
 
 #include "kiln/error.hpp"
+#include "runtime/emulated/device/make_device.hpp"
 
 namespace kiln::testing {
 
@@ -119,17 +123,130 @@ class Buffer {
   DevicePtr at_;
 };
 
-CompileRequest request_of(const PairRun& run, const std::string& arch, CodeKind code) {
+bool is_emulated(const Device& device) {
+  return device.info().provenance == Provenance::modelled;
+}
+
+/// What both devices are given, once compiled.
+struct Runnable {
   CompileRequest request;
-  request.source = run.name.empty() ? kPairPrelude + run.source : run.source;
-  if (run.name.empty()) {
-    request.plain_names = {"k"};
-  } else {
-    request.name_expressions = {run.name};
+  std::vector<LaunchGeometry> launches;
+  std::int64_t workspace_bytes = 0;
+  std::vector<Bytes> inputs;
+  Bytes out;
+  std::function<Bytes(Device&, const std::vector<DevicePtr>&, DevicePtr, DevicePtr)> argument;
+};
+
+Bytes pair_argument(const PairRun& run, Device& device, const std::vector<DevicePtr>& inputs,
+                    DevicePtr out) {
+  PairArgs args{};
+  std::copy(inputs.begin(), inputs.end(), args.in);
+  args.out = out;
+  std::copy(run.numbers.begin(), run.numbers.end(), args.numbers);
+  for (std::size_t i = 0; i < run.maps.size(); ++i) {
+    emulated::TensorSpec spec = run.maps[i].spec;
+    const int buffer = run.maps[i].buffer;
+    spec.address += buffer < 0 ? out : inputs.at(static_cast<std::size_t>(buffer));
+    const Bytes map = is_emulated(device) ? emulated_map(spec) : cuda_map(spec);
+    std::memcpy(args.maps[i], map.data(), map.size());
   }
-  request.arch = arch;
-  request.code = code;
-  return request;
+  Bytes bytes(sizeof args);
+  std::memcpy(bytes.data(), &args, sizeof args);
+  return bytes;
+}
+
+Bytes unwritten(std::size_t bytes) {
+  return Bytes(bytes, std::byte{0xcd});
+}
+
+Runnable runnable(const PairRun& run, const std::string& arch) {
+  Runnable result;
+  result.request.source = kPairPrelude + run.source;
+  result.request.plain_names = {"k"};
+  result.request.arch = arch;
+  result.launches = {run.geometry};
+  result.inputs = run.inputs;
+  result.out = run.out.empty() ? unwritten(run.out_bytes) : run.out;
+  result.argument = [&run](Device& device, const auto& inputs, DevicePtr out, DevicePtr) {
+    return pair_argument(run, device, inputs, out);
+  };
+  return result;
+}
+
+Runnable runnable(const PairProgram& program, const std::string& arch) {
+  Runnable result;
+  result.request.source = program.source;
+  result.request.name_expressions = program.names;
+  result.request.arch = arch;
+  result.launches = program.launches;
+  result.workspace_bytes = program.workspace_bytes;
+  result.inputs = program.inputs;
+  result.out = unwritten(program.out_bytes);
+  result.argument = [&program](Device&, const auto& inputs, DevicePtr out, DevicePtr workspace) {
+    return program.argument(inputs, out, workspace);
+  };
+  return result;
+}
+
+/// Throws std::runtime_error with what the device reports.
+Bytes run_on(Device& device, const Runnable& run, const CompileResult& code) {
+  const auto check = [&](const DeviceStatus& status) {
+    if (!status.ok()) {
+      throw std::runtime_error((is_emulated(device) ? "emulated: " : "GPU: ") + status.message);
+    }
+  };
+  DeviceStatus status;
+  const auto module = device.load(code.cubin, code.lowered_names, status);
+  check(status);
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<DevicePtr> addresses;
+  for (const Bytes& input : run.inputs) {
+    buffers.push_back(std::make_unique<Buffer>(device, input));
+    addresses.push_back(buffers.back()->get());
+  }
+  const Buffer output(device, run.out);
+  const DevicePtr workspace =
+      run.workspace_bytes > 0 ? device.allocate(run.workspace_bytes) : DevicePtr{};
+  const Bytes argument = run.argument(device, addresses, output.get(), workspace);
+  for (std::size_t i = 0; i < run.launches.size(); ++i) {
+    const LaunchGeometry& geometry = run.launches[i];
+    if (geometry.left_out()) continue;
+    const DeviceFunction function = module->functions()[i];
+    check(device.prepare(function, geometry.smem_bytes));
+    check(
+        device.launch({function, geometry, argument.data(), argument.size()}, device.own_stream()));
+  }
+  check(device.synchronize());
+  Bytes out = run.out;
+  device.copy_to_host(out.data(), output.get(), std::ssize(out));
+  if (workspace != DevicePtr{}) device.free(workspace);
+  return out;
+}
+
+CompileResult compile_for(Device& device, Compiler& compiler, CompileRequest request) {
+  request.code = device.info().code;
+  return compiler.compile(request);
+}
+
+std::optional<PairResult> run_on_both(Device& gpu, Device& emulated, Compiler& compiler,
+                                      const Runnable& run) {
+  auto ptx =
+      std::async(std::launch::async, [&] { return compile_for(emulated, compiler, run.request); });
+  const auto code = compile_for(gpu, compiler, run.request);
+  const auto text = ptx.get();
+  if (!code.ok || !text.ok) {
+    ADD_FAILURE() << code.log << text.log;
+    return std::nullopt;
+  }
+  try {
+    PairResult result;
+    result.emulated = run_on(emulated, run, text);
+    result.gpu = run_on(gpu, run, code);
+    return result;
+  } catch (const std::runtime_error& error) {
+    ADD_FAILURE() << error.what();
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -139,11 +256,10 @@ EmulatorPair::Shared* EmulatorPair::shared_ = nullptr;
 EmulatorPair::Shared EmulatorPair::open() {
   Shared shared;
   try {
+    emulated::register_emulator();
     const char* const spec = std::getenv("KILN_DEVICE");
     shared.gpu = open_device(spec == nullptr ? "cuda:0" : spec);
-    if (shared.gpu->info().provenance == Provenance::modelled) {
-      shared.why_not = "KILN_DEVICE names an emulated GPU, which would be compared with itself";
-    } else if (shared.gpu->info().limits.sm != 90) {
+    if (shared.gpu->info().limits.sm != 90) {
       shared.why_not = "the emulated GPU is one of compute capability 9.0, and " +
                        shared.gpu->info().device_class.name + " is not";
     }
@@ -166,41 +282,21 @@ void EmulatorPair::SetUp() {
 }
 
 std::optional<PairResult> EmulatorPair::run(const PairRun& run) {
-  return this->run(run, {});
+  return run_on_both(gpu(), *shared_->emulated, *shared_->compiler, runnable(run, limits().arch));
 }
 
-std::optional<PairResult> EmulatorPair::run(
-    const PairRun& run,
-    const std::function<Bytes(const std::vector<DevicePtr>&, DevicePtr)>& arguments) {
-  const std::string& arch = limits().arch;
-  auto ptx = std::async(std::launch::async, [&] {
-    return shared_->compiler->compile(request_of(run, arch, CodeKind::ptx));
-  });
-  const auto code = shared_->compiler->compile(request_of(run, arch, gpu().info().code));
-  const auto text = ptx.get();
-  if (!code.ok || !text.ok) {
-    ADD_FAILURE() << code.log << text.log;
-    return std::nullopt;
-  }
-  try {
-    PairResult result;
-    result.emulated =
-        run_on(*shared_->emulated, run, text.cubin, text.lowered_names.at(0), arguments);
-    result.gpu = run_on(gpu(), run, code.cubin, code.lowered_names.at(0), arguments);
-    return result;
-  } catch (const std::runtime_error& error) {
-    ADD_FAILURE() << error.what();
-    return std::nullopt;
-  }
+std::optional<PairResult> EmulatorPair::run(const PairProgram& program) {
+  return run_on_both(gpu(), *shared_->emulated, *shared_->compiler,
+                     runnable(program, limits().arch));
 }
 
 void EmulatorPair::expect_refusal(const PairRun& run, const std::string& finding) {
+  const Runnable both = runnable(run, limits().arch);
   const auto refusal = [&](Device& device) -> std::string {
-    const CodeKind kind = device.info().code;
-    const auto code = shared_->compiler->compile(request_of(run, limits().arch, kind));
+    const auto code = compile_for(device, *shared_->compiler, both.request);
     EXPECT_TRUE(code.ok) << code.log;
     try {
-      run_on(device, run, code.cubin, code.lowered_names.at(0), {});
+      run_on(device, both, code);
     } catch (const std::runtime_error& error) {
       return error.what();
     }
@@ -208,49 +304,6 @@ void EmulatorPair::expect_refusal(const PairRun& run, const std::string& finding
   };
   EXPECT_THAT(refusal(*shared_->emulated), ::testing::HasSubstr(finding));
   EXPECT_THAT(refusal(gpu()), ::testing::HasSubstr("illegal instruction"));
-}
-
-Bytes EmulatorPair::run_on(
-    Device& device, const PairRun& run, const std::vector<std::byte>& code, const std::string& name,
-    const std::function<Bytes(const std::vector<DevicePtr>&, DevicePtr)>& arguments) {
-  const bool is_emulated = device.info().provenance == Provenance::modelled;
-  const auto check = [&](const DeviceStatus& status) {
-    if (!status.ok()) {
-      throw std::runtime_error((is_emulated ? "emulated: " : "GPU: ") + status.message);
-    }
-  };
-  DeviceStatus status;
-  const auto module = device.load(code, {name}, status);
-  check(status);
-  const DeviceFunction function = module->functions()[0];
-  check(device.prepare(function, run.geometry.smem_bytes));
-
-  std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<DevicePtr> addresses;
-  for (const Bytes& input : run.inputs) {
-    buffers.push_back(std::make_unique<Buffer>(device, input));
-    addresses.push_back(buffers.back()->get());
-  }
-  Bytes out = run.out.empty() ? Bytes(run.out_bytes, std::byte{0xcd}) : run.out;
-  const Buffer output(device, out);
-
-  PairArgs args{};
-  std::copy(addresses.begin(), addresses.end(), args.in);
-  args.out = output.get();
-  std::copy(run.numbers.begin(), run.numbers.end(), args.numbers);
-  for (std::size_t i = 0; i < run.maps.size(); ++i) {
-    emulated::TensorSpec spec = run.maps[i].spec;
-    const int buffer = run.maps[i].buffer;
-    spec.address += buffer < 0 ? output.get() : addresses.at(static_cast<std::size_t>(buffer));
-    const Bytes map = is_emulated ? emulated_map(spec) : cuda_map(spec);
-    std::memcpy(args.maps[i], map.data(), map.size());
-  }
-  const Bytes other = arguments ? arguments(addresses, output.get()) : Bytes();
-  const void* const argument = arguments ? static_cast<const void*>(other.data()) : &args;
-  check(device.launch({function, run.geometry, argument}, device.own_stream()));
-  check(device.synchronize());
-  device.copy_to_host(out.data(), output.get(), std::ssize(out));
-  return out;
 }
 
 }  // namespace kiln::testing

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,7 +51,20 @@ struct PairRun {
   Bytes out;                  ///< or as these
   std::array<int, 4> numbers{};
   std::vector<PairMap> maps;  ///< at most three
-  std::string name;           ///< name expression; empty: extern "C" `k`
+};
+
+/// Launches of one source's kernels, one after the other, on the same memory.
+struct PairProgram {
+  /// Arguments of every launch, for the addresses of the inputs, the output and the workspace.
+  using Argument = std::function<Bytes(const std::vector<DevicePtr>& inputs, DevicePtr out,
+                                       DevicePtr workspace)>;
+  std::string source;
+  std::vector<std::string> names;  ///< expressions, one for each launch
+  std::vector<LaunchGeometry> launches;
+  std::int64_t workspace_bytes = 0;  ///< not written before
+  std::vector<Bytes> inputs;
+  std::size_t out_bytes = 0;  ///< the output begins as bytes 0xcd
+  Argument argument;
 };
 
 /// The results of both devices.
@@ -63,18 +77,16 @@ struct PairResult {
 extern const char* const kPairPrelude;
 
 /// Runs kernels on the first GPU, as machine code, and on the emulated one, as the PTX that NVRTC
-/// makes of the same source with the same options, every check on. Skips without a GPU.
+/// makes of the same source with the same options, every check on. Skips without a GPU. Where
+/// KILN_DEVICE names an emulated one it is compared with itself, which shows that the programs run.
 class EmulatorPair : public ::testing::Test {
  protected:
   void SetUp() override;
 
   /// Fails the test, and returns nothing, if a device reports anything.
   std::optional<PairResult> run(const PairRun& run);
-  /// The same with an argument of a type other than PairArgs, which `arguments(buffers, out)` makes
-  /// from the buffers' addresses.
-  std::optional<PairResult> run(
-      const PairRun& run,
-      const std::function<Bytes(const std::vector<DevicePtr>&, DevicePtr)>& arguments);
+  /// The same with arguments of any type.
+  std::optional<PairResult> run(const PairProgram& program);
 
   /// Expects both devices to end the launch, the GPU with an illegal instruction, after which it is
   /// lost to this process, the emulated one with that finding.
@@ -92,9 +104,6 @@ class EmulatorPair : public ::testing::Test {
     std::string why_not;
   };
   static Shared open();
-  Bytes run_on(Device& device, const PairRun& run, const std::vector<std::byte>& code,
-               const std::string& name,
-               const std::function<Bytes(const std::vector<DevicePtr>&, DevicePtr)>& arguments);
   static Shared* shared_;
 };
 

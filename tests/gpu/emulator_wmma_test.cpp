@@ -88,16 +88,17 @@ class WmmaFragments : public EmulatorPair, public ::testing::WithParamInterface<
 
 TEST_P(WmmaFragments, AreLoadedIntoTheSameRegisters) {
   const WmmaCase& test = GetParam();
-  PairRun run;
-  run.source = inline_headers(embedded_files(), "fragments.cu", kFragments);
-  run.name = fmt::format("kiln::fragments<{}>", test.arguments);
-  run.geometry = {{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0};
-  run.inputs = {elements(test.element, 4096, Values::real, 7)};
   const auto words = static_cast<std::size_t>(test.words);
-  run.out_bytes = words * 64 * 4;
-  const auto result = this->run(run, [](const std::vector<DevicePtr>& in, DevicePtr out) {
+  PairProgram program;
+  program.source = inline_headers(embedded_files(), "fragments.cu", kFragments);
+  program.names = {fmt::format("kiln::fragments<{}>", test.arguments)};
+  program.launches = {{{1, 1, 1}, {32, 1, 1}, {1, 1, 1}, 0}};
+  program.inputs = {elements(test.element, 4096, Values::real, 7)};
+  program.out_bytes = words * 64 * 4;
+  program.argument = [](const std::vector<DevicePtr>& in, DevicePtr out, DevicePtr) {
     return bytes_of(std::vector<DevicePtr>{in[0], out});
-  });
+  };
+  const auto result = this->run(program);
   ASSERT_TRUE(result);
   expect_identical(*result);
   const auto gpu = values_of<std::uint32_t>(result->gpu);

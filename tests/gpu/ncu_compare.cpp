@@ -171,7 +171,9 @@ std::vector<Counts> ncu_counts(const std::string& path) {
 
 bool is_near(const Counts& counts, const Counts& measured, const Tolerance& tolerance) {
   for (std::size_t q = 0; q < kQuantities; ++q) {
-    const double share = quantities()[q].name == tolerance.quantity ? tolerance.share : 0.0;
+    const bool applies = !tolerance.quantity.empty() &&
+                         std::string_view(quantities()[q].name).ends_with(tolerance.quantity);
+    const double share = applies ? tolerance.share : 0.0;
     if (std::abs(counts[q] - measured[q]) > share * measured[q]) return false;
   }
   return true;

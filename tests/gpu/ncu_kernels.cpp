@@ -25,8 +25,8 @@ struct CatalogCase {
 };
 
 /// ptxas turns cp.async with the number of bytes in a register into different instructions,
-/// depending on what it can prove about that number.
-constexpr Tolerance kUnknownBytes{"shared cp", 0.06};
+/// depending on what it can prove about that number; those of no bytes may be skipped.
+constexpr Tolerance kUnknownBytes{" cp", 0.17};
 /// ptxas merges stores of the PTX.
 constexpr Tolerance kJoinedStores{"shared st", 0.15};
 
