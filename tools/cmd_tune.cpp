@@ -9,6 +9,7 @@
 
 #include "kiln/error.hpp"
 #include "runtime/emulated/device/emulated_device.hpp"
+#include "tools/contest_time.hpp"
 #include "tools/emulation.hpp"
 #include "tools/exit_code.hpp"
 #include "tools/output/table.hpp"
@@ -155,7 +156,7 @@ class Tuning {
     TuneReport report = report_for(name, problem);
     if (!report.idle.empty()) return report;
     report.provenance = provenance();
-    const TuneRequest request = tune_request(context_, options_, problem);
+    TuneRequest request = tune_request(context_, options_, problem);
     const auto space = space_of(problem.problem, request);
     if (space.parts.empty()) {
       for (const auto& reason : space.unsupported) {
@@ -164,6 +165,9 @@ class Tuning {
       return report;
     }
     if (!store_) store_ = context_.open_for_writing();
+    const ContestTime contest_time(request.budget);
+    const bool is_contest_wanted = wants_baseline(problem);
+    if (is_contest_wanted && contest_time.fits()) request.budget.after_s = contest_time.share_s();
     ProgressBar bar(context_.terminal(), context_.verbosity());
     const auto& stop = StopSignal::requested();
     report.result = options_.compile_only
@@ -171,12 +175,18 @@ class Tuning {
                                             bench_.compiler, *store_, bar, stop)
                         : tune(request, context_.catalog(), bench_.compiler, *bench_.evaluator,
                                *store_, bar, stop);
-    if (report.result->best && wants_baseline(problem) && !stop) {
+    if (report.result->best && is_contest_wanted && !stop) {
       bar.clear();
+      if (!contest_time.fits()) {
+        context_.note(
+            "no comparison with cuBLASLt, which takes seconds: give --budget five or more, or ask "
+            "`kiln bench`");
+        return report;
+      }
       const auto& key = report.result->best->key;
       try {
         report.contest = hold_contest(context_, bench_, request, {key.template_name, key.config},
-                                      ContestRules{});
+                                      {.give_up = contest_time.give_up()});
       } catch (const Error& error) {
         // The result stands; only its comparison is missing.
         context_.warn(fmt::format("no comparison with cuBLASLt: {}", error.what()));

@@ -69,39 +69,42 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
                      const Candidate& candidate, const ContestRules& rules) {
   const Catalog& catalog = context.catalog();
   const DeviceInfo& info = bench.evaluator->info();
-  SessionCompiler compiler(*bench.compiler, [] { return StopSignal::requested().load(); });
+  const GiveUp ended = [&] {
+    return StopSignal::requested() || (rules.give_up && rules.give_up());
+  };
+  // What runs has a grace period once a signal came; time that was limited is over.
+  const auto wait = [&] {
+    return [stopped = StopGrace(StopSignal::requested()), &rules]() mutable {
+      return stopped() || (rules.give_up && rules.give_up());
+    };
+  };
+  SessionCompiler compiler(*bench.compiler, ended);
   Contest contest;
+  const auto given_up = [&](const char* when) {
+    contest.note =
+        fmt::format("{} {}", StopSignal::requested() ? "interrupted" : "out of time", when);
+    return contest;
+  };
   EvaluationSetup setup;
   try {
     setup = make_setup(request, compiler, info);
   } catch (const Error&) {
-    if (!StopSignal::requested()) throw;
-    contest.note = "interrupted while its reference was compiled";
-    return contest;
+    if (!ended()) throw;
+    return given_up("while its reference was compiled");
   }
   auto prepared = prepare_candidate(candidate, catalog, compiler, info.limits, setup.cases,
                                     Admission::runnable, info.code);
-  if (prepared.compiled.given_up) {
-    contest.note = "interrupted while it was compiled";
-    return contest;
-  }
+  if (prepared.compiled.given_up) return given_up("while it was compiled");
   contest.outcome = prepared.outcome;
   contest.message = prepared.message;
   if (prepared.outcome != Outcome::ok) return contest;
 
   bench.evaluator->set_up(setup);
-  if (!bench.evaluator->make_ready([] { return StopSignal::requested().load(); })) {
-    contest.note = "interrupted before the device was ready";
-    return contest;
-  }
+  if (!bench.evaluator->make_ready(ended)) return given_up("before the device was ready");
   prepared.job.timeout_s = request.candidate_timeout_s;
   prepared.job.time_it = false;
-  const auto evaluation =
-      bench.evaluator->evaluate(prepared.job, StopGrace(StopSignal::requested()));
-  if (!evaluation) {
-    contest.note = "interrupted while it was verified";
-    return contest;
-  }
+  const auto evaluation = bench.evaluator->evaluate(prepared.job, wait());
+  if (!evaluation) return given_up("while it was verified");
   const Evaluation& checked = *evaluation;
   contest.outcome = checked.outcome;
   contest.message = checked.message;
@@ -113,11 +116,8 @@ Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& requ
   comparison.against_cublaslt = rules.against_cublaslt;
   comparison.rounds = rules.rounds;
   comparison.timeout_s = comparison_timeout_s(request, rules);
-  auto result = bench.evaluator->compare(comparison, StopGrace(StopSignal::requested()));
-  if (!result) {
-    contest.note = "interrupted while it was timed";
-    return contest;
-  }
+  auto result = bench.evaluator->compare(comparison, wait());
+  if (!result) return given_up("while it was timed");
   if (!result->jobs.empty()) {
     contest.ours = std::move(result->jobs.front());
     contest.outcome = contest.ours->outcome;

@@ -58,6 +58,7 @@ struct Contest {
 struct ContestRules {
   bool against_cublaslt = true;
   int rounds = 15;
+  GiveUp give_up = {};  ///< besides a signal that asks to stop
 };
 [[nodiscard]] Contest hold_contest(Context& context, Workbench& bench, const TuneRequest& request,
                                    const Candidate& candidate, const ContestRules& rules);

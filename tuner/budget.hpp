@@ -13,6 +13,7 @@ namespace kiln {
 struct Budget {
   double seconds = 25.0;
   std::uint64_t candidates = 0;
+  double after_s = 0.0;  ///< of the seconds: left for what follows the session
   /// "time=25s count=-".
   [[nodiscard]] std::string canonical() const;
 };

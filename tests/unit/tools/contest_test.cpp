@@ -13,6 +13,7 @@
 #include "tests/support/fake_compiler.hpp"
 #include "tests/support/scripted_evaluator.hpp"
 #include "tests/support/toy_templates.hpp"
+#include "tools/contest_time.hpp"
 #include "tools/tune_report.hpp"
 #include "tools/workbench.hpp"
 #include "tuner/gemm_case.hpp"
@@ -124,7 +125,7 @@ TEST(Contest, WithoutALibraryTheNoteSaysWhy) {
   EXPECT_EQ(ratio_text(contest), "no baseline: libcublasLt.so was not found");
 }
 
-TEST(Contest, LongTurnsReachTheWorkerAndGetTheTimeThatTheyTake) {
+TEST(Contest, LongTurnsReachTheWorkerAndGetTheTimeThatTheyTakeUnlessThereIsNone) {
   const testing::TempFolder folder;
   const auto store = std::make_shared<CubinStore>((folder.path() / "cubins.db").string(), 1 << 20,
                                                   [](const std::string&) {});
@@ -144,6 +145,10 @@ TEST(Contest, LongTurnsReachTheWorkerAndGetTheTimeThatTheyTake) {
     const Contest contest = hold_contest(context, bench, request, candidate, {true, 7});
     EXPECT_TRUE(contest.measured()) << contest.message;
   }
+  const Contest late =
+      hold_contest(context, bench, request, candidate, {.give_up = [] { return true; }});
+  EXPECT_THAT(late.note, HasSubstr("out of time while"));
+
   ASSERT_EQ(evaluator.setups().size(), 2U);
   EXPECT_EQ(evaluator.setups()[0].policy.batch_ms, 2.0);
   EXPECT_EQ(evaluator.setups()[1].policy.batch_ms, 1000.0);
@@ -233,6 +238,21 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   EXPECT_THAT(text, HasSubstr("Library::open({.device = \"emulated:h200\"})"));
   EXPECT_THAT(text, Not(HasSubstr("kiln bench")));
   EXPECT_EQ(report_row(report).at(3), "2.500 us modelled");
+}
+
+// The promise is a second and a tenth of the budget, of which opening the device has its part.
+TEST(ContestTime, EndsBeforeASessionIsLate) {
+  const auto of = [](double seconds) { return ContestTime(Budget{seconds}); };
+  EXPECT_FALSE(of(3.0).fits());
+  EXPECT_TRUE(of(5.0).fits());
+  EXPECT_GT(of(5.0).share_s(), 0.5);
+  EXPECT_EQ(of(25.0).share_s(), 0.0);
+  EXPECT_TRUE(of(0.0).fits());
+  EXPECT_EQ(of(0.0).share_s(), 0.0);
+  EXPECT_FALSE(of(0.0).give_up());
+  EXPECT_FALSE(of(5.0).give_up()());
+  const BudgetClock clock({.seconds = 5.0, .after_s = 4.0});
+  EXPECT_LE(clock.left_s(), 1.0);
 }
 
 TEST(TuneReport, WhatWasOnlyCompiledRanOnNoDevice) {
