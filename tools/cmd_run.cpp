@@ -29,6 +29,7 @@
 #include "tools/typed_tools.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/oracle.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -137,12 +138,14 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
     facts.add("config", std::string(kernel.config()));
   }
   facts.add("match", fmt::format("{}: {}", to_string(kernel.match()), kernel.match_reason()));
-  facts.add("verified", check.wrong == 0
-                            ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
-                                          count_text(static_cast<std::uint64_t>(check.checked)),
-                                          check.worst_ratio)
-                            : fmt::format("NO: {} of {} elements wrong, {}", check.wrong,
-                                          check.checked, check.evidence));
+  facts.add(
+      "verified",
+      check.wrong == 0
+          ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
+                        count_text(static_cast<std::uint64_t>(check.checked)), check.worst_ratio)
+          : fmt::format("NO: {} of {} elements wrong{}: {}", check.wrong, check.checked,
+                        excess_text(check.worst_ratio, static_cast<std::uint64_t>(check.wrong)),
+                        check.evidence));
   if (check.wrong == 0) {
     facts.add("checks",
               "of this run's results; `kiln verify` looks for races, missing waits and the like");

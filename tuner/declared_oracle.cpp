@@ -135,6 +135,7 @@ WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Run
   if (!has_elements(output) || (by_checker && !is_judged_by_checker(output))) return total;
   if (by_checker) total.checker = plan_.checker;
   total.type = case_.operands[output].shape.type;
+  total.line = case_.operands[output].shape.line;
   const bool exact = kind == DataKind::integer || rule.kind == RightSpec::Kind::exact;
   const auto begins = starts(kind);
   for (std::size_t i = 0; i < begins.size(); ++i) {

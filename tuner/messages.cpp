@@ -71,7 +71,7 @@ void fields(Archive&, T&) {}
 KILN_WIRE_FIELDS(NamedValue, name, value)
 KILN_WIRE_FIELDS(NamedType, slot, type)
 KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
-KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers)
+KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers, line)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
 KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)

@@ -82,7 +82,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"Race", "verify", "kernel.cu", "  if (threadIdx.x == 0) {", "  if (threadIdx.x < 2) {",
      "race"},
     {"GridTooSmall", "tune", "kernel.cu", "grid     rows", "grid     ceil_div(rows, 2)",
-     "row 0 column 2: never written, expected"},
+     "element 2: never written, expected"},
     {"GridOfZero", "tune", "kernel.cu", "grid     rows", "grid     rows / block_size",
      "grid.x \"rows / block_size\" is 0, so no block would run"},
     {"MisspeltTunable", "tune", "kernel.cu", "sums[block_size]", "sums[blok_size]",
