@@ -217,7 +217,8 @@ std::string checks_text(const Judgement& judgement) {
   if (judgement.findings.empty()) {
     return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
   }
-  return fmt::format("{} found, each place and kind once", judgement.findings.size());
+  return fmt::format("{} found, each place and kind once, races by pairs of places",
+                     judgement.findings.size());
 }
 
 std::string findings_text(const Judgement& judgement) {

@@ -231,8 +231,8 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     const LaneMask others = own_warp ? threads.lanes & ~lanes : threads.lanes;
     other = fmt::format("warp {} lane {} of the block", threads.warp, std::countr_zero(others));
   }
-  warp.report(
-      instr, lanes, Finding::race,
+  warp.report_race(
+      instr, lanes, conflict.instruction,
       fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
                   touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
                   warp.program().place_of(conflict.instruction)),

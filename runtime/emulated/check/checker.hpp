@@ -129,7 +129,8 @@ class Checker : public Observer {
   struct Fault {
     Finding finding{};
     std::string text;
-    LaneMask lanes = 0;  ///< that it is about
+    LaneMask lanes = 0;       ///< that it is about
+    std::uint32_t other = 0;  ///< of a race: the instruction of the other access
   };
   /// What is wrong with this access to the cell, if anything is.
   [[nodiscard]] std::optional<Fault> fault_of(const Toucher& by, const ShadowCell& cell) const;

@@ -230,8 +230,19 @@ class GridRun {
 
   void add(Report report) {
     const std::scoped_lock lock(report_mutex_);
-    const auto key = std::make_pair(report.finding, report.place);
-    const auto at = reports_.find(key);
+    const ReportKey key{report.finding, report.place, report.other};
+    auto at = reports_.find(key);
+    if (at == reports_.end()) {
+      // Of a line that races with many others a few are enough.
+      const auto first = reports_.lower_bound({report.finding, report.place, ""});
+      std::size_t others = 0;
+      for (auto same = first; same != reports_.end() && same->first.place == report.place &&
+                              same->first.finding == report.finding;
+           ++same) {
+        ++others;
+      }
+      if (others >= kMostOthers) at = first;
+    }
     if (at != reports_.end()) {
       ++at->second.times;
     } else if (reports_.size() < kMostReports) {
@@ -265,7 +276,12 @@ class GridRun {
   std::atomic<bool> stop_ = false;
 
   std::mutex report_mutex_;
-  std::map<std::pair<Finding, std::string>, Report> reports_;
+  struct ReportKey {
+    Finding finding{};
+    std::string place, other;
+    auto operator<=>(const ReportKey&) const = default;
+  };
+  std::map<ReportKey, Report> reports_;
 };
 
 bool is_whole_clusters(const Extent& grid, const Extent& cluster) {
@@ -385,8 +401,18 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {
     LaunchResult refused;
-    refused.fault = Report{
-        Finding::invalid_operand, program.name, {}, {}, 0, 0, program.name, problem, 1, {}, true};
+    refused.fault = Report{Finding::invalid_operand,
+                           program.name,
+                           {},
+                           {},
+                           0,
+                           0,
+                           program.name,
+                           problem,
+                           1,
+                           {},
+                           true,
+                           {}};
     return refused;
   }
   GridRun run(std::move(state), options);

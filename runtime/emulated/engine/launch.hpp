@@ -27,7 +27,7 @@ struct LaunchOptions {
 
 struct LaunchResult {
   std::optional<Report> fault;     ///< what ended the launch, if anything did
-  std::vector<Report> reports;     ///< other findings, each place and kind once
+  std::vector<Report> reports;     ///< other findings, each place (of a race: each pair) once
   std::uint64_t instructions = 0;  ///< executed by warps
 };
 
