@@ -237,8 +237,22 @@ int run_problem(Context& context, const RunOptions& options) {
   const std::string kernel_text = fmt::format("the kernel {}", kernel->template_name());
   clock.run([&] {
     const LaunchLimit limit(most_s, kernel_text, context.flags.json);
-    run->launch();
-    library->synchronize();
+    try {
+      run->launch();
+      library->synchronize();
+    } catch (const Error& error) {
+      if (!report.emulated || error.kind() != ErrorKind::device) throw;
+      // An emulated device does not fail; the kernel does.
+      std::string words =
+          fmt::format("verify {} --template {}", problem_words(one), kernel->template_name());
+      if (!kernel->config().empty()) {
+        std::string choices(kernel->config());
+        std::ranges::replace(choices, ' ', ',');
+        words += fmt::format(" --set {}", choices);
+      }
+      throw Error(ErrorKind::template_,
+                  fmt::format("{}. Next: `{}` shows more", error.what(), context.command(words)));
+    }
   });
   report.first_launch_ms = clock.ms();
   report.check = run->check();

@@ -81,8 +81,8 @@ KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
 KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes)
 KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
-                 checker_constants, checker, parts, rules, scalars, scalars_text, integer_range,
-                 deterministic)
+                 checker_constants, checker, place, checker_place, parts, rules, scalars,
+                 scalars_text, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,

@@ -93,8 +93,10 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
     {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
      "all configurations disagree with it, so check it as well"},
+    {"ReferenceOutOfBounds", "tune", "row_sum.cu", "i < cols;", "i <= cols;",
+     "past the end of operand x of the reference"},
     {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
-     "right y within 0 1e-9"},
+     "times the bound"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
@@ -115,6 +117,32 @@ TEST(NewcomersMistakes, AreToldSoThatTheyCanBeMended) {
     EXPECT_NE(run.exit_code, 0) << mistake.name << run.out;
     EXPECT_THAT(run.out + run.err, HasSubstr(mistake.message)) << mistake.name;
   }
+}
+
+cli::Run judged(const Sandbox& sandbox, const std::string& verb, const Words& more = {}) {
+  return sandbox.run(with({verb, "row_sum", "--rows", "4", "--cols", "100", "--device",
+                           "emulated:h200", "--template-path", "."},
+                          more));
+}
+
+// The device is in order: it is the kernel, or the reference, that is wrong.
+TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
+  const Sandbox sandbox;
+  sandbox.write("row_sum.cu", kRowSumOperation);
+  sandbox.write("kernel.cu", replaced(kRowSumKernel, "i < cols;", "i <= cols;"));
+  const auto kernel = judged(sandbox, "run", {"--mode", "default"});
+  EXPECT_EQ(kernel.exit_code, 1) << kernel.err;
+  EXPECT_THAT(kernel.err, HasSubstr("past the end of operand x (1600 bytes)"));
+  EXPECT_THAT(kernel.err, HasSubstr("Next: `kiln verify row_sum --rows 4 --cols 100 --template "
+                                    "row_sum_kernel --set block_size=32"));
+
+  sandbox.write("row_sum.cu", replaced(kRowSumOperation, "i < cols;", "i <= cols;"));
+  const auto reference = judged(sandbox, "verify");
+  EXPECT_EQ(reference.exit_code, 1) << reference.err;
+  EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:11: the reference row_sum_reference does not "
+                                       "run: out_of_bounds at row_sum.cu:17"));
+  EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
+  EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
 }
 
 TEST(NewcomersPage, HasEveryMessage) {

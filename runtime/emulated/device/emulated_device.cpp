@@ -179,6 +179,13 @@ DevicePtr EmulatedDevice::allocate(std::int64_t bytes) {
   return memory_.allocate(bytes > 0 ? bytes : 1).address;
 }
 
+DevicePtr EmulatedDevice::allocate_named(std::int64_t bytes, const std::string& purpose) {
+  emulated::AllocationWish wish;
+  wish.bytes = bytes > 0 ? bytes : 1;
+  wish.purpose = purpose;
+  return memory_.allocate(wish).address;
+}
+
 DevicePtr EmulatedDevice::allocate_exact(std::int64_t bytes, int alignment,
                                          const std::string& purpose) {
   emulated::AllocationWish wish;

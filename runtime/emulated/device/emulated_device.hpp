@@ -54,6 +54,7 @@ class EmulatedDevice : public Device {
   [[nodiscard]] DeviceTelemetry telemetry() override { return {}; }
   [[nodiscard]] void* own_stream() const noexcept override { return nullptr; }
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
+  [[nodiscard]] DevicePtr allocate_named(std::int64_t bytes, const std::string& purpose) override;
   [[nodiscard]] DevicePtr allocate_exact(std::int64_t bytes, int alignment,
                                          const std::string& purpose) override;
   [[nodiscard]] DevicePtr allocate_unbacked(std::int64_t bytes, int alignment,

@@ -271,8 +271,9 @@ TEST_F(OperationFeatures, AReferenceMayReadConstantMemory) {
   EXPECT_THAT(
       test::error_text(ErrorKind::template_,
                        [&] { (void)judge_changed(folder, "convolution_tiled", sizes, too_small); }),
-      HasSubstr("the reference kernel: the array weights has 192 bytes, and what it is to hold has "
-                "196"));
+      HasSubstr(
+          "the reference convolution_reference: the array weights has 192 bytes, and what it is to "
+          "hold has 196"));
 }
 
 }  // namespace

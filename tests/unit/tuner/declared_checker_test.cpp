@@ -154,7 +154,7 @@ TEST_F(DeclaredCheckerTest, ACheckerThatDoesNotRunIsAnError) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_THAT(error.what(), HasSubstr("the checker kernel does not run"));
+    EXPECT_THAT(error.what(), HasSubstr("the checker greatest_checker does not run"));
   }
 }
 

@@ -301,7 +301,7 @@ TEST_F(DeclaredVerifierTest, AReferenceThatDoesNotRunIsAnError) {
     const Verifier verifier(ledger, kernels, setup_);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_EQ(error.kind(), ErrorKind::template_);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("reference"), HasSubstr("misaligned address")));
   }
 }

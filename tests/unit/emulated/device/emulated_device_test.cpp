@@ -219,6 +219,17 @@ TEST(EmulatedDevice, BlocksThatNeverEndDoNotHoldUpThePredictionForOneThatDoes) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
 }
 
+TEST(EmulatedDevice, AFindingNamesTheMemoryThatHasAName) {
+  Loaded kernel(
+      emulated::test::kernel_text(".reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [p0]; "
+                                  "ld.global.u32 %r1, [%rd1+4]; ret;",
+                                  1));
+  const DevicePtr memory = kernel.device.allocate_named(4, "operand x");
+  kernel.request.arguments = &memory;
+  kernel.request.argument_bytes = sizeof(memory);
+  EXPECT_THAT(kernel.launch().message, HasSubstr("past the end of operand x (4 bytes)"));
+}
+
 /// Bytes of memory that this process has in use.
 std::int64_t resident_bytes() {
   std::ifstream file("/proc/self/statm");
