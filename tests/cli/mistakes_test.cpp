@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace kiln::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kRowSumOperation = R"(//@ operation  row_sum
 //@ purpose    The sum of each row
@@ -143,6 +145,27 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
                                        "run: out_of_bounds at row_sum.cu:17"));
   EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
   EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
+}
+
+TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
+  const Sandbox sandbox;
+  sandbox.write("row_sum.cu", kRowSumOperation);
+  const std::string guarded = replaced(kRowSumKernel, "  float sum = 0;",
+                                       "  if (blockIdx.x >= rows) return;\n  float sum = 0;");
+  const auto time_with = [&](const std::string& grid) {
+    sandbox.write("kernel.cu", replaced(guarded, "grid     rows", "grid     " + grid));
+    const auto tuned = judged(sandbox, "tune", {"--json", "--set", "block_size=32"});
+    return nlohmann::json::parse(tuned.out)["results"]
+        .at(0)["best"]["timing"]["median_ns"]
+        .get<double>();
+  };
+  const double right_ns = time_with("rows");
+  EXPECT_THAT(judged(sandbox, "verify").out, Not(HasSubstr("too large?")));
+  EXPECT_GE(time_with("rows * 64"), 0.95 * right_ns);
+  const auto verified = judged(sandbox, "verify");
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum read and write "
+                                      "nothing: is the grid too large?"));
 }
 
 TEST(NewcomersPage, HasEveryMessage) {

@@ -206,6 +206,7 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;
   std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent
   std::vector<GlobalShadow::BlockState> blocks_;
+  std::vector<bool> busy_;  ///< of each block: it accessed memory that the kernel got
   /// What the cluster's blocks told each other through shared memory, by its address.
   std::unordered_map<std::uint64_t, GlobalShadow::Clocks> exchanged_;
   std::map<Visit, std::uint32_t> visits_;  ///< with the clock of the last one

@@ -33,15 +33,6 @@ constexpr std::uint64_t kTurnsOfLeft = 8;
 /// More places than this are not worth reading.
 constexpr std::size_t kMostReports = 200;
 
-/// The first block of a cluster by its number.
-Extent cluster_place(const LaunchState& state, std::uint64_t index) {
-  const auto x = static_cast<std::uint64_t>(state.grid.x / state.cluster.x);
-  const auto y = static_cast<std::uint64_t>(state.grid.y / state.cluster.y);
-  return {static_cast<std::uint32_t>(index % x) * state.cluster.x,
-          static_cast<std::uint32_t>(index / x % y) * state.cluster.y,
-          static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
-}
-
 /// The host's memory that clusters of one launch may take.
 constexpr std::uint64_t kHostBytes = std::uint64_t{2} << 30;
 
@@ -355,6 +346,14 @@ std::string shape_problem(const LaunchState& state) {
 }
 
 }  // namespace
+
+Extent cluster_place(const LaunchState& state, std::uint64_t index) {
+  const auto x = static_cast<std::uint64_t>(state.grid.x / state.cluster.x);
+  const auto y = static_cast<std::uint64_t>(state.grid.y / state.cluster.y);
+  return {static_cast<std::uint32_t>(index % x) * state.cluster.x,
+          static_cast<std::uint32_t>(index / x % y) * state.cluster.y,
+          static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
+}
 
 Extent required_cluster(const Program& program) {
   const auto along = [&](std::size_t axis) {

@@ -36,6 +36,9 @@ struct LaunchResult {
 /// no more, and for a launch that run_grid() refuses.
 [[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
 
+/// The first block of a cluster by its number, in that order.
+[[nodiscard]] Extent cluster_place(const LaunchState& state, std::uint64_t index);
+
 /// The first blocks of up to `count` clusters that a multiprocessor runs together: the one in the
 /// middle of the grid, and others as far apart as there are multiprocessors. None for a launch that
 /// run_grid() refuses.
