@@ -63,6 +63,12 @@ struct Judgement {
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
 };
 
+/// Whether it got as far as the device.
+bool was_run(Outcome outcome) {
+  return outcome == Outcome::ok || outcome == Outcome::wrong_result ||
+         outcome == Outcome::crashed || outcome == Outcome::timed_out;
+}
+
 bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   return std::any_of(reports.begin(), reports.end(), [](const emulated::Report& report) {
     return report.finding == emulated::Finding::timed_out;
@@ -137,7 +143,7 @@ class Judge {
       if (run) judgement.judged_on.push_back(one.problem);
     }
     judgement.verification = std::move(evaluation.verification);
-    judgement.checked = checks();
+    judgement.checked = checks() && was_run(judgement.outcome);
     if (emulated_ != nullptr) {
       judgement.findings = emulated_->take_reports();
       judgement.idle_blocks = idle_blocks_text(emulated_->take_block_use());

@@ -99,6 +99,8 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "past the end of operand x of the reference"},
     {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
      "times the bound"},
+    {"OtherNumberOfParameters", "verify", "kernel.cu", "int rows, int cols",
+     "int rows, int cols, int more", "none: it was not run"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
