@@ -60,7 +60,12 @@ bool speaks_against(const Trial& trial) {
          trial.outcome == Outcome::timed_out;
 }
 
-std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
+bool is_check_finding(const Trial& trial) {
+  return trial.outcome == Outcome::wrong_result && trial.provenance == Provenance::modelled &&
+         trial.verification && trial.verification->checked;
+}
+
+std::vector<const Trial*> able_trials(const std::vector<Trial>& trials, Suspects suspects) {
   using Key = std::tuple<std::string, std::string, std::string, std::string>;
   using Moment = std::pair<std::int64_t, std::string>;
   // One wrong result outweighs any number of right ones: the kernel has a race or a bad border. A
@@ -70,12 +75,21 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   std::set<Key> wrong;
   std::set<std::pair<std::string, std::string>> wrong_codes;  // each with the judge
   std::map<std::pair<Key, Provenance>, Moment> last_fault;
+  // A race of one configuration is one of most others as long as nobody looked.
+  std::set<Key> suspected;
   const auto candidate = [](const Trial& trial) {
     return Key{trial.key.template_name, trial.key.template_digest, trial.key.config.canonical(),
                judge_of(trial)};
   };
+  const auto family = [](const Trial& trial) {
+    return Key{trial.key.template_name, trial.key.template_digest, "", judge_of(trial)};
+  };
+  const auto is_unchecked = [](const Trial& trial) {
+    return trial.provenance == Provenance::modelled && !trial.verification->checked;
+  };
   for (const Trial& trial : trials) {
     if (!speaks_against(trial)) continue;
+    if (is_check_finding(trial) && suspects == Suspects::left_out) suspected.insert(family(trial));
     if (trial.outcome == Outcome::wrong_result) {
       wrong.insert(candidate(trial));
       if (!trial.code_digest.empty()) wrong_codes.emplace(trial.code_digest, judge_of(trial));
@@ -89,6 +103,7 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
     const Key key = candidate(trial);
     if (wrong.contains(key) || wrong_codes.contains({trial.code_digest, std::get<3>(key)}))
       return false;
+    if (is_unchecked(trial) && suspected.contains(family(trial))) return false;
     const Moment moment{trial.created_unix_ms, trial.id};
     const auto begin = last_fault.lower_bound({key, Provenance::measured});
     const auto end = last_fault.upper_bound({key, trial.provenance});
@@ -104,8 +119,8 @@ std::vector<const Trial*> able_trials(const std::vector<Trial>& trials) {
   return able_ones;
 }
 
-Standing standing_of(const std::vector<Trial>& trials) {
-  const std::vector<const Trial*> able = able_trials(trials);
+Standing standing_of(const std::vector<Trial>& trials, Suspects suspects) {
+  const std::vector<const Trial*> able = able_trials(trials, suspects);
   std::vector<Contender> contenders;
   contenders.reserve(able.size());
   for (const Trial* trial : able) contenders.push_back(contender_of(*trial));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "cache/records.hpp"
@@ -38,10 +39,18 @@ inline constexpr double kTieWindow = 1.0 / 64.0;
 /// Whether it can keep its candidate from being best: it was wrong, or killed its process.
 [[nodiscard]] bool speaks_against(const Trial& trial);
 
+/// Whether the device's checks found the candidate wrong, and not its results.
+[[nodiscard]] bool is_check_finding(const Trial& trial);
+
+/// Predictions that were not checked for what the device's checks found in another configuration
+/// of their template.
+enum class Suspects : std::uint8_t { left_out, admitted };
+
 /// The eligible ones, in the order of better(), among trials of one problem and device, without
 /// those that are disqualified: all of a candidate or code that ever gave a wrong result by the
-/// same judge, and those measured before their candidate crashed or hung.
-[[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials);
+/// same judge, those measured before their candidate crashed or hung, and suspects.
+[[nodiscard]] std::vector<const Trial*> able_trials(const std::vector<Trial>& trials,
+                                                    Suspects suspects = Suspects::left_out);
 
 /// Which trials decide: the first by better(), and the one preferred among those that tie with it,
 /// which is the best. Both null when no trial is eligible.
@@ -49,6 +58,7 @@ struct Standing {
   const Trial* leader = nullptr;
   const Trial* best = nullptr;
 };
-[[nodiscard]] Standing standing_of(const std::vector<Trial>& trials);
+[[nodiscard]] Standing standing_of(const std::vector<Trial>& trials,
+                                   Suspects suspects = Suspects::left_out);
 
 }  // namespace kiln

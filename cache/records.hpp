@@ -102,7 +102,8 @@ struct Verification {
   /// "row 17 column 130: 3.25, expected 3.5, bound 0.004"; when passed, what could not be checked.
   std::string evidence;
   /// Also by the device's own checks, which look for races, reads of unwritten memory, missing
-  /// waits and the like, whatever the results. An emulated GPU has them.
+  /// waits and the like, whatever the results. An emulated GPU has them. When not passed: it is
+  /// they that found the fault, and not results that differ.
   bool checked = false;
   friend bool operator==(const Verification&, const Verification&) = default;
 };

@@ -62,8 +62,8 @@ void put_shortlist(const sqlite::Connection& connection, Pair pair, const Subjec
 constexpr const char* kSameCode =
     "t.problem_id = ? AND t.device_id = ? AND t.code_digest = ? AND t.code_digest <> ''";
 
-/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate
-/// or its code.
+/// The trials that decide whether `trial` counts: itself, and those that disqualify its candidate,
+/// its code or, as long as nothing checked it, its template.
 std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair pair,
                                     const Trial& trial) {
   std::set<std::string> ignored;
@@ -77,8 +77,14 @@ std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair p
   sqlite::Statement of_code = connection.prepare(
       fmt::format("{} WHERE {} AND t.outcome = 'wrong_result'", select_trials(), kSameCode));
   of_code.bind(pair.problem_id, pair.device_id, trial.code_digest);
+  sqlite::Statement of_template = connection.prepare(
+      select_trials() +
+      " WHERE t.problem_id = ? AND t.device_id = ? AND m.name = ? AND m.digest = ? AND "
+      "t.checked = 1 AND t.outcome = 'wrong_result'");
+  of_template.bind(pair.problem_id, pair.device_id, trial.key.template_name,
+                   trial.key.template_digest);
   std::vector<Trial> trials{trial};
-  for (sqlite::Statement* faults : {&rows, &of_code}) {
+  for (sqlite::Statement* faults : {&rows, &of_code, &of_template}) {
     while (faults->step()) {
       if (auto fault = reader.read(*faults)) trials.push_back(std::move(*fault));
     }
@@ -86,8 +92,10 @@ std::vector<Trial> trial_and_faults(const sqlite::Connection& connection, Pair p
   return trials;
 }
 
-/// Whether the trial says of its code, which others have, too, that it is wrong.
+/// Whether the trial says of its code, which others have, too, that it is wrong, or of its
+/// template that it has to be checked.
 bool discredits_others(const sqlite::Connection& connection, Pair pair, const Trial& trial) {
+  if (is_check_finding(trial)) return true;
   if (trial.outcome != Outcome::wrong_result || trial.code_digest.empty()) return false;
   sqlite::Statement others = connection.prepare(
       fmt::format("SELECT 1 FROM trials t WHERE {} AND t.eligible = 1", kSameCode));

@@ -57,19 +57,24 @@ std::vector<std::string> removable(const std::vector<Trial>& trials, std::int64_
   }
   std::set<Candidate> living;
   std::set<std::string> living_codes;
+  std::set<std::pair<std::string, std::string>> living_templates;
   std::set<std::string> sources;
   for (const Trial& trial : trials) {
     if (!kept.contains(trial.id)) continue;
     living.insert(candidate_of(trial));
     if (!trial.code_digest.empty()) living_codes.insert(trial.code_digest);
+    living_templates.emplace(trial.key.template_name, trial.key.template_digest);
     sources.insert(trial.shared_from);
   }
   kept.merge(sources);
   std::vector<std::string> ids;
   for (const Trial& trial : trials) {
-    // Evidence against a candidate or its code stays as long as any evidence for it.
-    const bool evidence = speaks_against(trial) && (living.contains(candidate_of(trial)) ||
-                                                    living_codes.contains(trial.code_digest));
+    // Evidence against a candidate, its code or its template stays as long as any evidence for it.
+    const bool evidence =
+        (speaks_against(trial) &&
+         (living.contains(candidate_of(trial)) || living_codes.contains(trial.code_digest))) ||
+        (is_check_finding(trial) &&
+         living_templates.contains({trial.key.template_name, trial.key.template_digest}));
     if (!evidence && !kept.contains(trial.id)) ids.push_back(trial.id);
   }
   return ids;

@@ -125,6 +125,11 @@ class Device {
 
   /// 256-byte aligned. Throws Error(device) when memory is short.
   [[nodiscard]] virtual DevicePtr allocate(std::int64_t bytes) = 0;
+  /// The same, and what a device finds of it names `purpose`: "operand x".
+  [[nodiscard]] virtual DevicePtr allocate_named(std::int64_t bytes,
+                                                 const std::string& /*purpose*/) {
+    return allocate(bytes);
+  }
   /// Memory with exact bounds: an access outside the `bytes` bytes is in no allocation,
   /// so that the device reports it, naming `purpose`. The address is a multiple of
   /// `alignment` (a power of two) and, below 256, of no larger one. 0 on a device that cannot do

@@ -64,6 +64,27 @@ const std::string& KernelChooser::judge_of(const std::string& operation) {
   return known->second;
 }
 
+std::string KernelChooser::known_fault(const Problem& problem, const Choice& choice) {
+  TrialFilter filter;
+  filter.problem = problem;
+  filter.device = device_.device_class;
+  filter.template_name = choice.kernel_template->name();
+  filter.outcome = Outcome::wrong_result;
+  const std::string digest = catalog_.digest(filter.template_name);
+  for (const TuningStore* store : open_stores()) {
+    try {
+      for (const Trial& trial : store->trials(filter)) {
+        if (trial.key.config != choice.config || trial.key.template_digest != digest) continue;
+        if (kiln::judge_of(trial) != judge_of(problem.operation)) continue;
+        return trial.message.substr(0, trial.message.find('\n'));
+      }
+    } catch (const Error&) {
+      // What is wrong with the database was told when it was asked for the kernel.
+    }
+  }
+  return "";
+}
+
 bool KernelChooser::valid(std::string_view template_name, const Config& config,
                           const Problem& problem) const {
   const KernelTemplate* found = catalog_.find(template_name);

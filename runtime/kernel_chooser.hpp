@@ -36,6 +36,9 @@ class KernelChooser {
   KernelChooser(const Catalog& catalog, const DeviceInfo& device, std::string database,
                 std::vector<std::string> site_databases, WarningSink& warnings);
 
+  /// Why the candidate was found wrong for that problem on this device; "": it was not.
+  [[nodiscard]] std::string known_fault(const Problem& problem, const Choice& choice);
+
   /// Best stored candidate not in `refused`; no choice on a miss.
   [[nodiscard]] Known stored(const Problem& problem, const std::string& toolkit,
                              const Refused& refused);

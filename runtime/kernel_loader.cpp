@@ -83,6 +83,7 @@ void KernelLoader::load(const WantedKernel& wanted) {
       parts_.warnings->inform(
           fmt::format("{}: {} ({})", problem.canonical(), describe(*choice), choice->reason));
       warn_if_untuned(wanted, *choice);
+      warn_if_wrong(wanted, *choice);
       return wanted.publish(make_entry(problem, *choice, std::move(built)));
     }
     refusals.candidates.insert({choice->kernel_template->name(), choice->config});
@@ -197,6 +198,17 @@ void KernelLoader::warn_if_untuned(const WantedKernel& wanted, const Choice& cho
                   "with: {}",
                   problem.canonical(), choice.kernel_template->name(), to_string(choice.match),
                   choice.reason, command_that_tunes(wanted)));
+}
+
+void KernelLoader::warn_if_wrong(const WantedKernel& wanted, const Choice& choice) {
+  // What was tuned for this problem was right.
+  if (is_measured_here(choice.match) || parts_.mode == Mode::default_only) return;
+  const std::string why = chooser_.known_fault(wanted.problem, choice);
+  if (why.empty()) return;
+  parts_.warnings->warn(
+      WarningKind::candidate, "wrong " + describe(choice),
+      fmt::format("{} was found wrong for {}: {}; correct the template and tune it again with: {}",
+                  describe(choice), wanted.problem.canonical(), why, command_that_tunes(wanted)));
 }
 
 TunerSettings KernelLoader::tuner_settings() const {

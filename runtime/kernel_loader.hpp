@@ -74,6 +74,7 @@ class KernelLoader {
   [[nodiscard]] std::string command_that_tunes(const WantedKernel& wanted) const;
   /// Of each kind of problem, once.
   void warn_if_untuned(const WantedKernel& wanted, const Choice& choice);
+  void warn_if_wrong(const WantedKernel& wanted, const Choice& choice);
   /// Runs the tuner, or waits for another thread that runs it for the same problem; once for each.
   /// Releases the lock, so that problems that need no tuner go on meanwhile. Returns whether there
   /// may be results that were not there before.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <utility>
 
 #include "kiln/device_memory.hpp"
@@ -37,13 +38,15 @@ void check_range(const char* what, std::size_t count, std::size_t offset, std::s
 
 }  // namespace
 
-DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes)
+DeviceMemory::DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes,
+                           const std::string& name)
     : device_(std::move(device)), process_(detail::this_process()), bytes_(bytes) {
   if (bytes > static_cast<std::size_t>(std::numeric_limits<std::int64_t>::max())) {
     throw Error(ErrorKind::usage,
                 fmt::format("allocate: {} bytes are more than the device has", bytes));
   }
-  address_ = reinterpret_cast<void*>(device_->allocate(static_cast<std::int64_t>(bytes)));
+  address_ =
+      reinterpret_cast<void*>(device_->allocate_named(static_cast<std::int64_t>(bytes), name));
 }
 
 DeviceMemory::DeviceMemory(DeviceMemory&& other) noexcept
@@ -88,7 +91,12 @@ void DeviceMemory::copy_to_host(void* to, std::size_t count, std::size_t offset)
 
 DeviceMemory Library::allocate(std::size_t bytes) const {
   if (!state().is_of_this_process()) detail::refuse_parents_object();
-  return {state().shared_device(), bytes};
+  return {state().shared_device(), bytes, ""};
+}
+
+DeviceMemory Library::allocate(std::size_t bytes, const std::string& name) const {
+  if (!state().is_of_this_process()) detail::refuse_parents_object();
+  return {state().shared_device(), bytes, name};
 }
 
 void Library::synchronize() const {

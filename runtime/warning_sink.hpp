@@ -23,7 +23,7 @@ enum class WarningKind : std::uint8_t {
   rows,         ///< damaged rows of one
   unavailable,  ///< a better kernel, whose template is not there
   untuned,      ///< a problem that was never tuned
-  candidate,    ///< a kernel that cannot be used, so that the next best is
+  candidate,    ///< a kernel that cannot be used, so that the next best is, or was found wrong
   cubin_store,
   compiler,
   tuning,  ///< that the tuner is at work, or that it failed

@@ -6,7 +6,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <cstdint>
+#include <optional>
 
 #include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"
@@ -175,6 +178,33 @@ std::string explain_misspelling(const KernelTemplate& kernel_template, std::stri
   return {};
 }
 
+enum class LogPart : std::uint8_t { error, warning, end };
+
+/// What a line of the log begins, if anything: "kernel.cu(12): error: ...", "1 error detected ...".
+std::optional<LogPart> begun_by(std::string_view line) {
+  if (line.find(" detected in the compilation") != std::string_view::npos) return LogPart::end;
+  const auto place = line.find("): ");
+  if (place == std::string_view::npos || line.starts_with(' ')) return std::nullopt;
+  const auto said = line.substr(place, line.find(": ", place + 3) - place);
+  if (said.find("error") != std::string_view::npos) return LogPart::error;
+  if (said.find("warning") != std::string_view::npos) return LogPart::warning;
+  return std::nullopt;
+}
+
+/// The log with its errors before its warnings: summaries quote the first line.
+std::string errors_first(std::string_view log) {
+  std::array<std::string, 3> parts;
+  LogPart part = LogPart::error;
+  while (!log.empty()) {
+    const auto line =
+        log.substr(0, log.find('\n') == std::string_view::npos ? log.size() : log.find('\n') + 1);
+    part = begun_by(line).value_or(part);
+    parts.at(static_cast<std::size_t>(part)) += line;
+    log.remove_prefix(line.size());
+  }
+  return parts[0] + parts[1] + parts[2];
+}
+
 /// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:
 /// "...vN4kiln8OpStructE", the v being the result void. A namespace that occurred before is
 /// shortened to S_, S0_ and so on.
@@ -225,7 +255,7 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
   } else {
     why = explain_misspelling(kernel_template, log);
   }
-  if (why.empty()) return std::string(log);
+  if (why.empty()) return errors_first(log);
   return fmt::format("{}\nThe compiler says:\n{}", why, log);
 }
 

@@ -29,6 +29,7 @@
 #include "tools/typed_tools.hpp"
 #include "tools/verbs.hpp"
 #include "tools/whole_number.hpp"
+#include "tuner/oracle.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -137,12 +138,14 @@ std::string report_text(const RunReport& report, const AnyKernel& kernel) {
     facts.add("config", std::string(kernel.config()));
   }
   facts.add("match", fmt::format("{}: {}", to_string(kernel.match()), kernel.match_reason()));
-  facts.add("verified", check.wrong == 0
-                            ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
-                                          count_text(static_cast<std::uint64_t>(check.checked)),
-                                          check.worst_ratio)
-                            : fmt::format("NO: {} of {} elements wrong, {}", check.wrong,
-                                          check.checked, check.evidence));
+  facts.add(
+      "verified",
+      check.wrong == 0
+          ? fmt::format("yes, {} elements, largest error {:.2f} of the bound",
+                        count_text(static_cast<std::uint64_t>(check.checked)), check.worst_ratio)
+          : fmt::format("NO: {} of {} elements wrong{}: {}", check.wrong, check.checked,
+                        excess_text(check.worst_ratio, static_cast<std::uint64_t>(check.wrong)),
+                        check.evidence));
   if (check.wrong == 0) {
     facts.add("checks",
               "of this run's results; `kiln verify` looks for races, missing waits and the like");
@@ -234,8 +237,22 @@ int run_problem(Context& context, const RunOptions& options) {
   const std::string kernel_text = fmt::format("the kernel {}", kernel->template_name());
   clock.run([&] {
     const LaunchLimit limit(most_s, kernel_text, context.flags.json);
-    run->launch();
-    library->synchronize();
+    try {
+      run->launch();
+      library->synchronize();
+    } catch (const Error& error) {
+      if (!report.emulated || error.kind() != ErrorKind::device) throw;
+      // An emulated device does not fail; the kernel does.
+      std::string words =
+          fmt::format("verify {} --template {}", problem_words(one), kernel->template_name());
+      if (!kernel->config().empty()) {
+        std::string choices(kernel->config());
+        std::ranges::replace(choices, ' ', ',');
+        words += fmt::format(" --set {}", choices);
+      }
+      throw Error(ErrorKind::template_,
+                  fmt::format("{}. Next: `{}` shows more", error.what(), context.command(words)));
+    }
   });
   report.first_launch_ms = clock.ms();
   report.check = run->check();

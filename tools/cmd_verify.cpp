@@ -58,14 +58,32 @@ struct Judgement {
   bool found = false;              ///< it ran to its end, and the verdict is what the checks found
   std::uint64_t space = 0;         ///< valid configurations of the template, this one among them
   std::vector<emulated::Report> findings;
+  std::string idle_blocks;  ///< a remark on a launch most of whose blocks did nothing; or ""
 
   [[nodiscard]] bool clean() const { return outcome == Outcome::ok && findings.empty(); }
 };
+
+/// Whether it got as far as the device.
+bool was_run(Outcome outcome) {
+  return outcome == Outcome::ok || outcome == Outcome::wrong_result ||
+         outcome == Outcome::crashed || outcome == Outcome::timed_out;
+}
 
 bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   return std::any_of(reports.begin(), reports.end(), [](const emulated::Report& report) {
     return report.finding == emulated::Finding::timed_out;
   });
+}
+
+std::string idle_blocks_text(const std::vector<EmulatedDevice::BlockUse>& launches) {
+  for (const EmulatedDevice::BlockUse& launch : launches) {
+    // A grid that is the same for all sizes is one of blocks that take what work there is.
+    if (launch.fewest == launch.blocks || 2 * launch.idle <= launch.blocks) continue;
+    return fmt::format("{} of {} blocks of {} read and write nothing: is the grid too large?",
+                       count_text(launch.idle), count_text(launch.blocks),
+                       emulated::plain_variable_name(launch.kernel));
+  }
+  return "";
 }
 
 /// Runs what is judged: on the emulated GPU in this process, with its checks on, which a faulty
@@ -108,7 +126,10 @@ class Judge {
                      judgement.rendered.config, info.limits, {setup.cases.begin(), first_deep});
     set_up(setup, leave_out_needless(setup, prepared.job, deep));
     // Nothing that the reference and the data did is the candidate's doing.
-    if (emulated_ != nullptr) static_cast<void>(emulated_->take_reports());
+    if (emulated_ != nullptr) {
+      static_cast<void>(emulated_->take_reports());
+      static_cast<void>(emulated_->take_block_use());
+    }
     prepared.job.time_it = false;
     prepared.job.timeout_s = request.candidate_timeout_s;
     judgement.too_large = !is_checkable(info, setup.cases.front());
@@ -122,8 +143,11 @@ class Judge {
       if (run) judgement.judged_on.push_back(one.problem);
     }
     judgement.verification = std::move(evaluation.verification);
-    judgement.checked = checks();
-    if (emulated_ != nullptr) judgement.findings = emulated_->take_reports();
+    judgement.checked = checks() && was_run(judgement.outcome);
+    if (emulated_ != nullptr) {
+      judgement.findings = emulated_->take_reports();
+      judgement.idle_blocks = idle_blocks_text(emulated_->take_block_use());
+    }
     // A launch that a race spoils crashes nothing.
     const auto ended = [](const emulated::Report& finding) { return finding.ended; };
     const auto& findings = judgement.findings;
@@ -217,7 +241,8 @@ std::string checks_text(const Judgement& judgement) {
   if (judgement.findings.empty()) {
     return "nothing found: bounds, alignment, uninitialised reads, races, waits, fences, barriers";
   }
-  return fmt::format("{} found, each place and kind once", judgement.findings.size());
+  return fmt::format("{} found, each place and kind once, races by pairs of places",
+                     judgement.findings.size());
 }
 
 std::string findings_text(const Judgement& judgement) {
@@ -257,6 +282,7 @@ std::string judgement_text(const Judgement& judgement) {
     }
   }
   facts.add("checks", checks_text(judgement));
+  if (!judgement.idle_blocks.empty()) facts.add("remark", judgement.idle_blocks);
   return fmt::format("{} on {}\n{}{}", heading_text(judgement.request.problem),
                      full_device_text(judgement.device), facts.text(), findings_text(judgement));
 }
@@ -297,6 +323,7 @@ Json judgement_json(const Judgement& judgement) {
   document["evidence"] = judgement.verification.evidence;
   document["checked"] = judgement.checked;
   document["clean"] = judgement.clean();
+  if (!judgement.idle_blocks.empty()) document["remark"] = judgement.idle_blocks;
   const SourceLines lines(judgement.rendered.text, judgement.rendered.template_name + ".cu");
   document["findings"] = Json::array();
   for (const auto& finding : judgement.findings) {

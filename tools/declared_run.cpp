@@ -58,7 +58,7 @@ void DeclaredRun::make_operands(const Library& library) {
   for (std::size_t i = 0; i < data_.size(); ++i) {
     const auto& bytes = data_[i];
     if (bytes.empty()) continue;
-    operands_[i] = library.allocate(bytes.size());
+    operands_[i] = library.allocate(bytes.size(), "operand " + set_.plan(i).name);
     operands_[i].copy_from_host(bytes.data(), bytes.size());
   }
   for (std::size_t i = 0; i < operands_.size(); ++i) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace {
 /// Multiply-adds that checking on the host may take: enough to find a fault, and no long wait.
 constexpr std::int64_t kCheckedProducts = std::int64_t{1} << 25;
 
-DeviceMemory device_copy(const Library& library, const HostMatrix& matrix) {
-  DeviceMemory memory = library.allocate(matrix.bytes().size());
+DeviceMemory device_copy(const Library& library, const HostMatrix& matrix,
+                         const std::string& name) {
+  DeviceMemory memory = library.allocate(matrix.bytes().size(), name);
   memory.copy_from_host(matrix.bytes().data(), memory.bytes());
   return memory;
 }
@@ -42,14 +44,15 @@ class GemmRun : public ProblemRun {
       if (!host.recorded[i]) host.epilogue[i].fill_random(operand_seed++);
     }
     host.d.poison();
-    a_ = device_copy(library, host.a);
-    b_ = device_copy(library, host.b);
-    if (reads_c) c_ = device_copy(library, host.c);
-    d_ = device_copy(library, host.d);
+    a_ = device_copy(library, host.a, "operand A");
+    b_ = device_copy(library, host.b, "operand B");
+    if (reads_c) c_ = device_copy(library, host.c, "operand C");
+    d_ = device_copy(library, host.d, "operand D");
     operands_ = {a_.get(), b_.get(), c_.get(), d_.get(), request_.alpha, request_.beta, {}};
     for (const HostMatrix& operand : host.epilogue) {
       const std::size_t at = named_.size();
-      operands_.epilogue[at].data = named_.emplace_back(device_copy(library, operand)).get();
+      operands_.epilogue[at].data =
+          named_.emplace_back(device_copy(library, operand, "an operand of the epilogue")).get();
     }
   }
 

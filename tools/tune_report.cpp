@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cache/ranking.hpp"
 #include "runtime/device.hpp"
 #include "tools/emulation.hpp"
 #include "tools/how_to_use.hpp"
@@ -69,28 +70,51 @@ std::string session_end_text(const TuneResult& result) {
   return state;
 }
 
-/// The group to speak of: where something succeeded, that a candidate did not fit the device is
-/// part of any search.
+std::string why_none(const TuneResult& result) {
+  const auto tried = result.progress.done + result.progress.known;
+  if (tried == 0) return "no candidate was tried";
+  // Others gave right results, which is not enough where one of them was found to race.
+  if (!result.unchecked.empty()) {
+    return fmt::format(
+        "the checks found the fault below, and no other candidate of its template was checked: {}",
+        result.unchecked);
+  }
+  if (tried == 1) return "the one candidate that was tried failed";
+  return fmt::format("all {} candidates that were tried failed", count_text(tried));
+}
+
+/// The group to speak of: what keeps others from being told as best; where something succeeded,
+/// that a candidate did not fit the device is part of any search.
 const FailureGroup* main_failure(const TuneResult& result) {
+  if (!result.best && !result.unchecked.empty()) {
+    const auto finding =
+        std::ranges::find_if(result.failures, is_check_finding, &FailureGroup::example);
+    if (finding != result.failures.end()) return &*finding;
+  }
   const auto found = std::ranges::find_if(result.failures, [&](const FailureGroup& group) {
     return !result.best || is_fault(group.example.outcome);
   });
   return found == result.failures.end() ? nullptr : &*found;
 }
 
-std::string failure_line(const FailureGroup& group) {
+/// "3 of 5 wrong_result: ...", where the other two have another reason.
+std::string failure_line(const TuneResult& result, const FailureGroup& group) {
   const std::string& message = group.example.message;
-  return fmt::format("{} {}: {}", count_text(group.count), to_string(group.example.outcome),
+  std::uint64_t all = 0;
+  for (const FailureGroup& other : result.failures) {
+    if (other.example.outcome == group.example.outcome) all += other.count;
+  }
+  return fmt::format("{}{} {}: {}", count_text(group.count),
+                     all > group.count ? fmt::format(" of {}", count_text(all)) : "",
+                     to_string(group.example.outcome),
                      message.empty() ? "no message" : message.substr(0, message.find('\n')));
 }
 
-/// What shows the candidate's fault in full: `verify` with every access watched, for which a
-/// GPU's own word is not enough.
-std::string failure_command(const TuneReport& report, const Trial& trial, const Context& context) {
-  const std::string problem = problem_words(report.request);
-  if (!is_fault(trial.outcome)) return context.command(fmt::format("show {} --all", problem));
+/// `verify` of the candidate with every access watched, for which a GPU's own word is not enough.
+std::string verify_command(const TuneReport& report, const Trial& trial, const Context& context) {
   const bool emulated = names_emulated_device(context.device().value);
-  std::string words = fmt::format("verify {} --template {}", problem, trial.key.template_name);
+  std::string words = fmt::format("verify {} --template {}", problem_words(report.request),
+                                  trial.key.template_name);
   std::string choices;
   for (const auto& [name, value] : trial.key.config.values()) {
     choices += fmt::format("{}{}={}", choices.empty() ? "" : ",", name, value);
@@ -102,15 +126,22 @@ std::string failure_command(const TuneReport& report, const Trial& trial, const 
   return watched.command(words);
 }
 
+/// What shows the candidate's fault in full.
+std::string failure_command(const TuneReport& report, const Trial& trial, const Context& context) {
+  if (is_fault(trial.outcome)) return verify_command(report, trial, context);
+  return context.command(fmt::format("show {} --all", problem_words(report.request)));
+}
+
 void add_failures(FactSheet& sheet, const TuneReport& report, const Context& context) {
   const TuneResult& result = *report.result;
   const FailureGroup* const group = main_failure(result);
   if (group == nullptr) return;
-  sheet.add("failed", failure_line(*group));
+  sheet.add("failed", failure_line(result, *group));
   const Trial& example = group->example;
   sheet.add("example",
             fmt::format("{} {}", example.key.template_name, example.key.config.canonical()));
-  if (example.outcome == Outcome::wrong_result) {
+  // What the device's checks find says nothing of the reference.
+  if (example.outcome == Outcome::wrong_result && !is_check_finding(example)) {
     const std::string judge =
         judged_by(*find_operation(example.key.problem.operation), example.message);
     const bool all = !result.best && result.failures.size() == 1 && group->count > 1;
@@ -146,18 +177,18 @@ std::string report_text(const TuneReport& report, const Context& context) {
                       device_text(result.session.device));
   FactSheet sheet;
   if (result.best) {
-    add_trial_facts(sheet, *result.best);
+    add_trial_facts(sheet, *result.best, result.unchecked);
+    if (!result.unchecked.empty()) {
+      sheet.add("next", verify_command(report, *result.best, context));
+    }
     if (report.contest) sheet.add("ratio", ratio_text(*report.contest));
     if (is_edgeless(result)) sheet.add("warning", edgeless_text(result.best->key.template_name));
   } else {
-    const auto tried = result.progress.done + result.progress.known;
-    sheet.add("best", tried == 0   ? "none: no candidate was tried"
-                      : tried == 1 ? "none: the one candidate that was tried failed"
-                                   : fmt::format("none: all {} candidates that were tried failed",
-                                                 count_text(tried)));
+    sheet.add("best", "none: " + why_none(result));
   }
   sheet.add("searched", ending_text(result));
-  sheet.add("outcomes", outcomes_text(result.progress.by_outcome));
+  sheet.add("outcomes", outcomes_text(result.progress.by_outcome) +
+                            (result.progress.known > 0 ? " in this run" : ""));
   if (result.progress.codes + result.progress.shared > 0) sheet.add("code", codes_text(report));
   add_failures(sheet, report, context);
   sheet.add("ended", session_end_text(result));
@@ -196,7 +227,9 @@ std::string report_remark(const TuneReport& report) {
   if (!report.idle.empty()) return fmt::format("{}: {}\n", report.name, report.idle);
   if (report.result) {
     const FailureGroup* const group = main_failure(*report.result);
-    return group == nullptr ? "" : fmt::format("{}: {}\n", report.name, failure_line(*group));
+    return group == nullptr
+               ? ""
+               : fmt::format("{}: {}\n", report.name, failure_line(*report.result, *group));
   }
   return fmt::format("{} is unsupported:\n{}", report.name, report.unsupported);
 }
@@ -249,6 +282,7 @@ Json report_json(const TuneReport& report) {
   json["device"] = to_json(result.session.device);
   json["session"] = to_json(result.session);
   json["best"] = result.best ? to_json(*result.best) : Json();
+  if (!result.unchecked.empty()) json["unchecked"] = result.unchecked;
   if (result.best) json["ragged_sizes"] = result.ragged_sizes;
   json["finalists"] = Json::array();
   for (const auto& finalist : result.finalists) json["finalists"].push_back(to_json(finalist));

@@ -26,12 +26,18 @@ bool needs_reference(const ReferencePlan& plan) {
 class DeclaredOracles : public OracleSource {
  public:
   DeclaredOracles(MemoryLedger& memory, SupportKernels& support, const EvaluationSetup& setup)
-      : ledger(memory), kernels(support), setup_(setup) {
+      : ledger(memory),
+        kernels(support),
+        setup_(setup),
+        operation_(setup.cases.front().problem.operation) {
     DeviceStatus status;
     module_ = ledger.device().load(setup.reference.cubin, setup.reference.names, status);
     if (!module_ || module_->functions().empty()) {
-      throw Error(ErrorKind::device,
-                  fmt::format("the reference kernel does not load: {}", status.message));
+      const ReferencePlan& plan = setup.reference_plans.front();
+      throw Error(
+          ErrorKind::device,
+          fmt::format("{} does not load: {}", plan.place.empty() ? plan.checker_place : plan.place,
+                      status.message));
     }
   }
 
@@ -39,26 +45,32 @@ class DeclaredOracles : public OracleSource {
                                                std::uint64_t seed_of_case) override;
   void run_reference(const LaunchGeometry& geometry, const ReferencePlan& plan,
                      const ArgumentValues& values) {
-    fill("reference", plan.constants, values);
-    run("reference", module_->functions().front(), geometry, plan.argument, values);
+    fill(plan.place, plan.constants, values);
+    const auto status = run(module_->functions().front(), geometry, plan.argument, values);
+    if (!status.ok()) refuse(ErrorKind::template_, plan.place, status);
   }
   /// It is the last of the kernels, or the only one.
   void run_checker(const ReferencePlan& plan, const ArgumentValues& values) {
-    fill("checker", plan.checker_constants, values);
-    run("checker", module_->functions().back(), plan.checker_geometry, plan.checker_argument,
-        values);
+    fill(plan.checker_place, plan.checker_constants, values);
+    const auto status =
+        run(module_->functions().back(), plan.checker_geometry, plan.checker_argument, values);
+    // It may be the candidate's doing, whose results the checker reads.
+    if (!status.ok()) refuse(ErrorKind::device, plan.checker_place, status);
   }
 
   MemoryLedger& ledger;
   SupportKernels& kernels;
 
  private:
-  void fill(std::string_view what, const std::vector<ConstantFill>& constants,
+  void fill(std::string_view place, const std::vector<ConstantFill>& constants,
             const ArgumentValues& values);
-  void run(std::string_view what, DeviceFunction function, const LaunchGeometry& geometry,
-           const ArgumentPlan& plan, const ArgumentValues& values);
+  [[nodiscard]] DeviceStatus run(DeviceFunction function, const LaunchGeometry& geometry,
+                                 const ArgumentPlan& plan, const ArgumentValues& values);
+  [[noreturn]] void refuse(ErrorKind kind, std::string_view place,
+                           const DeviceStatus& status) const;
 
-  const EvaluationSetup& setup_;
+  const EvaluationSetup& setup_;  ///< until the references are computed
+  std::string operation_;
   std::unique_ptr<LoadedModule> module_;
 };
 
@@ -135,6 +147,7 @@ WrongOutput DeclaredOracle::compare(DataKind kind, std::size_t output, const Run
   if (!has_elements(output) || (by_checker && !is_judged_by_checker(output))) return total;
   if (by_checker) total.checker = plan_.checker;
   total.type = case_.operands[output].shape.type;
+  total.line = case_.operands[output].shape.line;
   const bool exact = kind == DataKind::integer || rule.kind == RightSpec::Kind::exact;
   const auto begins = starts(kind);
   for (std::size_t i = 0; i < begins.size(); ++i) {
@@ -238,7 +251,7 @@ CompareResult DeclaredOracle::value_at(const OperandPart& part, DevicePtr data,
   return value;
 }
 
-void DeclaredOracles::fill(std::string_view what, const std::vector<ConstantFill>& constants,
+void DeclaredOracles::fill(std::string_view place, const std::vector<ConstantFill>& constants,
                            const ArgumentValues& values) {
   if (constants.empty()) return;
   Device& device = ledger.device();
@@ -248,12 +261,11 @@ void DeclaredOracles::fill(std::string_view what, const std::vector<ConstantFill
     status = fill_constant_arrays(device, arrays, values.operands, device.own_stream());
   }
   if (status.ok()) return;
-  throw Error(ErrorKind::template_, fmt::format("the {} kernel: {}", what, status.message));
+  throw Error(ErrorKind::template_, fmt::format("{}: {}", place, status.message));
 }
 
-void DeclaredOracles::run(std::string_view what, DeviceFunction function,
-                          const LaunchGeometry& geometry, const ArgumentPlan& plan,
-                          const ArgumentValues& values) {
+DeviceStatus DeclaredOracles::run(DeviceFunction function, const LaunchGeometry& geometry,
+                                  const ArgumentPlan& plan, const ArgumentValues& values) {
   std::vector<std::byte> argument(plan.image.size());
   fill_argument(plan, values, argument.data());
   LaunchRequest request;
@@ -265,10 +277,15 @@ void DeclaredOracles::run(std::string_view what, DeviceFunction function,
   Device& device = ledger.device();
   DeviceStatus status = device.launch(request, device.own_stream());
   if (const DeviceStatus end = device.synchronize(); status.ok()) status = end;
-  if (!status.ok()) {
-    throw Error(ErrorKind::device,
-                fmt::format("the {} kernel does not run: {}", what, status.message));
-  }
+  return status;
+}
+
+void DeclaredOracles::refuse(ErrorKind kind, std::string_view place,
+                             const DeviceStatus& status) const {
+  throw Error(
+      kind,
+      fmt::format("{} {}: {}. Next: correct it; no kernel of {} can be verified before", place,
+                  status.found ? "is not right" : "does not run", status.message, operation_));
 }
 
 std::unique_ptr<Oracle> DeclaredOracles::oracle(std::size_t index, std::uint64_t seed_of_case) {

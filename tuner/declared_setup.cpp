@@ -141,6 +141,12 @@ std::string name_without_arguments(const std::string& kernel) {
   return std::string(trimmed(std::string_view(kernel).substr(0, kernel.find('<'))));
 }
 
+std::string place_of_kernel(const Operation& operation, std::string_view what,
+                            const JudgeKernel& judge) {
+  return fmt::format("{}:{}: the {} {}", operation.file, judge.line, what,
+                     name_without_arguments(judge.kernel));
+}
+
 void plan_reference(const Operation& operation, const ProblemCase& one, std::int64_t most_products,
                     EvaluationSetup& setup) {
   ReferencePlan plan;
@@ -153,6 +159,7 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
     geometry = launch.geometry;
     plan.argument = std::move(launch.argument);
     plan.constants = std::move(launch.constants);
+    plan.place = place_of_kernel(operation, "reference", *operation.reference);
   }
   if (operation.checker) {
     auto launch = plan_judge(operation, "checker", *operation.checker, part);
@@ -160,6 +167,7 @@ void plan_reference(const Operation& operation, const ProblemCase& one, std::int
     plan.checker_argument = std::move(launch.argument);
     plan.checker_constants = std::move(launch.constants);
     plan.checker = name_without_arguments(operation.checker->kernel);
+    plan.checker_place = place_of_kernel(operation, "checker", *operation.checker);
   }
   plan.rules = rules_of(operation, one.problem);
   plan.scalars = is_tuned ? one.scalars : other_scalars(operation, one);

@@ -49,7 +49,7 @@ void DeviceBuffer::require_left(const MemoryLedger& ledger, std::int64_t bytes,
 DeviceBuffer::DeviceBuffer(MemoryLedger& ledger, std::int64_t bytes, const std::string& purpose)
     : ledger_(&ledger), bytes_(bytes) {
   require_left(ledger, bytes, purpose);
-  address_ = ledger.device().allocate(bytes);
+  address_ = ledger.device().allocate_named(bytes, purpose);
   charged_bytes_ = bytes;
   ledger.used_bytes_ += bytes;
 }

@@ -42,6 +42,8 @@ struct ReferencePlan {
   LaunchGeometry checker_geometry;
   std::vector<ConstantFill> constants, checker_constants;  ///< in constant memory of these two
   std::string checker;                                     ///< its name, for messages
+  /// Where the two stand, as errors begin: "sum.cu:12: the reference sum_reference".
+  std::string place, checker_place;
   CaseParts parts;
   std::vector<OutputRule> rules;  ///< one for each operand that is written
   std::vector<double> scalars;    ///< in the operation's order, of normal data

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tuner/judge_buffers.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace kiln {
@@ -106,8 +108,7 @@ void JudgeBuffers::provide_own(std::size_t index) {
 DevicePtr JudgeBuffers::passed(std::size_t index, DevicePtr data) {
   const MatrixShape shape = part_of(index).shape;
   if (!shape.pointers) return data;
-  pointers_.push_back(
-      make_pointers(ledger_, shape, data, "the reference's " + part_.problem.operands[index].name));
+  pointers_.push_back(make_pointers(ledger_, shape, data, purpose(index)));
   return pointers_.back().address();
 }
 
@@ -133,10 +134,15 @@ void JudgeBuffers::provide_verdict() {
   ledger_.device().copy_to_device(verdict_.address(), &nothing, sizeof(nothing));
 }
 
+std::string JudgeBuffers::purpose(std::size_t index) const {
+  return fmt::format("operand {} of the {}", part_.problem.operands[index].name,
+                     checks_ ? "checker" : "reference");
+}
+
 /// All of the operand as it was before any run.
 DeviceBuffer JudgeBuffers::filled(std::size_t index) {
   const OperandPlan& plan = part_.problem.operands[index];
-  DeviceBuffer buffer(ledger_, plan.shape.bytes(), "a copy of " + plan.name);
+  DeviceBuffer buffer(ledger_, plan.shape.bytes(), purpose(index));
   kernels_.fill_random(fill_arguments(plan, buffer.address(), index, part_.recipe));
   return buffer;
 }
@@ -150,7 +156,7 @@ std::int64_t JudgeBuffers::float64_bytes(std::size_t index) const {
 DeviceBuffer JudgeBuffers::zeros(std::size_t index, std::int64_t element_bytes) {
   const std::int64_t bytes =
       std::max<std::int64_t>(part_of(index).shape.elements(), 1) * element_bytes;
-  DeviceBuffer buffer(ledger_, bytes, "the reference's " + part_.problem.operands[index].name);
+  DeviceBuffer buffer(ledger_, bytes, purpose(index));
   ledger_.device().fill(buffer.address(), 0, bytes);
   return buffer;
 }

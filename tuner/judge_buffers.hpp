@@ -54,6 +54,8 @@ class JudgeBuffers {
   void provide_float64(std::size_t index);
   void provide_verdict();
   [[nodiscard]] DeviceBuffer filled(std::size_t index);
+  /// What errors and findings call its memory.
+  [[nodiscard]] std::string purpose(std::size_t index) const;
   [[nodiscard]] DeviceBuffer zeros(std::size_t index, std::int64_t element_bytes);
   [[nodiscard]] std::int64_t float64_bytes(std::size_t index) const;
   /// What kernels get for data of the operand's part: its address, or pointers to its rows.

@@ -134,7 +134,8 @@ bool LocalEvaluator::judge(const Subject& subject, Outcome& outcome, std::string
   if (!verdict.status.ok()) {
     outcome = outcome_of(verdict.status);
     message = fmt::format("{}: {}", verdict.place, verdict.status.message);
-    if (outcome == Outcome::wrong_result) verification = {false, 0.0, message};
+    if (outcome == Outcome::wrong_result)
+      verification = {false, 0.0, message, verdict.status.found};
     return false;
   }
   if (!verdict.judged) {

@@ -71,7 +71,7 @@ void fields(Archive&, T&) {}
 KILN_WIRE_FIELDS(NamedValue, name, value)
 KILN_WIRE_FIELDS(NamedType, slot, type)
 KILN_WIRE_FIELDS(Problem, operation, sizes, types, traits, epilogue)
-KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers)
+KILN_WIRE_FIELDS(MatrixShape, rows, cols, ld, type, alignment, recorded, pointers, line)
 KILN_WIRE_FIELDS(OperandFill, kind, low, high)
 KILN_WIRE_FIELDS(OperandPlan, name, role, present, shape, fill)
 KILN_WIRE_FIELDS(ProblemCase, problem, operands, scalars, products)
@@ -81,8 +81,8 @@ KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
 KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes)
 KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
-                 checker_constants, checker, parts, rules, scalars, scalars_text, integer_range,
-                 deterministic)
+                 checker_constants, checker, place, checker_place, parts, rules, scalars,
+                 scalars_text, integer_range, deterministic)
 KILN_WIRE_FIELDS(CompiledUnit, cubin, names)
 KILN_WIRE_FIELDS(LaunchValues, items, count)
 KILN_WIRE_FIELDS(TensorMapPlan, strides, offset, extents, box, pointer_at, ld_at, swizzle,

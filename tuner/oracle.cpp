@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "tuner/roundoff.hpp"
 #include "tuner/typed_tuning.hpp"
 
 namespace kiln {
@@ -28,6 +29,15 @@ std::string element_text(DType type, double value, double imaginary, std::uint64
   return fmt::format("{:g}", value);
 }
 
+/// No kernel is better than one rounding of what it stores.
+std::string too_small_text(const WrongOutput& wrong) {
+  const CompareResult& found = wrong.found;
+  const double rounding =
+      unit_roundoff(wrong.type) * std::hypot(found.first_expected, found.first_expected_imaginary);
+  if (found.first_bound <= 0.0 || !(found.first_bound < rounding)) return "";
+  return fmt::format(", less than one rounding of {} ({:.2g})", to_string(wrong.type), rounding);
+}
+
 }  // namespace
 
 std::string describe(const WrongOutput& wrong) {
@@ -37,7 +47,10 @@ std::string describe(const WrongOutput& wrong) {
                                 ? "never written"
                                 : element_text(wrong.type, found.first_value,
                                                found.first_value_imaginary, found.first_value_bits);
-  const std::string place = fmt::format("row {} column {}: {}", wrong.row, wrong.col, value);
+  MatrixShape shape;
+  shape.line = wrong.line;
+  const std::string place =
+      fmt::format("{}: {}", element_place(shape, wrong.row, wrong.col), value);
   if (!wrong.checker.empty()) return fmt::format("{}, which {} refuses", place, wrong.checker);
   if (std::isnan(found.first_expected) || std::isnan(found.first_expected_imaginary)) {
     return fmt::format(
@@ -48,12 +61,20 @@ std::string describe(const WrongOutput& wrong) {
   const std::string expected = element_text(
       wrong.type, found.first_expected, found.first_expected_imaginary, found.first_expected_bits);
   if (value != expected) {
-    return fmt::format("{}, expected {}, bound {:.3g}", place, expected, found.first_bound);
+    return fmt::format("{}, expected {}, bound {:.3g}{}", place, expected, found.first_bound,
+                       too_small_text(wrong));
   }
-  return fmt::format("{}, off by {:.3g}, bound {:.3g}", place,
+  return fmt::format("{}, off by {:.3g}, bound {:.3g}{}", place,
                      std::hypot(found.first_value - found.first_expected,
                                 found.first_value_imaginary - found.first_expected_imaginary),
-                     found.first_bound);
+                     found.first_bound, too_small_text(wrong));
+}
+
+std::string excess_text(double worst_ratio, std::uint64_t failures) {
+  if (!std::isfinite(worst_ratio) || worst_ratio <= 1.0) return "";
+  const int digits = worst_ratio < 2.0 ? 2 : worst_ratio < 100.0 ? 1 : 0;
+  return fmt::format(", by {}{:.{}f} times the bound", failures == 1 ? "" : "up to ", worst_ratio,
+                     digits);
 }
 
 std::unique_ptr<OracleSource> make_oracles(MemoryLedger& ledger, SupportKernels& kernels,

@@ -38,6 +38,7 @@ class Declared {
     plan.shape.rows = layout.rows;
     plan.shape.cols = layout.cols;
     plan.shape.ld = layout.ld;
+    plan.shape.line = spec.extents.size() == 1;
     plan.shape.alignment = real_alignment(layout.alignment, plan.shape.type);
     if (spec.pointers) {
       plan.shape.pointers = true;
@@ -67,6 +68,11 @@ void check_scalar(const Operation& operation, const ScalarSpec& spec, double val
 }
 
 }  // namespace
+
+std::string element_place(const MatrixShape& shape, std::int64_t row, std::int64_t col) {
+  if (shape.line) return fmt::format("element {}", row * shape.ld + col);
+  return fmt::format("row {} column {}", row, col);
+}
 
 MatrixShape in_real_numbers(MatrixShape shape) {
   if (!is_complex(shape.type)) return shape;

@@ -26,6 +26,7 @@ struct MatrixShape {
   /// Kernels get an array with the address of each row. Rows lie apart then, so that what reaches
   /// out of one is found.
   bool pointers = false;
+  bool line = false;  ///< declared with one extent: messages name its elements by one number
   [[nodiscard]] std::int64_t elements() const {
     return rows == 0 || cols == 0 ? 0 : (rows - 1) * ld + cols;
   }
@@ -37,6 +38,10 @@ struct MatrixShape {
     return pointers ? rows * row_bytes() : bytes();
   }
 };
+
+/// "row 3 column 5", or "element 5" of an operand with one extent.
+[[nodiscard]] std::string element_place(const MatrixShape& shape, std::int64_t row,
+                                        std::int64_t col);
 
 /// Complex numbers as the two real ones that they lie in memory as; others stay.
 [[nodiscard]] MatrixShape in_real_numbers(MatrixShape shape);

@@ -111,7 +111,7 @@ class DeviceSession {
 TuneResult DeviceSession::run() {
   take_over();
   ledger_.enter("preparing");
-  const std::string state = search();
+  std::string state = search();
   if (elsewhere_ > 0) {
     context_.observer.on_note(fmt::format(
         "{} candidates were left to another run that shares the database; `kiln show` has their "
@@ -124,14 +124,22 @@ TuneResult DeviceSession::run() {
     finalists = finalists_.compare(evaluator_, last_compiler_, cases_, clock_.left_s());
   }
   WinnerChecks checks(context_, space_, ledger_, clock_);
-  if (is_modelled(context_) && state != "interrupted") {
-    checks.run(evaluator_, last_compiler_);
+  if (is_modelled(context_)) {
+    if (state == "interrupted") {
+      checks.leave_out();
+    } else {
+      checks.run(evaluator_, last_compiler_);
+      if (checks.ran_out_of_time()) state = "budget";
+    }
   }
   TuneResult result = ledger_.conclude(space_, state);
   result.finalists = std::move(finalists);
   if (result.best && is_modelled(context_)) {
     if (auto twin = checks.checked_twin(*result.best)) result.best = std::move(twin);
   }
+  const bool is_checked =
+      result.best && result.best->verification && result.best->verification->checked;
+  if (!is_checked && best_unless_checked(context_, space_)) result.unchecked = checks.unchecked();
   if (result.best) {
     result.ragged_sizes = count_ragged(context_.catalog.at(result.best->key.template_name),
                                        result.best->key.config, context_.limits, cases_);

@@ -85,6 +85,9 @@ struct TuneResult {
   std::vector<FailureGroup> failures;    ///< of this run and of those before it, in its space
   std::vector<std::string> unsupported;  ///< templates that did not take part, with the reason
   std::size_t ragged_sizes = 0;  ///< that the best is verified on, besides the problem itself
+  /// Why the device's checks did not look at the best, or at what may be it; "" if they did, or it
+  /// has none.
+  std::string unchecked;
 };
 
 /// One tuning run: space -> strategy -> static pruning -> compile pool -> verify and time -> store.

@@ -55,7 +55,7 @@ std::optional<Trial> WinnerChecks::checked_twin(const Trial& best) const {
 }
 
 void WinnerChecks::run(Evaluator& evaluator, Compiler& compiler) {
-  while (const auto best = best_in_space(context_, space_)) {
+  while (const auto best = best_unless_checked(context_, space_)) {
     if (const auto twin = checked_twin(*best)) {
       if (twin->key == best->key) return;
       Trial shared = *best;
@@ -72,12 +72,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
                                          Compiler& compiler) {
   StopGrace stopped(context_.stop);
   const GiveUp give_up = [&] { return stopped() || time_is_up(); };
-  const auto not_checked = [&](const std::string& why) {
-    note(why);
-    return Step::not_checked;
-  };
-  constexpr const char* kEnded = "the budget ended, or the run was stopped, first";
-  if (context_.stop || time_is_up()) return not_checked(kEnded);
+  if (context_.stop || time_is_up()) return ended();
 
   TuneRequest request = context_.request;
   request.thoroughness = Thoroughness::deep;
@@ -86,7 +81,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
     setup = make_setup(request, compiler, evaluator.info());
   } catch (const Error&) {
     // What was given up does not compile.
-    if (give_up()) return not_checked(kEnded);
+    if (give_up()) return ended();
     throw;
   }
   const Candidate candidate{best.key.template_name, best.key.config};
@@ -96,13 +91,13 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   leave_out_needless(setup, prepared.job,
                      count_deep(request.tuned, evaluator.info().most_products));
   evaluator.set_up(setup);
-  if (!evaluator.make_ready(give_up)) return not_checked(kEnded);
+  if (!evaluator.make_ready(give_up)) return ended();
   prepared.job.time_it = false;
   prepared.job.check = true;
   prepared.job.timeout_s = request.candidate_timeout_s;
   const auto evaluation =
       ledger_.occupy_device([&] { return evaluator.evaluate(prepared.job, give_up); });
-  if (!evaluation) return not_checked(kEnded);
+  if (!evaluation) return ended();
   const bool found = evaluation->outcome == Outcome::wrong_result;
   if (!found && evaluation->outcome != Outcome::ok) return not_checked(evaluation->message);
   if (!found && !evaluation->verification.checked) return not_checked("the device has no checks");
@@ -116,6 +111,7 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   trial.message = evaluation->message;
   trial.verification = evaluation->verification;
   if (found) {
+    found_any_ = true;
     trial.timing.reset();
     context_.observer.on_note(fmt::format("{}, which was the best, is wrong: {}",
                                           candidate_text(candidate), trial.message));
@@ -124,9 +120,17 @@ WinnerChecks::Step WinnerChecks::look_at(const Trial& best, Evaluator& evaluator
   return found ? Step::found : Step::clean;
 }
 
-void WinnerChecks::note(const std::string& why) const {
+WinnerChecks::Step WinnerChecks::not_checked(const std::string& why) {
+  unchecked_ = why;
   context_.observer.on_note(
-      fmt::format("the best was not checked for races, missing waits and the like: {}", why));
+      fmt::format("the {}best was not checked for races, missing waits and the like: {}",
+                  found_any_ ? "next " : "", why));
+  return Step::not_checked;
+}
+
+WinnerChecks::Step WinnerChecks::ended() {
+  ran_out_of_time_ = !context_.stop;
+  return not_checked(context_.stop ? "the run was stopped first" : "the budget ended first");
 }
 
 }  // namespace kiln

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "cache/ranking.hpp"
 #include "kiln/error.hpp"
 
 namespace kiln {
@@ -26,6 +27,22 @@ std::optional<Trial> best_in_space(const SessionContext& context, const SearchSp
     return space.find(name)->space.contains(config);
   };
   return context.store.best(query);
+}
+
+std::optional<Trial> best_unless_checked(const SessionContext& context, const SearchSpace& space) {
+  TrialFilter filter;
+  filter.problem = context.problem;
+  filter.device = context.device;
+  std::vector<Trial> trials = context.store.trials(filter);
+  std::erase_if(trials, [&](const Trial& trial) {
+    const CandidateKey& key = trial.key;
+    const SearchSpace::Part* const part = space.find(key.template_name);
+    return trial.provenance == Provenance::compiled || judge_of(trial) != context.judge ||
+           part == nullptr || context.catalog.digest(key.template_name) != key.template_digest ||
+           !part->space.contains(key.config);
+  });
+  const Trial* const best = standing_of(trials, Suspects::admitted).best;
+  return best == nullptr ? std::nullopt : std::optional(*best);
 }
 
 Trial prepared_trial(const SessionContext& context, const PreparedCandidate& prepared) {

@@ -40,6 +40,10 @@ void require_product(const Problem& problem);
 [[nodiscard]] std::optional<Trial> best_in_space(const SessionContext& context,
                                                  const SearchSpace& space);
 
+/// What that would be if the device's checks found nothing in it: what they have to look at next.
+[[nodiscard]] std::optional<Trial> best_unless_checked(const SessionContext& context,
+                                                       const SearchSpace& space);
+
 /// The trial of a candidate as far as preparing it decides it.
 [[nodiscard]] Trial prepared_trial(const SessionContext& context,
                                    const PreparedCandidate& prepared);

@@ -118,11 +118,13 @@ Trial SessionLedger::record_again(Trial trial) {
 
 void SessionLedger::recount(const Trial& trial) {
   if (trial.outcome != Outcome::wrong_result) return;
-  const auto own = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& other) {
-    return other.key == trial.key && other.session_id == session_.id;
+  const auto before = std::find_if(trials_.begin(), trials_.end(), [&](const Trial& other) {
+    return other.key == trial.key && other.outcome == Outcome::ok;
   });
-  if (own == trials_.end() || own->outcome != Outcome::ok) return;
-  own->outcome = trial.outcome;
+  if (before == trials_.end()) return;
+  const bool is_own = before->session_id == session_.id;
+  *before = trial;
+  if (!is_own) return;
   if (--progress_.by_outcome[Outcome::ok] == 0) progress_.by_outcome.erase(Outcome::ok);
   ++progress_.by_outcome[trial.outcome];
 }

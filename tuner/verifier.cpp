@@ -182,10 +182,11 @@ class Verifier::Checks {
     args.ld_y = shape.ld;
     args.element_bytes = size_bytes(shape.type);
     kernels_.count_difference(args);
-    words_.emplace_back([complaint, pitch](const CountResult& found) {
+    words_.emplace_back([complaint, pitch, shape](const CountResult& found) {
       const auto first = static_cast<std::int64_t>(found.first);
-      return fmt::format("{} in {} elements, first at row {} column {}", complaint, found.count,
-                         first / pitch, first % pitch);
+      return fmt::format("{} in {} element{}, first at {}", complaint, found.count,
+                         found.count == 1 ? "" : "s",
+                         element_place(shape, first / pitch, first % pitch));
     });
   }
 
@@ -326,10 +327,10 @@ bool Verifier::results_are_right(Case& problem, const Run& of, Verdict& verdict)
         poisoned && !wrong.unwritten ? ", which memory had before: perhaps nothing wrote it" : "";
     // Which of several outputs it is.
     const bool several = problem.output_count() > 1;
-    verification.evidence = fmt::format("{}: {}{}{}; {} elements wrong{}", verdict.place,
-                                        second ? "in a second run, " : "",
-                                        several ? problem.operands.plan(i).name + ", " : "",
-                                        describe(wrong), found.failures, doubt);
+    verification.evidence = fmt::format(
+        "{}: {}{}{}; {} element{} wrong{}{}", verdict.place, second ? "in a second run, " : "",
+        several ? problem.operands.plan(i).name + ", " : "", describe(wrong), found.failures,
+        found.failures == 1 ? "" : "s", excess_text(found.worst_ratio, found.failures), doubt);
     return false;
   }
   return true;

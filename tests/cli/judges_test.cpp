@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -157,6 +158,9 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   EXPECT_THAT(racy.out, HasSubstr("1 wrong_result"));
   EXPECT_THAT(racy.err, HasSubstr("triple_shared safe=0, which was the best, is wrong: "));
   EXPECT_THAT(racy.err, HasSubstr("race at triple_shared.cu:"));
+  EXPECT_THAT(racy.out, HasSubstr("failed     1 wrong_result: n=1"));
+  EXPECT_THAT(racy.out, HasSubstr("race at triple_shared.cu:"));
+  EXPECT_THAT(racy.out, Not(HasSubstr("judged by"))) << "the reference has nothing to do with it";
   EXPECT_EQ(run("verify", {"--template", "triple_shared", "--set", "safe=0"}).exit_code, 1);
 
   const cli::Run tuned = run("tune", shared);
@@ -164,6 +168,29 @@ TEST_F(Judges, TheBestOfAnEmulatedDeviceIsToldOnceItsChecksFindNothing) {
   EXPECT_THAT(tuned.out, HasSubstr("safe=1"));
   EXPECT_THAT(tuned.out, HasSubstr("checks     nothing found: bounds, alignment, uninitialised"));
   EXPECT_THAT(run("show").out, Not(HasSubstr("safe=0")));
+}
+
+TEST_F(Judges, AnApplicationIsWarnedOfADefaultThatWasFoundWrong) {
+  declare();
+  std::filesystem::remove(sandbox.folder() / "triple_plain.cu");
+  sandbox.write("triple_shared.cu", replaced(kShared, "safe = 0 1*", "safe = 0*"));
+  EXPECT_EQ(run("tune", {"--compile-threads", "1"}).exit_code, 3);
+  const cli::Run used = run("run");
+  EXPECT_THAT(used.out, HasSubstr("match     default_config"));
+  EXPECT_THAT(used.err, HasSubstr("triple_shared"));
+  EXPECT_THAT(used.err, HasSubstr("was found wrong for triple"));
+  EXPECT_THAT(used.err, HasSubstr("race at triple_shared.cu:"));
+}
+
+TEST_F(Judges, WhatFailedInDifferentWaysAddsUp) {
+  declare();
+  sandbox.write("triple_plain.cu", replaced(replaced(kTripleTemplate, "off = 0* 1", "off = 0* 1 2"),
+                                            "if (at < n) y", "if (at < n && off < 2) y"));
+  const cli::Run tuned = run("tune", {"--compile-threads", "1"});
+  EXPECT_THAT(tuned.out, HasSubstr("outcomes   1 ok, 2 wrong_result\n"));
+  EXPECT_THAT(tuned.out, HasSubstr("failed     1 of 2 wrong_result: "));
+  EXPECT_THAT(run("tune", {"--compile-threads", "1"}).out,
+              HasSubstr("outcomes   nothing in this run\n"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ namespace kiln::cli {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kRowSumOperation = R"(//@ operation  row_sum
 //@ purpose    The sum of each row
@@ -82,7 +84,7 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"Race", "verify", "kernel.cu", "  if (threadIdx.x == 0) {", "  if (threadIdx.x < 2) {",
      "race"},
     {"GridTooSmall", "tune", "kernel.cu", "grid     rows", "grid     ceil_div(rows, 2)",
-     "row 0 column 2: never written, expected"},
+     "element 2: never written, expected"},
     {"GridOfZero", "tune", "kernel.cu", "grid     rows", "grid     rows / block_size",
      "grid.x \"rows / block_size\" is 0, so no block would run"},
     {"MisspeltTunable", "tune", "kernel.cu", "sums[block_size]", "sums[blok_size]",
@@ -93,8 +95,12 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
     {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
      "all configurations disagree with it, so check it as well"},
+    {"ReferenceOutOfBounds", "tune", "row_sum.cu", "i < cols;", "i <= cols;",
+     "past the end of operand x of the reference"},
     {"TightTolerance", "tune", "row_sum.cu", "within 1e-4 1e-3", "within 0 1e-9",
-     "right y within 0 1e-9"},
+     "times the bound"},
+    {"OtherNumberOfParameters", "verify", "kernel.cu", "int rows, int cols",
+     "int rows, int cols, int more", "none: it was not run"},
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
@@ -115,6 +121,53 @@ TEST(NewcomersMistakes, AreToldSoThatTheyCanBeMended) {
     EXPECT_NE(run.exit_code, 0) << mistake.name << run.out;
     EXPECT_THAT(run.out + run.err, HasSubstr(mistake.message)) << mistake.name;
   }
+}
+
+cli::Run judged(const Sandbox& sandbox, const std::string& verb, const Words& more = {}) {
+  return sandbox.run(with({verb, "row_sum", "--rows", "4", "--cols", "100", "--device",
+                           "emulated:h200", "--template-path", "."},
+                          more));
+}
+
+// The device is in order: it is the kernel, or the reference, that is wrong.
+TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
+  const Sandbox sandbox;
+  sandbox.write("row_sum.cu", kRowSumOperation);
+  sandbox.write("kernel.cu", replaced(kRowSumKernel, "i < cols;", "i <= cols;"));
+  const auto kernel = judged(sandbox, "run", {"--mode", "default"});
+  EXPECT_EQ(kernel.exit_code, 1) << kernel.err;
+  EXPECT_THAT(kernel.err, HasSubstr("past the end of operand x (1600 bytes)"));
+  EXPECT_THAT(kernel.err, HasSubstr("Next: `kiln verify row_sum --rows 4 --cols 100 --template "
+                                    "row_sum_kernel --set block_size=32"));
+
+  sandbox.write("row_sum.cu", replaced(kRowSumOperation, "i < cols;", "i <= cols;"));
+  const auto reference = judged(sandbox, "verify");
+  EXPECT_EQ(reference.exit_code, 1) << reference.err;
+  EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:11: the reference row_sum_reference does not "
+                                       "run: out_of_bounds at row_sum.cu:17"));
+  EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
+  EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
+}
+
+TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
+  const Sandbox sandbox;
+  sandbox.write("row_sum.cu", kRowSumOperation);
+  const std::string guarded = replaced(kRowSumKernel, "  float sum = 0;",
+                                       "  if (blockIdx.x >= rows) return;\n  float sum = 0;");
+  const auto time_with = [&](const std::string& grid) {
+    sandbox.write("kernel.cu", replaced(guarded, "grid     rows", "grid     " + grid));
+    const auto tuned = judged(sandbox, "tune", {"--json", "--set", "block_size=32"});
+    return nlohmann::json::parse(tuned.out)["results"]
+        .at(0)["best"]["timing"]["median_ns"]
+        .get<double>();
+  };
+  const double right_ns = time_with("rows");
+  EXPECT_THAT(judged(sandbox, "verify").out, Not(HasSubstr("too large?")));
+  EXPECT_GE(time_with("rows * 64"), 0.95 * right_ns);
+  const auto verified = judged(sandbox, "verify");
+  EXPECT_EQ(verified.exit_code, 0) << verified.out;
+  EXPECT_THAT(verified.out, HasSubstr("remark    252 of 256 blocks of row_sum read and write "
+                                      "nothing: is the grid too large?"));
 }
 
 TEST(NewcomersPage, HasEveryMessage) {

@@ -54,9 +54,22 @@ std::string checks_text(const Trial& trial) {
          "missing waits and the like";
 }
 
+std::string verified_text(const Trial& trial, const std::string& unchecked) {
+  const Verification& verification = *trial.verification;
+  if (!verification.passed) return fmt::format("NO: {}", verification.evidence);
+  std::string text = fmt::format("largest error {:.2f} of the bound{}{}", verification.worst_ratio,
+                                 verification.evidence.empty() ? "" : "; ", verification.evidence);
+  // A device with checks, which did not look at this one.
+  if (trial.provenance == Provenance::modelled && !verification.checked) {
+    return fmt::format("results only, {}; not checked for races, missing waits and the like{}{}",
+                       text, unchecked.empty() ? "" : ": ", unchecked);
+  }
+  return "yes, " + text;
+}
+
 }  // namespace
 
-void add_trial_facts(FactSheet& sheet, const Trial& trial) {
+void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& unchecked) {
   sheet.add("template", trial.key.template_name);
   sheet.add("config", trial.key.config.canonical());
   if (trial.timing) {
@@ -69,12 +82,7 @@ void add_trial_facts(FactSheet& sheet, const Trial& trial) {
     sheet.add("time", "not measured: compiled only");
   }
   if (trial.verification) {
-    sheet.add("verified", trial.verification->passed
-                              ? fmt::format("yes, largest error {:.2f} of the bound{}{}",
-                                            trial.verification->worst_ratio,
-                                            trial.verification->evidence.empty() ? "" : "; ",
-                                            trial.verification->evidence)
-                              : fmt::format("NO: {}", trial.verification->evidence));
+    sheet.add("verified", verified_text(trial, unchecked));
     if (trial.verification->passed) sheet.add("checks", checks_text(trial));
   }
   if (trial.resources) sheet.add("resources", resources_text(*trial.resources));

@@ -11,7 +11,8 @@
 namespace kiln::tools {
 
 /// Lines about one trial: template, config, time, rate, verification, resources, environment.
-void add_trial_facts(FactSheet& sheet, const Trial& trial);
+/// `unchecked` says why a device with checks did not look at it, where that is known.
+void add_trial_facts(FactSheet& sheet, const Trial& trial, const std::string& unchecked = "");
 
 /// "310.2 us +- 0.4 us"
 [[nodiscard]] std::string spread_text(const Timing& timing);

@@ -57,6 +57,7 @@ void Checker::begin(Cluster& cluster) {
     state.block = flat(block->place(), cluster.launch().grid);
     blocks_.push_back(std::move(state));
   }
+  busy_.assign(blocks.size(), false);
 }
 
 std::size_t Checker::agent_of(Warp& warp) const {
@@ -132,6 +133,7 @@ void Checker::note_visit(Warp& warp, const Instr& instr, std::size_t block) {
 /// The shared memory of a block whose threads have all exited is another block's by then: whoever
 /// used it from outside must have told one of them before.
 void Checker::end(Cluster& cluster) {
+  for (const bool busy : busy_) shadow_->count_block(busy);
   for (const auto& [visit, clock] : visits_) {
     const Block& owner = *cluster.blocks()[visit.block];
     if (owner.live_threads() > 0) continue;
@@ -178,6 +180,7 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
   if (at == nullptr || !at->holds(address, access.bytes))
     at = cluster_->launch().memory->find(address);
   if (at == nullptr) return;
+  if (at->name.empty()) busy_[warp.block().rank()] = true;
   if (access.issuer >= 0) lanes = LaneMask{1} << access.issuer;
   if (const auto gap = at->reached_gap(address, access.bytes)) {
     warp.report(instr, lanes, Finding::out_of_bounds,
@@ -231,8 +234,8 @@ void Checker::check_global(Warp& warp, const Instr& instr, const WarpAccess& acc
     const LaneMask others = own_warp ? threads.lanes & ~lanes : threads.lanes;
     other = fmt::format("warp {} lane {} of the block", threads.warp, std::countr_zero(others));
   }
-  warp.report(
-      instr, lanes, Finding::race,
+  warp.report_race(
+      instr, lanes, conflict.instruction,
       fmt::format("{} global memory that {} {} at {}, and nothing orders the two",
                   touch.writes ? "writes" : "reads", other, conflict.wrote ? "writes" : "reads",
                   warp.program().place_of(conflict.instruction)),

@@ -129,7 +129,8 @@ class Checker : public Observer {
   struct Fault {
     Finding finding{};
     std::string text;
-    LaneMask lanes = 0;  ///< that it is about
+    LaneMask lanes = 0;       ///< that it is about
+    std::uint32_t other = 0;  ///< of a race: the instruction of the other access
   };
   /// What is wrong with this access to the cell, if anything is.
   [[nodiscard]] std::optional<Fault> fault_of(const Toucher& by, const ShadowCell& cell) const;
@@ -205,6 +206,7 @@ class Checker : public Observer {
   std::unordered_map<std::uint64_t, std::size_t> async_agents_;
   std::vector<std::uint32_t> async_steps_;  ///< of each asynchronous agent
   std::vector<GlobalShadow::BlockState> blocks_;
+  std::vector<bool> busy_;  ///< of each block: it accessed memory that the kernel got
   /// What the cluster's blocks told each other through shared memory, by its address.
   std::unordered_map<std::uint64_t, GlobalShadow::Clocks> exchanged_;
   std::map<Visit, std::uint32_t> visits_;  ///< with the clock of the last one

@@ -51,8 +51,12 @@ void Checker::touch(const Toucher& by, std::size_t block, std::uint32_t offset,
   cells_[block].visit(readers_, offset, bytes, [&](ShadowCell& cell, std::uint32_t at) {
     if (!complained) {
       if (auto fault = fault_of(by, cell)) {
-        by.warp->report(*by.instr, fault->lanes, fault->finding,
-                        fault->text + offset_text(*cluster_->launch().program, at), at);
+        std::string text = fault->text + offset_text(*cluster_->launch().program, at);
+        if (fault->finding == Finding::race) {
+          by.warp->report_race(*by.instr, fault->lanes, fault->other, std::move(text), at);
+        } else {
+          by.warp->report(*by.instr, fault->lanes, fault->finding, std::move(text), at);
+        }
         complained = true;
       }
     }
@@ -120,7 +124,7 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
     return agent_text(writer, cell.write_lane, cell.write_instruction);
   };
   const auto fault = [&](Finding finding, std::string text) {
-    return Fault{finding, std::move(text), LaneMask{1} << by.lane};
+    return Fault{finding, std::move(text), LaneMask{1} << by.lane, 0};
   };
   if (cell.owner != 0) {
     const auto owner = pending_.find(cell.owner);
@@ -149,7 +153,7 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
                                lockstep ? ": lanes of a warp need not run in lockstep, volatile or "
                                           "not, without a __syncwarp() in between"
                                         : ""),
-                   lanes};
+                   lanes, cell.write_instruction};
     }
   }
   if (by.async && cell.writer != 0 && !fenced(by, cell)) {
@@ -161,10 +165,11 @@ std::optional<Checker::Fault> Checker::fault_of(const Toucher& by, const ShadowC
   if (const auto* reader = by.writes ? unordered_reader(by, cell) : nullptr) {
     const bool own = reader->agent == agent_of(*by.warp);
     const LaneMask lanes = own ? reader->lanes & ~by.lanes : reader->lanes;
-    return fault(
+    return Fault{
         Finding::race,
         fmt::format("writes shared memory that {} reads, and nothing orders the two",
-                    agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)));
+                    agent_text(reader->agent, std::countr_zero(lanes), reader->instruction)),
+        LaneMask{1} << by.lane, reader->instruction};
   }
   return std::nullopt;
 }

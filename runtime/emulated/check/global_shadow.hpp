@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -73,6 +74,10 @@ class GlobalShadow {
   /// Notes an access; true and the conflict if an unordered access of another thread was there.
   [[nodiscard]] bool access(const BlockState& state, const Touch& touch, const ThreadOrder& order,
                             Conflict& conflict);
+  /// A block has ended; `busy`: it accessed memory that the kernel got.
+  void count_block(bool busy) { ++(busy ? busy_blocks_ : idle_blocks_); }
+  [[nodiscard]] std::uint64_t busy_blocks() const { return busy_blocks_; }
+  [[nodiscard]] std::uint64_t idle_blocks() const { return idle_blocks_; }
   static void fence(BlockState& state);
   /// A synchronising access at an address: takes what others published there (acquire), publishes
   /// what the block had done before its last fence (release), or both.
@@ -132,6 +137,8 @@ class GlobalShadow {
   std::array<Shard, 64> shards_;
   std::mutex objects_mutex_;
   std::unordered_map<std::uint64_t, Clocks> objects_;
+  std::atomic<std::uint64_t> busy_blocks_ = 0;
+  std::atomic<std::uint64_t> idle_blocks_ = 0;
 };
 
 }  // namespace kiln::emulated

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <string>
@@ -11,16 +12,17 @@
 
 namespace kiln::emulated {
 
-/// What the emulated GPU found wrong with a kernel.
+/// What the emulated GPU found wrong with a kernel, in the order in which findings of one launch
+/// are reported: a missing barrier is often why a value is uninitialised.
 enum class Finding : std::uint8_t {
   out_of_bounds,     ///< an access outside every allocation, array or window
   misaligned,        ///< an address that is no multiple of what the instruction needs
-  uninitialised,     ///< a value read from uninitialised memory
   race,              ///< two accesses that nothing orders, one of them a write
   missing_wait,      ///< memory used that an unfinished asynchronous copy or wgmma owns
   missing_fence,     ///< memory used by another proxy without a proxy fence
   divergent,         ///< a warp-wide instruction that not all its lanes reached together
   barrier_mismatch,  ///< a barrier that threads left, or reached with other counts
+  uninitialised,     ///< a value read from uninitialised memory
   deadlock,          ///< everybody waits
   invalid_operand,   ///< an operand value that the instruction forbids
   trap,              ///< the kernel's own trap or failed assertion
@@ -33,7 +35,11 @@ enum class Finding : std::uint8_t {
 /// local to a function, is parts. Other names are given back.
 [[nodiscard]] std::string plain_variable_name(const std::string& symbol);
 
-/// One finding, with where it was made. A source line is reported once for each kind.
+/// As many findings of one kind and place are kept apart by the other place.
+inline constexpr std::size_t kMostOthers = 8;
+
+/// One finding, with where it was made. A source line is reported once for each kind; a race, for
+/// each of up to kMostOthers other lines.
 struct Report {
   Finding finding{};
   std::string kernel;
@@ -46,6 +52,7 @@ struct Report {
   std::uint64_t times = 1;        ///< how often the same was seen
   std::string caller;             ///< where the outermost inlined call of that code stands, or ""
   bool ended = false;             ///< the launch, which otherwise ran on
+  std::string other;              ///< of a race: the place of the other access; else ""
 
   /// "out_of_bounds at kernel.cu:37 in row_sum, block (0,0,0), thread (5,0,0): ...", with the
   /// plain name of a C++ function.

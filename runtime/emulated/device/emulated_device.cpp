@@ -179,6 +179,13 @@ DevicePtr EmulatedDevice::allocate(std::int64_t bytes) {
   return memory_.allocate(bytes > 0 ? bytes : 1).address;
 }
 
+DevicePtr EmulatedDevice::allocate_named(std::int64_t bytes, const std::string& purpose) {
+  emulated::AllocationWish wish;
+  wish.bytes = bytes > 0 ? bytes : 1;
+  wish.purpose = purpose;
+  return memory_.allocate(wish).address;
+}
+
 DevicePtr EmulatedDevice::allocate_exact(std::int64_t bytes, int alignment,
                                          const std::string& purpose) {
   emulated::AllocationWish wish;
@@ -403,10 +410,12 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   if (allows(request.geometry.allowed, Allowed::uninitialised_unused) && is_odd_launch(state)) {
     state.fresh = std::byte{0x4d};
   }
+  std::shared_ptr<emulated::GlobalShadow> shadow;
   if (checks_ && request.checked) {
-    const auto shadow = std::make_shared<emulated::GlobalShadow>();
+    shadow = std::make_shared<emulated::GlobalShadow>();
     options.make_observer = [shadow] { return std::make_unique<emulated::Checker>(shadow); };
   }
+  const std::string kernel = state.program->name;
   emulated::LaunchResult result = emulated::run_grid(std::move(state), options);
   DeviceStatus status;
   if (result.fault && result.fault->finding == emulated::Finding::trap && lacks_grid) {
@@ -420,7 +429,25 @@ DeviceStatus EmulatedDevice::launch_or_throw(const LaunchRequest& request) {
   }
   const std::scoped_lock lock(reports_mutex_);
   for (auto& report : result.reports) reports_.push_back(std::move(report));
+  if (shadow && !result.fault) note_use(kernel, shadow->busy_blocks(), shadow->idle_blocks());
   return status;
+}
+
+void EmulatedDevice::note_use(const std::string& kernel, std::uint64_t busy, std::uint64_t idle) {
+  const std::uint64_t blocks = busy + idle;
+  auto known = std::ranges::find(block_use_, kernel, &BlockUse::kernel);
+  if (known == block_use_.end()) {
+    known = block_use_.insert(known, {kernel, 0, 0, blocks});
+  }
+  known->fewest = std::min(known->fewest, blocks);
+  if (blocks <= known->blocks) return;
+  known->blocks = blocks;
+  known->idle = idle;
+}
+
+std::vector<EmulatedDevice::BlockUse> EmulatedDevice::take_block_use() {
+  const std::scoped_lock lock(reports_mutex_);
+  return std::exchange(block_use_, {});
 }
 
 bool EmulatedDevice::is_odd_launch(const emulated::LaunchState& state) {

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class EmulatedDevice : public Device {
   [[nodiscard]] DeviceTelemetry telemetry() override { return {}; }
   [[nodiscard]] void* own_stream() const noexcept override { return nullptr; }
   [[nodiscard]] DevicePtr allocate(std::int64_t bytes) override;
+  [[nodiscard]] DevicePtr allocate_named(std::int64_t bytes, const std::string& purpose) override;
   [[nodiscard]] DevicePtr allocate_exact(std::int64_t bytes, int alignment,
                                          const std::string& purpose) override;
   [[nodiscard]] DevicePtr allocate_unbacked(std::int64_t bytes, int alignment,
@@ -97,8 +99,19 @@ class EmulatedDevice : public Device {
                                                  emulated::BlockTrace& trace, DeviceStatus& status);
 
   /// How long a launch would take on the profile's GPU, by running the cluster in the middle of its
-  /// grid twice, the second time with others that would share its multiprocessor.
+  /// grid twice, the second time with others that would share its multiprocessor. If that one
+  /// accesses no memory, at least as long as those take that do.
   [[nodiscard]] emulated::Prediction predict(const LaunchRequest& request, DeviceStatus& status);
+
+  /// How many blocks of a kernel's launches with checks accessed none of the memory that it got.
+  struct BlockUse {
+    std::string kernel;
+    std::uint64_t blocks = 0;  ///< of the largest launch
+    std::uint64_t idle = 0;    ///< of these
+    std::uint64_t fewest = 0;  ///< blocks of the smallest launch
+  };
+  /// By kernel, of the launches so far, and forgets it.
+  [[nodiscard]] std::vector<BlockUse> take_block_use();
 
   /// What the launches so far were found to do wrong, and forgets it.
   [[nodiscard]] std::vector<emulated::Report> take_reports();
@@ -116,11 +129,21 @@ class EmulatedDevice : public Device {
   /// What blocks of one multiprocessor read in common. `trace` is of one of them.
   [[nodiscard]] emulated::ReadSharing read_sharing(const LaunchRequest& request,
                                                    const emulated::BlockTrace& trace);
+  /// Which clusters are run; none: all.
+  using ChosenClusters =
+      std::function<std::vector<emulated::Extent>(const emulated::LaunchState& state)>;
   /// Counts; each observer that counts passes on to what `more` makes, if anything.
-  [[nodiscard]] emulated::FactSheet count_with(
-      const LaunchRequest& request, int clusters,
+  [[nodiscard]] emulated::FactSheet count_at(
+      const LaunchRequest& request, const ChosenClusters& choose,
       const std::function<std::unique_ptr<emulated::Observer>()>& more, DeviceStatus& status);
+  /// The blocks of a launch that access global memory, by a sample from the first to the last.
+  struct BusyBlocks {
+    std::optional<emulated::Extent> example;  ///< nothing: none does
+    LaunchGeometry geometry;                  ///< with a grid of as many as there may be
+  };
+  [[nodiscard]] BusyBlocks busy_blocks(const LaunchRequest& request);
   [[nodiscard]] static DeviceStatus fault_status(const emulated::Report& report);
+  void note_use(const std::string& kernel, std::uint64_t busy, std::uint64_t idle);
   [[nodiscard]] static DeviceStatus note(Recording& recording, const LaunchRequest& request);
   [[nodiscard]] DeviceStatus refusal_of(const LaunchGeometry& geometry,
                                         const emulated::LaunchState& state) const;
@@ -138,6 +161,7 @@ class EmulatedDevice : public Device {
   emulated::GlobalMemory memory_;
   std::mutex reports_mutex_;
   std::vector<emulated::Report> reports_;
+  std::vector<BlockUse> block_use_;
   std::map<const emulated::Program*, bool> odd_launches_;  ///< of kernels that were launched
 };
 

@@ -33,15 +33,6 @@ constexpr std::uint64_t kTurnsOfLeft = 8;
 /// More places than this are not worth reading.
 constexpr std::size_t kMostReports = 200;
 
-/// The first block of a cluster by its number.
-Extent cluster_place(const LaunchState& state, std::uint64_t index) {
-  const auto x = static_cast<std::uint64_t>(state.grid.x / state.cluster.x);
-  const auto y = static_cast<std::uint64_t>(state.grid.y / state.cluster.y);
-  return {static_cast<std::uint32_t>(index % x) * state.cluster.x,
-          static_cast<std::uint32_t>(index / x % y) * state.cluster.y,
-          static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
-}
-
 /// The host's memory that clusters of one launch may take.
 constexpr std::uint64_t kHostBytes = std::uint64_t{2} << 30;
 
@@ -230,8 +221,19 @@ class GridRun {
 
   void add(Report report) {
     const std::scoped_lock lock(report_mutex_);
-    const auto key = std::make_pair(report.finding, report.place);
-    const auto at = reports_.find(key);
+    const ReportKey key{report.finding, report.place, report.other};
+    auto at = reports_.find(key);
+    if (at == reports_.end()) {
+      // Of a line that races with many others a few are enough.
+      const auto first = reports_.lower_bound({report.finding, report.place, ""});
+      std::size_t others = 0;
+      for (auto same = first; same != reports_.end() && same->first.place == report.place &&
+                              same->first.finding == report.finding;
+           ++same) {
+        ++others;
+      }
+      if (others >= kMostOthers) at = first;
+    }
     if (at != reports_.end()) {
       ++at->second.times;
     } else if (reports_.size() < kMostReports) {
@@ -265,7 +267,12 @@ class GridRun {
   std::atomic<bool> stop_ = false;
 
   std::mutex report_mutex_;
-  std::map<std::pair<Finding, std::string>, Report> reports_;
+  struct ReportKey {
+    Finding finding{};
+    std::string place, other;
+    auto operator<=>(const ReportKey&) const = default;
+  };
+  std::map<ReportKey, Report> reports_;
 };
 
 bool is_whole_clusters(const Extent& grid, const Extent& cluster) {
@@ -340,6 +347,14 @@ std::string shape_problem(const LaunchState& state) {
 
 }  // namespace
 
+Extent cluster_place(const LaunchState& state, std::uint64_t index) {
+  const auto x = static_cast<std::uint64_t>(state.grid.x / state.cluster.x);
+  const auto y = static_cast<std::uint64_t>(state.grid.y / state.cluster.y);
+  return {static_cast<std::uint32_t>(index % x) * state.cluster.x,
+          static_cast<std::uint32_t>(index / x % y) * state.cluster.y,
+          static_cast<std::uint32_t>(index / x / y) * state.cluster.z};
+}
+
 Extent required_cluster(const Program& program) {
   const auto along = [&](std::size_t axis) {
     return static_cast<std::uint32_t>(std::max(1, program.cluster[axis]));
@@ -385,8 +400,18 @@ LaunchResult run_grid(LaunchState state, const LaunchOptions& options) {
   }
   if (const std::string problem = shape_problem(state); !problem.empty()) {
     LaunchResult refused;
-    refused.fault = Report{
-        Finding::invalid_operand, program.name, {}, {}, 0, 0, program.name, problem, 1, {}, true};
+    refused.fault = Report{Finding::invalid_operand,
+                           program.name,
+                           {},
+                           {},
+                           0,
+                           0,
+                           program.name,
+                           problem,
+                           1,
+                           {},
+                           true,
+                           {}};
     return refused;
   }
   GridRun run(std::move(state), options);

@@ -27,7 +27,7 @@ struct LaunchOptions {
 
 struct LaunchResult {
   std::optional<Report> fault;     ///< what ended the launch, if anything did
-  std::vector<Report> reports;     ///< other findings, each place and kind once
+  std::vector<Report> reports;     ///< other findings, each place (of a race: each pair) once
   std::uint64_t instructions = 0;  ///< executed by warps
 };
 
@@ -35,6 +35,9 @@ struct LaunchResult {
 /// order in which a GPU begins them. None, which LaunchOptions take for all: for 0, when there are
 /// no more, and for a launch that run_grid() refuses.
 [[nodiscard]] std::vector<Extent> spread_clusters(const LaunchState& state, int count);
+
+/// The first block of a cluster by its number, in that order.
+[[nodiscard]] Extent cluster_place(const LaunchState& state, std::uint64_t index);
 
 /// The first blocks of up to `count` clusters that a multiprocessor runs together: the one in the
 /// middle of the grid, and others as far apart as there are multiprocessors. None for a launch that

@@ -107,7 +107,8 @@ Report Warp::describe(const Instr& instr, LaneMask lanes, Finding finding, std::
           fmt::format("{} {}", program_.opcodes[instr.index], text),
           1,
           program_.caller_of(instr.index),
-          false};
+          false,
+          {}};
 }
 
 void Warp::fail(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
@@ -118,6 +119,13 @@ void Warp::fail(const Instr& instr, LaneMask lanes, Finding finding, std::string
 void Warp::report(const Instr& instr, LaneMask lanes, Finding finding, std::string text,
                   std::uint64_t address) const {
   block_.launch().report(describe(instr, lanes, finding, std::move(text), address));
+}
+
+void Warp::report_race(const Instr& instr, LaneMask lanes, std::uint32_t other, std::string text,
+                       std::uint64_t address) const {
+  Report race = describe(instr, lanes, Finding::race, std::move(text), address);
+  race.other = program_.place_of(other);
+  block_.launch().report(std::move(race));
 }
 
 }  // namespace kiln::emulated

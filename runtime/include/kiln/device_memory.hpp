@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "kiln/export.hpp"
 
@@ -46,7 +47,7 @@ class KILN_API DeviceMemory {
 
  private:
   friend class Library;
-  DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes);
+  DeviceMemory(std::shared_ptr<Device> device, std::size_t bytes, const std::string& name);
 
   std::shared_ptr<Device> device_;
   std::uint32_t process_ = 0;  ///< the process that it belongs to; a fork()'s child is another

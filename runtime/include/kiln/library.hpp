@@ -222,6 +222,8 @@ class KILN_API Library {
   /// `bytes` of the device's memory, uninitialised. Thread-safe. Throws Error(device)
   /// when memory is short.
   [[nodiscard]] DeviceMemory allocate(std::size_t bytes) const;
+  /// The same, with a name for what an emulated device says of accesses outside: "operand x".
+  [[nodiscard]] DeviceMemory allocate(std::size_t bytes, const std::string& name) const;
   /// Waits for everything that this process launched on the device, whatever the stream. Throws
   /// Error(device) if a kernel faulted.
   void synchronize() const;

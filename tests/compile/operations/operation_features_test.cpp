@@ -84,11 +84,11 @@ TEST_F(OperationFeatures, EveryTypeIsVerified) {
       {{"big[i] * 4099ULL", "(unsigned long long)(static_cast<double>(big[i]) * 4099.0)"}});
   EXPECT_EQ(rounded.outcome, Outcome::wrong_result);
   EXPECT_THAT(rounded.message,
-              ContainsRegex("sum, row 0 column [0-9]+: [0-9]{15,}, expected [0-9]{15,}, bound 0"));
+              ContainsRegex("sum, element [0-9]+: [0-9]{15,}, expected [0-9]{15,}, bound 0"));
   const Judged turned = judge_changed(kMixTypes, "mix_types_plain", sizes,
                                       {{"turn ? -factor * from.y", "turn ? factor * from.y"}});
   EXPECT_EQ(turned.outcome, Outcome::wrong_result);
-  EXPECT_THAT(turned.message, ContainsRegex("y, row 0 column 0: \\(.*, .*\\), expected \\("));
+  EXPECT_THAT(turned.message, ContainsRegex("y, element 0: \\(.*, .*\\), expected \\("));
 }
 
 TEST_F(OperationFeatures, EveryPartOfADeclarationReachesTheKernels) {
@@ -193,8 +193,8 @@ TEST_F(OperationFeatures, CheckersFindFaults) {
     return judge_changed(kGreatest, "greatest_rows", {{"rows", 50}, {"cols", 70}}, {{from, to}});
   };
   EXPECT_THAT(judge("place[row] = mine;", "place[row] = row == 5 ? cols : mine;").complaint(),
-              HasSubstr("rows=7 cols=33 ldx=40 (normal data): row 0 column 5: 33, which "
-                        "greatest_checker refuses; 1 elements wrong"));
+              HasSubstr("rows=7 cols=33 ldx=40 (normal data): element 5: 33, which "
+                        "greatest_checker refuses; 1 element wrong"));
   EXPECT_THAT(judge("static_cast<float>(from[i]) > ", "static_cast<float>(from[i]) < ").complaint(),
               HasSubstr("which greatest_checker refuses"));
 }
@@ -210,7 +210,7 @@ TEST_F(OperationFeatures, WhatIsTooLargeIsCheckedInPart) {
   EXPECT_EQ(right.complaint(), "");
   EXPECT_EQ(right.evidence, "compared in 32 of 512 rows");
   EXPECT_THAT(judge_greatest("greatest_of_many", "row == 511 ? -1 : mine").complaint(),
-              HasSubstr("row 0 column 511: -1, which greatest_checker refuses; 1 elements wrong"));
+              HasSubstr("element 511: -1, which greatest_checker refuses; 1 element wrong"));
 
   const auto judge_softmax = [&](const std::string& name, const std::string& factor) {
     return judge_changed(
@@ -271,8 +271,9 @@ TEST_F(OperationFeatures, AReferenceMayReadConstantMemory) {
   EXPECT_THAT(
       test::error_text(ErrorKind::template_,
                        [&] { (void)judge_changed(folder, "convolution_tiled", sizes, too_small); }),
-      HasSubstr("the reference kernel: the array weights has 192 bytes, and what it is to hold has "
-                "196"));
+      HasSubstr(
+          "the reference convolution_reference: the array weights has 192 bytes, and what it is to "
+          "hold has 196"));
 }
 
 }  // namespace

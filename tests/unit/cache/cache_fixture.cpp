@@ -154,6 +154,9 @@ Trial random_trial(std::mt19937_64& random) {
     trial.verification = Verification{false, 17.25, "row 3 column 4"};
   }
   if (kind == 3) trial.verification.reset();
+  if (trial.provenance == Provenance::modelled && trial.verification) {
+    trial.verification->checked = pick(2) == 0;
+  }
   if (pick(3) == 0) {
     trial.code_digest = fmt::format("{:032x}", pick(6));
     if (pick(2) == 0) trial.shared_from = random_hex(random);

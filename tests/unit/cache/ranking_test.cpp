@@ -112,6 +112,30 @@ TEST(Ranking, AFaultOfAnEmulatedDeviceSpeaksAgainstNoMeasurement) {
   EXPECT_EQ(best_of(trials), nullptr) << "what hangs for real is no good prediction";
 }
 
+TEST(Ranking, WhatChecksFoundInASiblingBarsPredictionsThatWereNotChecked) {
+  std::vector<Trial> trials{good_trial(800, 32), good_trial(900, 64), good_trial(1000, 128)};
+  for (Trial& trial : trials) trial.provenance = Provenance::modelled;
+  trials[0].outcome = Outcome::wrong_result;
+  trials[0].verification = Verification{false, 0.0, "race at a.cu:7", true};
+  trials[2].verification->checked = true;
+  EXPECT_EQ(best_of(trials), &trials[2]);
+  EXPECT_EQ(standing_of(trials, Suspects::admitted).best, &trials[1]) << "to be checked next";
+  trials[2].verification->checked = false;
+  EXPECT_EQ(best_of(trials), nullptr);
+
+  trials[1].provenance = Provenance::measured;
+  EXPECT_EQ(best_of(trials), &trials[1]) << "a GPU has no checks";
+  trials[1].provenance = Provenance::modelled;
+  trials[1].judge_digest = std::string(32, '7');
+  EXPECT_EQ(best_of(trials), &trials[1]) << "what another judge found says nothing";
+  trials[1].judge_digest = "";
+  trials[1].key.template_digest = "d2";
+  EXPECT_EQ(best_of(trials), &trials[1]) << "nor does another state of the template";
+  trials[1].key.template_digest = "d1";
+  trials[0].verification->checked = false;
+  EXPECT_EQ(best_of(trials), &trials[1]) << "a wrong result may be one configuration's alone";
+}
+
 TEST(Ranking, MeasuredBeatsModelledBeatsCompiled) {
   std::vector<Trial> trials{good_trial(10, 32), good_trial(20, 64), good_trial(30, 128)};
   trials[0].provenance = Provenance::compiled;

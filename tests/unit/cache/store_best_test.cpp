@@ -108,6 +108,34 @@ TEST(StoreBest, ANewMeasurementMakesUpForACrashUnderAClockThatWasAhead) {
   EXPECT_LT(store.date_after(good_trial(500, 64).key), crash.created_unix_ms);
 }
 
+// Shortlists follow, in whatever order the trials come.
+TEST(StoreBest, WhatChecksFoundBarsUncheckedSiblingsWhicheverComesFirst) {
+  Trial racy = good_trial(400, 32);
+  Trial unchecked = good_trial(500, 64);
+  Trial clean = good_trial(600, 128);
+  for (Trial* trial : {&racy, &unchecked, &clean}) trial->provenance = Provenance::modelled;
+  racy.outcome = Outcome::wrong_result;
+  racy.verification = Verification{false, 0.0, "race at a.cu:7", true};
+  clean.verification->checked = true;
+  clean.session_id = "s2";
+  clean.created_unix_ms += 1;
+  BestQuery query;
+  query.problem = racy.key.problem;
+  query.device = racy.key.device;
+  std::vector<const Trial*> order{&racy, &unchecked, &clean};
+  std::sort(order.begin(), order.end());
+  do {
+    const TempFolder folder;
+    TuningStore store = TuningStore::open(folder.file("t.db"), OpenMode::read_write);
+    for (const Trial* trial : order) store.record(*trial);
+    const auto best = store.best(query);
+    ASSERT_TRUE(best);
+    EXPECT_EQ(best->timing->median_ns, 600);
+    EXPECT_TRUE(store.check().empty()) << "the shortlist is what its trials make it";
+    EXPECT_EQ(store.prune(0, 1, true), 1U) << "the finding stays as long as its template does";
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
 TEST(StoreBest, TheQueryRestricts) {
   const TempFolder folder;
   TuningStore store = TuningStore::open(folder.file("t.db"), OpenMode::read_write);

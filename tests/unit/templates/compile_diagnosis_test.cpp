@@ -53,6 +53,19 @@ TEST(CompileDiagnosis, CountsTheParametersOfTheKernel) {
               StartsWith("tiny.cu: the compiler does not find the kernel"));
 }
 
+TEST(CompileDiagnosis, PutsErrorsBeforeWarnings) {
+  const std::string warning =
+      "tiny.cu(13): warning #47-D: incompatible redefinition of macro \"n\"\n  #define n 1\n\n"
+      "Remark: The warnings can be suppressed\n\n";
+  const std::string error =
+      "tiny.cu(14): error: identifier \"nothing\" is undefined\n  nothing\n\n";
+  const std::string fatal = "tiny.cu(15): catastrophic error: #error directive: \"x\"\n";
+  const std::string end = "2 errors detected in the compilation of \"tiny.cu\".\nnvrtc 13.0\n";
+  EXPECT_EQ(explain_compile_log(tiny(), warning + error + fatal + end),
+            error + fatal + warning + end);
+  EXPECT_EQ(explain_compile_log(tiny(), error + end), error + end);
+}
+
 TEST(CompileDiagnosis, NamesTheHeaderToTakeInstead) {
   const auto log = [](std::string_view name) {
     return fmt::format("tiny.cu(9): catastrophic error: cannot open source file \"{}\"\n", name);

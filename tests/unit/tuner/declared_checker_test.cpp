@@ -127,7 +127,7 @@ TEST_F(DeclaredCheckerTest, WhatIsWrongIsCountedAndShown) {
     return number > 4 ? cols + 2 : static_cast<int>(place);
   });
   expect_found("greatest_none",
-               AllOf(HasSubstr("rows=7 cols=33 (normal data): row 0 column 5: 35, which "
+               AllOf(HasSubstr("rows=7 cols=33 (normal data): element 5: 35, which "
                                "greatest_checker refuses; 2 elements wrong")),
                "greatest_first");
 }
@@ -141,7 +141,7 @@ TEST_F(DeclaredCheckerTest, WhatWasThereBeforeIsKnown) {
                                 y[0] = y[1];
                               });
   expect_found("sorted_with_a_copy",
-               HasSubstr("n=7 (normal data): sorted_checker refuses it; 1 elements wrong"),
+               HasSubstr("n=7 (normal data): sorted_checker refuses it; 1 element wrong"),
                "sorted_right");
 }
 
@@ -154,7 +154,7 @@ TEST_F(DeclaredCheckerTest, ACheckerThatDoesNotRunIsAnError) {
     FAIL() << "no error";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::device);
-    EXPECT_THAT(error.what(), HasSubstr("the checker kernel does not run"));
+    EXPECT_THAT(error.what(), HasSubstr("the checker greatest_checker does not run"));
   }
 }
 
@@ -178,7 +178,7 @@ TEST_F(DeclaredCheckerTest, HugeProblemsAreCheckedInPart) {
   const Verification missed = judge("greatest_not_of_last");
   EXPECT_FALSE(missed.passed);
   EXPECT_THAT(missed.evidence,
-              HasSubstr("rows=4096 cols=4 (normal data): row 0 column 4095: -1, which"));
+              HasSubstr("rows=4096 cols=4 (normal data): element 4095: -1, which"));
 }
 
 TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
@@ -196,7 +196,7 @@ TEST_F(DeclaredCheckerTest, AReferenceIsGivenTheRowsOfAPart) {
       });
   const Verification missed = judge("scale_all_but_last");
   EXPECT_THAT(missed.evidence,
-              AllOf(HasSubstr("(integers): row 4095 column 2"), HasSubstr("1 elements wrong")));
+              AllOf(HasSubstr("(integers): row 4095 column 2"), HasSubstr("1 element wrong")));
 }
 
 /// Doubles in place, by a reference in its own type, and says where the greatest number was.
@@ -271,7 +271,7 @@ TEST_F(DeclaredCheckerTest, ReferenceAndCheckerShareAnOperation) {
   EXPECT_EQ(found.evidence, "compared in 8 of 4096 rows");
   EXPECT_THAT(judge("doubled_but_last").evidence, HasSubstr("y, row 4095 column 3"));
   EXPECT_THAT(judge("doubled_without_a_place").evidence,
-              HasSubstr("place, row 0 column 4095: -7, which doubled_checker refuses"));
+              HasSubstr("place, element 4095: -7, which doubled_checker refuses"));
 }
 
 CaseParts parts_of(const std::string& flops, std::int64_t rows, std::int64_t most_products) {

@@ -110,7 +110,7 @@ TEST_F(DeclaredLayoutTest, WritesBetweenRowsAreFound) {
   });
   expect_found("pitched_into_gap_of_z",
                AllOf(HasSubstr("rows=3 cols=5 ldx=7 ldy=9 (integers)"),
-                     HasSubstr("wrote into the padding of z in 1 elements, first at row 1")),
+                     HasSubstr("wrote into the padding of z in 1 element, first at row 1")),
                "pitched_right");
   plant("pitched_into_gap_of_y", [](const Pitched& args) {
     if (args.ldy > args.cols) args.y[2 * args.ldy - 1] = 7.0F;
@@ -126,7 +126,7 @@ TEST_F(DeclaredLayoutTest, GapsAreNotNumbers) {
     if (args.ldx > args.cols) args.y[0] += 0.0F * args.x[args.cols];
   });
   expect_found("pitched_reads_gap",
-               AllOf(HasSubstr("y, row 0 column 0: nan"), HasSubstr("1 elements wrong")),
+               AllOf(HasSubstr("y, row 0 column 0: nan"), HasSubstr("1 element wrong")),
                "pitched_right");
 }
 

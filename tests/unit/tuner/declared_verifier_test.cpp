@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,10 +56,37 @@ WrongOutput wrong_output(double value, double expected, double bound) {
 
 TEST(WrongOutputs, SayHowFarOffWhereNumbersLookTheSame) {
   EXPECT_EQ(describe(wrong_output(7, 3, 0)), "row 3 column 1: 7, expected 3, bound 0");
-  EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
-            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09");
+  EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-8)),
+            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-08");
   EXPECT_EQ(describe(wrong_output(16777217, 16777216, 0)),
             "row 3 column 1: 1.67772e+07, off by 1, bound 0");
+}
+
+TEST(WrongOutputs, SayThatABoundIsLessThanOneRounding) {
+  EXPECT_EQ(describe(wrong_output(0.1 + 1.3e-9, 0.1, 1e-9)),
+            "row 3 column 1: 0.1, off by 1.3e-09, bound 1e-09, less than one rounding of f32 "
+            "(6e-09)");
+  WrongOutput wide = wrong_output(0.1 + 1.3e-9, 0.1, 1e-9);
+  wide.type = DType::f64;
+  EXPECT_THAT(describe(wide), ::testing::EndsWith("bound 1e-09"));
+  EXPECT_THAT(describe(wrong_output(8, 7, 0)), ::testing::EndsWith("bound 0")) << "exact";
+}
+
+TEST(WrongOutputs, NameElementsOfOneExtentByOneNumber) {
+  WrongOutput wrong = wrong_output(7, 3, 0);
+  wrong.line = true;
+  wrong.row = 0;
+  wrong.col = 512;
+  EXPECT_EQ(describe(wrong), "element 512: 7, expected 3, bound 0");
+}
+
+TEST(WrongOutputs, SayByHowManyTimesTheBound) {
+  EXPECT_EQ(excess_text(7.83, 534), ", by up to 7.8 times the bound");
+  EXPECT_EQ(excess_text(1.004, 1), ", by 1.00 times the bound");
+  EXPECT_EQ(excess_text(12345.6, 2), ", by up to 12346 times the bound");
+  EXPECT_EQ(excess_text(std::numeric_limits<double>::infinity(), 2), "")
+      << "exact, or not a number";
+  EXPECT_EQ(excess_text(0.0, 2), "") << "a checker has no bound";
 }
 
 TEST(WrongOutputs, TellAReferenceWithoutAResultAndMemoryThatNothingWrote) {
@@ -105,7 +133,7 @@ TEST_F(DeclaredVerifierTest, WritesOutsideAreFound) {
 TEST_F(DeclaredVerifierTest, ChangedInputsAreFound) {
   prepare(kScaleRows, {{"rows", 4}, {"cols", 8}});
   expect_found("scale_changes_input",
-               HasSubstr("changed input x in 1 elements, first at row 2 column 4"), "scale_right");
+               HasSubstr("changed input x in 1 element, first at row 2 column 4"), "scale_right");
 }
 
 TEST_F(DeclaredVerifierTest, RacesShowAsRunsThatDiffer) {
@@ -113,7 +141,7 @@ TEST_F(DeclaredVerifierTest, RacesShowAsRunsThatDiffer) {
   expect_found(
       "scale_is_unstable",
       HasSubstr(
-          "(normal data, scale=1.125): two runs differ in 1 elements, first at row 0 column 0"),
+          "(normal data, scale=1.125): two runs differ in 1 element, first at row 0 column 0"),
       "scale_right");
 }
 
@@ -130,10 +158,10 @@ TEST_F(DeclaredVerifierTest, AnArgumentListThatTheKernelHasNotIsALaunchThatFails
 TEST_F(DeclaredVerifierTest, WhatIsUpdatedStartsAfreshInEveryRun) {
   prepare(kAddTo, {{"n", 40}});
   expect_right("add_right");
-  expect_found("add_twice", HasSubstr("n=7 (integers): row 0 column"), "add_right");
-  expect_found("add_overwrites", HasSubstr("n=7 (integers): row 0 column"), "add_right");
+  expect_found("add_twice", HasSubstr("n=7 (integers): element"), "add_right");
+  expect_found("add_overwrites", HasSubstr("n=7 (integers): element"), "add_right");
   expect_found("add_unstable",
-               HasSubstr("n=7 (normal data, alpha=0.375): two runs differ in 1 elements"),
+               HasSubstr("n=7 (normal data, alpha=0.375): two runs differ in 1 element"),
                "add_right");
 }
 
@@ -143,7 +171,7 @@ TEST_F(DeclaredVerifierTest, ADistanceIsTheSameEverywhere) {
   EXPECT_TRUE(almost.passed) << almost.evidence;
   EXPECT_NEAR(almost.worst_ratio, 0.9, 0.01);
   expect_found("add_off",
-               AllOf(HasSubstr("n=7 (normal data, alpha=0.375): row 0 column 0"),
+               AllOf(HasSubstr("n=7 (normal data, alpha=0.375): element 0"),
                      HasSubstr("bound 0.001"), HasSubstr("7 elements wrong")),
                "add_right");
 }
@@ -155,7 +183,7 @@ TEST_F(DeclaredVerifierTest, AnOperationNeedNotBeDeterministic) {
   expect_right("add_unstable");
   expect_found("add_off", HasSubstr("bound 0.001"), "add_right");
   // Each of two runs is held to the rule.
-  expect_found("add_right_once", HasSubstr("n=7 (integers): in a second run, row 0 column 0"),
+  expect_found("add_right_once", HasSubstr("n=7 (integers): in a second run, element 0"),
                "add_right");
 }
 
@@ -171,17 +199,17 @@ TEST_F(DeclaredVerifierTest, WhatIsUpdatedMayBeGivenToTheReferenceInFloat64) {
               "void add_in_f64(const double* x, double* y, int n, float alpha);\n",
           {{"n", 40}});
   expect_right("add_right");
-  expect_found("add_twice", HasSubstr("n=7 (integers): row 0 column"), "add_right");
+  expect_found("add_twice", HasSubstr("n=7 (integers): element"), "add_right");
 }
 
 TEST_F(DeclaredVerifierTest, EachOfSeveralOutputsHasItsRule) {
   prepare(kLeastOfRows, {{"rows", 6}, {"cols", 9}}, {{"with_sum", 1}});
   expect_right("least_right");
   expect_found("least_ignores_last",
-               AllOf(HasSubstr("(normal data): place, row 0 column"), HasSubstr("bound 0;")),
+               AllOf(HasSubstr("(normal data): place, element"), HasSubstr("bound 0;")),
                "least_right");
   expect_found("least_forgets_sum",
-               AllOf(HasSubstr("rows=3 cols=5 (normal data): sum, row 0 column 0"),
+               AllOf(HasSubstr("rows=3 cols=5 (normal data): sum, element 0"),
                      HasSubstr("never written"), HasSubstr("3 elements wrong")),
                "least_right");
 }
@@ -190,7 +218,7 @@ TEST_F(DeclaredVerifierTest, AnOutputThatIsLeftOutIsNotLookedAt) {
   prepare(kLeastOfRows, {{"rows", 6}, {"cols", 9}}, {{"with_sum", 0}});
   expect_right("least_right");
   expect_right("least_forgets_sum");
-  expect_found("least_ignores_last", HasSubstr("place, row 0 column"), "least_right");
+  expect_found("least_ignores_last", HasSubstr("place, element"), "least_right");
 }
 
 // The sum of numbers of both signs may be near 0; what its terms add up to is not.
@@ -214,16 +242,15 @@ TEST_F(DeclaredVerifierTest, TheMagnitudeOfTheReferenceScalesTheBound) {
                      "x, least, place, sum.f64, sum.magnitude,", "x, sum.f64, least, place,") +
               "void least_plainly();\n",
           {{"rows", 64}, {"cols", 64}}, {{"with_sum", 1}});
-  EXPECT_THAT(judge("least_right").evidence, HasSubstr("(normal data): sum, row 0 column"));
+  EXPECT_THAT(judge("least_right").evidence, HasSubstr("(normal data): sum, element"));
 }
 
 TEST_F(DeclaredVerifierTest, OperandsAreFilledAsDeclared) {
   prepare(kGather, {{"n", 100}, {"m", 300}});
   expect_right("gather_right");
-  expect_found(
-      "gather_next",
-      AllOf(HasSubstr("n=5 m=9 (normal data): row 0 column 8"), HasSubstr("1 elements wrong")),
-      "gather_right");
+  expect_found("gather_next",
+               AllOf(HasSubstr("n=5 m=9 (normal data): element 8"), HasSubstr("1 element wrong")),
+               "gather_right");
 }
 
 // Thirty inputs are more checks than have room at once.
@@ -254,7 +281,7 @@ TEST_F(DeclaredVerifierTest, ManyOperandsAreChecked) {
   device_.register_kernel("add_and_spoil", add);
   prepare(text, {{"n", 20}});
   expect_right("add_many");
-  expect_found("add_and_spoil", HasSubstr("changed input x29 in 1 elements"), "add_many");
+  expect_found("add_and_spoil", HasSubstr("changed input x29 in 1 element"), "add_many");
 }
 
 TEST_F(DeclaredVerifierTest, AReferenceThatDoesNotRunIsAnError) {
@@ -274,7 +301,7 @@ TEST_F(DeclaredVerifierTest, AReferenceThatDoesNotRunIsAnError) {
     const Verifier verifier(ledger, kernels, setup_);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_EQ(error.kind(), ErrorKind::device);
+    EXPECT_EQ(error.kind(), ErrorKind::template_);
     EXPECT_THAT(error.what(), AllOf(HasSubstr("reference"), HasSubstr("misaligned address")));
   }
 }

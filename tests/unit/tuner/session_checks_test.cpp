@@ -25,7 +25,9 @@ class SessionChecks : public SessionTest {
       if (!job.check) return by_config(job);
       checked.push_back(job.label);
       if (racy.contains(label_value(job.label, "y"))) {
-        return failed_with(Outcome::wrong_result, "race at toy.cu:7");
+        Evaluation found = failed_with(Outcome::wrong_result, "race at toy.cu:7");
+        found.verification.checked = true;
+        return found;
       }
       Evaluation evaluation = by_config(job);
       evaluation.verification.checked = true;
@@ -70,8 +72,47 @@ TEST_F(SessionChecks, WhatTheyFindIsStoredAndTheNextBestIsLookedAt) {
 
 TEST_F(SessionChecks, NoneIsBestWhereTheyFindAllWrong) {
   auto device = evaluator({0, 1, 2});
-  EXPECT_FALSE(run(device).best);
+  const auto result = run(device);
+  EXPECT_FALSE(result.best);
   EXPECT_EQ(checked.size(), 3U);
+  ASSERT_EQ(result.failures.size(), 1U);
+  EXPECT_EQ(result.failures[0].count, 3U);
+  EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
+  EXPECT_TRUE(result.failures[0].example.verification->checked) << "no result disagreed";
+  EXPECT_EQ(result.unchecked, "");
+  // The next session says the same of what it knows.
+  auto second = evaluator({0, 1, 2});
+  const auto again = run(second);
+  ASSERT_EQ(again.failures.size(), 1U);
+  EXPECT_EQ(again.failures[0].example.message, "race at toy.cu:7");
+}
+
+TEST_F(SessionChecks, WhatTheyHadNoTimeForIsNotTheBestOnceTheyFoundItsTemplateWrong) {
+  auto device = evaluator({0});
+  device.hangs = [](const EvaluationJob& job) {
+    return job.check && label_value(job.label, "y") == 1;
+  };
+  request.budget.seconds = 2.0;
+  const auto result = run(device);
+  EXPECT_FALSE(result.best);
+  EXPECT_EQ(result.unchecked, "the budget ended first");
+  EXPECT_EQ(result.session.state, "budget");
+  ASSERT_EQ(result.failures.size(), 1U);
+  EXPECT_EQ(result.failures[0].example.message, "race at toy.cu:7");
+  EXPECT_THAT(observer.notes, Contains("the next best was not checked for races, missing waits and "
+                                       "the like: the budget ended first"));
+  BestQuery query;
+  query.problem = request.tuned.problem;
+  query.device = device.info().device_class;
+  EXPECT_FALSE(open().best(query)) << "no application gets it either";
+
+  request.budget.seconds = 0.0;
+  auto second = evaluator({0});
+  const auto next = run(second);
+  ASSERT_TRUE(next.best);
+  EXPECT_EQ(next.best->key.config.canonical(), "x=0 y=1");
+  EXPECT_EQ(next.unchecked, "");
+  EXPECT_TRUE(open().best(query));
 }
 
 TEST_F(SessionChecks, WhatWasFoundCleanIsNotLookedAtAgain) {
@@ -93,6 +134,7 @@ TEST_F(SessionChecks, WhatCouldNotBeLookedAtIsToldAndLookedAtNextTime) {
   const auto unchecked = run(slow);
   ASSERT_TRUE(unchecked.best);
   EXPECT_FALSE(unchecked.best->verification->checked);
+  EXPECT_EQ(unchecked.unchecked, "took longer than 10 s");
   EXPECT_EQ(stored().size(), 3U) << "which says nothing about the candidate";
   EXPECT_THAT(observer.notes, Contains(HasSubstr("was not checked for races, missing waits and the "
                                                  "like: took longer than 10 s")));

@@ -107,7 +107,7 @@ TEST_F(VerifierTest, WritesOutsideAreFound) {
 
 TEST_F(VerifierTest, ChangedInputsAreFound) {
   expect_found("changes_input",
-               HasSubstr("changed input B in 1 elements, first at row 1 column 1"));
+               HasSubstr("changed input B in 1 element, first at row 1 column 1"));
 }
 
 TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
@@ -127,7 +127,7 @@ TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
   prepare({{gemm, 1.0, 2.0}});
   EXPECT_TRUE(judge("right").passed);
   expect_found("keeps_the_product_in_d", HasSubstr("(integers): two runs, the second in place"));
-  expect_found("writes_padding_in_place", HasSubstr("padding of D, in place in 1 elements"));
+  expect_found("writes_padding_in_place", HasSubstr("padding of D, in place in 1 element"));
 }
 
 TEST_F(VerifierTest, AProblemWithoutAProductIsChecked) {
@@ -145,7 +145,7 @@ TEST_F(VerifierTest, AProblemWithoutAProductIsChecked) {
 }
 
 TEST_F(VerifierTest, RacesShowAsRunsThatDiffer) {
-  expect_found("unstable", HasSubstr("two runs differ in 1 elements, first at row 0 column 1"));
+  expect_found("unstable", HasSubstr("two runs differ in 1 element, first at row 0 column 1"));
 }
 
 TEST_F(VerifierTest, WorkspaceEndsWhereTheTemplateSaid) {

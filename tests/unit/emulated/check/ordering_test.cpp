@@ -52,6 +52,39 @@ LaunchResult handed_over_by(const std::string& raise, const std::string& look) {
   return result;
 }
 
+/// Two lanes store two words, each of which another place reads.
+TEST(Ordering, ARaceIsReportedWithEachOtherPlaceAndBeforeWhatItExplains) {
+  PtxRunner run(kernel_text(std::string(kRegisters) + R"(
+    .shared .align 4 .b8 place[8];
+    setp.eq.u32 %p1, %r1, 0;
+    @%p1 bra FIRST;
+    setp.eq.u32 %p2, %r1, 32;
+    @%p2 bra SECOND;
+    setp.lt.u32 %p3, %r1, 64;
+    @%p3 ret;
+    sub.u32 %r5, %r1, 64;
+    mov.u32 %r6, place;
+    mad.lo.u32 %r6, %r5, 4, %r6;
+    st.shared.u32 [%r6], %r1;
+    ret;
+  FIRST:
+    ld.shared.u32 %r3, [place];
+    ret;
+  SECOND:
+    ld.shared.u32 %r4, [place+4];
+    ret;
+  )",
+                            1));
+  const auto out = run.buffer(std::vector<std::uint32_t>{0});
+  const LaunchResult result = run.launch({1, 1, 1}, {66, 1, 1}, out);
+  EXPECT_EQ(findings(result),
+            (std::vector<Finding>{Finding::race, Finding::race, Finding::uninitialised,
+                                  Finding::uninitialised}));
+  ASSERT_GE(result.reports.size(), 2U);
+  EXPECT_EQ(result.reports[0].place, result.reports[1].place);
+  EXPECT_NE(result.reports[0].other, result.reports[1].other);
+}
+
 TEST(Ordering, FlagsBetweenBlocksOrderWithFencesOrSemantics) {
   const std::vector<std::pair<std::string, std::string>> good{
       {"membar.gl; st.volatile.global.u32 [%rd1], %r7;",

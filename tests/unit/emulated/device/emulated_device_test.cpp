@@ -3,6 +3,7 @@
 // What an emulated GPU refuses, as a GPU does, and how.
 #include "runtime/emulated/device/emulated_device.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -217,6 +218,73 @@ TEST(EmulatedDevice, BlocksThatNeverEndDoNotHoldUpThePredictionForOneThatDoes) {
   EXPECT_GT(kernel.device.predict(kernel.request, status).time_ns, 0.0);
   EXPECT_TRUE(status.ok()) << status.message;
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(15));
+}
+
+/// `working` blocks copy a word as often as `times`, the others end at once.
+std::string first_blocks_work(int working, int times) {
+  return emulated::test::kernel_text(fmt::format(R"(
+    .reg .pred %p<3>; .reg .b32 %r<4>; .reg .b64 %rd<2>;
+    mov.u32 %r1, %ctaid.x;
+    setp.ge.u32 %p1, %r1, {};
+    @%p1 ret;
+    ld.param.u64 %rd1, [p0];
+    mov.u32 %r2, 0;
+  again:
+    ld.volatile.global.u32 %r3, [%rd1];
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p2, %r2, {};
+    @%p2 bra again;
+    ret;
+  )",
+                                                 working, times),
+                                     1);
+}
+
+TEST(EmulatedDevice, IdleBlocksOfAGridThatIsTooLargeAreNotAllThatIsSeen) {
+  const auto launched = [](int grid) {
+    Loaded kernel(first_blocks_work(4, 200));
+    const DevicePtr memory = kernel.device.allocate(4);
+    kernel.request.arguments = &memory;
+    kernel.request.argument_bytes = sizeof(memory);
+    kernel.request.geometry.grid = {static_cast<std::uint32_t>(grid), 1, 1};
+    DeviceStatus status;
+    const double time_ns = kernel.device.predict(kernel.request, status).time_ns;
+    EXPECT_TRUE(status.ok()) << status.message;
+    EXPECT_GT(kernel.device.count(kernel.request, 4, status).total().global_requests, 0U);
+    return time_ns;
+  };
+  EXPECT_GE(launched(1000), 0.95 * launched(4));
+}
+
+TEST(EmulatedDevice, ChecksCountTheBlocksThatTouchNoMemory) {
+  Loaded kernel(first_blocks_work(4, 1));
+  const DevicePtr memory = kernel.device.allocate(4);
+  kernel.device.fill(memory, 0, 4);
+  kernel.request.arguments = &memory;
+  kernel.request.argument_bytes = sizeof(memory);
+  ASSERT_TRUE(kernel.device.use_checks(true));
+  for (const std::uint32_t grid : {3U, 100U, 5U}) {
+    kernel.request.geometry.grid = {grid, 1, 1};
+    EXPECT_TRUE(kernel.launch().ok());
+  }
+  const auto use = kernel.device.take_block_use();
+  ASSERT_EQ(use.size(), 1U);
+  EXPECT_EQ(use[0].kernel, "k");
+  EXPECT_EQ(use[0].blocks, 100U);
+  EXPECT_EQ(use[0].idle, 96U);
+  EXPECT_EQ(use[0].fewest, 3U);
+  EXPECT_TRUE(kernel.device.take_block_use().empty());
+}
+
+TEST(EmulatedDevice, AFindingNamesTheMemoryThatHasAName) {
+  Loaded kernel(
+      emulated::test::kernel_text(".reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [p0]; "
+                                  "ld.global.u32 %r1, [%rd1+4]; ret;",
+                                  1));
+  const DevicePtr memory = kernel.device.allocate_named(4, "operand x");
+  kernel.request.arguments = &memory;
+  kernel.request.argument_bytes = sizeof(memory);
+  EXPECT_THAT(kernel.launch().message, HasSubstr("past the end of operand x (4 bytes)"));
 }
 
 /// Bytes of memory that this process has in use.

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/trial_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "templates/gemm_problem.hpp"
+
+namespace kiln::tools {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string facts_of(const Trial& trial, const std::string& unchecked = "") {
+  FactSheet sheet;
+  add_trial_facts(sheet, trial, unchecked);
+  return sheet.text();
+}
+
+Trial predicted_trial() {
+  Trial trial;
+  trial.key.problem = to_problem(Gemm::of(DType::f32, 8, 8, 8));
+  trial.key.template_name = "t";
+  trial.provenance = Provenance::modelled;
+  trial.verification = Verification{true, 0.5, ""};
+  trial.timing = Timing{{100.0}, 100.0};
+  return trial;
+}
+
+TEST(TrialText, WhatTheChecksOfADeviceDidNotSeeIsNotCalledVerified) {
+  Trial trial = predicted_trial();
+  const std::string unchecked = facts_of(trial, "the budget ended first");
+  EXPECT_THAT(unchecked, HasSubstr("verified  results only, largest error 0.50 of the bound; not "
+                                   "checked for races, missing waits and the like: the budget "
+                                   "ended first\n"));
+  EXPECT_THAT(unchecked, Not(HasSubstr("yes")));
+  EXPECT_THAT(facts_of(trial), HasSubstr("missing waits and the like\n"));
+  trial.verification->checked = true;
+  EXPECT_THAT(facts_of(trial), HasSubstr("yes, largest error 0.50"));
+  trial.verification->checked = false;
+  trial.provenance = Provenance::measured;
+  EXPECT_THAT(facts_of(trial), HasSubstr("yes, largest error 0.50")) << "a GPU has no checks";
+}
+
+}  // namespace
+}  // namespace kiln::tools
