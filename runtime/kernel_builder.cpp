@@ -152,7 +152,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
       if (const DeviceStatus status = device_.check_residency(functions[i], geometry[i]);
           !status.ok()) {
         require_living_device(status);
-        built.failure = status.message;
+        built.failure = choice.kernel_template->launch_place(i) + ": " + status.message;
         return built;
       }
       LaunchRequest& launch = built.launches.emplace_back();
