@@ -130,9 +130,12 @@ class RelatedInquiry {
     for (Contender& contender : store.contenders(near)) {
       if (static_cast<Provenance>(contender.rank.provenance) != provenance_) continue;
       const bool is_judged = !request_.judge || contender.judge == *request_.judge;
-      if (!is_judged ||
-          request_.current_digest(contender.template_name) != contender.template_digest) {
-        if (!stale) stale = std::move(contender);
+      const std::string digest = request_.current_digest(contender.template_name);
+      if (!is_judged || digest != contender.template_digest) {
+        // What was judged again and refused must not be offered to be judged again.
+        if (!stale && !stale_ && !store.judged_again(near, contender, digest, request_.judge)) {
+          stale = std::move(contender);
+        }
         continue;
       }
       if (candidates.empty()) best = contender.rank.cost;

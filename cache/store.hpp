@@ -162,6 +162,11 @@ class TuningStore {
   [[nodiscard]] std::vector<RelatedProblem> related(const Problem& problem,
                                                     const DeviceClass& device,
                                                     std::size_t most) const;
+  /// Whether the contender's candidate has an outcome, good or bad, of that state of its template
+  /// and that judge: then what another one found is history. Without a judge, of any.
+  [[nodiscard]] bool judged_again(const RelatedProblem& related, const Contender& contender,
+                                  const std::string& template_digest,
+                                  const std::optional<std::string>& judge) const;
   /// Those of its trials that can be the best under some restriction of a look-up, the best first.
   [[nodiscard]] std::vector<Contender> contenders(const RelatedProblem& related) const;
   /// The contender's trial; nothing if it is damaged.

@@ -25,9 +25,11 @@ class Admission {
   }
   /// The same, as if templates and judges were still what they were. Where its present state has
   /// results of its own, an older state of a template, or of its judge, is history.
-  bool as_it_was(const Contender& contender, const std::vector<Contender>& all) {
+  bool as_it_was(const Contender& contender, const std::vector<Contender>& all,
+                 const std::function<bool(const Contender&)>& judged_again) {
     if (!fits(contender)) return false;
     if (is_current(contender)) return admits_config(contender);
+    if (judged_again(contender)) return false;
     return std::none_of(all.begin(), all.end(), [&](const Contender& other) {
       return other.template_name == contender.template_name && fits(other) && is_current(other);
     });
@@ -36,9 +38,13 @@ class Admission {
   [[nodiscard]] bool is_current(const Contender& contender) const {
     const auto provenance = static_cast<Provenance>(contender.rank.provenance);
     const bool is_judged = provenance != Provenance::compiled;
-    if (query_.judge && is_judged && contender.judge != *query_.judge) return false;
-    return !query_.admits_template ||
-           query_.admits_template(contender.template_name, contender.template_digest);
+    return is_current(contender.template_name, contender.template_digest,
+                      is_judged ? contender.judge : query_.judge.value_or(""));
+  }
+  [[nodiscard]] bool is_current(std::string_view name, std::string_view digest,
+                                std::string_view judge) const {
+    if (query_.judge && judge != *query_.judge) return false;
+    return !query_.admits_template || query_.admits_template(name, digest);
   }
   /// Whether the caller refused any for its configuration.
   [[nodiscard]] bool refused_any() const { return refused_any_; }
@@ -100,6 +106,22 @@ std::optional<Trial> TuningStore::Impl::trial_of(const Contender& contender) {
   return std::nullopt;
 }
 
+bool TuningStore::Impl::judged_again(
+    Pair pair, const Contender& contender,
+    const std::function<bool(const std::string& digest, const std::string& judge)>& is_current) {
+  sqlite::Statement rows = connection.prepare(
+      select_trials() +
+      " WHERE t.problem_id = ? AND t.device_id = ? AND m.name = ? AND t.config = ?");
+  rows.bind(pair.problem_id, pair.device_id, contender.template_name, contender.config);
+  TrialReader reader(corrupt);
+  while (rows.step()) {
+    const auto trial = reader.read(rows);
+    if (!trial || static_cast<int>(trial->provenance) != contender.rank.provenance) continue;
+    if (is_current(trial->key.template_digest, judge_of(*trial))) return true;
+  }
+  return false;
+}
+
 std::optional<Trial> TuningStore::best(const BestQuery& query) const {
   return best(query, nullptr);
 }
@@ -115,6 +137,12 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
   const Pair pair{*problem, *device};
   Admission admission(query);
 
+  const auto judged_again = [&](const Contender& contender) {
+    return impl_->judged_again(
+        pair, contender, [&](const std::string& digest, const std::string& judge) {
+          return admission.is_current(contender.template_name, digest, judge);
+        });
+  };
   const auto answer_from = [&](const std::vector<Contender>& contenders,
                                std::optional<Trial>& best) {
     const Decision decision =
@@ -125,7 +153,7 @@ std::optional<Trial> TuningStore::best(const BestQuery& query,
     }
     if (unavailable == nullptr) return true;
     const Decision ideal = decide(contenders, [&](const Contender& contender) {
-      return admission.as_it_was(contender, contenders);
+      return admission.as_it_was(contender, contenders, judged_again);
     });
     if (ideal.best != nullptr && !admission.is_current(*ideal.best)) {
       *unavailable = impl_->trial_of(*ideal.best);

@@ -54,6 +54,11 @@ class TuningStore::Impl {
   /// The contender's trial; one that is damaged, or does not match the contender, goes to
   /// `corrupt`.
   [[nodiscard]] std::optional<Trial> trial_of(const Contender& contender);
+  /// Whether its candidate has an intact trial of the contender's provenance that `is_current`
+  /// admits by its template's digest and its judge.
+  [[nodiscard]] bool judged_again(
+      Pair pair, const Contender& contender,
+      const std::function<bool(const std::string& digest, const std::string& judge)>& is_current);
   /// The sizes of all problems of that kind with trials on the device. Cached likewise.
   [[nodiscard]] std::shared_ptr<const SizeTable> sizes_of(const Problem& problem,
                                                           std::int64_t device_id,

@@ -119,6 +119,20 @@ std::vector<Contender> TuningStore::contenders(const RelatedProblem& related) co
   return impl_->known_contenders(related);
 }
 
+bool TuningStore::judged_again(const RelatedProblem& related, const Contender& contender,
+                               const std::string& template_digest,
+                               const std::optional<std::string>& judge) const {
+  const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
+  const sqlite::Snapshot snapshot(impl_->connection);
+  const auto problem = find_problem(impl_->connection, related.problem);
+  const auto device = find_device(impl_->connection, related.device);
+  if (!problem || !device) return false;
+  return impl_->judged_again({*problem, *device}, contender,
+                             [&](const std::string& digest, const std::string& by) {
+                               return digest == template_digest && (!judge || by == *judge);
+                             });
+}
+
 std::optional<Trial> TuningStore::trial(const Contender& contender) const {
   const sqlite::WorkLimit limit(impl_->connection, kLookUpSeconds);
   return impl_->trial_of(contender);

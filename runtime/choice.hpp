@@ -33,7 +33,8 @@ struct Choice {
 /// an application is waiting.
 inline constexpr std::size_t kMostTries = 8;
 
-/// Candidates that turned out not to work here, by template name and configuration.
+/// Candidates that turned out not to work here, by template name and configuration. An empty
+/// configuration: no other one of the template needs a try, for the template itself is at fault.
 using Refused = std::set<std::pair<std::string, Config>>;
 
 }  // namespace kiln::detail

@@ -18,6 +18,7 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
   };
   std::vector<ConstantArray> found;
   for (const ConstantFill& fill : fills) {
+    const std::string place = fill.place.empty() ? "" : fill.place + ": ";
     std::optional<DeviceVariable> variable;
     device.with_current([&] {
       variable = module.variable(variable_symbol(fill.array));
@@ -28,14 +29,16 @@ DeviceStatus find_constant_arrays(Device& device, const LoadedModule& module,
       }
     });
     if (!variable) {
-      return refused(
-          fmt::format("the compiled code has no array {}; its line names it with its namespaces, "
-                      "none of which is unnamed, and it is not static",
-                      fill.array));
+      return refused(fmt::format(
+          "{}the compiled code has no array {}; its line names it with its namespaces, none of "
+          "which is unnamed, and it is not static",
+          place, fill.array));
     }
     if (variable->bytes < fill.bytes) {
-      return refused(fmt::format("the array {} has {} bytes, and what it is to hold has {}",
-                                 fill.array, variable->bytes, fill.bytes));
+      return refused(fmt::format(
+          "{}the array {} has {} bytes, and what it is to hold has {}; declare it as large as the "
+          "largest problem needs, or let a \"require\" line leave larger ones out",
+          place, fill.array, variable->bytes, fill.bytes));
     }
     found.push_back({variable->address, fill.bytes, fill.operand});
   }

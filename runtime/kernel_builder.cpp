@@ -11,6 +11,8 @@
 namespace kiln::detail {
 namespace {
 
+const std::string kDoesNotCompile = "it does not compile: ";
+
 /// After a sticky fault every candidate fails, so it must not count against this one.
 void require_living_device(const DeviceStatus& status) {
   if (!status.sticky) return;
@@ -28,6 +30,10 @@ std::string candidates_fault(const Error& error) {
 
 }  // namespace
 
+bool BuiltKernel::does_not_compile() const {
+  return failure.starts_with(kDoesNotCompile);
+}
+
 KernelBuilder::KernelBuilder(const Catalog& catalog, Device& device, CachingCompiler& compiler)
     : catalog_(catalog), device_(device), compiler_(compiler) {}
 
@@ -35,8 +41,7 @@ std::shared_ptr<const LoadedModule> KernelBuilder::load_module(
     const KernelTemplate& kernel_template, const CompileResult& compiled, std::string& failure) {
   failure.clear();
   if (!compiled.ok) {
-    failure =
-        fmt::format("it does not compile: {}", explain_compile_log(kernel_template, compiled.log));
+    failure = kDoesNotCompile + explain_compile_log(kernel_template, compiled.log);
     return nullptr;
   }
   failure = why_wrong_parameters(kernel_template, compiled.lowered_names);
@@ -147,7 +152,7 @@ BuiltKernel KernelBuilder::build(const Choice& choice, const Problem& problem,
       if (const DeviceStatus status = device_.check_residency(functions[i], geometry[i]);
           !status.ok()) {
         require_living_device(status);
-        built.failure = status.message;
+        built.failure = choice.kernel_template->launch_place(i) + ": " + status.message;
         return built;
       }
       LaunchRequest& launch = built.launches.emplace_back();

@@ -29,6 +29,8 @@ struct BuiltKernel {
   std::string failure;  ///< why there is none; "" on success
   /// Why it is not worth running although it would (why_not_competitive()); "" if it is.
   std::string drawback;
+
+  [[nodiscard]] bool does_not_compile() const;
 };
 
 /// The code of a candidate, from the store or compiled.

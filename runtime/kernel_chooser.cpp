@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "kiln/error.hpp"
 #include "templates/judge.hpp"
@@ -13,9 +14,40 @@
 namespace kiln::detail {
 namespace {
 
-std::optional<Choice> first(std::vector<Choice> choices) {
-  if (choices.empty()) return std::nullopt;
-  return std::move(choices.front());
+Choice default_choice(const KernelTemplate& kernel_template, Config config, std::string reason) {
+  return {&kernel_template,    std::move(config), Match::default_config, std::move(reason), "",
+          Provenance::measured};
+}
+
+/// Every tunable at the smallest of its values: needs least of the device, as a rule.
+Config smallest(const ParamSpace& space) {
+  Config config;
+  for (const Tunable& tunable : space.tunables()) {
+    config.set(tunable.name, *std::min_element(tunable.values.begin(), tunable.values.end()));
+  }
+  return config;
+}
+
+/// What to try where `config` does not run: one tunable at its next smaller value, all at their
+/// smallest, then everything else that differs in one tunable.
+std::vector<Config> nearby(const ParamSpace& space, const Config& config) {
+  std::vector<Config> found;
+  for (const Tunable& tunable : space.tunables()) {
+    const std::int64_t own = config.at(tunable.name);
+    std::optional<std::int64_t> below;
+    for (const std::int64_t value : tunable.values) {
+      if (value < own && (!below || value > *below)) below = value;
+    }
+    if (!below) continue;
+    Config smaller = config;
+    smaller.set(tunable.name, *below);
+    if (space.contains(smaller)) found.push_back(std::move(smaller));
+  }
+  if (Config least = smallest(space); space.contains(least)) found.push_back(std::move(least));
+  std::vector<Config> others = space.neighbours(config);
+  found.insert(found.end(), std::make_move_iterator(others.begin()),
+               std::make_move_iterator(others.end()));
+  return found;
 }
 
 WarningKind kind_of(const LookupWarning& warning) {
@@ -110,8 +142,7 @@ Known KernelChooser::stored(const Problem& problem, const std::string& toolkit,
   };
   request.suggest = [&](const std::vector<RelatedTrial>& related) -> std::vector<Suggestion> {
     if (related.empty()) return {};
-    return ranking_.rank(problem, related, refused,
-                         defaults(by_priority(problem), problem, {}, Effort::little));
+    return ranking_.rank(problem, related, refused, near_defaults(by_priority(problem), problem));
   };
   LookupAnswer answer;
   try {
@@ -146,18 +177,41 @@ std::vector<const KernelTemplate*> KernelChooser::by_priority(const Problem& pro
   return order;
 }
 
-std::vector<Choice> KernelChooser::defaults(const std::vector<const KernelTemplate*>& templates,
-                                            const Problem& problem, const Refused& refused,
-                                            Effort effort) const {
+std::vector<Choice> KernelChooser::near_defaults(
+    const std::vector<const KernelTemplate*>& templates, const Problem& problem) const {
   std::vector<Choice> choices;
   for (const KernelTemplate* kernel_template : templates) {
-    const ParamSpace space = kernel_template->space(problem, device_.limits);
-    const auto config = effort == Effort::little ? space.near_default() : space.default_config();
-    if (!config || refused.contains({kernel_template->name(), *config})) continue;
-    choices.push_back(
-        {kernel_template, *config, Match::default_config, "", "", Provenance::measured});
+    auto config = kernel_template->space(problem, device_.limits).near_default();
+    if (config) choices.push_back(default_choice(*kernel_template, std::move(*config), ""));
   }
   return choices;
+}
+
+std::optional<Choice> KernelChooser::default_or_near(
+    const std::vector<const KernelTemplate*>& templates, const Problem& problem,
+    const Refused& refused) const {
+  std::vector<std::pair<const KernelTemplate*, Config>> tried;
+  for (const KernelTemplate* kernel_template : templates) {
+    auto config = kernel_template->space(problem, device_.limits).default_config();
+    if (!config) continue;
+    if (!refused.contains({kernel_template->name(), *config})) {
+      return default_choice(*kernel_template, std::move(*config),
+                            "default configuration of " + kernel_template->name());
+    }
+    tried.emplace_back(kernel_template, std::move(*config));
+  }
+  if (refused.size() >= kMostTries) return std::nullopt;
+  for (const auto& [kernel_template, config] : tried) {
+    if (refused.contains({kernel_template->name(), Config()})) continue;
+    for (Config& near : nearby(kernel_template->space(problem, device_.limits), config)) {
+      if (refused.contains({kernel_template->name(), near})) continue;
+      return default_choice(
+          *kernel_template, std::move(near),
+          fmt::format("a configuration of {} near its default, which does not run",
+                      kernel_template->name()));
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Refused& refused,
@@ -168,7 +222,7 @@ std::optional<Choice> KernelChooser::predicted(const Problem& problem, const Ref
     return fallback(problem, refused, unavailable);
   }
   std::vector<Suggestion> suggestions =
-      ranking_.rank(problem, {}, refused, defaults(templates, problem, {}, Effort::little));
+      ranking_.rank(problem, {}, refused, near_defaults(templates, problem));
   if (suggestions.empty()) return fallback(problem, refused, unavailable);
   Suggestion& best = suggestions.front();
   return Choice{catalog_.find(best.template_name),
@@ -195,11 +249,8 @@ std::vector<Choice> KernelChooser::likely(const Problem& problem, const std::str
 
 std::optional<Choice> KernelChooser::fallback(const Problem& problem, const Refused& refused,
                                               const std::string& unavailable) const {
-  auto choice = first(defaults(by_priority(problem), problem, refused, Effort::any));
-  if (choice) {
-    choice->reason = fmt::format("default configuration of {}{}{}", choice->kernel_template->name(),
-                                 unavailable.empty() ? "" : "; ", unavailable);
-  }
+  auto choice = default_or_near(by_priority(problem), problem, refused);
+  if (choice && !unavailable.empty()) choice->reason += "; " + unavailable;
   return choice;
 }
 
@@ -207,7 +258,7 @@ std::optional<Choice> KernelChooser::plainest(const Problem& problem, const Refu
                                               std::string_view reason) const {
   auto order = by_priority(problem);
   std::reverse(order.begin(), order.end());
-  auto choice = first(defaults(order, problem, refused, Effort::any));
+  auto choice = default_or_near(order, problem, refused);
   if (choice) {
     choice->match = Match::exact;
     choice->reason = reason;
@@ -215,13 +266,20 @@ std::optional<Choice> KernelChooser::plainest(const Problem& problem, const Refu
   return choice;
 }
 
-std::vector<std::string> KernelChooser::why_none(const Problem& problem) const {
+std::vector<std::string> KernelChooser::why_none(const Problem& problem,
+                                                 const Refused& refused) const {
   std::vector<std::string> reasons;
   for (const KernelTemplate& kernel_template : catalog_.templates()) {
     if (kernel_template.operation() != problem.operation) continue;
-    const auto reason = kernel_template.why_unsupported(problem, device_.limits);
-    reasons.push_back(reason ? *reason
-                             : fmt::format("{}: no configuration works", kernel_template.name()));
+    if (const auto reason = kernel_template.why_unsupported(problem, device_.limits)) {
+      reasons.push_back(*reason);
+      continue;
+    }
+    const bool is_tried = std::any_of(refused.begin(), refused.end(), [&](const auto& each) {
+      return each.first == kernel_template.name();
+    });
+    reasons.push_back(fmt::format("{}: no configuration {}works", kernel_template.name(),
+                                  is_tried ? "that was tried " : ""));
   }
   return reasons;
 }

@@ -51,7 +51,8 @@ class KernelChooser {
   [[nodiscard]] std::vector<Choice> likely(const Problem& problem, const std::string& toolkit,
                                            std::size_t most);
   /// The default configuration of the template with the highest priority that computes the problem
-  /// here and is not in `refused`. The reason also says what is `unavailable`.
+  /// here and is not in `refused`; if all are, a configuration near one, until kMostTries are
+  /// refused. The reason also says what is `unavailable`.
   [[nodiscard]] std::optional<Choice> fallback(const Problem& problem, const Refused& refused,
                                                const std::string& unavailable) const;
   /// For problems whose product is empty: the default configuration of the template with the lowest
@@ -59,8 +60,10 @@ class KernelChooser {
   /// in, and as fast as any at scaling C. `reason` becomes the choice's.
   [[nodiscard]] std::optional<Choice> plainest(const Problem& problem, const Refused& refused,
                                                std::string_view reason) const;
-  /// One line for each template of the operation that cannot compute the problem.
-  [[nodiscard]] std::vector<std::string> why_none(const Problem& problem) const;
+  /// One line for each template of the operation that cannot compute the problem, or of which all
+  /// that was tried is in `refused`.
+  [[nodiscard]] std::vector<std::string> why_none(const Problem& problem,
+                                                  const Refused& refused) const;
 
   [[nodiscard]] std::uint64_t database_reads() const { return database_reads_; }
 
@@ -68,13 +71,14 @@ class KernelChooser {
   [[nodiscard]] std::vector<const TuningStore*> open_stores();
   /// The templates that compute the problem here, highest priority first.
   [[nodiscard]] std::vector<const KernelTemplate*> by_priority(const Problem& problem) const;
-  /// With little effort, only defaults that are quickly found: counting a large space for one takes
-  /// some tenths of a second.
-  enum class Effort : std::uint8_t { little, any };
-  /// Their default configurations that are not in `refused`, in the same order.
-  [[nodiscard]] std::vector<Choice> defaults(const std::vector<const KernelTemplate*>& templates,
-                                             const Problem& problem, const Refused& refused,
-                                             Effort effort) const;
+  /// Their default configurations, in the same order, as far as they are quickly found: counting a
+  /// large space for one takes some tenths of a second.
+  [[nodiscard]] std::vector<Choice> near_defaults(
+      const std::vector<const KernelTemplate*>& templates, const Problem& problem) const;
+  /// The first of their defaults that is not in `refused`, else what is near one.
+  [[nodiscard]] std::optional<Choice> default_or_near(
+      const std::vector<const KernelTemplate*>& templates, const Problem& problem,
+      const Refused& refused) const;
   /// judge_digest() of the operation: made when it is first asked for.
   [[nodiscard]] const std::string& judge_of(const std::string& operation);
   [[nodiscard]] bool valid(std::string_view template_name, const Config& config,

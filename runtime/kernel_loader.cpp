@@ -74,7 +74,7 @@ void KernelLoader::load(const WantedKernel& wanted) {
     const bool last_resort =
         refusals.usable && (!choice || refusals.candidates.size() >= kMostTries);
     if (last_resort) choice = std::exchange(refusals.usable, std::nullopt);
-    if (!choice) refuse_unknown(problem);
+    if (!choice) refuse_unknown(wanted, refusals);
     BuiltKernel built = build(*choice, problem, lock);
     if (wanted.is_loaded()) return;
     if (built.failure.empty() &&
@@ -93,6 +93,11 @@ void KernelLoader::load(const WantedKernel& wanted) {
       choice->reason += fmt::format("; it {}, as did all others", built.drawback);
       if (!refusals.usable) refusals.usable = std::move(choice);
       continue;
+    }
+    // An error of the compiler that is the same in two configurations is a mistake in the template.
+    if (built.does_not_compile() && choice->match == Match::default_config &&
+        built.failure == std::exchange(refusals.failure, built.failure)) {
+      refusals.candidates.insert({choice->kernel_template->name(), Config()});
     }
     refusals.latest = fmt::format("{} cannot be used: {}", describe(*choice), built.failure);
     parts_.warnings->warn(WarningKind::candidate, "candidate " + describe(*choice),
@@ -152,14 +157,19 @@ BuiltKernel KernelLoader::build(const Choice& choice, const Problem& problem, Lo
   return builder_.build(choice, problem, code);
 }
 
-void KernelLoader::refuse_unknown(const Problem& problem) const {
-  const std::vector<std::string> reasons = chooser_.why_none(problem);
+void KernelLoader::refuse_unknown(const WantedKernel& wanted, const Refusals& refusals) const {
+  const Problem& problem = wanted.problem;
+  const std::vector<std::string> reasons = chooser_.why_none(problem, refusals.candidates);
   std::string why = reasons.empty()
                         ? fmt::format("there is no template of {} in {}", problem.operation,
                                       template_path_text(parts_.template_path))
                         : fmt::format("{}", fmt::join(reasons, "; "));
   if (const BrokenFile* const broken = parts_.catalog.find_broken(problem.operation)) {
     why += fmt::format("; left out: {}", broken->error.what());
+  }
+  if (!refusals.latest.empty()) {
+    why += fmt::format(" (the last: {}); tuning tries more: {}", refusals.latest,
+                       command_that_tunes(wanted));
   }
   throw Error(ErrorKind::not_found,
               fmt::format("no template computes {}: {}", problem.canonical(), why));

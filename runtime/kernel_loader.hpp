@@ -57,6 +57,7 @@ class KernelLoader {
   struct Refusals {
     Refused candidates;
     std::string latest;
+    std::string failure;  ///< the latest one's, without its name
     /// The first of those that would run, but are not competitive.
     std::optional<Choice> usable;
   };
@@ -66,7 +67,7 @@ class KernelLoader {
   /// Releases the lock for as long as it compiles.
   [[nodiscard]] BuiltKernel build(const Choice& choice, const Problem& problem, Lock& lock);
   /// Throws Error(not_found): no template computes the problem.
-  [[noreturn]] void refuse_unknown(const Problem& problem) const;
+  [[noreturn]] void refuse_unknown(const WantedKernel& wanted, const Refusals& refusals) const;
   /// Throws Error(not_found): the mode requires a tuned kernel.
   [[noreturn]] void refuse_untuned(const WantedKernel& wanted, const Refusals& refusals) const;
   [[nodiscard]] TunerSettings tuner_settings() const;

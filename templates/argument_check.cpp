@@ -98,10 +98,23 @@ std::string describe_argument(const PassedKind& kind) {
   return "";
 }
 
+/// float4, __half2 and so on: several numbers, which no single one fills.
+bool is_vector(std::string_view type) {
+  constexpr std::array<std::string_view, 12> kElements{"char",     "uchar",     "short", "ushort",
+                                                       "int",      "uint",      "long",  "ulong",
+                                                       "longlong", "ulonglong", "float", "double"};
+  constexpr std::array<std::string_view, 4> kShort{"half2", "__half2", "nv_bfloat162",
+                                                   "__nv_bfloat162"};
+  if (std::ranges::find(kShort, type) != kShort.end()) return true;
+  if (type.empty() || type.back() < '2' || type.back() > '4') return false;
+  return std::ranges::find(kElements, type.substr(0, type.size() - 1)) != kElements.end();
+}
+
 /// Whether a parameter of that type may be given such an argument. An address may arrive as a
 /// number.
 bool takes_argument(std::string_view type, const PassedKind& argument) {
   if (type.ends_with('&')) return false;
+  if (is_vector(type)) return argument.passed == Passed::structure;
   const auto kind = kind_of_type(type);
   if (!kind) return true;
   if (kind->bytes != argument.bytes) return false;

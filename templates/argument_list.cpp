@@ -125,6 +125,7 @@ class ArgumentListParser {
         rest, part.offset + (rest.empty() ? part.text.size() : offset_in(part.text, rest))};
     if (const auto type = parse_cpp_number_type(spelling)) {
       const auto index = scalar_index(value.text);
+      if (index) check_holds(*type, operation_.scalars[*index], part.offset + 1);
       return index ? scalar(*index, *type) : number(value, *type);
     }
     // A name in parentheses is followed by an operator, a type by a value.
@@ -222,6 +223,18 @@ class ArgumentListParser {
     const NumberType declared = operation_.scalars[index].type;
     if (declared != type) spec.declared = declared;
     return spec;
+  }
+
+  /// An integer that its parameter has not would silently arrive as another one.
+  void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
+    const NumberRange held = range_of(type);
+    const NumberRange declared = range_of(scalar.type);
+    if (!held.whole || !declared.whole) return;
+    if (held.least <= declared.least && held.most >= declared.most) return;
+    line_.fail(offset, fmt::format("the scalar {} is declared as {}, which has values that {} has "
+                                   "not; declare it in the kernel's type, \"scalar {} {} = ...\"",
+                                   scalar.name, to_string(scalar.type), cpp_spelling(type),
+                                   scalar.name, to_string(type)));
   }
 
   [[nodiscard]] ArgumentSpec number(TextPart part, NumberType type) const {
@@ -393,10 +406,12 @@ class ArgumentPlanner {
     if (!fitting) {
       const auto type = cpp_spelling(spec.type);
       const auto* const article = type.front() == 'i' || type.front() == 'u' ? "an" : "a";
-      refuse_(
-          fmt::format("the argument \"{}\" is {}, which does not fit {} {}; write \"(long long)\" "
-                      "before it, and take one in the kernel",
-                      spec.value->text(), number, article, type));
+      const std::string advice =
+          spec.type == NumberType::boolean
+              ? fmt::format("write \"(bool) ({} != 0)\"", spec.value->text())
+              : "write \"(long long)\" before it, and take one in the kernel";
+      refuse_(fmt::format("the argument \"{}\" is {}, which does not fit {} {}; {}",
+                          spec.value->text(), number, article, type, advice));
     }
     grow(size_bytes(spec.type));
     std::uint8_t* const to = plan_.image.data() + at;

@@ -110,6 +110,16 @@ BrokenFile broken_file(const std::string& file, std::string_view text, const Err
   return {file, name.empty() ? operation : name, operation, error};
 }
 
+/// The beginning of a file that is no text of ours, as far as it is ASCII: names show whose it is.
+std::string letters_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::string text(std::size_t{1} << 16, '\0');
+  stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(stream.gcount()));
+  std::erase_if(text, [](char c) { return c == '\0' || static_cast<unsigned char>(c) > 0x7F; });
+  return text;
+}
+
 /// The `.cu` and `.hints` files below a directory, by relative path.
 FileSet read_directory(const std::string& directory, std::vector<std::string>& left_out,
                        std::vector<BrokenFile>& broken) {
@@ -134,7 +144,7 @@ FileSet read_directory(const std::string& directory, std::vector<std::string>& l
       try {
         text = read_source(file.generic_string());
       } catch (const Error& fault) {
-        broken.push_back(broken_file(file.generic_string(), "", fault));
+        broken.push_back(broken_file(file.generic_string(), letters_of(file), fault));
         continue;
       }
       bytes += text.size();
@@ -238,7 +248,7 @@ Operation operation_of(const std::string& file, const std::string& path, const s
                        const HeaderSearch& headers) {
   Operation operation = Operation::parse(file, text);
   try {
-    operation.headers = headers.with_includes(path, operation.includes);
+    operation.headers = headers.with_includes(path, file, operation.includes);
     operation.path = path;
     operation.headers_digest = digest_of_headers(operation.headers, path, text);
   } catch (const Error& error) {
@@ -345,7 +355,8 @@ void Catalog::add_directory(const std::string& directory, const FileSet& files,
 void Catalog::add_sound(KernelTemplate kernel_template, const std::string& path,
                         const HeaderSearch& headers) {
   try {
-    const HeaderSearch own = headers.with_includes(path, kernel_template.includes());
+    const HeaderSearch own =
+        headers.with_includes(path, kernel_template.file(), kernel_template.includes());
     // Reads all headers, so that what is wrong there shows now, before it replaces another.
     static_cast<void>(digest_of(kernel_template, path, own));
     refuse_redefining_headers(kernel_template, path, own);

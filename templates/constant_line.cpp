@@ -129,7 +129,8 @@ std::string constant_text(const ConstantSpec& constant, const Operation& operati
 }
 
 std::vector<ConstantFill> constant_fills(const std::vector<ConstantSpec>& constants,
-                                         const Operation& operation, const Problem& problem) {
+                                         const std::string& file, const Operation& operation,
+                                         const Problem& problem) {
   if (constants.empty()) return {};
   const std::vector<std::int64_t> values = operation.whole_values(problem);
   std::vector<ConstantFill> fills;
@@ -138,7 +139,10 @@ std::vector<ConstantFill> constant_fills(const std::vector<ConstantSpec>& consta
     if (operand.when && operand.when->evaluate(values).value_or(0) == 0) continue;
     const std::int64_t bytes =
         layout_of(operand, values).elements() * size_bytes(*problem.type(operand.name));
-    if (bytes > 0) fills.push_back({constant.array, constant.operand, bytes});
+    if (bytes > 0) {
+      fills.push_back(
+          {constant.array, constant.operand, bytes, fmt::format("{}:{}", file, constant.line)});
+    }
   }
   return fills;
 }

@@ -24,9 +24,10 @@ void add_constant(const FrontMatterLine& line, const Operation& operation, std::
 /// "d_filter = filter", as the line has it.
 [[nodiscard]] std::string constant_text(const ConstantSpec& constant, const Operation& operation);
 
-/// What a problem's operands put into the arrays; without those that have no elements.
+/// What a problem's operands put into the arrays of `file`; without those that have no elements.
 /// Precondition: the problem was checked.
 [[nodiscard]] std::vector<ConstantFill> constant_fills(const std::vector<ConstantSpec>& constants,
+                                                       const std::string& file,
                                                        const Operation& operation,
                                                        const Problem& problem);
 

@@ -20,7 +20,10 @@ struct ConstantFill {
   std::string array;
   std::uint16_t operand = 0;
   std::int64_t bytes = 0;
-  friend bool operator==(const ConstantFill&, const ConstantFill&) = default;
+  std::string place = {};  ///< "FILE:LINE" of the line that says so, for errors; no part of it
+  friend bool operator==(const ConstantFill& left, const ConstantFill& right) {
+    return left.array == right.array && left.operand == right.operand && left.bytes == right.bytes;
+  }
 };
 
 }  // namespace kiln

@@ -14,6 +14,7 @@
 #include "templates/allow_line.hpp"
 #include "templates/code_scanner.hpp"
 #include "templates/constant_line.hpp"
+#include "templates/cooperative_check.hpp"
 #include "templates/cost_line.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/kernel_name.hpp"
@@ -309,7 +310,7 @@ class FrontMatterParser {
     } else if (line.key == "usual") {
       std::ranges::move(usual_configs(line, result_.tunables_), std::back_inserter(result_.usual_));
     } else if (line.key == "include") {
-      result_.includes_.push_back(line.text);
+      result_.includes_.push_back({line.text, line.key_place.line});
     } else if (line.key == "priority") {
       // Before a configuration is chosen.
       result_.priority_ = Expression::parse(line.text, problem_names(*operation_), line.text_place);
@@ -458,6 +459,7 @@ class FrontMatterParser {
       // The word by itself says that it always is.
       const bool is_bare = line.key == "cooperative" && line.text.empty();
       *part = is_bare ? expression(line, {"1", 0}) : expression(line);
+      refuse_cooperative_overlap(line, launch);
       return;
     }
     auto& target = line.key == "grid"    ? launch.grid

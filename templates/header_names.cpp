@@ -23,11 +23,12 @@ bool lists(Names names, std::string_view name) {
 
 /// Names of the standard library, and the file of templates/kernels/standard that has what they
 /// declare.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kStandard{{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 32> kStandard{{
     {"algorithm", "algorithm"},
     {"assert.h", "assert"},
     {"cassert", "assert"},
     {"cfloat", "float"},
+    {"cinttypes", "inttypes"},
     {"climits", "limits_h"},
     {"cmath", "math"},
     {"complex", "complex"},
@@ -39,12 +40,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kStandar
     {"float.h", "float"},
     {"functional", "functional"},
     {"initializer_list", "initializer_list"},
+    {"inttypes.h", "inttypes"},
     {"iterator", "iterator"},
     {"limits", "limits"},
     {"limits.h", "limits_h"},
     {"math.h", "math"},
     {"new", "new"},
     {"numeric", "numeric"},
+    {"stdalign.h", "keywords"},
+    {"stdbool.h", "keywords"},
     {"stddef.h", "stddef"},
     {"stdint.h", "stdint"},
     {"stdio.h", "stdio"},
@@ -161,7 +165,7 @@ constexpr std::array<std::string_view, 21> kOfLibcuxx{
     "ctime", "latch",  "mdspan",  "optional", "ranges",  "ratio",    "semaphore",
     "span",  "tuple",  "variant", "version",  "numbers", "expected", "source_location"};
 /// Those that are in neither.
-constexpr std::array<std::string_view, 30> kOfHosts{
+constexpr std::array<std::string_view, 60> kOfHosts{
     "any",        "charconv",      "condition_variable",
     "deque",      "errno.h",       "exception",
     "filesystem", "format",        "forward_list",
@@ -171,7 +175,21 @@ constexpr std::array<std::string_view, 30> kOfHosts{
     "mutex",      "ostream",       "queue",
     "random",     "regex",         "set",
     "sstream",    "stdexcept",     "string",
-    "thread",     "unordered_map", "vector"};
+    "thread",     "unordered_map", "vector",
+    "cerrno",     "clocale",       "compare",
+    "coroutine",  "csetjmp",       "csignal",
+    "cstdarg",    "ctype.h",       "cwchar",
+    "iosfwd",     "locale",        "memory_resource",
+    "print",      "setjmp.h",      "shared_mutex",
+    "signal.h",   "stack",         "stdarg.h",
+    "streambuf",  "string_view",   "system_error",
+    "time.h",     "typeindex",     "typeinfo",
+    "unistd.h",   "unordered_set", "valarray",
+    "omp.h",      "mpi.h",         "cctype"};
+/// Folders and beginnings of names of libraries that programs for hosts call.
+constexpr std::array<std::string_view, 12> kOfHostLibraries{
+    "cublas", "cudnn",  "cufft", "cusolver", "cusparse", "curand.h",
+    "nccl",   "nvml.h", "sys/",  "nvrtc",    "nvjpeg",   "npp"};
 
 constexpr std::string_view kFolder = "standard/";
 
@@ -202,7 +220,9 @@ std::string advice_on_missing_header(std::string_view name) {
   if (lists(kOfLibcuxx, name)) {
     return fmt::format("include <cuda/std/{}> and write cuda::std:: for std::", name);
   }
-  if (lists(kOfHosts, name)) {
+  const bool is_librarys = std::ranges::any_of(
+      kOfHostLibraries, [&](std::string_view start) { return name.starts_with(start); });
+  if (lists(kOfHosts, name) || is_librarys) {
     return "what device code needs of it has to be written without it; what is for host code only "
            "goes under #if !defined(KILN_RENDERED)";
   }

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <utility>
 
 #include "kiln/error.hpp"
@@ -20,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr int kAnyButZero = -1;
 
 std::string normal_path(const fs::path& path) {
   return path.lexically_normal().generic_string();
@@ -30,6 +33,21 @@ std::string beside(std::string_view path, std::string_view name) {
 }
 
 }  // namespace
+
+std::string take_byte_order_mark(std::string& text) {
+  const auto begins = [&](std::initializer_list<int> bytes) {
+    return text.size() >= bytes.size() &&
+           std::equal(bytes.begin(), bytes.end(), text.begin(), [](int byte, char c) {
+             return byte == kAnyButZero ? c != 0 : byte == static_cast<unsigned char>(c);
+           });
+  };
+  if (begins({0xFF, 0xFE}) || begins({0xFE, 0xFF}) || begins({kAnyButZero, 0, kAnyButZero, 0}) ||
+      begins({0, kAnyButZero, 0, kAnyButZero})) {
+    return "the file is in UTF-16. Next: save it as UTF-8";
+  }
+  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  return "";
+}
 
 std::string read_source(const std::string& file) {
   std::error_code error;
@@ -50,7 +68,9 @@ std::string read_source(const std::string& file) {
                     "may have. Next: move it out of the template directory.",
                     file, kMostFileBytes >> 20));
   }
-  if (text.starts_with(kByteOrderMark)) text.erase(0, kByteOrderMark.size());
+  if (const std::string why = take_byte_order_mark(text); !why.empty()) {
+    throw Error(ErrorKind::template_, fmt::format("{}:1:1: {}", file, why));
+  }
   text.shrink_to_fit();
   return text;
 }
@@ -110,15 +130,18 @@ HeaderSearch::HeaderSearch(SourceFolders tree, SourceFolders includes,
       cuda_(std::move(cuda)),
       root_(std::make_shared<SourceFolder>("/", "/")) {}
 
-HeaderSearch HeaderSearch::with_includes(const std::string& path,
-                                         const std::vector<std::string>& folders) const {
+HeaderSearch HeaderSearch::with_includes(const std::string& path, const std::string& file,
+                                         const std::vector<IncludeLine>& lines) const {
   HeaderSearch result = *this;
   SourceFolders added;
-  for (const std::string& folder : folders) {
+  for (const auto& [folder, line] : lines) {
     const std::string place = tree_.front()->place(beside(path, folder));
     std::error_code error;
     if (!fs::is_directory(place, error)) {
-      throw Error(ErrorKind::usage, fmt::format("{} is not a folder", place));
+      throw Error(ErrorKind::template_,
+                  fmt::format("{}:{}: {} is not a folder. Next: name one relative to this file's, "
+                              "or remove the line.",
+                              file, line, place));
     }
     added.push_back(std::make_shared<SourceFolder>(place));
   }

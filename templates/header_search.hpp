@@ -10,10 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "templates/include_line.hpp"
+
 namespace kiln {
 
 /// A file by its include path ("common/vectors.cuh") and its text.
 using FileSet = std::map<std::string, std::string, std::less<>>;
+
+/// Takes the byte order mark off a text in UTF-8. Returns why the text is none, with the next step;
+/// "" if it may be.
+[[nodiscard]] std::string take_byte_order_mark(std::string& text);
 
 /// Reads a source without its byte order mark. At most one byte beyond the limit is read, whatever
 /// the file is; throws Error(template_) for a larger one, Error(usage) if it can't be read or is no
@@ -74,9 +80,9 @@ class HeaderSearch {
                std::shared_ptr<const SourceFolder> cuda);
 
   /// The same with folders that the source at `path` names in `include` lines, searched before the
-  /// others. Throws Error(usage) if one is none.
-  [[nodiscard]] HeaderSearch with_includes(const std::string& path,
-                                           const std::vector<std::string>& folders) const;
+  /// others. Throws Error(template_) at the line of `file` that names none.
+  [[nodiscard]] HeaderSearch with_includes(const std::string& path, const std::string& file,
+                                           const std::vector<IncludeLine>& lines) const;
 
   /// Of `#include "name"` in a header (or in a source, which has no folder): beside it, from the
   /// top of the tree, in the folders for includes, and then as compilers do it like <name>.

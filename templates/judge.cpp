@@ -37,40 +37,91 @@ std::vector<FrontMatterLine> lines_of(const Operation& operation) {
   return read_front_matter(operation.file, operation.source, declaration_keys());
 }
 
+/// An operand's line without its fill, which is the judge's.
+std::string without_fill(std::string text) {
+  for (const TextPart& clause : split_clauses(text)) {
+    const auto words = split_words(clause.text);
+    if (clause.offset == 0 || words.empty() || words[0].text != "fill") continue;
+    return text.erase(text.rfind(';', clause.offset),
+                      clause.offset + clause.text.size() - text.rfind(';', clause.offset));
+  }
+  return text;
+}
+
 std::string built_in_judge(std::string_view version, std::string_view operation) {
   return DigestBuilder().add(version).add("built in").add(operation).hex();
 }
 
-/// Appends text with one space for any number, and none at the beginning of a line.
+bool is_word_char(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '\\' ||
+         static_cast<unsigned char>(c) > 0x7F;
+}
+
+/// Whether two tokens would be others without a space between these ends of them.
+bool must_be_apart(char left, char right) {
+  const auto joins = [](char c) { return is_word_char(c) || c == '.' || c == '"' || c == '\''; };
+  if (joins(left) && joins(right)) return true;
+  constexpr std::string_view kPairs =
+      "++ -- -> << >> <= >= == != && || += -= *= /= %= &= |= ^= :: ## <: :> <% %> %: >* => // /* "
+      "*/";
+  const std::array<char, 2> pair{left, right};
+  return kPairs.find(std::string_view(pair.data(), pair.size())) != std::string_view::npos;
+}
+
+/// Appends text without the spaces that tokens can do without. Directives keep a line each, and
+/// one space for any number, since a macro with parameters has none behind its name.
 class CodeText {
  public:
   void add(char c) {
     if (kLineSpace.find(c) != std::string_view::npos) {
-      if (!text_.empty() && text_.back() != '\n' && text_.back() != ' ') text_ += ' ';
+      is_apart_ = true;
     } else if (c == '\n') {
       end_line();
     } else {
+      if (c == '#' && begins_line_) begin_directive();
+      put_apart(c);
       text_ += c;
     }
   }
   /// A literal, space included.
-  void add(std::string_view literal) { text_ += literal; }
-  [[nodiscard]] char last() const { return text_.empty() ? '\n' : text_.back(); }
+  void add(std::string_view literal) {
+    put_apart(literal.front());
+    text_ += literal;
+  }
+  [[nodiscard]] char last() const { return is_apart_ || text_.empty() ? ' ' : text_.back(); }
   [[nodiscard]] std::string take() {
     end_line();
+    if (!text_.empty() && text_.back() != '\n') text_ += '\n';
     return std::move(text_);
   }
 
  private:
-  void end_line() {
-    if (!text_.empty() && text_.back() == ' ') text_.pop_back();
-    const auto begin = text_.rfind('\n') + 1;  // 0 if there is none
-    const std::string_view line = std::string_view(text_).substr(begin);
-    if (line.starts_with("#line ")) text_.resize(begin);
+  void put_apart(char next) {
+    const char before = text_.empty() ? '\n' : text_.back();
+    const bool counts = is_directive_ ? before != '#' : must_be_apart(before, next);
+    if (is_apart_ && before != '\n' && counts) text_ += ' ';
+    is_apart_ = begins_line_ = false;
+  }
+  void begin_directive() {
     if (!text_.empty() && text_.back() != '\n') text_ += '\n';
+    is_directive_ = true;
+    is_apart_ = false;
+  }
+  void end_line() {
+    begins_line_ = is_apart_ = true;
+    const bool goes_on = !text_.empty() && text_.back() == '\\';
+    if (!is_directive_ || goes_on) return;
+    is_directive_ = is_apart_ = false;
+    const auto begin = text_.rfind('\n') + 1;  // 0 if there is none
+    const bool is_place = std::string_view(text_).substr(begin).starts_with("#line ");
+    if (is_place) text_.resize(begin);
+    if (!is_place) text_ += '\n';
   }
 
   std::string text_;
+  bool is_apart_ = false;    ///< what comes next, from the last token
+  bool begins_line_ = true;  ///< nothing has come yet
+  bool is_directive_ = false;
 };
 
 /// Behind the comment that begins at `at`; `at` if none does.
@@ -158,7 +209,8 @@ std::string kernel_interface(const Operation& operation) {
   std::string text;
   for (const FrontMatterLine& line : lines_of(operation)) {
     if (std::ranges::find(kInterfaceKeys, line.key) == kInterfaceKeys.end()) continue;
-    text += line.key + ' ' + code_without_comments(line.text);
+    const bool may_fill = line.key == "operand";
+    text += line.key + ' ' + code_without_comments(may_fill ? without_fill(line.text) : line.text);
   }
   return text;
 }

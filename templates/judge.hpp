@@ -24,11 +24,13 @@ namespace kiln {
 [[nodiscard]] std::string judge_before_digests(std::string_view operation);
 
 /// What the declaration says of the kernels' arguments, in one text: the part of it that template
-/// digests cover. How results are judged and what they cost is not in it.
+/// digests cover. How results are judged, what operands are filled with and what they cost is not
+/// in it.
 [[nodiscard]] std::string kernel_interface(const Operation& operation);
 
-/// C++ code as the compiler sees it, for digests: without comments, `#line` and lines that are
-/// empty, and with one space for any number. Literals stay as they are.
+/// C++ code as the compiler sees it, for digests: without comments, `#line`, and the spaces and
+/// ends of lines that tokens can do without. Literals stay as they are, and directives on their
+/// lines.
 [[nodiscard]] std::string code_without_comments(std::string_view code);
 
 }  // namespace kiln

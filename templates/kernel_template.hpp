@@ -17,6 +17,7 @@
 #include "templates/constant_spec.hpp"
 #include "templates/device_limits.hpp"
 #include "templates/expression.hpp"
+#include "templates/include_line.hpp"
 #include "templates/param_space.hpp"
 #include "templates/problem.hpp"
 #include "templates/tensor_map_plan.hpp"
@@ -223,7 +224,7 @@ class KernelTemplate {
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] const std::string& source() const { return source_; }
   /// Folders that it names for headers, relative to its own.
-  [[nodiscard]] const std::vector<std::string>& includes() const { return includes_; }
+  [[nodiscard]] const std::vector<IncludeLine>& includes() const { return includes_; }
   [[nodiscard]] const std::vector<Tunable>& tunables() const { return tunables_; }
   [[nodiscard]] const std::vector<DerivedValue>& derived() const { return derived_; }
   [[nodiscard]] const std::vector<Requirement>& requirements() const { return requirements_; }
@@ -232,6 +233,8 @@ class KernelTemplate {
   [[nodiscard]] const std::vector<Config>& usual() const { return usual_; }
   [[nodiscard]] const std::vector<TypeRow>& type_rows() const { return type_rows_; }
   [[nodiscard]] const std::vector<LaunchSpec>& launches() const { return launches_; }
+  /// "FILE:LINE: launch of KERNEL", for errors.
+  [[nodiscard]] std::string launch_place(std::size_t index) const;
   /// Arrays in constant memory that are filled before the launches of every run.
   [[nodiscard]] const std::vector<ConstantSpec>& constants() const { return constants_; }
   /// What a problem's operands put there; without those that have no elements.
@@ -298,7 +301,7 @@ class KernelTemplate {
                                          std::span<const std::int64_t> values) const;
 
   std::string name_, purpose_, operation_, config_type_, launch_type_, file_, source_;
-  std::vector<std::string> includes_;
+  std::vector<IncludeLine> includes_;
   NameTable names_;
   std::optional<Expression> arch_;
   std::vector<TypeRow> type_rows_;

@@ -107,7 +107,7 @@ std::vector<LaunchGeometry> KernelTemplate::geometry(const Bound& bound,
     if (geometry.cooperative && geometry.overlaps) {
       evaluator.fail(
           "a cooperative launch needs the device for all of its blocks at once, so it cannot "
-          "overlap with the one before it");
+          "overlap with the one before it; let \"overlap\" be 0 where \"cooperative\" is not");
     }
     // Each dimension is in range; the product need not be.
     if (std::cmp_greater(count_of(geometry.block), limits.max_threads)) {
@@ -166,7 +166,11 @@ std::vector<ArgumentPlan> KernelTemplate::argument_plans(const Config& config,
 }
 
 std::vector<ConstantFill> KernelTemplate::constant_fills(const Problem& problem) const {
-  return kiln::constant_fills(constants_, *find_operation(operation_), problem);
+  return kiln::constant_fills(constants_, file_, *find_operation(operation_), problem);
+}
+
+std::string KernelTemplate::launch_place(std::size_t index) const {
+  return fmt::format("{}:{}: launch of {}", file_, launches_[index].line, launches_[index].kernel);
 }
 
 std::string KernelTemplate::launch_text(const LaunchSpec& launch, const Bound& bound) const {

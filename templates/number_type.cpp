@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "templates/number_type.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -74,6 +78,24 @@ NumberRange range_of_type() {
     range.most = std::nextafter(range.most, 0.0);
   }
   return range;
+}
+
+/// Whether it is an integer that float64 has not.
+bool is_rounded(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  std::uint64_t number = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, status] = std::from_chars(text.data(), last, number);
+  if (status != std::errc{} || end != last || number == 0) return false;
+  return number >> std::countr_zero(number) >> std::numeric_limits<double>::digits != 0;
+}
+
+/// "0 to 255"; of 64 bits in powers of two, which float64 has not exactly.
+std::string range_text(NumberType type) {
+  if (type == NumberType::s64) return "-2^63 to 2^63 - 1";
+  if (type == NumberType::u64) return "0 to 2^64 - 1";
+  const NumberRange range = range_of(type);
+  return fmt::format("{} to {}", range.least, range.most);
 }
 
 int greatest_exponent(ShortFloat format) {
@@ -219,6 +241,24 @@ std::vector<std::string> cpp_number_types() {
 
 bool NumberRange::has(double value) const {
   return value >= least && value <= most && (!whole || value == std::trunc(value));
+}
+
+std::string why_not_of_type(NumberType type, double value, std::string_view text) {
+  const std::string shown = text.empty() ? fmt::format("{}", value) : std::string(text);
+  const NumberRange range = range_of(type);
+  if (range.whole && is_rounded(text)) {
+    return fmt::format(
+        "{} is no value that a double has, and scalars are doubles: up to 2^53 (9007199254740992) "
+        "they have every whole number",
+        shown);
+  }
+  if (range.has(value)) return "";
+  if (!std::isfinite(value)) return shown + " is not finite, and a scalar has to be";
+  if (value >= range.least && value <= range.most) {
+    return fmt::format("{} is not a whole number, and {} has no others", shown, to_string(type));
+  }
+  return fmt::format("{} is outside of {}, what {} may be", shown, range_text(type),
+                     to_string(type));
 }
 
 NumberRange range_of(NumberType type) {

@@ -49,6 +49,11 @@ struct NumberRange {
 };
 [[nodiscard]] NumberRange range_of(NumberType type);
 
+/// Why a scalar of the type cannot be `value`, as a sentence; "" if it can. `text` is the value as
+/// somebody wrote it, which float64 may not hold; "" if nobody did.
+[[nodiscard]] std::string why_not_of_type(NumberType type, double value,
+                                          std::string_view text = "");
+
 /// The nearest number of the type, ties to even; of integers 0 for NaN.
 [[nodiscard]] double rounded_to(NumberType type, double value) noexcept;
 /// Writes that number to size_bytes() of memory.

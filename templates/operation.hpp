@@ -98,6 +98,7 @@ struct OperandSpec {
   /// Kernels get an array of pointers, one for each of the first extent, to arrays of the others.
   bool pointers = false;
   FillSpec fill;  ///< of what is read
+  int line = 0;   ///< of the file; 0 if it is not declared in one
   std::string comment;
   /// Where a kernel's argument has its address and its leading dimension: byte offsets.
   std::uint16_t pointer_at = 0;
@@ -164,7 +165,7 @@ class Operation {
   bool deterministic = true;                    ///< two runs give the same bits
   std::string file;                             ///< of the declaration
   std::string source;                           ///< its text, which has the reference kernel
-  std::vector<std::string> includes;  ///< folders that it names for headers, relative to its own
+  std::vector<IncludeLine> includes;  ///< folders that it names for headers, relative to its own
   std::string path;                   ///< below its directory, or the file
   HeaderSearch headers = HeaderSearch::builtin();  ///< what the reference may include
   std::string headers_digest;  ///< digest_of_headers(): with `source`, all that judges and kernels

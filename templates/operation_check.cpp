@@ -12,6 +12,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/number_type.hpp"
 #include "templates/operation.hpp"
 #include "templates/typed_operation.hpp"
 
@@ -135,9 +136,23 @@ class ProblemCheck {
     const std::int64_t low = value_of(operand, "fill", *operand.fill.low);
     const std::int64_t high = value_of(operand, "fill", *operand.fill.high);
     if (low > high) {
-      refuse(fmt::format("the operand {} is filled with {} to {}, which is no number", operand.name,
-                         low, high));
+      refuse_fill(operand, fmt::format("with {} to {}, which is no number: state the least and "
+                                       "then the largest",
+                                       low, high));
     }
+    const DType type = problem_.type(operand.name).value();
+    const auto number = parse_number_type(to_string(type));
+    if (!number || !range_of(*number).whole) return;
+    for (const std::int64_t bound : {low, high}) {
+      const std::string why = why_not_of_type(*number, static_cast<double>(bound));
+      if (!why.empty()) refuse_fill(operand, fmt::format("with {} to {}: {}", low, high, why));
+    }
+  }
+
+  [[noreturn]] void refuse_fill(const OperandSpec& operand, const std::string& why) const {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}:{}: for {} the operand {} is filled {}", operation_.file,
+                            operand.line, problem_.canonical(), operand.name, why));
   }
 
   /// From row to row; 0 if a row has no elements.

@@ -54,29 +54,6 @@ std::vector<TextPart> split_outer_words(TextPart whole) {
   return words;
 }
 
-/// Least and most of a scalar that front matter states; of 64-bit integers what a double has
-/// exactly.
-NumberRange range_of_value(NumberType type) {
-  constexpr double kMostExact = 9007199254740992.0;  // 2^53
-  NumberRange range = range_of(type);
-  if (!range.whole) return range;
-  range.least = std::max(range.least, -kMostExact);
-  range.most = std::min(range.most, kMostExact);
-  return range;
-}
-
-void check_scalar_value(const FrontMatterLine& line, const ScalarSpec& scalar, TextPart part) {
-  const NumberRange range = range_of_value(scalar.type);
-  if (scalar.value < range.least || scalar.value > range.most) {
-    line.fail(part.offset, fmt::format("{} is outside of {} to {}, what {} may be", part.text,
-                                       range.least, range.most, to_string(scalar.type)));
-  }
-  if (!range.has(scalar.value)) {
-    line.fail(part.offset, fmt::format("{} is not a whole number, and {} has no others", part.text,
-                                       to_string(scalar.type)));
-  }
-}
-
 /// The `16 of f32` of a bound.
 void read_bound(const FrontMatterLine& line, TextPart rest, const Operation& operation,
                 RightSpec& right) {
@@ -224,8 +201,11 @@ ScalarSpec parse_scalar(const FrontMatterLine& line) {
   scalar.type = *type;
   scalar.comment = line.comment;
   const TextPart value = inner_part({text, 0}, text.substr(equals + 1));
-  scalar.value = decimal_part(line, value);
-  check_scalar_value(line, scalar, value);
+  const bool is_word =
+      scalar.type == NumberType::boolean && (value.text == "true" || value.text == "false");
+  scalar.value = is_word ? (value.text == "true" ? 1.0 : 0.0) : decimal_part(line, value);
+  const std::string why = is_word ? "" : why_not_of_type(scalar.type, scalar.value, value.text);
+  if (!why.empty()) line.fail(value.offset, why);
   return scalar;
 }
 

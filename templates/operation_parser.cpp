@@ -86,8 +86,9 @@ class OperationParser {
       result_.bytes_ = expression(line, {line.text, 0});
       result_.bytes_text = line.text;
     });
-    for_each("include",
-             [this](const FrontMatterLine& line) { result_.includes.push_back(line.text); });
+    for_each("include", [this](const FrontMatterLine& line) {
+      result_.includes.push_back({line.text, line.key_place.line});
+    });
     for_each("deterministic", [this](const FrontMatterLine& line) {
       if (line.text != "0" && line.text != "1") {
         line.fail(0, "1 is expected where two runs give the same bits, or 0 where they need not");
@@ -254,6 +255,7 @@ class OperationParser {
     OperandSpec operand;
     operand.name = head[0].text;
     operand.comment = line.comment;
+    operand.line = line.key_place.line;
     if (std::ranges::find(result_.type_slots, operand.name) == result_.type_slots.end()) {
       line.fail(head[0].offset,
                 fmt::format("there is no type slot \"{0}\"{1}; an operand has the name of the slot "

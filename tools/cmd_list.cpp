@@ -90,8 +90,8 @@ int list_database(Context& context, const ListOptions& options) {
                {"best"},
                {"time", right},
                {"rate", right},
-               {"ok", right},
-               {"failed", right},
+               {"trials ok", right},
+               {"trials failed", right},
                {"last run"}});
   for (const auto& [summary, last_run, outdated] : lines) {
     const auto& best = summary.best;

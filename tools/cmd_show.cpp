@@ -317,7 +317,7 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
 int show_problem(Context& context, const ShowOptions& options) {
   const ProblemCase request = options.problem.request();
   const Problem& problem = request.problem;
-  const auto store = context.open_for_reading();
+  const auto store = context.open_for_reading(OpenMode::read_only, problem_words(request));
   std::vector<Shelf> shelves;
   if (store) {
     for (const auto& device : devices_of(*store, problem, options.on)) {

@@ -152,6 +152,14 @@ class Tuning {
     }
   }
 
+  /// Of an operation of which there is none.
+  [[nodiscard]] std::string why_no_template(const Problem& problem) const {
+    return fmt::format(
+        "  no file of the template path has a line \"//@ operation {}\" for a kernel; `{}` lists "
+        "the templates\n",
+        problem.operation, context_.command("templates"));
+  }
+
   TuneReport tune_one(const std::string& name, const ProblemCase& problem) {
     TuneReport report = report_for(name, problem);
     if (!report.idle.empty()) return report;
@@ -162,6 +170,7 @@ class Tuning {
       for (const auto& reason : space.unsupported) {
         report.unsupported += fmt::format("  {}\n", reason);
       }
+      if (report.unsupported.empty()) report.unsupported = why_no_template(problem.problem);
       return report;
     }
     if (!store_) store_ = context_.open_for_writing();
@@ -283,8 +292,8 @@ int tune_stale(Context& context, const TuneOptions& options) {
   }
   if (lines.empty()) {
     context.note(
-        "nothing is stale: no best kernel on this device is of a template, or was verified by an "
-        "operation, that has changed");
+        "nothing is stale: no problem's best kernel on this device, and no problem without one, is "
+        "of a template or an operation that has changed since it was tuned");
   }
   return tune_lines(context, tuning, lines);
 }
@@ -315,7 +324,8 @@ Action add_tune(CLI::App& verb, const Operation& operation) {
   verb.add_flag(
       "--stale", o.stale,
       "Tune again, one after the other, every problem whose best known kernel on this device "
-      "is of a template, or was verified by an operation, that has changed since");
+      "is of a template, or was verified by an operation, that has changed since, or that had "
+      "none then");
   verb.add_option(
           "--budget", o.budget,
           "Time for each problem (default 25s; none with --compile-only or --max-candidates)")

@@ -112,13 +112,15 @@ TuningStore Context::open_for_writing() const {
   return TuningStore::open(database().value, OpenMode::read_write);
 }
 
-std::optional<TuningStore> Context::open_for_reading(OpenMode mode) const {
+std::optional<TuningStore> Context::open_for_reading(OpenMode mode,
+                                                     const std::string& problem_words) const {
   const auto path = database().value;
   std::error_code ignored;
   // symlink_status: a dangling link is something to complain about, not an absent database.
   if (!std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
-    note(fmt::format("there is no database at {} yet; `{}` creates it", path,
-                     command("tune " + example("problem"))));
+    note(fmt::format(
+        "there is no database at {} yet; `{}` creates it", path,
+        command("tune " + (problem_words.empty() ? example("problem") : problem_words))));
     return std::nullopt;
   }
   return TuningStore::open(path, mode);

@@ -57,9 +57,9 @@ class Context {
   [[nodiscard]] static std::vector<std::string> child_command(std::vector<std::string> words);
   /// The user's database, made when there is none.
   [[nodiscard]] TuningStore open_for_writing() const;
-  /// The user's database, or nothing (and a note) when there is none yet.
+  /// The user's database, or nothing (and a note, with what would be tuned) when there is none yet.
   [[nodiscard]] std::optional<TuningStore> open_for_reading(
-      OpenMode mode = OpenMode::read_only) const;
+      OpenMode mode = OpenMode::read_only, const std::string& problem_words = "") const;
   /// Limits of `arch`; when that is empty of the device, and without one of sm_90a with a note.
   [[nodiscard]] DeviceLimits limits(const std::string& arch) const;
 

@@ -195,6 +195,9 @@ ProblemCase DeclaredFlags::request(std::int64_t default_size) const {
     const ScalarSpec& spec = operation_.scalars[i];
     const bool is_word = spec.type == NumberType::boolean && (text == "true" || text == "false");
     const double value = is_word ? (text == "true" ? 1.0 : 0.0) : number(scalars_[i]->name, text);
+    if (const auto why = is_word ? "" : why_not_of_type(spec.type, value, text); !why.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("{}: {}", scalars_[i]->name, why));
+    }
     scalars.push_back({spec.name, value});
   }
   return declared_case(operation_, problem, scalars);

@@ -16,10 +16,13 @@ namespace {
 
 void require(const DeviceStatus& status, const char* what) {
   if (status.ok()) return;
+  const bool is_advised = status.message.find("Next: ") != std::string::npos;
   throw Error(
       ErrorKind::device,
-      fmt::format("{}: {}. Next: `kiln verify` with the same problem and template looks closer.",
-                  what, status.message));
+      fmt::format("{}: {}{}", what, status.message,
+                  is_advised ? ""
+                             : ". Next: `kiln verify` with the same problem and template looks "
+                               "closer."));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@
 namespace kiln::tools {
 
 /// The problems whose best known kernel on that device is of a template that has changed since, or
-/// was judged by what has, and was not tuned again: what an upgrade of Kiln, of a template or of an
-/// operation leaves behind.
+/// was judged by what has, and was not tuned again, and those of which all failed then: what an
+/// upgrade of Kiln, of a template or of an operation leaves behind.
 [[nodiscard]] std::vector<SuiteLine> stale_problems(const TuningStore& store,
                                                     const DeviceInfo& device,
                                                     const Catalog& catalog);

@@ -14,6 +14,7 @@
 #include <istream>
 #include <sstream>
 
+#include "templates/header_search.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "tools/problem_flags.hpp"
@@ -191,6 +192,9 @@ std::vector<SuiteLine> read_suite(const std::string& file) {
     throw Error(ErrorKind::usage, fmt::format("--suite {}: more than {} MiB; a suite has a problem "
                                               "on each line: split it",
                                               file, kMostSuiteBytes >> 20));
+  }
+  if (const std::string why = take_byte_order_mark(text); !why.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("--suite {}: {}", file, why));
   }
   std::istringstream in(text);
   return read_suite(in, file);

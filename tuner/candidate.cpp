@@ -72,6 +72,9 @@ DeviceStatus LoadedCandidate::load() {
       if (!status.ok()) return status;
       if (launches.empty() || launches[i].left_out()) continue;
       status = device_.check_residency(functions[i], launches[i]);
+      if (!status.ok() && i < job_.launch_places.size()) {
+        status.message = fmt::format("{}: {}", job_.launch_places[i], status.message);
+      }
     }
     if (!status.ok()) return status;
   }

@@ -126,7 +126,7 @@ JudgeLaunch plan_judge(const Operation& operation, std::string_view what, const 
         return evaluator.value("args", expression, kLeast, kMost);
       },
       [&](const std::string& message) { evaluator.fail(message); });
-  launch.constants = constant_fills(judge.constants, operation, problem);
+  launch.constants = constant_fills(judge.constants, operation.file, operation, problem);
   return launch;
 }
 

@@ -74,6 +74,7 @@ struct EvaluationJob {
   std::string label;     ///< for messages: "rows_fast block=128 ..."
   std::string accepted;  ///< what its author allows checks to find, which every verdict shows
   CompiledUnit unit;     ///< one name per launch
+  std::vector<std::string> launch_places;  ///< KernelTemplate::launch_place(); none: not known
   /// geometry[case][launch]; empty for a case that the configuration is not valid for.
   std::vector<std::vector<LaunchGeometry>> geometry;
   /// arguments[case][launch], as geometry.

@@ -79,7 +79,7 @@ KILN_WIRE_FIELDS(ArgumentPatch, source, type, index, at, offset, declared)
 KILN_WIRE_FIELDS(ArgumentPlan, image, parameters, patches)
 KILN_WIRE_FIELDS(OutputRule, kind, operand, relative, magnitude, absolute)
 KILN_WIRE_FIELDS(CaseParts, size, extent, length, rows)
-KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes)
+KILN_WIRE_FIELDS(ConstantFill, array, operand, bytes, place)
 KILN_WIRE_FIELDS(ReferencePlan, argument, checker_argument, checker_geometry, constants,
                  checker_constants, checker, place, checker_place, parts, rules, scalars,
                  scalars_text, integer_range, deterministic)
@@ -94,8 +94,8 @@ KILN_WIRE_FIELDS(MeasurementPolicy, cold, l2_multiple, samples, batch_ms, drop_f
                  unlike_finalists, finalist_rounds)
 KILN_WIRE_FIELDS(EvaluationSetup, cases, support, reference, reference_geometry, reference_plans,
                  epilogue, policy, seed, memory_limit_bytes)
-KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, geometry, arguments, constants,
-                 workspace_bytes, best_ns, timeout_s, time_it, check)
+KILN_WIRE_FIELDS(EvaluationJob, label, accepted, unit, launch_places, geometry, arguments,
+                 constants, workspace_bytes, best_ns, timeout_s, time_it, check)
 KILN_WIRE_FIELDS(Timing, samples_ns, median_ns, spread_ns, sm_clock_mhz, power_w, temperature_c,
                  interleaved)
 KILN_WIRE_FIELDS(Verification, passed, worst_ratio, evidence, checked)

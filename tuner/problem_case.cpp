@@ -61,10 +61,10 @@ class Declared {
 
 /// Another value than the one that is asked for would be stored as its result.
 void check_scalar(const Operation& operation, const ScalarSpec& spec, double value) {
-  if (range_of(spec.type).has(value)) return;
+  const std::string why = why_not_of_type(spec.type, value);
+  if (why.empty()) return;
   throw Error(ErrorKind::usage,
-              fmt::format("{}: the scalar {} is {}, which no {} has", operation.name, spec.name,
-                          value, to_string(spec.type)));
+              fmt::format("{}: the scalar {}: {}", operation.name, spec.name, why));
 }
 
 }  // namespace

@@ -147,6 +147,9 @@ void complete(PreparedCandidate& prepared, const KernelTemplate& kernel_template
     return;
   }
   prepared.job.label = candidate_text(prepared.candidate);
+  for (std::size_t i = 0; i < kernel_template.launches().size(); ++i) {
+    prepared.job.launch_places.push_back(kernel_template.launch_place(i));
+  }
   prepared.job.accepted = accepted_text(kernel_template.launches());
   prepared.job.unit = {prepared.compiled.cubin, prepared.compiled.lowered_names};
   prepared.code_digest = run_digest(code, prepared.job, tuned);

@@ -85,6 +85,25 @@ TEST_F(BrokenFiles, OneOfAnOperationIsToldForItsProblems) {
               AllOf(StartsWith("kiln: own/add_one.cu:1:"), HasSubstr("did you mean")));
 }
 
+TEST_F(BrokenFiles, OneInUtf16IsToldForItsProblems) {
+  std::string wide = "\xFF\xFE";
+  for (const char c : std::string_view(kAddPlainly)) wide += std::string{c, '\0'};
+  sandbox_.write("own/add_plainly.cu", wide);
+  const auto run = sandbox_.run({"tune", "add_one", "--n", "100", "--device", "emulated:h200"});
+  EXPECT_EQ(run.exit_code, 1);
+  EXPECT_THAT(run.err, StartsWith("kiln: own/add_plainly.cu:1:1: the file is in UTF-16. Next: "));
+}
+
+TEST_F(BrokenFiles, AnOperationWithoutAKernelSaysWhatItsFileLacks) {
+  sandbox_.write("own/add_plainly.cu",
+                 replaced(kAddPlainly, "operation  add_one", "operation  add_on"));
+  const auto run = sandbox_.run({"tune", "add_one", "--n", "100", "--device", "emulated:h200"});
+  EXPECT_EQ(run.exit_code, 3);
+  EXPECT_THAT(run.err, HasSubstr("did you mean \"add_one\"?"));
+  EXPECT_THAT(run.out, HasSubstr("no template computes this:\n  no file of the template path has a "
+                                 "line \"//@ operation add_one\" for a kernel; `kiln templates"));
+}
+
 TEST_F(BrokenFiles, OneIsNamedAndHidesNoOther) {
   sandbox_.write("own/wrong.cu",
                  replaced(replaced(kAddPlainly, "template   add_plainly", "template   wrong"),

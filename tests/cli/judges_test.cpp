@@ -118,6 +118,41 @@ TEST_F(Judges, ALooserRuleAdmitsWhatWasWrongBefore) {
   EXPECT_EQ(result["known"], 0);
 }
 
+TEST_F(Judges, WhatWasJudgedAgainAndIsWrongIsNotStale) {
+  declare("within 1e-6 1e-6", "within 1e-2 1e-6");
+  EXPECT_EQ(best_of(tune({"--set", "off=1"})), R"({"off":1})");
+  declare();
+  EXPECT_THAT(run("run").out, HasSubstr("tune --stale"));
+  EXPECT_EQ(best_of(tune({"--set", "off=1"})), "none");
+  for (const char* verb : {"run", "show"}) {
+    const cli::Run said = run(verb);
+    EXPECT_THAT(said.out + said.err, Not(HasSubstr("tune --stale"))) << verb;
+  }
+  const cli::Run stale = sandbox.run({"tune", "--stale"});
+  EXPECT_EQ(stale.exit_code, 0) << stale.out;
+  EXPECT_THAT(stale.err, HasSubstr("nothing is stale"));
+}
+
+TEST_F(Judges, StaleJudgesAgainWhatHadNoRightCandidate) {
+  declare();
+  EXPECT_EQ(best_of(tune({"--set", "off=1"})), "none");
+  const Words stale{"tune", "--stale", "--json", "--compile-threads", "1"};
+  EXPECT_TRUE(nlohmann::json::parse(sandbox.run(stale).out)["results"].empty());
+  declare("within 1e-6 1e-6", "within 1e-2 1e-6");
+  const auto results = nlohmann::json::parse(sandbox.run(stale).out)["results"];
+  ASSERT_EQ(results.size(), 1U);
+  EXPECT_NE(best_of(results.at(0)), "none");
+  EXPECT_TRUE(nlohmann::json::parse(sandbox.run(stale).out)["results"].empty());
+}
+
+TEST_F(Judges, AnotherFillChangesTheJudgeAndNotTheTemplate) {
+  declare();
+  (void)tune();
+  declare("x in: n", "x in: n; fill uniform");
+  EXPECT_THAT(run("show").out, HasSubstr("of an older judge: 1 ok, 1 wrong_result"));
+  EXPECT_THAT(run("run").out, HasSubstr("data or sizes to verify have changed"));
+}
+
 TEST_F(Judges, WordsOfAnOperationThatNothingDependsOnChangeNothing) {
   declare();
   (void)tune();

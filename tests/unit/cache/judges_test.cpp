@@ -108,6 +108,24 @@ TEST_F(Judges, AnOldVerdictIsHistoryOnceItsTemplateWasJudgedAgain) {
   EXPECT_EQ(answer_by(kNew).unavailable, "");
 }
 
+TEST_F(Judges, WhatWasJudgedAgainAndRefusedIsNotOfferedToBeJudgedAgain) {
+  add(500, 64, kOld);
+  add_fault(Outcome::wrong_result, 64, kNew);
+  std::optional<Trial> unavailable;
+  EXPECT_FALSE(best_by(kNew, &unavailable));
+  EXPECT_FALSE(unavailable);
+  EXPECT_EQ(answer_by(kNew).unavailable, "");
+  EXPECT_THAT(answer_by(kNew, "d2").unavailable, HasSubstr("its template has changed"));
+  const Trial other = add(700, 128, kOld);
+  EXPECT_FALSE(best_by(kNew, &unavailable));
+  EXPECT_EQ(unavailable, other) << "nobody has judged that one again";
+  RelatedProblem here{other.key.problem, other.key.device, 0.0};
+  EXPECT_FALSE(store.judged_again(here, contender_of(other), "d1", kNew));
+  add_fault(Outcome::launch_failed, 128, kNew);
+  EXPECT_TRUE(store.judged_again(here, contender_of(other), "d1", kNew));
+  EXPECT_FALSE(store.judged_again(here, contender_of(other), "d2", kNew));
+}
+
 TEST_F(Judges, AWrongResultByAnotherJudgeBarsNeitherCandidateNorCode) {
   add_fault(Outcome::wrong_result, 64, kOld, kJudgedCode);
   const Trial right = add(500, 64, kNew, [](Trial& trial) { trial.code_digest = kJudgedCode; });

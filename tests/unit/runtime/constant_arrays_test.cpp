@@ -15,6 +15,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr std::string_view kModule =
     ".version 9.0\n.target sm_90a\n.address_size 64\n"
@@ -53,8 +54,9 @@ TEST_F(ConstantArrays, ThatAreMissingOrTooSmallAreNamed) {
   EXPECT_THAT(find({{"weights", 0, 12}, {"weight", 1, 4}}).message,
               HasSubstr("the compiled code has no array weight;"));
   EXPECT_TRUE(arrays.empty());
-  EXPECT_EQ(find({{"weights", 0, 16}}).message,
-            "the array weights has 12 bytes, and what it is to hold has 16");
+  EXPECT_THAT(find({{"weights", 0, 16, "t.cu:9"}}).message,
+              StartsWith("t.cu:9: the array weights has 12 bytes, and what it is to hold has 16; "
+                         "declare it as large"));
 }
 
 TEST_F(ConstantArrays, AFailedCopyIsAStatus) {

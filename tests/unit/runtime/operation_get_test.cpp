@@ -144,6 +144,38 @@ TEST_F(OperationGet, ABrokenKernelGivesWayToTheDefault) {
   EXPECT_THAT(warnings_, ElementsAre(HasSubstr("planted error")));
 }
 
+TEST_F(OperationGet, ADefaultThatDoesNotRunGivesWayToAConfigurationNearIt) {
+  decide_ = [](const CompileRequest& request) {
+    FakeCompilation result;
+    const auto size = request.source.find("#define block_size ");
+    result.ok = request.source.find("#define block_size 64") == size;
+    result.log = "planted error " + request.source.substr(size, 24);
+    return result;
+  };
+  const Library library = open_with_kernels();
+  const OperationKernel kernel = library.get(row_sums(20, 30));
+  EXPECT_EQ(kernel.match(), Match::default_config);
+  EXPECT_EQ(kernel.config(), "block_size=64");
+  EXPECT_EQ(kernel.match_reason(),
+            "a configuration of row_sums_twice near its default, which does not run");
+  EXPECT_THAT(warnings_, ElementsAre(HasSubstr("block_size=128] cannot be used")));
+}
+
+TEST_F(OperationGet, WhatFailsInEveryConfigurationIsGivenUpSoon) {
+  decide_ = [](const CompileRequest&) {
+    FakeCompilation result;
+    result.ok = false;
+    result.log = "planted error";
+    return result;
+  };
+  const Library library = open_with_kernels();
+  const std::string text =
+      error_of(ErrorKind::not_found, [&] { static_cast<void>(library.get(row_sums(20, 30))); });
+  EXPECT_THAT(text, HasSubstr("row_sums_twice: no configuration that was tried works (the last: "));
+  EXPECT_THAT(text, HasSubstr("tuning tries more: kiln tune row_sums --rows 20"));
+  EXPECT_EQ(library.counters().compiles, 2U);
+}
+
 TEST_F(OperationGet, RefusesWhatIsNoProblem) {
   const Library library = open_with_kernels();
   OperationProblem problem = row_sums(2, 3);

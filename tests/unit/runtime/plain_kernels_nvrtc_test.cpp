@@ -92,6 +92,7 @@ constexpr const char* kStandardNames = R"(
 #include <assert.h>
 #include <cassert>
 #include <cfloat>
+#include <cinttypes>
 #include <climits>
 #include <cmath>
 #include <complex>
@@ -104,12 +105,15 @@ constexpr const char* kStandardNames = R"(
 #include <float.h>
 #include <functional>
 #include <initializer_list>
+#include <inttypes.h>
 #include <iterator>
 #include <limits.h>
 #include <limits>
 #include <math.h>
 #include <new>
 #include <numeric>
+#include <stdalign.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -125,6 +129,7 @@ template <size_t... I>
 __device__ int sum(index_sequence<I...>) { return (0 + ... + static_cast<int>(I)); }
 enum class Short : short {};
 
+static_assert(sizeof("%" PRId64 PRIx32) == 6 && __bool_true_false_are_defined);
 static_assert(is_same_v<common_type_t<float, int>, float> && is_same_v<decay_t<int (&)[3]>, int*>);
 static_assert(is_same_v<underlying_type_t<Short>, short> && !is_convertible_v<int*, float>);
 static_assert(is_same_v<make_unsigned_t<int>, unsigned> && is_base_of_v<true_type, is_signed<int>>);
@@ -204,6 +209,12 @@ TEST(HeaderNames, EveryHeaderOfLibcuxxThatIsAdvisedExists) {
                                  "memory", "thread", "sstream", "assert.h"}) {
     EXPECT_THAT(advice_on_missing_header(name), Not(HasSubstr("cuda/std"))) << name;
   }
+  for (const char* const name :
+       {"stdarg.h", "time.h", "ctype.h", "cerrno", "string_view", "compare", "typeinfo", "unistd.h",
+        "omp.h", "cublas_v2.h", "sys/time.h"}) {
+    EXPECT_THAT(advice_on_missing_header(name), HasSubstr("#if !defined(KILN_RENDERED)")) << name;
+  }
+  EXPECT_THAT(advice_on_missing_header("mine.h"), HasSubstr("put it beside the template"));
 }
 
 }  // namespace

@@ -232,7 +232,8 @@ TEST(ArgumentList, NumbersThatDoNotFitAreRefused) {
                     HasSubstr("(long long)")));
   EXPECT_THAT(refused("(unsigned) 0 - rows"), HasSubstr("does not fit an unsigned"));
   EXPECT_THAT(refused("(size_t) 0 - rows"), HasSubstr("does not fit an unsigned long long"));
-  EXPECT_THAT(refused("(bool) rows"), HasSubstr("\"rows\" is 7, which does not fit a bool"));
+  EXPECT_THAT(refused("(bool) rows"),
+              HasSubstr("\"rows\" is 7, which does not fit a bool; write \"(bool) (rows != 0)\""));
   EXPECT_THAT(refused("(char) cols"), HasSubstr("does not fit a char"));
   EXPECT_THAT(refused("workspace + (rows - 8)"), HasSubstr("before the workspace"));
   EXPECT_EQ(image_number<std::int64_t>(planned("(long long) cols * 3000000"), 0), 3000000000);
@@ -275,6 +276,10 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
               AllOf(HasSubstr("args.cu:1:17: \"flloat\" is not a type"), HasSubstr("\"float\"?")));
   EXPECT_THAT(list_complaint("(float)"), HasSubstr("an expression is missing here"));
   EXPECT_THAT(list_complaint("(float) scale * 2"), HasSubstr("\"scale\" is a scalar"));
+  EXPECT_THAT(list_complaint("(unsigned char) shift"),
+              AllOf(HasSubstr("the scalar shift is declared as s64, which has values that unsigned "
+                              "char has not"),
+                    HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("an argument by itself"));

@@ -151,6 +151,12 @@ TEST(ArgumentPlan, NumbersOfATypeHaveItsRange) {
   EXPECT_FALSE(range_of(NumberType::s64).has(9223372036854775808.0));
   for (const std::string& name : number_type_names()) {
     EXPECT_EQ(to_string(parse_number_type(name).value()), name);
+    EXPECT_EQ(why_not_of_type(NumberType::u64, 9007199254740992.0, "9007199254740992"), "");
+    EXPECT_EQ(why_not_of_type(NumberType::u64, 1152921504606846976.0, "1152921504606846976"), "");
+    EXPECT_NE(why_not_of_type(NumberType::u64, 9007199254740992.0, "9007199254740993"), "");
+    EXPECT_NE(why_not_of_type(NumberType::s64, -9007199254740992.0, "-9007199254740993"), "");
+    EXPECT_NE(why_not_of_type(NumberType::u64, 18446744073709551616.0, "18446744073709551615"), "");
+    EXPECT_EQ(why_not_of_type(NumberType::f32, 9007199254740992.0, "9007199254740993"), "");
   }
   EXPECT_EQ(parse_number_type("f8"), std::nullopt);
 }

@@ -24,6 +24,7 @@ namespace {
 
 using test::error_text;
 using test::kTinyTemplate;
+using test::replaced;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::Each;
@@ -241,6 +242,39 @@ TEST(Catalog, ByteOrderMarksAreNoPartOfASource) {
   folder.write("tiny.cu", "\xEF\xBB\xBF" + std::string(kTinyTemplate));
   folder.write("helper.cuh", "\xEF\xBB\xBFint a;\n");
   EXPECT_EQ(Catalog::with_directories({folder.path()}).digest("tiny"), first);
+}
+
+/// As some editors save it, with or without a mark.
+std::string utf16(std::string_view text, const std::string& mark) {
+  std::string wide = mark;
+  for (const char c : text) wide += std::string{c, '\0'};
+  return wide;
+}
+
+TEST(Catalog, AFileInUtf16IsNamedWithWhatItDeclares) {
+  for (const std::string& mark : {std::string(), std::string("\xFF\xFE")}) {
+    const TemporaryFolder folder;
+    folder.write("tiny.cu", utf16(kTinyTemplate, mark));
+    folder.write("squares.cu", utf16("//@ operation  squares\n", mark));
+    const auto catalog = Catalog::with_sound_files({folder.path()});
+    ASSERT_EQ(catalog.broken().size(), 2U);
+    ASSERT_NE(catalog.find_broken("tiny"), nullptr);
+    EXPECT_EQ(std::string(catalog.find_broken("tiny")->error.what()),
+              folder.path() + "/tiny.cu:1:1: the file is in UTF-16. Next: save it as UTF-8");
+    EXPECT_NE(catalog.find_broken("squares"), nullptr);
+  }
+}
+
+TEST(Catalog, AnIncludeLineThatNamesNoFolderIsRefusedWithItsPlace) {
+  const TemporaryFolder folder;
+  folder.write("helper.cuh", "");
+  folder.write("tiny.cu", replaced(std::string(kTinyTemplate), "//@ operation",
+                                   "//@ include  gone\n//@ operation"));
+  const auto catalog = Catalog::with_sound_files({folder.path()});
+  ASSERT_EQ(catalog.broken().size(), 1U);
+  EXPECT_THAT(catalog.broken()[0].error.what(),
+              AllOf(StartsWith(folder.path() + "/tiny.cu:"),
+                    HasSubstr(": " + folder.path() + "/gone is not a folder. Next: name one")));
 }
 
 TEST(Catalog, ADigestOfHeadersIsThatOfAllThatASourceReaches) {

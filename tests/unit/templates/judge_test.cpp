@@ -98,6 +98,8 @@ TEST(JudgeDigest, StaysWithCommentsSpacePurposeAndCosts) {
            {"space in front matter", "right      m within", "right   m   within"},
            {"lines of front matter", "//@ ragged     cols=33\n//@              rows=7",
             "//@ ragged     cols=33 rows=7"},
+           {"space in an expression", "sorted 0 (cols - 1)", "sorted 0 (cols-1)"},
+           {"space of arguments", "y.magnitude}, i, m", "y.magnitude},i,m"},
            {"space in the code", "template <class X, class T>",
             "\n\ntemplate  <class X,  class T>"},
        }) {
@@ -126,6 +128,8 @@ TEST(KernelInterface, IsWhatTheDeclarationSaysOfArguments) {
            {"y bound 16 +", "y bound 17 +"},
            {"ragged     rows=1 cols=1", "ragged     rows=1 cols=2"},
            {"(const double* x) {}", "(const double* x) { return; }"},
+           {"; fill uniform", ""},
+           {"fill sorted 0 (cols - 1)", "fill normal"},
            {"Softmax of every row", "The softmax of every row"}}) {
     EXPECT_EQ(interface_of(replaced(kSoftmaxOperation, from, to)), softmax) << to;
   }
@@ -138,18 +142,30 @@ TEST(KernelInterface, IsWhatTheDeclarationSaysOfArguments) {
 }
 
 TEST(CodeWithoutComments, KeepsLiteralsAndDirectives) {
-  EXPECT_EQ(code_without_comments("int a;  // b\n\n  /* c\n d */ int  e;\t\n"), "int a;\nint e;\n");
+  EXPECT_EQ(code_without_comments("int a;  // b\n\n  /* c\n d */ int  e;\t\n"), "int a;int e;\n");
   EXPECT_EQ(code_without_comments("#line 7 \"x.cu\"\n#define A 1 // one\nf(A)"),
             "#define A 1\nf(A)\n");
   EXPECT_EQ(code_without_comments("s = \"a  // b\"; c = '\"'; d = '\\'';  // e"),
-            "s = \"a  // b\"; c = '\"'; d = '\\'';\n");
-  EXPECT_EQ(code_without_comments("s = R\"x(  // \" )\" )x\"; // y"),
-            "s = R\"x(  // \" )\" )x\";\n");
-  EXPECT_EQ(code_without_comments("n = 1'000'000; // million"), "n = 1'000'000;\n");
-  EXPECT_EQ(code_without_comments("a // one \\\n two\nb"), "a\nb\n");
+            "s=\"a  // b\";c='\"';d='\\'';\n");
+  EXPECT_EQ(code_without_comments("s = R\"x(  // \" )\" )x\"; // y"), "s=R\"x(  // \" )\" )x\";\n");
+  EXPECT_EQ(code_without_comments("n = 1'000'000; // million"), "n=1'000'000;\n");
+  EXPECT_EQ(code_without_comments("a // one \\\n two\nb"), "a b\n");
   EXPECT_EQ(code_without_comments("a /* without end"), "a\n");
   EXPECT_EQ(code_without_comments("// don't\nb"), "b\n");
-  EXPECT_EQ(code_without_comments("\"open\nb // c"), "\"open\nb\n");
+  EXPECT_EQ(code_without_comments("\"open\nb // c"), "\"open b\n");
+}
+
+TEST(CodeWithoutComments, HasNoSpaceThatTokensCanDoWithout) {
+  EXPECT_EQ(code_without_comments("y[ i ] = x + 4 ;\nif (a<b) return;"),
+            code_without_comments("y[i]=x+4; if(a < b)\n  return ;"));
+  EXPECT_EQ(code_without_comments("a + +b - -c"), "a+ +b- -c\n");
+  EXPECT_NE(code_without_comments("a + ++b"), code_without_comments("a++ + b"));
+  EXPECT_EQ(code_without_comments("a & &b > > c . 5"), "a& &b> >c . 5\n");
+  EXPECT_EQ(code_without_comments("long  long x; R (1) \"a\" \"b\""),
+            "long long x;R(1)\"a\" \"b\"\n");
+  EXPECT_EQ(code_without_comments("a;\n  #  define F  (x)  \\\n  y\nb"),
+            "a;\n#define F (x) \\ y\nb\n");
+  EXPECT_NE(code_without_comments("#define F (x)\n"), code_without_comments("#define F(x)\n"));
 }
 
 }  // namespace

@@ -105,6 +105,25 @@ TEST(OperationCheck, OperandsCanBeInMemory) {
   Operation::parse("soft.cu", empty).check(unmasked);
 }
 
+TEST(OperationCheck, AFillIsWithinItsTypeAndHasItsLine) {
+  const auto filled = [](DType type, const std::string& fill) {
+    const std::string text =
+        replaced(replaced(kSoftmaxOperation, "x f32", "x f32 u8 s16 u16"), "fill uniform", fill);
+    Problem problem = softmax_problem(3, 5);
+    problem.types[0].type = type;
+    return refusal(problem, text);
+  };
+  EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
+              HasSubstr("soft.cu:15: for soft x=s16 y=f32"));
+  EXPECT_THAT(filled(DType::s16, "fill integers 0 40000"),
+              HasSubstr("the operand x is filled with 0 to 40000: 40000 is outside of -32768 to "
+                        "32767, what s16 may be"));
+  EXPECT_THAT(filled(DType::u8, "fill sorted 0 1000"), HasSubstr("outside of 0 to 255"));
+  EXPECT_THAT(filled(DType::u16, "fill integers (0 - 5) 5"), HasSubstr("-5 is outside of 0"));
+  EXPECT_THAT(filled(DType::f32, "fill integers 0 (0 - 1)"),
+              ::testing::AllOf(HasSubstr("soft.cu:15: "), HasSubstr("state the least and then")));
+}
+
 TEST(OperationCheck, FlopsAndBytesAreNotNegative) {
   const std::string less = replaced(kSoftmaxOperation, "5 * rows * cols", "5 * rows * (cols - 9)");
   EXPECT_THAT(

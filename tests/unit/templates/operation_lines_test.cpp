@@ -183,7 +183,13 @@ TEST(OperationLines, MistakesInScalarsAreShown) {
   EXPECT_THAT(complaint_about("f32 = 1.5", "f64 = inf"), HasSubstr("not a decimal number"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "s32 = 1.5"), HasSubstr("not a whole number"));
   EXPECT_THAT(complaint_about("f32 = 1.5", "u32 = -1"), HasSubstr("outside of 0 to 4294967295"));
-  EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 1e16"), HasSubstr("outside of 0 to"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 9007199254740993"),
+              HasSubstr("9007199254740993 is no value that a double has, and scalars are doubles: "
+                        "up to 2^53 (9007199254740992)"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "u64 = 18446744073709551616"),
+              HasSubstr("18446744073709551616 is outside of 0 to 2^64 - 1, what u64 may be"));
+  EXPECT_THAT(complaint_about("f32 = 1.5", "bool = 2"),
+              HasSubstr("2 is outside of 0 to 1, what bool may be"));
 }
 
 TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {

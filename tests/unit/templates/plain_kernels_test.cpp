@@ -378,7 +378,10 @@ TEST(PlainKernels, CooperativeLaunchesMayDependOnTheConfiguration) {
   EXPECT_FALSE(some.geometry(kRowConfig, row_problem(2, 3), hopper())[0].cooperative);
   EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   cooperative 0\n" + part),
               HasSubstr("a second \"cooperative\""));
-  const auto both = row_plain(part, "//@   cooperative\n//@   overlap  1\n" + part);
+  EXPECT_THAT(broken_row(part, "//@   cooperative\n//@   overlap  1\n" + part),
+              AllOf(HasSubstr("cannot overlap with the one before it"),
+                    HasSubstr("leave \"overlap\" out")));
+  const auto both = row_plain(part, "//@   cooperative\n//@   overlap  block_size > 1\n" + part);
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)both.geometry(kRowConfig, row_problem(2, 3), hopper()); }),
               HasSubstr("cannot overlap with the one before it"));

@@ -70,12 +70,12 @@ TEST(DeclaredFlags, ErrorsNameTheFlag) {
   EXPECT_EQ(error_of_declared(rows, "--rows 1 --cols 1 --offset 1x"),
             "--offset: 1x is not a number");
   EXPECT_THAT(error_of_declared(rows, "--rows 1 --cols 1 --offset 1e300"),
-              HasSubstr("the scalar offset is 1e+300, which no f32 has"));
+              HasSubstr("--offset: 1e300 is outside of -3.4028234663852886e+38 to "));
   const Operation& causal = declare_causal_operation();
   EXPECT_EQ(error_of_declared(causal, "--causal_test-top 1 --causal 2"),
             "--causal: 2 is not one of 0, 1");
   EXPECT_THAT(error_of_declared(causal, "--causal_test-top 1 --turns 2.5"),
-              HasSubstr("the scalar turns is 2.5, which no u32 has"));
+              HasSubstr("--turns: 2.5 is not a whole number, and u32 has no others"));
 }
 
 TEST(DeclaredFlags, SizesMayHaveADefaultWithinTheirRange) {
@@ -138,9 +138,11 @@ TEST(DeclaredFlags, AnyTypeOfElementsAndScalarsHasThem) {
   EXPECT_EQ(one.operands[0].shape.bytes(), 56);
   EXPECT_EQ(parse_declared(typed, "--n 7 --clip 0").scalars[0], 0.0);
   EXPECT_THAT(error_of_declared(typed, "--n 7 --clip 2"),
-              HasSubstr("the scalar clip is 2, which no bool has"));
+              HasSubstr("--clip: 2 is outside of 0 to 1, what bool may be"));
   EXPECT_THAT(error_of_declared(typed, "--n 7 --gain 70000"),
-              HasSubstr("the scalar gain is 70000, which no f16 has"));
+              HasSubstr("--gain: 70000 is outside of -65504 to 65504, what f16 may be"));
+  EXPECT_THAT(error_of_declared(typed, "--n 7 --gain nan"),
+              HasSubstr("--gain: nan is not finite, and a scalar has to be"));
   EXPECT_EQ(error_of_declared(typed, "--n 7 --x f32"), "--x f32: choose from cf32, s16");
 }
 

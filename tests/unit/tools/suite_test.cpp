@@ -5,9 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 #include <sstream>
 
 #include "kiln/error.hpp"
+#include "tests/support/toy_templates.hpp"
 #include "tests/unit/tools/rows_operation.hpp"
 #include "tools/stop_signal.hpp"
 #include "tuner/gemm_case.hpp"
@@ -120,6 +122,21 @@ TEST(Suite, ReadsAFile) {
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[2].name, "transposed_f32");
   EXPECT_EQ(gemm_of(lines[2].tuned).storage_b, Storage::t);
+}
+
+TEST(Suite, AByteOrderMarkIsNoPartOfTheFirstName) {
+  const testing::TempFolder folder;
+  const std::string file = (folder.path() / "s.txt").string();
+  std::ofstream(file) << "\xEF\xBB\xBFmarked f16 8 8 8 nn\n";
+  EXPECT_EQ(read_suite(file).at(0).name, "marked");
+  std::ofstream(file) << std::string("\xFF\xFEm\0", 4);
+  try {
+    (void)read_suite(file);
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "--suite " + file + ": the file is in UTF-16. Next: save it as UTF-8");
+  }
 }
 
 TEST(Suite, ALineThatFailsCostsTheOthersNothing) {
