@@ -52,14 +52,14 @@ std::string built_in_judge(std::string_view version, std::string_view operation)
   return DigestBuilder().add(version).add("built in").add(operation).hex();
 }
 
-bool is_word_char(char c) {
+bool is_token_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '$' || c == '\\' ||
          static_cast<unsigned char>(c) > 0x7F;
 }
 
 /// Whether two tokens would be others without a space between these ends of them.
 bool must_be_apart(char left, char right) {
-  const auto joins = [](char c) { return is_word_char(c) || c == '.' || c == '"' || c == '\''; };
+  const auto joins = [](char c) { return is_token_char(c) || c == '.' || c == '"' || c == '\''; };
   if (joins(left) && joins(right)) return true;
   constexpr std::string_view kPairs =
       "++ -- -> << >> <= >= == != && || += -= *= /= %= &= |= ^= :: ## <: :> <% %> %: >* => // /* "

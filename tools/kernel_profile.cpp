@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "kiln/error.hpp"
 #include "tuner/device_buffer.hpp"
@@ -14,7 +15,7 @@
 namespace kiln::tools {
 namespace {
 
-void require(const DeviceStatus& status, const char* what) {
+void require(const DeviceStatus& status, std::string_view what) {
   if (status.ok()) return;
   const bool is_advised = status.message.find("Next: ") != std::string::npos;
   throw Error(
@@ -94,7 +95,7 @@ std::vector<LaunchProfile> profile_candidate(EmulatedDevice& device,
     profile.geometry = geometry[i];
     profile.blocks = count_of(geometry[i].grid);
     require(device.prepare(functions[i], geometry[i].smem_bytes), "preparing the kernel");
-    require(device.check_residency(functions[i], geometry[i]), "launching the kernel");
+    require(device.check_residency(functions[i], geometry[i]), prepared.job.launch_places[i]);
     const ArgumentPlan& plan = prepared.job.arguments.front()[i];
     std::vector<std::byte> argument(plan.image.size());
     fill_argument(plan, values, argument.data());

@@ -11,8 +11,8 @@
 
 namespace kiln::testing {
 
-/// By how much the emulated GPU's count of a quantity may be off, relative to ncu's. The name is the
-/// end of one of ncu_compare's; none: all counts are equal.
+/// By how much the emulated GPU's count of a quantity may be off, relative to ncu's. The name is
+/// the end of one of ncu_compare's; none: all counts are equal.
 struct Tolerance {
   std::string_view quantity;
   double share = 0.0;
