@@ -12,10 +12,14 @@
 namespace kiln {
 namespace {
 
-/// The first line without what differs between candidates: words that have a digit, and the two
-/// numbers that have none.
+/// The first line without what differs between candidates: how many elements are wrong and by how
+/// much, words that have a digit, and the two numbers that have none.
 std::string reason_of(std::string_view message) {
   message = message.substr(0, message.find('\n'));
+  for (const std::string_view measure :
+       {", bound ", ", expected ", ", off by ", " element wrong", " elements wrong"}) {
+    message = message.substr(0, message.find(measure));
+  }
   std::string reason;
   while (!message.empty()) {
     const auto end = std::min(message.find(' '), message.size());

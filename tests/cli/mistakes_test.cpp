@@ -134,7 +134,7 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
   const Sandbox sandbox;
   sandbox.write("row_sum.cu", kRowSumOperation);
   sandbox.write("kernel.cu", replaced(kRowSumKernel, "i < cols;", "i <= cols;"));
-  const auto kernel = judged(sandbox, "run", {"--mode", "default"});
+  const auto kernel = judged(sandbox, "run", {"--mode", "default_only"});
   EXPECT_EQ(kernel.exit_code, 1) << kernel.err;
   EXPECT_THAT(kernel.err, HasSubstr("past the end of operand x (1600 bytes)"));
   EXPECT_THAT(kernel.err, HasSubstr("Next: `kiln verify row_sum --rows 4 --cols 100 --template "
@@ -143,8 +143,8 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
   sandbox.write("row_sum.cu", replaced(kRowSumOperation, "i < cols;", "i <= cols;"));
   const auto reference = judged(sandbox, "verify");
   EXPECT_EQ(reference.exit_code, 1) << reference.err;
-  EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:11: the reference row_sum_reference does not "
-                                       "run: out_of_bounds at row_sum.cu:17"));
+  EXPECT_THAT(reference.err, HasSubstr("./row_sum.cu:12: the reference row_sum_reference does not "
+                                       "run: out_of_bounds at row_sum.cu:18"));
   EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
   EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
 }

@@ -106,8 +106,7 @@ TEST_F(VerifierTest, WritesOutsideAreFound) {
 }
 
 TEST_F(VerifierTest, ChangedInputsAreFound) {
-  expect_found("changes_input",
-               HasSubstr("changed input B in 1 element, first at row 1 column 1"));
+  expect_found("changes_input", HasSubstr("changed input B in 1 element, first at row 1 column 1"));
 }
 
 TEST_F(VerifierTest, TheSecondRunWorksInPlaceWhereItMay) {
