@@ -317,7 +317,9 @@ std::string neighbours_text(Context& context, const TuningStore& store, const Pr
 int show_problem(Context& context, const ShowOptions& options) {
   const ProblemCase request = options.problem.request();
   const Problem& problem = request.problem;
-  const auto store = context.open_for_reading(OpenMode::read_only, problem_words(request));
+  const std::string idle = why_nothing_to_tune(problem);
+  const auto store =
+      context.open_for_reading(OpenMode::read_only, idle.empty() ? problem_words(request) : "");
   std::vector<Shelf> shelves;
   if (store) {
     for (const auto& device : devices_of(*store, problem, options.on)) {
@@ -329,8 +331,8 @@ int show_problem(Context& context, const ShowOptions& options) {
                                context.command("doctor")));
     }
   }
-  if (const auto why = why_nothing_to_tune(problem); shelves.empty() && !why.empty()) {
-    throw Error(ErrorKind::not_found, fmt::format("{}: {}", heading_text(problem), why));
+  if (shelves.empty() && !idle.empty()) {
+    throw Error(ErrorKind::not_found, fmt::format("{}: {}", heading_text(problem), idle));
   }
   if (shelves.empty()) {
     throw Error(
