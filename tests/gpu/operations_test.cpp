@@ -138,7 +138,7 @@ TEST_F(GpuOperations, PlantedFaultsAreFound) {
   const std::string share = "softmax_row.cuh";
   const std::string kernel = "softmax_block.cu";
   plant({
-      {share, "(loaded[i].of[j]) : kLowest", "(loaded[i].of[j]) : 0.0f", "elements wrong"},
+      {share, "(loaded[i].of[j]) : kLowest", "(loaded[i].of[j]) : 0.0f", " wrong"},
       {share, "if (at >= vectors) break;",
        "if (at >= vectors + (blockIdx.x == gridDim.x - 1)) break;", "after y"},
       {share, "scale * kiln::", "kiln::", "scale=0.75"},

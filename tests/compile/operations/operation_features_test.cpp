@@ -117,7 +117,7 @@ TEST_F(OperationFeatures, OfSeveralResultsTheWrongOneIsNamed) {
       kMixRows, "mix_rows_struct", sizes,
       {{"total[row] = static_cast<Total>(sum)", "total[row] = static_cast<Total>(sum * 1.01)"}});
   EXPECT_EQ(judged.outcome, Outcome::wrong_result);
-  EXPECT_THAT(judged.message, HasSubstr("total, row"));
+  EXPECT_THAT(judged.message, HasSubstr("total, element 0"));
 }
 
 TEST_F(OperationFeatures, ResultsInPlaceAreCompared) {

@@ -145,9 +145,8 @@ TEST_F(OperationMutants, Softmax) {
            {{"row_threads", 64}, {"vector_bytes", 8}, {"held_vectors", 2}}},
           {
               refused("tail_of_zeros", share, "(loaded[i].of[j]) : kLowest",
-                      "(loaded[i].of[j]) : 0.0f", "elements wrong"),
-              refused("sum_of_a_warp", kernel, "if (lane < kWarps) {", "if (lane < 1) {",
-                      "elements wrong"),
+                      "(loaded[i].of[j]) : 0.0f", " wrong"),
+              refused("sum_of_a_warp", kernel, "if (lane < kWarps) {", "if (lane < 1) {", " wrong"),
               refused("scale_forgotten", share, "scale * kiln::", "kiln::", "scale=0.75"),
               refused("changes_its_input", kernel,
                       "    softmax_of_row<1>(from, to, cols, scale * kLog2E);\n  }",
@@ -178,7 +177,7 @@ TEST_F(OperationMutants, Sum) {
        {{"n", 5003}},
        {{"block_size", 128}, {"blocks_per_sm", 1}, {"vector_bytes", 8}, {"loads_together", 2}}},
       {
-          refused("no_tail", kernel, "if (rest < n) sums", "if (rest < 0) sums", "elements wrong"),
+          refused("no_tail", kernel, "if (rest < n) sums", "if (rest < 0) sums", " wrong"),
           reported("tail_before_it", kernel, "const long long rest = vectors * kCount + thread;",
                    "const long long rest = vectors * kCount - kCount + thread;",
                    Finding::out_of_bounds, "kiln::to_accumulator<float>(x[rest])"),
@@ -211,8 +210,8 @@ TEST_F(OperationMutants, Histogram) {
             {"vector_bytes", 8}}},
           {
               refused("no_tail", kernel, "if (rest < n) atomicAdd", "if (rest < 0) atomicAdd",
-                      "elements wrong"),
-              refused("one_copy", kernel, "copy < block_copies", "copy < 1", "elements wrong"),
+                      " wrong"),
+              refused("one_copy", kernel, "copy < block_copies", "copy < 1", " wrong"),
               reported("not_cleared", kernel, "counts[bin] = 0;", ";", Finding::uninitialised,
                        "atomicAdd(counts + bin, sum)"),
               reported("plain_addition", kernel, "atomicAdd(mine + held.of[i], 1);",
