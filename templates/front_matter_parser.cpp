@@ -19,6 +19,7 @@
 #include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/macro_redefinition.hpp"
+#include "templates/misspelt_tunable.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space_program.hpp"
@@ -82,6 +83,7 @@ class FrontMatterParser {
     read_head();
     // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
     for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
+    if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
     for (const auto& line : lines_) read_line(line);
     check_structs();

@@ -5,11 +5,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace kiln {
 namespace {
+
+bool is_decimal(char c) {
+  return c >= '0' && c <= '9';
+}
 
 /// Levenshtein distance, one row at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -27,7 +33,33 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+bool equal_but_for_case(std::string_view a, std::string_view b) {
+  return std::ranges::equal(
+      a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+}
+
+/// Whether they differ by their numbers or by the last letters of their words: tile_x, tile_y.
+bool are_siblings(std::string_view a, std::string_view b) {
+  if (a.size() > b.size()) std::swap(a, b);
+  if (b.size() == a.size() + 1 && b.starts_with(a)) return b.back() == 's' || is_decimal(b.back());
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const bool ends_word = i + 1 == a.size() || a[i + 1] == '_';
+    if (a[i] != b[i] && !ends_word && !(is_decimal(a[i]) && is_decimal(b[i]))) return false;
+  }
+  return true;
+}
+
 }  // namespace
+
+bool is_typo_of(std::string_view name, std::string_view other) {
+  constexpr std::size_t kMostEdits = 2;
+  constexpr std::size_t kLettersOfAnEdit = 4;
+  if (name == other) return false;
+  if (equal_but_for_case(name, other)) return true;
+  const auto edits = std::min(name.size(), other.size()) / kLettersOfAnEdit;
+  return !are_siblings(name, other) && edit_distance(name, other) <= std::min(edits, kMostEdits);
+}
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
   // A third of the letters wrong is still a typo; more is another word.
