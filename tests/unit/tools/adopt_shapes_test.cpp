@@ -176,6 +176,31 @@ __global__ void __launch_bounds__(block_size_x) k(float* y, const float* x, int 
   EXPECT_THAT(same, Not(HasSubstr("__launch_bounds__\n")));
 }
 
+TEST(AdoptShapes, CastsInAnIndexDoNotChangeTheGrid) {
+  for (const std::string index :
+       {"blockIdx.x * (size_t)blockDim.x + threadIdx.x",
+        "blockIdx.x * size_t(blockDim.x) + threadIdx.x",
+        "blockIdx.x * std::size_t(blockDim.x) + threadIdx.x",
+        "blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x",
+        "(size_t)blockIdx.x * blockDim.x + threadIdx.x",
+        "size_t(blockIdx.x) * blockDim.x + threadIdx.x",
+        "blockDim.x * (size_t)blockIdx.x + threadIdx.x",
+        "blockDim.x * size_t(blockIdx.x) + threadIdx.x",
+        "(size_t)blockDim.x * blockIdx.x + threadIdx.x",
+        "size_t(blockDim.x) * blockIdx.x + threadIdx.x",
+        "static_cast<size_t>(blockDim.x) * blockIdx.x + threadIdx.x",
+        "1ull * blockIdx.x * blockDim.x + threadIdx.x"}) {
+    const std::string text = adopted(
+                                 "__global__ void k(float* y, const float* x, size_t n) {\n"
+                                 "  size_t i = " +
+                                 index +
+                                 ";\n"
+                                 "  if (i < (size_t)n) y[i] = x[i];\n}\n")
+                                 .adopted.text;
+    EXPECT_THAT(text, HasSubstr("//@   grid     ceil_div(n, block_size_x) ")) << index;
+  }
+}
+
 TEST(AdoptShapes, ABlockMayHaveARow) {
   const Adoption unnamed = adopted(R"(
 __global__ void norm(float* y, const float* x, const float* weight, float* length, int cols) {
