@@ -423,6 +423,7 @@ class FrontMatterParser {
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
     args_lines_.back() = &line;
+    result_.launches_.back().args_line = line.text_place.line;
     result_.launches_.back().args =
         parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
   }
