@@ -52,9 +52,12 @@ const ScannedWord* find_meant(const std::vector<ScannedWord>& words, const Menti
                               std::string_view tunable, bool has_headers) {
   const ScannedWord* defined = nullptr;
   for (const ScannedWord& word : words) {
-    if (!is_typo_of(word.text, tunable) || names.declared.contains(word.text)) continue;
-    if (names.mentioned.contains(word.text)) return &word;
-    if (word.is_defined && !has_headers && defined == nullptr) defined = &word;
+    const bool is_mentioned = names.mentioned.contains(word.text);
+    const bool is_default = word.is_defined && !has_headers && defined == nullptr;
+    if ((!is_mentioned && !is_default) || names.declared.contains(word.text)) continue;
+    if (!is_typo_of(word.text, tunable)) continue;
+    if (is_mentioned) return &word;
+    defined = &word;
   }
   return defined;
 }

@@ -21,4 +21,8 @@ namespace kiln {
 [[nodiscard]] std::string did_you_mean(std::string_view name,
                                        std::span<const std::string> candidates);
 
+/// The same with all candidates: `; did you mean "b"? There are a, b`, `; there are a, b`.
+[[nodiscard]] std::string meant_or_known(std::string_view name,
+                                         std::span<const std::string> candidates);
+
 }  // namespace kiln

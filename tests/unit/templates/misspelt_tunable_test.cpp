@@ -9,7 +9,6 @@
 #include <string>
 
 #include "templates/kernel_template.hpp"
-#include "templates/nearest_name.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/row_operation.hpp"
 
@@ -94,19 +93,6 @@ TEST(MisspeltTunable, OneThatTheKernelGetsByOtherWaysIsNone) {
       scale_kernel("block_sizex", "block_sizex", "#include \"own.cuh\"\n#define block_size_x 4")));
   EXPECT_NO_THROW((void)parsed(scale_kernel(
       "block_sizex", "block_sizex\n//@ tune  block_size_x = 1*", "#define use block_size_x")));
-}
-
-TEST(MisspeltTunable, NamesThatTellThingsApartAreNoTypos) {
-  EXPECT_TRUE(is_typo_of("block_sizex", "block_size_x"));
-  EXPECT_TRUE(is_typo_of("block_size", "block_size_x"));
-  EXPECT_TRUE(is_typo_of("TILE", "tile"));
-  EXPECT_TRUE(is_typo_of("unrol", "unroll"));
-  EXPECT_FALSE(is_typo_of("tile", "tile"));
-  EXPECT_FALSE(is_typo_of("tile_x", "tile_y"));
-  EXPECT_FALSE(is_typo_of("size_a_rows", "size_b_rows"));
-  EXPECT_FALSE(is_typo_of("part1", "part2"));
-  EXPECT_FALSE(is_typo_of("block", "blocks"));
-  EXPECT_FALSE(is_typo_of("BM", "BN"));
 }
 
 }  // namespace
