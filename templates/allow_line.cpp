@@ -33,9 +33,8 @@ void add_allowance(const FrontMatterLine& line, std::vector<AllowSpec>& allowanc
   if (known == kAllowances.end()) {
     std::vector<std::string> names;
     for (const NamedAllowance& each : kAllowances) names.emplace_back(each.name);
-    line.fail(0,
-              fmt::format("\"{}\" is nothing that can be allowed{}; there are: \"{}\" and \"{}\"",
-                          line.text, did_you_mean(line.text, names), names[0], names[1]));
+    line.fail(0, fmt::format("\"{}\" is nothing that can be allowed{}", line.text,
+                             meant_or_known(line.text, names)));
   }
   if (line.comment.empty()) {
     line.fail(line.text.size(),

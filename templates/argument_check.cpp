@@ -19,6 +19,7 @@
 #include "templates/code_scanner.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/operation.hpp"
+#include "templates/problem_flag.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -31,11 +32,11 @@ struct PassedKind {
   std::size_t bytes = 0;
 };
 
-struct FundamentalType {
+struct NamedNumber {
   std::string_view name;
   PassedKind kind;
 };
-constexpr std::array<FundamentalType, 16> kFundamentalTypes{
+constexpr std::array<NamedNumber, 36> kNumbers{
     {{"bool", {Passed::integer, 1}},
      {"char", {Passed::integer, 1}},
      {"signed char", {Passed::integer, 1}},
@@ -51,13 +52,37 @@ constexpr std::array<FundamentalType, 16> kFundamentalTypes{
      {"float", {Passed::floating, 4}},
      {"double", {Passed::floating, 8}},
      {"__half", {Passed::half, 2}},
-     {"__nv_bfloat16", {Passed::bfloat16, 2}}}};
+     {"half", {Passed::half, 2}},
+     {"__nv_bfloat16", {Passed::bfloat16, 2}},
+     {"nv_bfloat16", {Passed::bfloat16, 2}},
+     // As sources have them where no mangled name tells what they are.
+     {"int8_t", {Passed::integer, 1}},
+     {"uint8_t", {Passed::integer, 1}},
+     {"int16_t", {Passed::integer, 2}},
+     {"uint16_t", {Passed::integer, 2}},
+     {"ushort", {Passed::integer, 2}},
+     {"int32_t", {Passed::integer, 4}},
+     {"uint32_t", {Passed::integer, 4}},
+     {"uint", {Passed::integer, 4}},
+     {"int64_t", {Passed::integer, 8}},
+     {"uint64_t", {Passed::integer, 8}},
+     {"ulong", {Passed::integer, 8}},
+     {"longlong", {Passed::integer, 8}},
+     {"ulonglong", {Passed::integer, 8}},
+     {"size_t", {Passed::integer, 8}},
+     {"ssize_t", {Passed::integer, 8}},
+     {"ptrdiff_t", {Passed::integer, 8}},
+     {"intptr_t", {Passed::integer, 8}},
+     {"uintptr_t", {Passed::integer, 8}}}};
 
 /// Nothing for a type that says too little: an enumeration looks like a struct.
 std::optional<PassedKind> kind_of_type(std::string_view type) {
   if (type.ends_with('*')) return PassedKind{Passed::address, sizeof(void*)};
-  const auto found = std::ranges::find(kFundamentalTypes, type, &FundamentalType::name);
-  if (found == kFundamentalTypes.end()) return std::nullopt;
+  for (const std::string_view space : {"std::", "cuda::std::"}) {
+    if (type.starts_with(space)) type.remove_prefix(space.size());
+  }
+  const auto found = std::ranges::find(kNumbers, type, &NamedNumber::name);
+  if (found == kNumbers.end()) return std::nullopt;
   return found->kind;
 }
 
@@ -205,10 +230,10 @@ std::string usual_spelling(std::string_view type) {
   return (is_unsigned ? "unsigned " : "") + base + stars;
 }
 
-/// Whether a kernel may see elements of that type through a pointer to `pointee`. Bytes can be
-/// anything, small types are often taken several at a time as one integer, and of a type that is
-/// not CUDA's own, as all complex ones are, nothing is known. Complex numbers may be seen as the
-/// real ones that they lie in memory as.
+/// Whether a kernel may see elements of that type through a pointer to `pointee`. Small types are
+/// often taken several at a time as one integer, and of a type that is not CUDA's own, as all
+/// complex ones are, nothing is known. Complex numbers may be seen as the real ones that they lie
+/// in memory as.
 bool may_point(std::string_view pointee, DType type) {
   constexpr std::array<std::pair<std::string_view, DType>, 6> kSmall{{
       {"__half", DType::f16},
@@ -221,7 +246,8 @@ bool may_point(std::string_view pointee, DType type) {
   const auto small = std::ranges::find(kSmall, pointee, &std::pair<std::string_view, DType>::first);
   if (small != kSmall.end()) return small->second == type;
   const auto kind = kind_of_type(pointee);
-  if (!kind || kind->passed == Passed::address || kind->bytes == 1) return true;
+  if (!kind || kind->passed == Passed::address) return true;
+  if (kind->bytes == 1) return size_bytes(type) == 1;
   const bool floating = kind->passed == Passed::floating;
   switch (type) {
     case DType::f32:
@@ -246,7 +272,7 @@ bool may_point(std::string_view pointee, DType type) {
 /// Whether a kernel may see addresses through a pointer to `pointee`, which is none.
 bool may_hold_addresses(std::string_view pointee) {
   const auto kind = kind_of_type(pointee);
-  if (!kind || kind->bytes == 1) return true;
+  if (!kind) return true;
   return kind->passed == Passed::integer && kind->bytes == sizeof(void*);
 }
 
@@ -284,7 +310,36 @@ struct CheckedLaunch {
   const std::vector<ArgumentSpec>& args;
   const Operation& operation;
   const Problem* problem;
+  int args_line = 0;  ///< 0: the arguments are the default ones
 };
+
+/// What to do about a parameter that takes another type than the argument has.
+std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std::string& type) {
+  const auto is_number = [](const ArgumentSpec& spec) {
+    return spec.kind == ArgumentSpec::Kind::number || spec.kind == ArgumentSpec::Kind::scalar;
+  };
+  const auto wanted = parse_cpp_number_type(type);
+  if (!wanted || !is_number(launch.args[at])) {
+    return "list what the kernel takes, in its order, in an \"args\" line";
+  }
+  auto args = launch.args;
+  args[at].type = *wanted;
+  const bool has_line = launch.args_line > 0;
+  return fmt::format("write \"{}\" in {} \"args\" line, or make the parameter \"{}\"",
+                     has_line ? argument_text({args[at]}, launch.operation)
+                              : "args " + argument_text(args, launch.operation),
+                     has_line ? "the" : "an", cpp_spelling(launch.args[at].type));
+}
+
+/// Where the type of an operand is changed: its line, and a flag if it may have several.
+std::string type_places(const Operation& operation, const std::string& slot) {
+  const auto at = static_cast<std::size_t>(std::ranges::find(operation.type_slots, slot) -
+                                           operation.type_slots.begin());
+  if (at >= operation.slot_lines.size()) return "";
+  const std::string line = fmt::format("{}:{}", operation.file, operation.slot_lines[at]);
+  if (operation.slot_types[at].size() == 1) return fmt::format(" ({})", line);
+  return fmt::format(" ({}, {})", line, problem_flag(operation.name, slot));
+}
 
 std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std::string>& types) {
   const std::size_t given = launch.args.size();
@@ -298,12 +353,9 @@ std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std:
   for (std::size_t i = 0; i < given; ++i) {
     const PassedKind kind = kind_of_argument(launch.args[i]);
     if (takes_argument(types[i], kind)) continue;
-    return fmt::format(
-        "argument {} of {}, \"{}\", is {}, but the parameter is \"{}\". Next: list what the kernel "
-        "takes, in its order, in an \"args\" line; numbers are int, and scalars what they are "
-        "declared, unless a type is before them: (long long) rows, (float) scale.",
-        i + 1, launch.kernel, argument_text({launch.args[i]}, launch.operation),
-        describe_argument(kind), types[i]);
+    return fmt::format("argument {} of {}, \"{}\", is {}, but the parameter is \"{}\". Next: {}.",
+                       i + 1, launch.kernel, argument_text({launch.args[i]}, launch.operation),
+                       describe_argument(kind), types[i], number_remedy(launch, i, types[i]));
   }
   return {};
 }
@@ -325,17 +377,22 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
                                        : depth == wanted + 1 && may_be_addresses(*type);
     if (fits) continue;
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
-    const std::string_view remedy =
+    const std::string remedy =
         !is_operand(arg)
             ? "what \"args\" lists for it: an operand by its name alone has its own type"
-        : depth == wanted ? "the type of the operand (its \"type\" line, --dtype)"
-        : behind          ? "leave \"pointers\" out of the operand's line"
+        : depth == wanted
+            ? fmt::format("the type of {0}{1}", launch.operation.operands[arg.index].name,
+                          type_places(launch.operation, launch.operation.operands[arg.index].name))
+        : behind ? "leave \"pointers\" out of the operand's line"
                  : "write \"pointers\" behind the operand's extents, if it is arrays of rows";
+    const auto kind = kind_of_type(pointee);
     return fmt::format(
-        "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter, or "
+        "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter{}, or "
         "{}.",
         i + 1, launch.kernel, spelled, argument_text({arg}, launch.operation), what,
-        to_string(*type), remedy);
+        to_string(*type),
+        kind && kind->bytes == 1 ? " (a kernel that casts takes \"void*\" or \"const void*\")" : "",
+        remedy);
   }
   return {};
 }
@@ -357,7 +414,7 @@ std::string why_wrong(const CheckedLaunch& launch, const std::string& lowered,
   }
   if (!types) return {};
   if (const auto why = why_wrong_launch(launch, *types); !why.empty()) {
-    return fmt::format("{}:{}: {}", file, line, why);
+    return fmt::format("{}:{}: {}", file, launch.args_line > 0 ? launch.args_line : line, why);
   }
   if (const auto why = why_wrong_pointer(launch, *types); !why.empty()) {
     return fmt::format("{}:{}: {}", file, in_source ? in_source->line : line, why);
@@ -373,7 +430,8 @@ std::string why_wrong_arguments(const KernelTemplate& kernel_template,
   const Operation& operation = *find_operation(kernel_template.operation());
   const auto& launches = kernel_template.launches();
   for (std::size_t i = 0; i < std::min(launches.size(), lowered_names.size()); ++i) {
-    const CheckedLaunch launch{launches[i].kernel, launches[i].args, operation, problem};
+    const CheckedLaunch launch{launches[i].kernel, launches[i].args, operation, problem,
+                               launches[i].args_line};
     const auto why = why_wrong(launch, lowered_names[i], kernel_template.file(), launches[i].line,
                                kernel_template.source());
     if (!why.empty()) return why;
@@ -389,7 +447,7 @@ std::string why_wrong_judges(const Operation& operation,
     if (!*judge || at >= lowered_names.size()) continue;
     const std::string& name = (*judge)->kernel;
     const CheckedLaunch launch{std::string(trimmed(name.substr(0, name.find('<')))), (*judge)->args,
-                               operation, &problem};
+                               operation, &problem, (*judge)->args_line};
     const auto why =
         why_wrong(launch, lowered_names[at++], operation.file, (*judge)->line, operation.source);
     if (!why.empty()) return why;

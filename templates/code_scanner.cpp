@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstdint>
 #include <utility>
 
 namespace kiln {
@@ -44,12 +45,15 @@ std::size_t end_of_blank(std::string_view source, std::size_t at, bool begins_li
   return std::min(end + 1, source.size());
 }
 
+enum class Directives : std::uint8_t { skip, read };
+
 /// Words, and every other character by itself, until `is_enough` says so of those so far.
 template <class IsEnough>
-std::vector<Token> tokens_until(std::string_view source, IsEnough is_enough) {
+std::vector<Token> tokens_until(std::string_view source, IsEnough is_enough,
+                                Directives directives = Directives::skip) {
   std::vector<Token> tokens;
   int line = 1;
-  bool begins_line = true;
+  bool begins_line = directives == Directives::skip;
   for (std::size_t at = 0; at < source.size();) {
     std::size_t end = end_of_blank(source, at, begins_line);
     if (end == at) {
@@ -66,14 +70,15 @@ std::vector<Token> tokens_until(std::string_view source, IsEnough is_enough) {
     const auto text = source.substr(at, end - at);
     const auto breaks = std::count(text.begin(), text.end(), '\n');
     line += static_cast<int>(breaks);
-    if (breaks > 0) begins_line = true;
+    if (breaks > 0) begins_line = directives == Directives::skip;
     at = end;
   }
   return tokens;
 }
 
-std::vector<Token> tokens_of(std::string_view source) {
-  return tokens_until(source, [](const std::vector<Token>&) { return false; });
+std::vector<Token> tokens_of(std::string_view source, Directives directives = Directives::skip) {
+  return tokens_until(
+      source, [](const std::vector<Token>&) { return false; }, directives);
 }
 
 /// How much deeper in brackets it is behind the token than before it.
@@ -385,6 +390,24 @@ std::vector<ScannedKernel> find_kernels(std::string_view source) {
     }
   }
   return kernels;
+}
+
+std::vector<ScannedWord> find_words(std::string_view source) {
+  const std::vector<Token> tokens = tokens_of(source, Directives::read);
+  const auto is = [&](std::size_t at, std::string_view text) {
+    return at < tokens.size() && tokens[at].text == text;
+  };
+  std::vector<ScannedWord> words;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const char first = tokens[i].text.front();
+    if (!is_word(first) || std::isdigit(static_cast<unsigned char>(first)) != 0) continue;
+    const bool behind_directive =
+        i >= 2 && is(i - 2, "#") && (is(i - 1, "define") || is(i - 1, "ifndef"));
+    const std::size_t name = is(i - 1, "(") ? i - 1 : i;  // of `!defined name`, `!defined(name)`
+    const bool is_negated = name >= 2 && is(name - 1, "defined") && is(name - 2, "!");
+    words.push_back({tokens[i].text, tokens[i].line, behind_directive || is_negated});
+  }
+  return words;
 }
 
 }  // namespace kiln

@@ -37,6 +37,13 @@ struct ScannedConstant {
   int line = 0;
 };
 
+/// An identifier outside of comments and literals, directives included.
+struct ScannedWord {
+  std::string_view text;  ///< a view into the source
+  int line = 0;
+  bool is_defined = false;  ///< it stands behind #define, #ifndef or "!defined"
+};
+
 /// What can be found out about CUDA C++ without a compiler: enough to point at the line that a
 /// compiler error is about, or that a name was looked for in the wrong place. What it does not find
 /// may be there all the same. Macros are not expanded.
@@ -46,5 +53,6 @@ struct ScannedConstant {
 [[nodiscard]] bool is_texture_type(std::string_view type);
 [[nodiscard]] std::vector<ScannedKernel> find_kernels(std::string_view source);
 [[nodiscard]] std::vector<ScannedConstant> find_constants(std::string_view source);
+[[nodiscard]] std::vector<ScannedWord> find_words(std::string_view source);
 
 }  // namespace kiln

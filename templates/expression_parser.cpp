@@ -3,6 +3,7 @@
 // Recursive descent from text to the postfix program of an Expression.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +12,7 @@
 #include "templates/expression_code.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
+#include "templates/template_names.hpp"
 
 namespace kiln {
 
@@ -284,7 +286,21 @@ class ExpressionParser {
   [[nodiscard]] std::string unknown_name(std::string_view name) const {
     std::vector<std::string> known;
     for (int slot = 0; slot < names_.size(); ++slot) known.push_back(names_.name(slot));
-    return fmt::format("unknown name \"{}\"{}", name, did_you_mean(name, known));
+    const std::string meant = did_you_mean(name, known);
+    return fmt::format("unknown name \"{}\"{}", name, meant.empty() ? own_names(known) : meant);
+  }
+
+  /// "; there are n, radius": what an operation or a template names, without the device's and
+  /// what types give.
+  static std::string own_names(std::vector<std::string>& known) {
+    constexpr std::size_t kMost = 12;
+    const NameTable of_device = device_names();
+    std::erase_if(known, [&](const std::string& each) {
+      return of_device.find(each) >= 0 || each.find('.') != std::string::npos ||
+             each.ends_with("_bytes") || each.ends_with("_packed") || each.ends_with("_type");
+    });
+    if (known.empty() || known.size() > kMost) return "";
+    return fmt::format("; there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
   }
 
   static std::string unknown_function(std::string_view name) {

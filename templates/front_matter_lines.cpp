@@ -277,9 +277,11 @@ bool has_front_matter(std::string_view source) {
 std::vector<FrontMatterLine> read_front_matter(const std::string& file, std::string_view source,
                                                const std::vector<std::string>& keys) {
   auto lines = Reader(file, source, keys).take();
-  for (const auto& line : lines) {
+  for (auto& line : lines) {
     check_filled_in(line);
     check_names(line);
+    // What its user was to check means nothing to others.
+    line.comment = trimmed(std::string_view(line.comment).substr(0, line.comment.find(kCheckWord)));
   }
   return lines;
 }

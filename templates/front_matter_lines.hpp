@@ -20,6 +20,9 @@ inline constexpr std::size_t kMostNameCharacters = 128;
 /// What `kiln adopt` writes in place of what it cannot know.
 inline constexpr std::string_view kFillInWord = "FILL_IN";
 
+/// What it begins its comments with where it guessed.
+inline constexpr std::string_view kCheckWord = "CHECK:";
+
 /// What precedes the mark on the line of a declaration:
 /// `struct TinyConfig {  //@ config` or `int tile_m;  //@ tune 32 64*`.
 struct Declaration {

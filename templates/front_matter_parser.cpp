@@ -20,6 +20,7 @@
 #include "templates/kernel_name.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/macro_redefinition.hpp"
+#include "templates/misspelt_tunable.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 #include "templates/space_program.hpp"
@@ -83,6 +84,7 @@ class FrontMatterParser {
     read_head();
     // Tunables may be mentioned anywhere, a `let` by lets below it and by everything else.
     for_each("tune", [this](const FrontMatterLine& line) { read_tunable(line); });
+    if (has_macros_) refuse_misspelt_tunables(result_.source_, lines_);
     for_each("let", [this](const FrontMatterLine& line) { read_let(line); });
     for (const auto& line : lines_) read_line(line);
     check_structs();
@@ -422,6 +424,7 @@ class FrontMatterParser {
     }
     if (args_lines_.back() != nullptr) line.fail_at_key("a second \"args\" for this launch");
     args_lines_.back() = &line;
+    result_.launches_.back().args_line = line.text_place.line;
     result_.launches_.back().args =
         parse_argument_list(line, *operation_, result_.names_, ArgumentsOf::kernel);
   }

@@ -11,6 +11,7 @@
 
 #include "templates/catalog.hpp"
 #include "templates/digest.hpp"
+#include "templates/nearest_name.hpp"
 
 namespace kiln {
 namespace {
@@ -216,6 +217,19 @@ bool is_cuda_header(std::string_view name) {
                                          : lists(kCudaFolders, name.substr(0, slash));
 }
 
+std::string nearest_header(std::string_view name) {
+  const auto slash = name.find('/');
+  if (slash != std::string_view::npos) {
+    const std::vector<std::string> folders(kCudaFolders.begin(), kCudaFolders.end());
+    std::string folder = nearest_name(name.substr(0, slash), folders);
+    if (!folder.empty()) folder.append(name.substr(slash));
+    return folder;
+  }
+  std::vector<std::string> names(kCudaFiles.begin(), kCudaFiles.end());
+  for (const auto& standard : kStandard) names.emplace_back(standard.first);
+  return nearest_name(name, names);
+}
+
 std::string advice_on_missing_header(std::string_view name) {
   if (lists(kOfLibcuxx, name)) {
     return fmt::format("include <cuda/std/{}> and write cuda::std:: for std::", name);
@@ -226,9 +240,10 @@ std::string advice_on_missing_header(std::string_view name) {
     return "what device code needs of it has to be written without it; what is for host code only "
            "goes under #if !defined(KILN_RENDERED)";
   }
-  return "put it beside the template, or name its folder with --include DIR or a line \"//@ "
-         "include "
-         "DIR\"";
+  const std::string meant = nearest_header(name);
+  return (meant.empty() ? "" : fmt::format("write <{}>, if that is meant, or ", meant)) +
+         "put it beside the template, or name its folder with --include DIR or a line \"//@ "
+         "include DIR\"";
 }
 
 std::vector<std::string> advised_libcuxx_headers() {

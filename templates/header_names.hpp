@@ -16,6 +16,10 @@ namespace kiln {
 /// compiler's version identifies it. Anything else is the user's, and Kiln reads it itself.
 [[nodiscard]] bool is_cuda_header(std::string_view name);
 
+/// The header of CUDA or of Kiln's standard library that a name which is none of them may be a typo
+/// of; "": none is near.
+[[nodiscard]] std::string nearest_header(std::string_view name);
+
 /// What to write in place of a header that nobody has: "include <cuda/std/array> and write
 /// cuda::std::", or where to put it.
 [[nodiscard]] std::string advice_on_missing_header(std::string_view name);

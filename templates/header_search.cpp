@@ -209,7 +209,8 @@ std::string HeaderSearch::places() const {
     }
   }
   if (cuda_) names.push_back(cuda_->name());
-  return names.empty() ? "" : fmt::format(" in {}", fmt::join(names, ", "));
+  if (names.empty()) return "";
+  return fmt::format(" in {}, nor among those of CUDA and Kiln", fmt::join(names, ", "));
 }
 
 }  // namespace kiln

@@ -90,7 +90,7 @@ class HeaderSearch {
                                              std::string_view name) const;
   /// Of `#include <name>`: nothing for what is CUDA's or of the standard library.
   [[nodiscard]] std::optional<Header> angled(std::string_view name) const;
-  /// "beside the file, in a, b", for errors.
+  /// " in a, b, nor among those of CUDA and Kiln", for errors; "" of files in memory.
   [[nodiscard]] std::string places() const;
 
  private:

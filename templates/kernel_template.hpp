@@ -65,6 +65,7 @@ struct LaunchSpec {
   std::vector<AllowSpec> allowances;  ///< what checks may find in the kernel
   std::vector<ArgumentSpec> args;     ///< of the kernel; none: the operation's one struct
   int line = 0;                       ///< of the front matter, for errors
+  int args_line = 0;                  ///< likewise; 0: it has none, and these are the default
 };
 
 /// What a block of the main launch does, as the template states it (`cost`), for an estimate of

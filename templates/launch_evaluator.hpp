@@ -24,6 +24,10 @@ class EmptyGridError : public Error {
   using Error::Error;
 };
 
+/// What rounds up in place of an expression that is one division: "ceil_div(n, tile)" of
+/// "n / tile"; else "".
+[[nodiscard]] std::string rounded_up_division(std::string_view text);
+
 /// Evaluates the expressions of one launch, or of what is common to all; errors name it. `Where`
 /// makes the name, which takes longer than all the rest and is seldom needed.
 template <class Where>
@@ -70,8 +74,10 @@ class LaunchEvaluator {
  private:
   [[noreturn]] void refuse_no_blocks(const Expression& expression, char axis) const {
     const std::string& text = expression.text();
-    const std::string_view remedy =
-        text.find('/') == std::string::npos
+    const std::string rounded_up = rounded_up_division(text);
+    const std::string remedy =
+        !rounded_up.empty() ? fmt::format("Next: \"/\" rounds down; write {}.", rounded_up)
+        : text.find('/') == std::string::npos
             ? "Next: write an expression that is at least 1, as ceil_div(n, block) is."
             : "Next: \"/\" rounds down; write ceil_div(n, block) in place of n / block.";
     throw EmptyGridError(ErrorKind::template_,

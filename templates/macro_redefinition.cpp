@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "templates/nearest_name.hpp"
 #include "templates/source_error.hpp"
 
 namespace kiln {
@@ -83,7 +84,10 @@ class RedefinitionScanner {
     rest.remove_prefix(1);
     const auto directive = take_word(rest);
     if (directive == "ifdef") return open(defined(take_word(rest)));
-    if (directive == "ifndef") return open(!defined(take_word(rest)));
+    if (directive == "ifndef") {
+      const auto name = take_word(rest);
+      return open(!defined(name), name);
+    }
     if (directive == "if") return open(value_of(rest));
     if (directive == "elif" || directive == "else") {
       return turn(directive == "else" ? Taken::yes : value_of(rest));
@@ -91,10 +95,12 @@ class RedefinitionScanner {
     if (directive == "endif" && !open_.empty()) open_.pop_back();
     if (directive != "define" && directive != "undef") return;
     const auto name = take_word(rest);
-    const Taken here = taken_here();
+    std::string guard;
+    const Taken here = taken_here(name, guard);
     if (!is_macro(name) || here == Taken::no) return;
     const auto column = static_cast<int>(name.data() - code.data()) + 1;
-    found.push_back({std::string(name), std::string(text), number, column, here == Taken::yes});
+    found.push_back(
+        {std::string(name), std::string(text), number, column, here == Taken::yes, guard});
   }
 
   std::vector<MacroRedefinition> found;
@@ -104,6 +110,7 @@ class RedefinitionScanner {
   struct Conditional {
     Taken group = Taken::unknown;
     Taken before = Taken::no;
+    std::string guard = {};  ///< compiled if this is not defined, which the file leaves open
   };
 
   [[nodiscard]] bool is_macro(std::string_view name) const {
@@ -130,10 +137,13 @@ class RedefinitionScanner {
     if (!without_spaces(condition).empty()) return Taken::unknown;
     return word == "0" ? Taken::no : word == "1" ? Taken::yes : Taken::unknown;
   }
-  void open(Taken group) { open_.push_back({group, Taken::no}); }
+  void open(Taken group, std::string_view guard = "") {
+    open_.push_back({group, Taken::no, std::string(group == Taken::unknown ? guard : "")});
+  }
   void turn(Taken condition) {
     if (open_.empty()) return;
     Conditional& one = open_.back();
+    one.guard.clear();
     if (one.before == Taken::yes || one.group == Taken::yes) {
       one = {Taken::no, Taken::yes};
       return;
@@ -142,11 +152,18 @@ class RedefinitionScanner {
     one.before = unsure ? Taken::unknown : Taken::no;
     one.group = unsure && condition != Taken::no ? Taken::unknown : condition;
   }
-  [[nodiscard]] Taken taken_here() const {
+  /// Whether a definition of `name` here is compiled. Nobody defines a guard that only a typo made
+  /// a name of its own: it is then given back.
+  [[nodiscard]] Taken taken_here(std::string_view name, std::string& guard) const {
     Taken all = Taken::yes;
     for (const Conditional& one : open_) {
       if (one.group == Taken::no) return Taken::no;
-      if (one.group == Taken::unknown) all = Taken::unknown;
+      if (one.group == Taken::yes) continue;
+      if (is_typo_of(one.guard, name)) {
+        guard = one.guard;
+      } else {
+        all = Taken::unknown;
+      }
     }
     return all;
   }
@@ -175,6 +192,12 @@ void refuse_redefinitions(const std::string& file, std::string_view source,
   for (const MacroRedefinition& each : find_redefinitions(source, macros)) {
     if (!each.certain) continue;
     const SourcePlace place{file, each.line, each.column, each.line_text};
+    if (!each.guard.empty()) {
+      throw_at(place, each.name, 0,
+               fmt::format("\"{0}\" is tuned, and here it gets another value, because the #ifndef "
+                           "above asks for \"{1}\". Next: write #ifndef {0}",
+                           each.name, each.guard));
+    }
     throw_at(place, each.name, 0,
              fmt::format("\"{}\" is tuned, so Kiln defines it, and here it gets another value: "
                          "kernels would be launched for one and compiled with the other. Next: "

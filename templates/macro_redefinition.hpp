@@ -17,8 +17,9 @@ struct MacroRedefinition {
   std::string name;
   std::string line_text;
   int line = 0;
-  int column = 0;        ///< of the name
-  bool certain = false;  ///< no condition that only the compiler knows stands around it
+  int column = 0;          ///< of the name
+  bool certain = false;    ///< no condition that only the compiler knows stands around it
+  std::string guard = {};  ///< the condition asks for this one, a typo of its name
 };
 
 /// Where a source redefines one of `macros`, all of which are defined before it, as is kTunerMacro.

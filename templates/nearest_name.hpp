@@ -12,8 +12,17 @@ namespace kiln {
 [[nodiscard]] std::string nearest_name(std::string_view name,
                                        std::span<const std::string> candidates);
 
+/// Whether one of two different names is likely a typo of the other: upper and lower case, or one
+/// or two edits. Names that people choose to tell things apart are none: tile_x and tile_y, part1
+/// and part2, block and blocks.
+[[nodiscard]] bool is_typo_of(std::string_view name, std::string_view other);
+
 /// `; did you mean "tile_k"?`, or nothing if no candidate is near.
 [[nodiscard]] std::string did_you_mean(std::string_view name,
                                        std::span<const std::string> candidates);
+
+/// The same with all candidates: `; did you mean "b"? There are a, b`, `; there are a, b`.
+[[nodiscard]] std::string meant_or_known(std::string_view name,
+                                         std::span<const std::string> candidates);
 
 }  // namespace kiln

@@ -47,22 +47,17 @@ struct OtherSpelling {
   std::string_view spelling;
   NumberType type;
 };
-constexpr std::array<OtherSpelling, 16> kOtherSpellings{{{"unsigned int", NumberType::u32},
-                                                         {"size_t", NumberType::u64},
-                                                         {"long", NumberType::s64},
-                                                         {"unsigned long", NumberType::u64},
-                                                         {"signed char", NumberType::s8},
-                                                         {"__half", NumberType::f16},
-                                                         {"__nv_bfloat16", NumberType::bf16},
-                                                         {"bfloat16", NumberType::bf16},
-                                                         {"int8_t", NumberType::s8},
-                                                         {"uint8_t", NumberType::u8},
-                                                         {"int16_t", NumberType::s16},
-                                                         {"uint16_t", NumberType::u16},
-                                                         {"int32_t", NumberType::s32},
-                                                         {"uint32_t", NumberType::u32},
-                                                         {"int64_t", NumberType::s64},
-                                                         {"uint64_t", NumberType::u64}}};
+constexpr std::array<OtherSpelling, 20> kOtherSpellings{
+    {{"unsigned int", NumberType::u32},   {"uint", NumberType::u32},
+     {"ushort", NumberType::u16},         {"size_t", NumberType::u64},
+     {"ulong", NumberType::u64},          {"ptrdiff_t", NumberType::s64},
+     {"long", NumberType::s64},           {"unsigned long", NumberType::u64},
+     {"signed char", NumberType::s8},     {"__half", NumberType::f16},
+     {"__nv_bfloat16", NumberType::bf16}, {"bfloat16", NumberType::bf16},
+     {"int8_t", NumberType::s8},          {"uint8_t", NumberType::u8},
+     {"int16_t", NumberType::s16},        {"uint16_t", NumberType::u16},
+     {"int32_t", NumberType::s32},        {"uint32_t", NumberType::u32},
+     {"int64_t", NumberType::s64},        {"uint64_t", NumberType::u64}}};
 
 const NumberTypeRow& row_of(NumberType type) {
   return kRows[static_cast<std::size_t>(type)];

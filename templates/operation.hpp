@@ -85,6 +85,7 @@ struct JudgeKernel {
   std::vector<ArgumentSpec> args;  ///< as listed, or the default list
   std::vector<ConstantSpec> constants;
   int line = 0;
+  int args_line = 0;  ///< 0: none, its arguments are the default ones
 };
 
 /// An array in device memory that kernels of the operation get.
@@ -152,6 +153,7 @@ class Operation {
   std::vector<std::string> slot_comments;  ///< of type_slots
   /// The element types that a slot of type_slots may have, the usual one first; none: any.
   std::vector<std::vector<DType>> slot_types;
+  std::vector<int> slot_lines;                              ///< of the file
   std::vector<std::pair<std::string, Expression>> derived;  ///< sizes that follow from others
   std::vector<ScalarSpec> scalars;
   std::vector<RightSpec> rights;         ///< one for each operand that is written

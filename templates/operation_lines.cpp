@@ -97,7 +97,7 @@ void read_within(const FrontMatterLine& line, TextPart rest, RightSpec& right) {
   right.relative = decimal_part(line, {words[0].text, rest.offset + words[0].offset});
   right.absolute = decimal_part(line, {words[1].text, rest.offset + words[1].offset});
   if (right.relative < 0.0 || right.absolute < 0.0) {
-    line.fail(rest.offset, "errors are not negative");
+    line.fail(rest.offset, "the relative and the absolute error are not negative");
   }
 }
 
@@ -217,8 +217,8 @@ FillSpec parse_fill(const FrontMatterLine& line, TextPart part, const NameTable&
       words.empty() ? known.end() : std::ranges::find(known, std::string(words[0].text));
   if (kind == known.end()) {
     const std::string_view given = words.empty() ? std::string_view() : words[0].text;
-    line.fail(part.offset, fmt::format("\"{}\" is no way to fill an operand{}; there are: {}",
-                                       given, did_you_mean(given, known), fmt::join(known, " ")));
+    line.fail(part.offset, fmt::format("\"{}\" is no way to fill an operand{}", given,
+                                       meant_or_known(given, known)));
   }
   FillSpec fill;
   fill.kind = kFillKinds[static_cast<std::size_t>(kind - known.begin())];
@@ -258,11 +258,11 @@ RightSpec parse_right(const FrontMatterLine& line, const Operation& operation) {
   right.line = line.text_place.line;
   const std::string kind(words.size() < 2 ? std::string_view() : words[1].text);
   if (std::ranges::find(kinds, kind) == kinds.end()) {
-    line.fail(
-        words.size() < 2 ? line.text.size() : words[1].offset,
-        fmt::format("\"exact\", \"bound E of T\", \"within RELATIVE ABSOLUTE\" or \"checker\" "
-                    "is expected here{}",
-                    did_you_mean(kind, kinds)));
+    line.fail(words.size() < 2 ? line.text.size() : words[1].offset,
+              fmt::format(
+                  "\"exact\", \"bound E of T\" (E unit roundoffs of T, as in 16 of f32), \"within "
+                  "RELATIVE ABSOLUTE\" or \"checker\" is expected here{}",
+                  did_you_mean(kind, kinds)));
   }
   const std::string_view text = line.text;
   const TextPart rest = inner_part({text, 0}, text.substr(words[1].offset + kind.size()));

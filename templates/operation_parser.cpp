@@ -227,6 +227,7 @@ class OperationParser {
     result_.type_slots.push_back(slot);
     result_.slot_comments.push_back(line.comment);
     result_.slot_types.push_back(parse_slot_types(line));
+    result_.slot_lines.push_back(line.text_place.line);
   }
 
   /// `halves = ceil_div(cols, 2)`, of names that are declared by other lines or by lets above.
@@ -405,6 +406,7 @@ class OperationParser {
     }
     const bool checks = key == "checker";
     const FrontMatterLine& list = args == nullptr ? line : *args;
+    judge.args_line = args == nullptr ? 0 : args->text_place.line;
     judge.args = args == nullptr
                      ? default_argument_list(result_, result_.names_)
                      : parse_argument_list(list, result_, result_.names_,
@@ -455,7 +457,8 @@ class OperationParser {
       }
       line.fail_at_key(
           fmt::format("nothing says what is right of {0}, which is written; add "
-                      "\"//@ right {0} bound 4 of {0}\", or exact, or within",
+                      "\"//@ right {0} bound 4 of {0}\" (roundoffs of its type), or \"exact\", or "
+                      "\"within 1e-5 1e-6\" (relative, absolute)",
                       operand.name));
     }
     check_judges();

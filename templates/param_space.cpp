@@ -64,9 +64,8 @@ std::vector<std::string> names_of(const std::vector<Tunable>& tunables) {
 
 /// The message for a name that no tunable has.
 std::string no_such_tunable(const std::vector<Tunable>& tunables, std::string_view name) {
-  const auto known = names_of(tunables);
-  return fmt::format("\"{}\" is not a tunable here{}; there are {}", name,
-                     did_you_mean(name, known), fmt::join(known, " "));
+  return fmt::format("\"{}\" is not a tunable here{}", name,
+                     meant_or_known(name, names_of(tunables)));
 }
 
 std::string no_such_value(const Tunable& tunable, std::int64_t value) {

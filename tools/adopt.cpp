@@ -16,6 +16,7 @@
 #include "templates/nearest_name.hpp"
 #include "templates/printable.hpp"
 #include "templates/texture_check.hpp"
+#include "tools/adopt_notes.hpp"
 #include "tools/adopt_operation.hpp"
 
 namespace kiln::tools {
@@ -63,7 +64,7 @@ class Adopter {
     if (guess_.twin) adoption.reference = guess_.twin->source->name;
     adoption.operation = operation_file(guess_);
     adoption.adopted = template_file(guess_);
-    adoption.notes = notes();
+    adoption.notes = adoption_notes(guess_, file_);
     return adoption;
   }
 
@@ -104,9 +105,8 @@ class Adopter {
         [&](const SourceKernel& each) { return each.name == name || each.plain_name == name; });
     if (found == model_.kernels.end()) {
       const auto known = kernel_names(model_);
-      refuse_adoption(file_, fmt::format("no kernel \"{}\" is defined in this file{}; there {} {}",
-                                         name, did_you_mean(name, known),
-                                         known.size() == 1 ? "is" : "are", fmt::join(known, ", ")));
+      refuse_adoption(file_, fmt::format("no kernel \"{}\" is defined in this file{}", name,
+                                         meant_or_known(name, known)));
     }
     if (is_chosen(*found)) {
       refuse_adoption(file_, fmt::format("--kernel {} is given twice; a kernel that is launched "
@@ -171,49 +171,6 @@ class Adopter {
                                          guess_.operation));
     }
     guess_.template_name = kernel == guess_.operation ? kernel + "_kernel" : kernel;
-  }
-
-  [[nodiscard]] std::vector<std::string> notes() const {
-    std::vector<std::string> notes;
-    if (const auto& headers = model_.host_headers; !headers.empty()) {
-      const bool one = headers.size() == 1;
-      notes.push_back(
-          fmt::format("<{}> {} for the host, and kernels are compiled without {}: put "
-                      "{} under \"#if !defined(KILN_RENDERED)\"",
-                      fmt::join(headers, ">, <"), one ? "is" : "are", one ? "it" : "them",
-                      one ? "it" : "them"));
-    }
-    if (const auto& headers = model_.own_headers; !headers.empty()) {
-      const bool one = headers.size() == 1;
-      notes.push_back(
-          fmt::format("\"{}\" {} not looked into: a name of {} may be taken for a tunable",
-                      fmt::join(headers, "\", \""), one ? "was" : "were", one ? "it" : "them"));
-    }
-    if (model_.host_launch_line) {
-      notes.push_back(
-          fmt::format("line {} launches a kernel: host code goes under \"#if "
-                      "!defined(KILN_RENDERED)\", or into another file",
-                      *model_.host_launch_line));
-    }
-    for (const SourceConstant& constant : model_.constants) {
-      if (!constant.is_hidden) continue;
-      notes.push_back(
-          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
-                      "it: move it out",
-                      constant.line, constant.name));
-    }
-    for (const auto& [name, macro] : model_.macros) {
-      const bool is_number =
-          macro.body.size() == 1 && macro.body.front().kind == CodeToken::Kind::number;
-      const auto kind = guess_tunable(name, std::nullopt, 1).kind;
-      const bool is_tunable = kind == TunableGuess::Kind::block || kind == TunableGuess::Kind::tile;
-      if (macro.is_default || !is_number || !is_tunable) continue;
-      notes.push_back(
-          fmt::format("line {} defines {}, whatever Kiln says: to tune it, write "
-                      "\"#ifndef {}\" above, \"#endif\" below, and adopt again",
-                      macro.line, name, name));
-    }
-    return notes;
   }
 
   std::string file_;

@@ -224,20 +224,15 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
     } else if (token.is("blockDim") && sees(i + 1, ".") && i + 2 < range.second) {
       append("blockDim." + std::string(tokens_[i + 2].text), false);
       i += 2;
+    } else if (const auto behind = cast_end(i); behind > i) {
+      i = behind - 1;
     } else if (token.is("(") || token.is(")")) {
-      // A cast does not change the value, nor do parentheses around a name.
+      // Parentheses around a name do not change the value, nor does a cast.
       const auto close = closing_bracket(tokens_, i, range.second);
       const bool is_around_name = token.is("(") ? close == i + 2 && close < range.second
                                                 : i >= range.first + 2 && sees(i - 2, "(");
       if (is_around_name) continue;
-      if (token.is("(") && close < range.second &&
-          integer_type(joined_text(tokens_, i + 1, close), model_.type_aliases)) {
-        i = close;
-        continue;
-      }
       append(std::string(token.text), token.is(")"));
-    } else if (token.is("static_cast") && sees(i + 1, "<")) {
-      i = closing_angle_bracket(tokens_, i + 1, range.second);
     } else if (is_operator(token) || constants_.contains(token.text) ||
                (with_parameters && integers_.contains(token.text))) {
       append(std::string(token.text), false);
@@ -260,17 +255,37 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
   return text;
 }
 
-std::size_t IndexReader::operand_end(std::size_t begin) const {
-  if (begin >= end_) return begin;
-  if (sees(begin, "static_cast")) {
-    begin = closing_angle_bracket(tokens_, begin + 1, end_) + 1;
+bool IndexReader::is_integer_type(std::size_t begin, std::size_t end) const {
+  return begin < end && integer_type(joined_text(tokens_, begin, end), model_.type_aliases);
+}
+
+std::size_t IndexReader::cast_end(std::size_t begin) const {
+  if (sees(begin, "static_cast") && sees(begin + 1, "<")) {
+    const auto close = closing_angle_bracket(tokens_, begin + 1, end_);
+    return close < end_ ? close + 1 : begin;
   }
   if (sees(begin, "(")) {
     const auto close = closing_bracket(tokens_, begin, end_);
-    const bool is_cast =
-        close < end_ && integer_type(joined_text(tokens_, begin + 1, close), model_.type_aliases);
-    return is_cast ? operand_end(close + 1) : std::min(close + 1, end_);
+    return close < end_ && is_integer_type(begin + 1, close) ? close + 1 : begin;
   }
+  const std::size_t behind = sees(begin + 1, "::") ? begin + 3 : begin + 1;
+  return sees(behind, "(") && is_integer_type(begin, behind) ? behind : begin;
+}
+
+std::size_t IndexReader::cast_begin(std::size_t operand) const {
+  // Longer ones, such as static_cast<unsigned long long>, first.
+  constexpr std::size_t kMostTokens = 8;
+  const std::size_t first = operand > begin_ + kMostTokens ? operand - kMostTokens : begin_;
+  for (std::size_t at = first; at < operand; ++at) {
+    if (cast_end(at) == operand) return cast_begin(at);
+  }
+  return operand;
+}
+
+std::size_t IndexReader::operand_end(std::size_t begin) const {
+  if (begin >= end_) return begin;
+  if (const auto behind = cast_end(begin); behind > begin) return operand_end(behind);
+  if (sees(begin, "(")) return std::min(closing_bracket(tokens_, begin, end_) + 1, end_);
   return sees(begin + 1, ".") ? std::min(begin + 3, end_) : begin + 1;
 }
 
@@ -280,15 +295,17 @@ std::size_t IndexReader::operand_begin(std::size_t end) const {
     int depth = 0;
     for (;; --at) {
       depth += (tokens_[at].is(")") ? 1 : 0) - (tokens_[at].is("(") ? 1 : 0);
-      if (depth == 0 || at == begin_) return at;
+      if (depth == 0 || at == begin_) break;
     }
+  } else if (at >= begin_ + 2 && tokens_[at - 1].is(".")) {
+    at -= 2;
   }
-  return at >= begin_ + 2 && tokens_[at - 1].is(".") ? at - 2 : at;
+  return cast_begin(at);
 }
 
 void IndexReader::add_factor(int dimension, Range range) {
   auto text = plain_text(range, false);
-  if (!text) return;
+  if (!text || *text == "1") return;
   const bool is_group = text->starts_with('(') && text->ends_with(')') &&
                         text->find(')') == text->size() - 1 &&
                         text->find_first_of("+-/%") == std::string::npos;
@@ -317,6 +334,7 @@ std::optional<IndexReader::Range> IndexReader::group_around(std::size_t begin,
 void IndexReader::add_factors(int dimension, std::size_t begin, std::size_t end) {
   constexpr int kMostGroups = 8;
   for (int round = 0; round < kMostGroups; ++round) {
+    begin = cast_begin(begin);
     while (sees(end, "*")) {
       const auto next = operand_end(end + 1);
       if (next <= end + 1) break;

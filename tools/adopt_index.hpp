@@ -52,6 +52,12 @@ class IndexReader {
   void add_index(Range range);
   /// What multiplies tokens [begin, end) and the groups around them.
   void add_factors(int dimension, std::size_t begin, std::size_t end);
+  [[nodiscard]] bool is_integer_type(std::size_t begin, std::size_t end) const;
+  /// Behind a cast to an integer, `(size_t)`, `size_t` before a parenthesis, `static_cast<size_t>`;
+  /// `begin` itself if there is none.
+  [[nodiscard]] std::size_t cast_end(std::size_t begin) const;
+  /// Where the casts before an operand begin.
+  [[nodiscard]] std::size_t cast_begin(std::size_t operand) const;
   [[nodiscard]] std::size_t operand_end(std::size_t begin) const;
   [[nodiscard]] std::size_t operand_begin(std::size_t end) const;
   void add_factor(int dimension, Range range);

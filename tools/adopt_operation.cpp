@@ -99,7 +99,8 @@ class OperationWriter {
         lines_.add("right", operand.name + " exact", "CHECK: whole numbers");
       } else {
         lines_.add("right", fmt::format("{} {}", operand.name, kFillIn),
-                   "exact, or \"bound 16 of f32\", or \"within 1e-5 1e-6\"");
+                   "exact, or \"within 1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" "
+                   "(16 roundoffs of f32)");
       }
     }
     write_cases();
@@ -113,12 +114,14 @@ class OperationWriter {
       return;
     }
     constexpr std::array<std::int64_t, 3> kFlat{1, 1000, 4097};
-    constexpr std::array<std::array<std::int64_t, 3>, 3> kDeep{
-        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}}};
-    for (std::size_t i = 0; i < kFlat.size(); ++i) {
+    // Either of two sizes is the larger one in some line, so that none passes in the other's place.
+    constexpr std::array<std::array<std::int64_t, 3>, 4> kDeep{
+        {{1, 1, 1}, {17, 33, 5}, {40, 70, 9}, {45, 19, 61}}};
+    const bool is_flat = problem_.sizes.size() == 1;
+    for (std::size_t i = 0; i < (is_flat ? kFlat.size() : kDeep.size()); ++i) {
       std::vector<std::string> sizes;
       for (std::size_t j = 0; j < problem_.sizes.size(); ++j) {
-        const auto value = problem_.sizes.size() == 1 ? kFlat[i] : kDeep[i][j % 3];
+        const auto value = is_flat ? kFlat[i] : kDeep[i][j % 3];
         sizes.push_back(fmt::format("{}={}", problem_.sizes[j].name, value));
       }
       lines_.add("ragged", fmt::format("{}", fmt::join(sizes, " ")));

@@ -25,6 +25,10 @@ constexpr std::array<std::string_view, 12> kHostHeaders{
     "iostream", "vector", "string", "chrono",    "random",  "memory",
     "fstream",  "map",    "thread", "stdexcept", "sstream", "filesystem"};
 
+/// Macros that are defined where kernels are compiled.
+constexpr std::array<std::string_view, 3> kLeavingOut{"KILN_RENDERED", kTunerMacro,
+                                                      "__CUDACC_RTC__"};
+
 /// Operands, scalars and sizes that an operation may have, and as many values beside them.
 constexpr std::size_t kMostParameters = 128;
 
@@ -165,10 +169,26 @@ class SourceReader {
            !item_has("typedef", end) && !item_has("using", end);
   }
 
+  /// Whether a word such as HOST_DEVICE, which a header may define, stands before the function.
+  [[nodiscard]] bool has_foreign_macro() const {
+    for (std::size_t i = item_; i + 1 < parameters_; ++i) {
+      const std::string_view text = tokens()[i].text;
+      const bool is_upper =
+          std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
+      if (tokens()[i].is_word() && is_upper && text.size() > 1) return true;
+    }
+    return false;
+  }
+
   void read_function(std::size_t close) {
     const bool is_kernel = item_has("__global__", at_);
     if (is_for_host(at_)) {
       model_.host_functions.emplace_back(item_, close);
+      const CodeToken& name = tokens()[parameters_ - 1];
+      if (is_left_out(name.offset)) return;
+      if (!item_has("constexpr", at_) && template_open_ == 0 && !has_foreign_macro()) {
+        model_.host_definitions.push_back({std::string(name.text), name.line});
+      }
       for (std::size_t i = at_; i < close && !model_.host_launch_line; ++i) {
         if (tokens()[i].is("<<<")) model_.host_launch_line = tokens()[i].line;
       }
@@ -314,6 +334,7 @@ class SourceReader {
     std::vector<bool> groups;  // of conditionals: whether Kiln, like Kernel Tuner, leaves it out
     for (const CodeDirective& directive : model_.code.directives) {
       const bool is_ifndef = directive.name == "ifndef" && !directive.tokens.empty();
+      follow_left_out(directive);
       if (directive.name.starts_with("if")) {
         groups.push_back(is_ifndef && directive.tokens.front().is(kTunerMacro));
       } else if (directive.name.starts_with("el") && !groups.empty()) {
@@ -347,16 +368,51 @@ class SourceReader {
     }
   }
 
+  /// Whether the group of a conditional is left out of what kernels are compiled from, because it
+  /// asks that one of Kiln's macros is not defined.
+  static bool leaves_out(const CodeDirective& directive) {
+    const auto& tokens = directive.tokens;
+    std::size_t at = directive.name == "ifndef" ? 0 : tokens.size();
+    if (directive.name == "if" && tokens.size() > 2 && tokens[0].is("!") &&
+        tokens[1].is("defined")) {
+      at = tokens[2].is("(") ? 3 : 2;
+      if (tokens.size() > at + 2) return false;  // an expression of several
+    }
+    return at < tokens.size() && lists_word(kLeavingOut, tokens[at].text);
+  }
+
+  void follow_left_out(const CodeDirective& directive) {
+    constexpr std::size_t kNone = std::string_view::npos;
+    if (directive.name.starts_with("if")) {
+      conditions_.push_back(leaves_out(directive) ? left_out_.size() : kNone);
+      if (conditions_.back() != kNone) left_out_.emplace_back(directive.offset, kNone);
+    } else if (!conditions_.empty() &&
+               (directive.name.starts_with("el") || directive.name == "endif")) {
+      if (conditions_.back() != kNone) left_out_[conditions_.back()].second = directive.offset;
+      conditions_.back() = kNone;
+      if (directive.name == "endif") conditions_.pop_back();
+    }
+  }
+
+  [[nodiscard]] bool is_left_out(std::size_t offset) const {
+    return std::any_of(left_out_.begin(), left_out_.end(), [&](const auto& range) {
+      return offset >= range.first && offset < range.second;
+    });
+  }
+
   void read_include(const CodeDirective& directive) {
+    if (is_left_out(directive.offset)) return;
     if (directive.tokens.size() == 1 && directive.tokens.front().text.size() > 2 &&
         directive.tokens.front().kind == CodeToken::Kind::text) {
       const auto quoted = directive.tokens.front().text;
-      model_.own_headers.emplace_back(quoted.substr(1, quoted.size() - 2));
+      model_.own_headers.push_back(
+          {std::string(quoted.substr(1, quoted.size() - 2)), directive.line});
     }
     if (directive.tokens.size() < 3 || !directive.tokens.front().is("<")) return;
     std::string name;
     for (std::size_t i = 1; i + 1 < directive.tokens.size(); ++i) name += directive.tokens[i].text;
-    if (lists_word(kHostHeaders, name)) model_.host_headers.push_back(name);
+    const bool is_for_host = lists_word(kHostHeaders, name);
+    (is_for_host ? model_.host_headers : model_.angled_headers).push_back({name, directive.line});
   }
 
   /// Names of the file but those that only host functions declare.
@@ -384,6 +440,8 @@ class SourceReader {
   std::size_t template_close_ = 0;  ///< and '>'
   bool has_value_ = false;
   std::vector<Scope> scopes_;
+  std::vector<std::size_t> conditions_;  ///< that are open: which of left_out_ their group is
+  std::vector<std::pair<std::size_t, std::size_t>> left_out_;  ///< offsets
 };
 
 }  // namespace

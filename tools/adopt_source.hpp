@@ -72,6 +72,12 @@ struct SourceMacro {
   int line = 0;
 };
 
+/// A header that the file includes, or a function that it defines.
+struct SourceName {
+  std::string name;
+  int line = 0;
+};
+
 /// What adopting a file needs to know of its text, which must outlive it.
 struct SourceModel {
   CodeText code;
@@ -84,9 +90,11 @@ struct SourceModel {
   std::set<std::string, std::less<>> declared;
   /// Token ranges, both ends included, of functions that only the host calls, which tell nothing.
   std::vector<std::pair<std::size_t, std::size_t>> host_functions;
-  std::vector<std::string> own_headers;   ///< included with quotes
-  std::vector<std::string> host_headers;  ///< included ones that device code cannot have
-  std::optional<int> host_launch_line;    ///< of the first `kernel<<<...>>>`
+  std::vector<SourceName> own_headers;       ///< included with quotes
+  std::vector<SourceName> host_headers;      ///< others that device code cannot have
+  std::vector<SourceName> angled_headers;    ///< what is left
+  std::vector<SourceName> host_definitions;  ///< functions that the compiler of kernels refuses
+  std::optional<int> host_launch_line;       ///< of the first `kernel<<<...>>>`
 
   [[nodiscard]] bool is_host_token(std::size_t index) const;
   /// The same for a place in the text.

@@ -9,9 +9,11 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "kiln/error.hpp"
+#include "templates/nearest_name.hpp"
 
 namespace kiln {
 namespace {
@@ -32,6 +34,10 @@ class ChoiceUse {
   }
 
   void name_exists(const std::string& name) { names_[name] = true; }
+  /// Of a template that takes part, for errors.
+  void tunables_are(const std::vector<Tunable>& tunables) {
+    for (const Tunable& each : tunables) known_.insert(each.name);
+  }
   void value_exists(const std::string& name, std::int64_t value) { unused_[{name, value}] = true; }
 
   void require_all_used() const {
@@ -44,13 +50,21 @@ class ChoiceUse {
               ? fmt::format("no template that takes part lists {}={}; 'kiln templates NAME' "
                             "shows the values",
                             name, value)
-              : fmt::format("no template that takes part has a tunable '{}'; 'kiln templates "
-                            "NAME' shows them",
-                            name));
+              : fmt::format(
+                    "no template that takes part has a tunable '{}'{} 'kiln templates NAME' "
+                    "shows them",
+                    name, suggestion(name)));
     }
   }
 
  private:
+  [[nodiscard]] std::string suggestion(const std::string& name) const {
+    const std::vector<std::string> known(known_.begin(), known_.end());
+    const std::string meant = did_you_mean(name, known);
+    return meant.empty() ? ";" : meant;
+  }
+
+  std::set<std::string> known_;
   std::map<std::pair<std::string, std::int64_t>, bool> unused_;
   std::map<std::string, bool> names_;
 };
@@ -59,6 +73,7 @@ class ChoiceUse {
 /// value, which `why` then names.
 std::optional<Choices> applicable(const ParamSpace& space, const Choices& choices, ChoiceUse& use,
                                   std::string& why) {
+  use.tunables_are(space.tunables());
   Choices result;
   for (const auto& [name, values] : choices) {
     const auto tunable = std::find_if(space.tunables().begin(), space.tunables().end(),

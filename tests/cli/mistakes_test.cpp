@@ -77,6 +77,11 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"WrongType", "tune", "kernel.cu", "const float* x", "const double* x",
      "kernel.cu:9: parameter 2 of row_sum is \"double*\", but it gets \"x\", whose elements are "
      "f32"},
+    {"BytesInPlaceOfTheType", "verify", "kernel.cu", "const float* x", "const unsigned char* x",
+     "(a kernel that casts takes \"void*\" or \"const void*\"), or the type of x (./row_sum.cu:6)"},
+    {"WrongTypeOfASize", "verify", "kernel.cu", "int rows, int cols", "int rows, size_t cols",
+     "Next: write \"args y, x, rows, (size_t) cols\" in an \"args\" line, or make the parameter "
+     "\"int\""},
     {"WrongTypeOfTheReference", "verify", "row_sum.cu", "double* y, const double* x",
      "double* y, const float* x", "parameter 2 of row_sum_reference is \"float*\", but it gets"},
     {"MissingBoundsCheck", "verify", "kernel.cu", "i < cols;", "i <= cols;",
@@ -86,11 +91,17 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"GridTooSmall", "tune", "kernel.cu", "grid     rows", "grid     ceil_div(rows, 2)",
      "element 2: never written, expected"},
     {"GridOfZero", "tune", "kernel.cu", "grid     rows", "grid     rows / block_size",
-     "grid.x \"rows / block_size\" is 0, so no block would run"},
+     "grid.x \"rows / block_size\" is 0, so no block would run. Next: \"/\" rounds down; write "
+     "ceil_div(rows, block_size)."},
     {"MisspeltTunable", "tune", "kernel.cu", "sums[block_size]", "sums[blok_size]",
      "kernel.cu:10: \"blok_size\" is not defined, but \"block_size\" is"},
     {"MisspeltTunableInALaunch", "tune", "kernel.cu", "block    block_size", "block    blok_size",
      "did you mean \"block_size\"?"},
+    {"MisspeltTunableInItsOwnLine", "verify", "kernel.cu", "tune       block_size",
+     "tune       blok_size", "line 10 uses \"block_size\", as other lines of the front matter do"},
+    {"TunableThatTheKernelCallsOtherwise", "verify", "kernel.cu", "extern \"C\"",
+     "#ifndef block_siz\n#define block_size 128\n#endif\nextern \"C\"",
+     "because the #ifndef above asks for \"block_siz\""},
     {"TunableDefinedAnew", "tune", "kernel.cu", "extern \"C\"",
      "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
     {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
@@ -104,6 +115,11 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
+    {"MisspeltInclude", "verify", "kernel.cu", "extern \"C\"",
+     "#include <cuda_fp61.h>\nextern \"C\"",
+     "nor among those of CUDA and Kiln. Next: write <cuda_fp16.h>, if that is meant"},
+    {"UnknownSize", "verify", "kernel.cu", "grid     rows", "grid     m",
+     "unknown name \"m\"; there are rows, cols, block_size"},
 };
 
 // In one sandbox, so that what all of them need is compiled once.

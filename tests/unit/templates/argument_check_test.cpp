@@ -28,11 +28,11 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_EQ(why("row_reference"), "") << "extern \"C\": its source is read";
   operation.scalars[0].type = operation.reference->args[3].type = NumberType::f16;
   EXPECT_EQ(why("_Z13row_referencePKdPdi6__half"), "");
-  EXPECT_THAT(
-      why("_Z13row_referencePKdPdif"),
-      AllOf(StartsWith("row.cu:14: argument 4 of row_reference, \"scale\", is a half, but the "
-                       "parameter is \"float\". Next:"),
-            HasSubstr("(float) scale")));
+  EXPECT_THAT(why("_Z13row_referencePKdPdif"),
+              AllOf(StartsWith(
+                  "row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
+                  "parameter is \"float\". Next: write \"(float) scale\" in the \"args\" line, "
+                  "or make the parameter \"half\".")));
   EXPECT_THAT(why("_Z13row_referencePKdPdi13__nv_bfloat16"), HasSubstr("is a half"));
   EXPECT_THAT(why("_Z13row_referencePKdPdi7__half2"),
               StartsWith("row.cu:14: argument 4 of row_reference, \"scale\", is a half, but the "
@@ -79,7 +79,7 @@ TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {
   EXPECT_EQ(why(DType::f32, "PKy"), "") << "addresses as numbers";
   EXPECT_THAT(why(DType::f32, "PKPKd"),
               HasSubstr("is \"double**\", but it gets \"x\", pointers to arrays of f32. Next: "
-                        "change the parameter, or the type of the operand"));
+                        "change the parameter, or the type of x (row.cu:6, --x)."));
   EXPECT_THAT(why(DType::f32, "PKf"), HasSubstr("leave \"pointers\" out"));
 }
 

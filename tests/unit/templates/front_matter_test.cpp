@@ -400,5 +400,18 @@ TEST(FrontMatterError, Types) {
   EXPECT_THAT(broken("a=f16|bf16 b=a", "a b=a"), HasSubstr("slot=type"));
 }
 
+TEST(FrontMatterLines, WhatWasToBeCheckedIsNoDescription) {
+  const auto lines = read_front_matter("k.cu",
+                                       "//@ require a  // CHECK: extents; inout\n"
+                                       "//@ require b  // of a row; CHECK: CHECKED\n"
+                                       "//@ require c\n//@     // CHECK: more\n"
+                                       "//@     // of this\n//@ require d  // checked\n");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_EQ(lines[0].comment, "");
+  EXPECT_EQ(lines[1].comment, "of a row;");
+  EXPECT_EQ(lines[2].comment, "");
+  EXPECT_EQ(lines[3].comment, "checked");
+}
+
 }  // namespace
 }  // namespace kiln

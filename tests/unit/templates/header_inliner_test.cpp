@@ -219,6 +219,14 @@ TEST(HeaderInlinerError, PointsAtTheInclude) {
               AllOf(StartsWith("dir/kernel.cu:1:10: there is no header <vector>"),
                     HasSubstr("KILN_RENDERED")));
   EXPECT_THAT(text({}, "#include <array>\n"), HasSubstr("include <cuda/std/array>"));
+  EXPECT_THAT(text({}, "#include <cuda_fp61.h>\n"),
+              HasSubstr("Next: write <cuda_fp16.h>, if that is meant, or put it beside"));
+  EXPECT_THAT(text({}, "#include <cooperative_group.h>\n"),
+              HasSubstr("write <cooperative_groups.h>,"));
+  EXPECT_THAT(text({}, "#include <cooperative_group/reduce.h>\n"),
+              HasSubstr("write <cooperative_groups/reduce.h>,"));
+  EXPECT_THAT(text({}, "#include <cstdin>\n"), HasSubstr("write <cstdint>,"));
+  EXPECT_THAT(text({}, "#include <mine.h>\n"), HasSubstr("Next: put it beside"));
   FileSet doubled;
   for (int i = 0; i < 60; ++i) {
     doubled.emplace(fmt::format("h{}.h", i),

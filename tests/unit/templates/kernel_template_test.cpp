@@ -8,6 +8,7 @@
 #include <string>
 
 #include "templates/gemm_problem.hpp"
+#include "templates/launch_evaluator.hpp"
 #include "tests/unit/templates/expect_error.hpp"
 #include "tests/unit/templates/tiny_template.hpp"
 
@@ -217,6 +218,16 @@ TEST(LaunchGeometry, NegativeWorkspace) {
   EXPECT_THAT(error_text(ErrorKind::template_,
                          [&] { (void)made.workspace_bytes(kConfig, halves(), h200()); }),
               HasSubstr("workspace \"m-999\" is -899"));
+}
+
+TEST(LaunchEvaluator, ADivisionIsWrittenWithRoundingUp) {
+  EXPECT_EQ(rounded_up_division("n / block_size_x"), "ceil_div(n, block_size_x)");
+  EXPECT_EQ(rounded_up_division("(n + 1)/(2 * tile)"), "ceil_div(n + 1, 2 * tile)");
+  EXPECT_EQ(rounded_up_division("max(n, 2) / tile"), "ceil_div(max(n, 2), tile)");
+  for (const char* const other :
+       {"n", "n / tile + 1", "n / tile / 2", "2 * n / tile", "(n / tile)"}) {
+    EXPECT_EQ(rounded_up_division(other), "") << other;
+  }
 }
 
 }  // namespace

@@ -79,5 +79,18 @@ TEST(MacroRedefinition, IsRefusedWithItsLineAndARemedy) {
   EXPECT_NO_THROW(refuse_redefinitions("k.cu", "#ifdef HOST\n#define tile 4\n#endif\n", kMacros));
 }
 
+TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
+  EXPECT_EQ(found("#ifndef block_size\n#define block_size_x 4\n#endif\n"),
+            (std::vector<Found>{{2, true}}));
+  EXPECT_EQ(found("#ifndef HOST\n#define block_size_x 4\n#endif\n"),
+            (std::vector<Found>{{2, false}}));
+  const auto text = test::error_text(ErrorKind::template_, [] {
+    refuse_redefinitions("k.cu", "#ifndef block_size\n#define block_size_x 4\n#endif\n", kMacros);
+  });
+  EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:9: "),
+                          HasSubstr("the #ifndef above asks for \"block_size\". Next: write "
+                                    "#ifndef block_size_x")));
+}
+
 }  // namespace
 }  // namespace kiln

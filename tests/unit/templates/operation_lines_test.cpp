@@ -200,7 +200,7 @@ TEST(OperationLines, MistakesInTypesAndOperandsAreShown) {
               AllOf(HasSubstr("soft.cu:8:18: "), HasSubstr("several values in a byte")));
   EXPECT_THAT(complaint_about("fill uniform", "fill unifrm"),
               AllOf(HasSubstr("soft.cu:15:39: "), HasSubstr("did you mean \"uniform\"?")));
-  EXPECT_THAT(complaint_about("fill uniform", "fill"), HasSubstr("normal uniform positive"));
+  EXPECT_THAT(complaint_about("fill uniform", "fill"), HasSubstr("normal, uniform, positive"));
   EXPECT_THAT(complaint_about("fill uniform", "fill uniform 3"), HasSubstr("nothing is expected"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0"), HasSubstr("integers 0 (n - 1)"));
   EXPECT_THAT(complaint_about("fill uniform", "fill integers 0 cols - 1"),

@@ -437,7 +437,7 @@ TEST(PlainKernels, FaultyConstantsAreRefused) {
       AllOf(StartsWith("row.cu:9:16: "), HasSubstr("declares no __constant__ array \"d_y\"")));
   EXPECT_THAT(refused("//@ constant   d = x"), HasSubstr("array \"d\"")) << "a part of a name";
   EXPECT_THAT(refused("//@ constant   d_x ="), HasSubstr("row_scale has no operand \"\""));
-  EXPECT_THAT(refused("//@ constant   d_x = xx"),
+  EXPECT_THAT(refused("//@ constant   d_x = X"),
               AllOf(StartsWith("row.cu:9:22: "), HasSubstr("did you mean \"x\"?")));
   EXPECT_THAT(refused("//@ constant   d_x = y"), HasSubstr("is written by the kernels"));
   EXPECT_THAT(refused("//@ constant   d_x = x\n//@ constant d_x = x"),
@@ -490,7 +490,8 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
                     HasSubstr("Next:")));
   EXPECT_THAT(why(head + "PKT_PT0_xif"),
               HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
-                        "the parameter is \"long long\""));
+                        "the parameter is \"long long\". Next: write \"args x, y, (long long) "
+                        "rows, cols, scale\" in an \"args\" line, or make the parameter \"int\"."));
   EXPECT_THAT(why(head + "PKT_PT0_iii"), HasSubstr("\"scale\", is a float"));
   EXPECT_THAT(why(head + "PKT_iPT0_if"), HasSubstr("\"y\", is an address"));
   EXPECT_THAT(why(head + "RKT_PT0_iif"), HasSubstr("argument 1"));
@@ -507,7 +508,12 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
   const std::string head = "_ZN4mine10scale_rowsI6__halffLi128ELi127EEEv";
   EXPECT_EQ(why("", "", head + "PKT_PT0_iif"), "");
   EXPECT_EQ(why("", "", head + "PKvPT0_iif"), "") << "anything";
-  EXPECT_EQ(why("", "", head + "PKhPT0_iif"), "") << "bytes";
+  EXPECT_THAT(why("", "", head + "PKhPT0_iif"),
+              AllOf(HasSubstr("parameter 1 of mine::scale_rows is \"unsigned char*\", but it gets "
+                              "\"x\", whose elements are f16. Next: change the parameter (a kernel "
+                              "that casts takes \"void*\" or \"const void*\"), or the type of x ("),
+                    HasSubstr(".cu:6, --x).")));
+  EXPECT_THAT(why("", "", head + "PKT_PaiiT0_"), HasSubstr("parameter 2 of")) << "signed char";
   EXPECT_EQ(why("", "", head + "PKjPT0_iif"), "") << "two halves at a time";
   EXPECT_EQ(why("", "", head + "PK6float2PT0_iif"), "") << "a type that is not CUDA's own";
   EXPECT_THAT(why("", "", head + "PKT0_PT0_iif"),
@@ -535,7 +541,20 @@ TEST(PlainKernels, PointersAreComparedWithTheTypesOfOperands) {
   EXPECT_EQ(plain("const Number* x, int rows"), "") << "may be a float";
   EXPECT_THAT(plain("const double* __restrict__ x, const int rows"),
               StartsWith("row.cu:25: parameter 1 of fill_sums is \"double*\""));
-  EXPECT_THAT(plain("const float* x, long long rows"), HasSubstr("argument 2 of fill_sums"));
+  EXPECT_THAT(plain("const float* x, long long rows"),
+              AllOf(StartsWith("row.cu:14: argument 2 of fill_sums"),
+                    HasSubstr("Next: write \"(long long) rows\" in the \"args\" line, or make the "
+                              "parameter \"int\".")));
+  for (const char* const type :
+       {"size_t", "std::size_t", "ptrdiff_t", "uint64_t", "std::int64_t", "ulong", "unsigned long",
+        "unsigned long long int", "int16_t", "uint8_t", "ushort"}) {
+    EXPECT_THAT(plain(fmt::format("const float* x, {} rows", type)),
+                HasSubstr("argument 2 of fill_sums, \"rows\", is an integer of 4 bytes"))
+        << type;
+  }
+  for (const char* const type : {"int32_t", "std::uint32_t", "uint", "unsigned"}) {
+    EXPECT_EQ(plain(fmt::format("const float* x, {} rows", type)), "") << type;
+  }
   EXPECT_THAT(plain("const float* x"), HasSubstr("gets 2 arguments (x, rows), but has 1"));
 }
 

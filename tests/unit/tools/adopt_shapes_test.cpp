@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "tests/unit/templates/tiny_template.hpp"
 #include "tools/adopt.hpp"
 
 namespace kiln::tools {
@@ -14,8 +15,10 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 Adoption adopted(const std::string& source, const AdoptOptions& options = {}) {
   return adopt("kernels/file.cu", source, options);
@@ -176,6 +179,45 @@ __global__ void __launch_bounds__(block_size_x) k(float* y, const float* x, int 
   EXPECT_THAT(same, Not(HasSubstr("__launch_bounds__\n")));
 }
 
+TEST(AdoptShapes, CastsInAnIndexDoNotChangeTheGrid) {
+  for (const std::string index :
+       {"blockIdx.x * (size_t)blockDim.x + threadIdx.x",
+        "blockIdx.x * size_t(blockDim.x) + threadIdx.x",
+        "blockIdx.x * std::size_t(blockDim.x) + threadIdx.x",
+        "blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x",
+        "(size_t)blockIdx.x * blockDim.x + threadIdx.x",
+        "size_t(blockIdx.x) * blockDim.x + threadIdx.x",
+        "blockDim.x * (size_t)blockIdx.x + threadIdx.x",
+        "blockDim.x * size_t(blockIdx.x) + threadIdx.x",
+        "(size_t)blockDim.x * blockIdx.x + threadIdx.x",
+        "size_t(blockDim.x) * blockIdx.x + threadIdx.x",
+        "static_cast<size_t>(blockDim.x) * blockIdx.x + threadIdx.x",
+        "1ull * blockIdx.x * blockDim.x + threadIdx.x"}) {
+    const std::string text = adopted(
+                                 "__global__ void k(float* y, const float* x, size_t n) {\n"
+                                 "  size_t i = " +
+                                 index +
+                                 ";\n"
+                                 "  if (i < (size_t)n) y[i] = x[i];\n}\n")
+                                 .adopted.text;
+    EXPECT_THAT(text, HasSubstr("//@   grid     ceil_div(n, block_size_x) ")) << index;
+  }
+}
+
+/// A kernel with a grid of cols in the place of rows is then wrong in one of them.
+TEST(AdoptShapes, EitherOfTwoSizesIsTheLargerOneInSomeCase) {
+  const std::string text = adopted(R"(
+__global__ void k(float* y, const float* x, int rows, int cols) {
+  const int row = blockIdx.x;
+  if (row >= rows) return;
+  for (int c = threadIdx.x; c < cols; c += blockDim.x) y[row * cols + c] = x[row * cols + c];
+}
+)")
+                               .operation.text;
+  EXPECT_THAT(text, HasSubstr("//@ ragged     rows=1 cols=1\n//@ ragged     rows=17 cols=33\n"
+                              "//@ ragged     rows=40 cols=70\n//@ ragged     rows=45 cols=19\n"));
+}
+
 TEST(AdoptShapes, ABlockMayHaveARow) {
   const Adoption unnamed = adopted(R"(
 __global__ void norm(float* y, const float* x, const float* weight, float* length, int cols) {
@@ -249,6 +291,61 @@ __global__ void k(float* y, int n) {
                                  "without them: put them under")));
   EXPECT_THAT(adoption.notes,
               Contains(HasSubstr("\"first.h\", \"second.cuh\" were not looked into")));
+}
+
+TEST(AdoptShapes, AHeaderThatIsMissingIsNamed) {
+  const std::string source =
+      "#include <cuda_fp61.h>\n#include <mine/own.h>\n#include \"local.cuh\"\n"
+      "#include \"there.cuh\"\n"
+      "__global__ void k(float* y, int n) {\n"
+      "  int i = blockIdx.x * block_size_x + threadIdx.x;\n  if (i < n) y[i] = 0;\n}\n";
+  const test::TemporaryFolder folder;
+  folder.write("there.cuh", "");
+  folder.write("k.cu", source);
+  const Adoption adoption = adopt(folder.path() + "/k.cu", source, {});
+  EXPECT_THAT(
+      adoption.notes,
+      ElementsAre("line 1: neither CUDA nor Kiln has <cuda_fp61.h>: write <cuda_fp16.h>, if that "
+                  "is meant",
+                  "line 3: there is no \"local.cuh\" beside the file: name its folder with "
+                  "--include DIR or a line \"//@ include DIR\"",
+                  HasSubstr("\"there.cuh\" was not looked into")));
+}
+
+TEST(AdoptShapes, FunctionsThatTheCompilerOfKernelsRefusesAreNamed) {
+  const std::string kernel =
+      "__global__ void k(float* y, int n) {\n"
+      "  int i = blockIdx.x * block_size_x + threadIdx.x;\n  if (i < n) y[i] = 0;\n}\n";
+  const std::string host =
+      "static void check(int n) { if (n) throw n; }\nint main() { return 0; }\n";
+  EXPECT_THAT(adopted(kernel + host +
+                      "constexpr int twice(int n) { return 2 * n; }\n"
+                      "HOST_DEVICE int thrice(int n) { return 3 * n; }\n")
+                  .notes,
+              ElementsAre("check (line 5), main (line 6) are for the host, and the compiler of "
+                          "kernels refuses them: put them under \"#if !defined(KILN_RENDERED)\", "
+                          "or write __device__ before what kernels call"));
+  for (const char* const condition :
+       {"#if !defined(KILN_RENDERED)\n", "#ifndef KILN_RENDERED\n", "#ifndef kernel_tuner\n"}) {
+    EXPECT_THAT(adopted(kernel + condition + "#include <vector>\n" + host + "#endif\n").notes,
+                ElementsAre())
+        << condition;
+  }
+  EXPECT_THAT(adopted(kernel + "#ifndef HOST\n" + host + "#endif\n").notes, SizeIs(1));
+}
+
+TEST(AdoptShapes, TunablesThatResembleEachOtherAreNamed) {
+  const Adoption adoption = adopted(R"(
+__global__ void k(float* y, const float* x, int n) {
+  __shared__ float buffer[blok_size_x];
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  for (int j = 0; j < block_size_x; j += tile_x) buffer[j] = tile_y;
+  if (i < n) y[i] = x[i] + buffer[0];
+}
+)");
+  EXPECT_THAT(adoption.notes,
+              ElementsAre("line 3: blok_size_x resembles block_size_x, which is tuned as well: "
+                          "correct it if it is a typo, and adopt again"));
 }
 
 TEST(AdoptShapes, IntegersOfAnySizeAndComplexNumbersHaveTypes) {

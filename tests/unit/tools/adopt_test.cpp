@@ -175,13 +175,14 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
       filled(adoption.operation.text, {{"FILL_IN: one line that says what is computed", "A sum"}});
   EXPECT_THAT(
       error_text(ErrorKind::template_, [&] { (void)Operation::parse("vector_add.cu", named); }),
-      StartsWith("vector_add.cu:10:18: FILL_IN is yet to be filled in: exact, or \"bound "
-                 "16 of f32\", or \"within 1e-5 1e-6\"\n"));
+      StartsWith("vector_add.cu:10:18: FILL_IN is yet to be filled in: exact, or \"within "
+                 "1e-5 1e-6\" (relative, absolute), or \"bound 16 of f32\" (16 roundoffs of "
+                 "f32)\n"));
   std::vector<int> lines;
   for (const auto& mark : adoption.operation.marks) {
     if (!mark.is_check) lines.push_back(mark.line);
   }
-  EXPECT_THAT(lines, ElementsAre(2, 10, 14, 15));
+  EXPECT_THAT(lines, ElementsAre(2, 10, 15, 16));
   EXPECT_THAT(adoption_summary(adoption, "my kernels"),
               AllOf(HasSubstr("  vector_add.cu:14: operations of one run"),
                     HasSubstr("  vector_add_kernel.cu:7: blocks\n"),
