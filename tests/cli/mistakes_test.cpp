@@ -80,7 +80,8 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"BytesInPlaceOfTheType", "verify", "kernel.cu", "const float* x", "const unsigned char* x",
      "(a kernel that casts takes \"void*\" or \"const void*\"), or the type of x (./row_sum.cu:6)"},
     {"WrongTypeOfASize", "verify", "kernel.cu", "int rows, int cols", "int rows, size_t cols",
-     "Next: write \"args y, x, rows, (size_t) cols\" in an \"args\" line, or make the parameter "
+     "Next: write \"args y, x, rows, (unsigned long long) cols\" in an \"args\" line, or make the "
+     "parameter "
      "\"int\""},
     {"WrongTypeOfTheReference", "verify", "row_sum.cu", "double* y, const double* x",
      "double* y, const float* x", "parameter 2 of row_sum_reference is \"float*\", but it gets"},
