@@ -117,7 +117,7 @@ class RedefinitionScanner {
     return std::ranges::find(macros_, name) != macros_.end();
   }
   [[nodiscard]] Taken defined(std::string_view name) const {
-    const bool known = is_macro(name) || name == kTunerMacro || name == "KILN_RENDERED";
+    const bool known = is_macro(name) || name == kTunerMacro || name == kRenderedMacro;
     return known ? Taken::yes : Taken::unknown;
   }
   /// Of `0`, `1`, `defined(X)`, `!defined X`.

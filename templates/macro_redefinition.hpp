@@ -11,6 +11,8 @@ namespace kiln {
 
 /// The macro that tells a file that its tunables are defined, by the name that Kernel Tuner uses.
 inline constexpr std::string_view kTunerMacro = "kernel_tuner";
+/// The macro that leaves out of a rendered kernel what is for the host.
+inline constexpr std::string_view kRenderedMacro = "KILN_RENDERED";
 
 /// A line of a source that defines a macro anew, or undefines it.
 struct MacroRedefinition {

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 12> kHostHeaders{
     "fstream",  "map",    "thread", "stdexcept", "sstream", "filesystem"};
 
 /// Macros that are defined where kernels are compiled.
-constexpr std::array<std::string_view, 3> kLeavingOut{"KILN_RENDERED", kTunerMacro,
+constexpr std::array<std::string_view, 3> kLeavingOut{kRenderedMacro, kTunerMacro,
                                                       "__CUDACC_RTC__"};
 
 /// Operands, scalars and sizes that an operation may have, and as many values beside them.

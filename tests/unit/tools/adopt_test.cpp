@@ -184,7 +184,7 @@ TEST(Adopt, WhatIsMissingIsRefusedByItsLine) {
   }
   EXPECT_THAT(lines, ElementsAre(2, 10, 15, 16));
   EXPECT_THAT(adoption_summary(adoption, "my kernels"),
-              AllOf(HasSubstr("  vector_add.cu:14: operations of one run"),
+              AllOf(HasSubstr("  vector_add.cu:15: operations of one run"),
                     HasSubstr("  vector_add_kernel.cu:7: blocks\n"),
                     HasSubstr("kiln operations vector_add --template-path 'my kernels'\n")));
 }
@@ -271,10 +271,12 @@ TEST(Adopt, ComplexNumbersInPlaceByATemplate) {
                     HasSubstr("//@   grid     ceil_div(n, block_size_x * per_thread) "),
                     HasSubstr("//@   args     signal, factors, (unsigned) n, gain\n"),
                     Not(HasSubstr("tune       block_count"))));
-  EXPECT_THAT(adoption.notes, ElementsAre(HasSubstr("line 24"))) << "kernels may have <cstdio>";
+  EXPECT_THAT(adoption.notes, ElementsAre(HasSubstr("main (line 21)"), HasSubstr("line 24")))
+      << "kernels may have <cstdio>";
   const std::string of_host = filled(test::kComplexSource, {{"<cstdio>", "<iostream>"}});
-  EXPECT_THAT(adopted(of_host.c_str()).notes,
-              ElementsAre(HasSubstr("<iostream>"), HasSubstr("line 24")));
+  EXPECT_THAT(
+      adopted(of_host.c_str()).notes,
+      ElementsAre(HasSubstr("<iostream>"), HasSubstr("main (line 21)"), HasSubstr("line 24")));
   const auto result =
       loaded(adoption,
              {{"FILL_IN: one line that says what is computed", "Numbers times factors"},
