@@ -47,7 +47,7 @@ struct MentionedNames {
 };
 
 /// The word that the tunable may be meant to be: one that the front matter mentions, else one that
-/// the text defines. Headers may use the tunable, so that a definition alone says nothing of them.
+/// the text defines. Headers may use the tunable, so that there only a mention counts.
 const ScannedWord* find_meant(const std::vector<ScannedWord>& words, const MentionedNames& names,
                               std::string_view tunable, bool has_headers) {
   const ScannedWord* defined = nullptr;

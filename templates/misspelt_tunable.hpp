@@ -12,7 +12,7 @@ namespace kiln {
 /// Throws Error(template_) at a tunable that the kernel never sees while its text has a name that
 /// resembles it: one that the text defines itself, or one that the front matter uses as well. All
 /// candidates would be the same code. `lines` is all of the front matter, in which tunables are
-/// declared by lines of their own; launch lines alone may use a tunable.
+/// declared by lines of their own. A tunable may be used in launch lines only.
 void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMatterLine>& lines);
 
 }  // namespace kiln

@@ -41,7 +41,7 @@ class SessionLedger {
   /// Stores what record() left unwritten, if anything, and notifies the observer.
   void write();
   /// Stores a further trial of a candidate that already has an outcome. One that is found wrong
-  /// now, and counted as ok in this session, is counted as wrong.
+  /// now, and counted as ok in this run, is counted as wrong.
   Trial record_again(Trial trial);
   void close(const std::string& state);
   /// Closes the session's row and returns its result.

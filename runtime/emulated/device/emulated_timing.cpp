@@ -104,7 +104,7 @@ emulated::Prediction EmulatedDevice::predict(const LaunchRequest& request, Devic
     if (touches_memory(facts)) return all;
     const BusyBlocks busy = busy_blocks(request);
     if (!busy.example) return all;
-    // The idle blocks of a grid that is too large say nothing of those that work.
+    // In a grid that is too large most blocks are idle: their time is not that of the others.
     const emulated::FactSheet of_busy = count_at(
         request, [&](const auto&) { return std::vector{*busy.example}; },
         [&trace] { return emulated::trace_block(trace); }, status);
@@ -136,7 +136,7 @@ EmulatedDevice::BusyBlocks EmulatedDevice::busy_blocks(const LaunchRequest& requ
   busy.example = place(probe(working[working.size() / 2]));
   const bool come_first = working.back() + 1 == working.size();
   if (come_first && working.back() < last) {
-    // As where a grid has elements instead of blocks: the number of those that work is known.
+    // For instance a grid of elements instead of blocks. How many of them work is known.
     std::uint64_t idle = probe(working.back() + 1);
     clusters = probe(working.back()) + 1;
     while (clusters < idle) {

@@ -210,7 +210,7 @@ TEST_F(SharingTest, NoOutcomeOfAnotherJudgeIsShared) {
   ScriptedEvaluator second(by_code);
   const auto result = run(second);
   EXPECT_EQ(second.evaluated().size(), 8U);
-  EXPECT_EQ(result.progress.shared, 4U) << "with those of this session";
+  EXPECT_EQ(result.progress.shared, 4U) << "with those of this run";
   ASSERT_TRUE(result.best) << "another judge's wrong results bar no code";
   EXPECT_EQ(result.best->key.config.canonical(), "x=0 y=0");
 }
