@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -35,10 +36,27 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
+std::size_t Config::place_of(std::string_view name) const {
+  const auto place = std::lower_bound(values_.begin(), values_.end(), name,
+                                      [](const auto& pair, std::string_view wanted) {
+                                        return std::string_view(pair.first) < wanted;
+                                      });
+  return static_cast<std::size_t>(place - values_.begin());
+}
+
+void Config::set(std::string_view name, std::int64_t value) {
+  const std::size_t place = place_of(name);
+  if (place < values_.size() && values_[place].first == name) {
+    values_[place].second = value;
+  } else {
+    values_.emplace(values_.begin() + static_cast<std::ptrdiff_t>(place), name, value);
+  }
+}
+
 std::optional<std::int64_t> Config::find(std::string_view name) const {
-  const auto found = values_.find(name);
-  if (found == values_.end()) return std::nullopt;
-  return found->second;
+  const std::size_t place = place_of(name);
+  if (place == values_.size() || values_[place].first != name) return std::nullopt;
+  return values_[place].second;
 }
 
 std::int64_t Config::at(std::string_view name) const {
@@ -80,11 +98,11 @@ Config Config::parse(std::string_view text) {
     if (status != std::errc{} || end != digits.data() + digits.size()) {
       reject(pair, "has no integer after '='");
     }
-    if (config.values_.contains(name)) reject(pair, "repeats a name");
+    if (config.find(name)) reject(pair, "repeats a name");
     if (config.values_.size() == kMostNames) {
       reject(pair, fmt::format("is the value of more than {} names", kMostNames));
     }
-    config.values_.emplace(name, value);
+    config.set(name, value);
   }
 }
 

@@ -15,36 +15,19 @@ namespace kiln {
 namespace {
 
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
-// Each returns false if the result is undefined, and then leaves `out` unchanged.
+// Each returns false if the result is undefined; `out` is of no use then.
 
 bool add(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  if (b > 0 ? a > kMax - b : a < kMin - b) return false;
-  out = a + b;
-  return true;
+  return !__builtin_add_overflow(a, b, &out);
 }
 
 bool subtract(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  if (b < 0 ? a > kMax + b : a < kMin + b) return false;
-  out = a - b;
-  return true;
+  return !__builtin_sub_overflow(a, b, &out);
 }
 
 bool multiply(std::int64_t a, std::int64_t b, std::int64_t& out) {
-  constexpr std::int64_t kHalf = std::int64_t{1} << 31;
-  const bool small = a >= -kHalf && a < kHalf && b >= -kHalf && b < kHalf;
-  if (!small && a != 0 && b != 0) {
-    if (a == -1 || b == -1) {
-      if (a == kMin || b == kMin) return false;
-    } else if (a > 0) {
-      if (b > 0 ? a > kMax / b : b < kMin / a) return false;
-    } else if (b > 0 ? a < kMin / b : a < kMax / b) {
-      return false;
-    }
-  }
-  out = a * b;
-  return true;
+  return !__builtin_mul_overflow(a, b, &out);
 }
 
 bool add(double a, double b, double& out) {
@@ -159,119 +142,135 @@ template <class Number>
 std::optional<Number> Expression::run(std::span<const Number> values) const {
   using Code = Op::Code;
   std::array<Number, kMaxExpressionStack> stack;
-  std::size_t top = 0;  // number of values on the stack
+  Number* next = stack.data();  // behind the value that was pushed last
   const Op* const code = code_->data();
-  const std::size_t length = code_->size();
+  const Op* const end = code + code_->size();
 
-  for (std::size_t at = 0; at < length; ++at) {
-    const Op& op = code[at];
-    if (op.code == Code::constant) {
-      stack[top++] = static_cast<Number>(op.value);
-      continue;
-    }
-    if (op.code == Code::name) {
-      stack[top++] = values[static_cast<std::size_t>(op.operand)];
-      continue;
-    }
-    Number& last = stack[top - 1];
+  for (const Op* op = code; op != end; ++op) {
+    const auto jump = [&] { op = code + op->operand - 1; };
+    // Puts `compute(left, right, out)` in the place of both operands.
+    const auto replace = [&](auto compute) {
+      Number right = 0;
+      switch (op->right) {
+        case Op::Right::stack:
+          right = *--next;
+          break;
+        case Op::Right::constant:
+          right = static_cast<Number>(op->value);
+          break;
+        case Op::Right::name:
+          right = values[static_cast<std::size_t>(op->operand)];
+          break;
+      }
+      return compute(next[-1], right, next[-1]);
+    };
+    const auto compare = [&](auto holds) {
+      return replace([&](Number left, Number right, Number& out) {
+        out = holds(left, right) ? 1 : 0;
+        return true;
+      });
+    };
     bool defined = true;
-    switch (op.code) {
+    switch (op->code) {
+      case Code::constant:
+        *next++ = static_cast<Number>(op->value);
+        break;
+      case Code::name:
+        *next++ = values[static_cast<std::size_t>(op->operand)];
+        break;
       case Code::negate:
-        defined = subtract(Number{0}, last, last);
+        defined = subtract(Number{0}, next[-1], next[-1]);
         break;
       case Code::logical_not:
-        last = last == 0;
+        next[-1] = next[-1] == 0;
         break;
       case Code::to_bool:
-        last = last != 0;
+        next[-1] = next[-1] != 0;
         break;
       case Code::is_pow2:
-        defined = is_pow2(last, last);
+        defined = is_pow2(next[-1], next[-1]);
         break;
       case Code::log2:
-        defined = log2_of(last, last);
+        defined = log2_of(next[-1], next[-1]);
         break;
       case Code::abs:
-        if (last < 0) defined = subtract(Number{0}, last, last);
+        if (next[-1] < 0) defined = subtract(Number{0}, next[-1], next[-1]);
         break;
       case Code::and_jump:
-        if (last == 0) {
-          at = static_cast<std::size_t>(op.operand) - 1;
+        if (next[-1] == 0) {
+          jump();
         } else {
-          --top;
+          --next;
         }
         break;
       case Code::or_jump:
-        if (last != 0) {
-          last = 1;
-          at = static_cast<std::size_t>(op.operand) - 1;
+        if (next[-1] != 0) {
+          next[-1] = 1;
+          jump();
         } else {
-          --top;
+          --next;
         }
         break;
       case Code::jump_if_zero:
-        if (last == 0) at = static_cast<std::size_t>(op.operand) - 1;
-        --top;
+        if (*--next == 0) jump();
         break;
       case Code::jump:
-        at = static_cast<std::size_t>(op.operand) - 1;
+        jump();
         break;
-      default: {  // the binary operators
-        const Number right = last;
-        Number& left = stack[--top - 1];
-        switch (op.code) {
-          case Code::add:
-            defined = add(left, right, left);
-            break;
-          case Code::subtract:
-            defined = subtract(left, right, left);
-            break;
-          case Code::multiply:
-            defined = multiply(left, right, left);
-            break;
-          case Code::divide:
-            defined = divide(left, right, left);
-            break;
-          case Code::remainder:
-            defined = remainder(left, right, left);
-            break;
-          case Code::equal:
-            left = left == right;
-            break;
-          case Code::not_equal:
-            left = left != right;
-            break;
-          case Code::less:
-            left = left < right;
-            break;
-          case Code::less_equal:
-            left = left <= right;
-            break;
-          case Code::greater:
-            left = left > right;
-            break;
-          case Code::greater_equal:
-            left = left >= right;
-            break;
-          case Code::minimum:
-            left = std::min(left, right);
-            break;
-          case Code::maximum:
-            left = std::max(left, right);
-            break;
-          case Code::ceil_div:
-            defined = ceil_div(left, right, left);
-            break;
-          case Code::round_up:
-            defined = round_up(left, right, left);
-            break;
-          case Code::gcd:
-            defined = gcd(left, right, left);
-            break;
-          default:
-            break;
-        }
-      }
+      case Code::add:
+        defined = replace([](auto a, auto b, auto& out) { return add(a, b, out); });
+        break;
+      case Code::subtract:
+        defined = replace([](auto a, auto b, auto& out) { return subtract(a, b, out); });
+        break;
+      case Code::multiply:
+        defined = replace([](auto a, auto b, auto& out) { return multiply(a, b, out); });
+        break;
+      case Code::divide:
+        defined = replace([](auto a, auto b, auto& out) { return divide(a, b, out); });
+        break;
+      case Code::remainder:
+        defined = replace([](auto a, auto b, auto& out) { return remainder(a, b, out); });
+        break;
+      case Code::equal:
+        compare(std::equal_to<>());
+        break;
+      case Code::not_equal:
+        compare(std::not_equal_to<>());
+        break;
+      case Code::less:
+        compare(std::less<>());
+        break;
+      case Code::less_equal:
+        compare(std::less_equal<>());
+        break;
+      case Code::greater:
+        compare(std::greater<>());
+        break;
+      case Code::greater_equal:
+        compare(std::greater_equal<>());
+        break;
+      case Code::minimum:
+        replace([](auto a, auto b, auto& out) {
+          out = std::min(a, b);
+          return true;
+        });
+        break;
+      case Code::maximum:
+        replace([](auto a, auto b, auto& out) {
+          out = std::max(a, b);
+          return true;
+        });
+        break;
+      case Code::ceil_div:
+        defined = replace([](auto a, auto b, auto& out) { return ceil_div(a, b, out); });
+        break;
+      case Code::round_up:
+        defined = replace([](auto a, auto b, auto& out) { return round_up(a, b, out); });
+        break;
+      case Code::gcd:
+        defined = replace([](auto a, auto b, auto& out) { return gcd(a, b, out); });
+        break;
     }
     if (!defined) return std::nullopt;
   }

@@ -41,7 +41,11 @@ struct Expression::Op {
     jump,          // go to `operand`
   };
 
+  /// Where a binary operator finds its right operand; the left one is on the stack.
+  enum class Right : std::uint8_t { stack, constant, name };
+
   Code code = Code::constant;
+  Right right = Right::stack;
   std::int32_t operand = 0;
   std::int64_t value = 0;
 };

@@ -118,8 +118,26 @@ class ExpressionParser {
     return code_.size() - 1;
   }
 
+  /// Appends a binary operator. A constant or a name as its right operand becomes part of it,
+  /// unless a jump passes over that operand: evaluation takes fewer steps.
+  void emit_binary(Code code) {
+    Op& right = code_.back();
+    const bool joins =
+        (right.code == Code::constant || right.code == Code::name) && landed_ != code_.size();
+    if (!joins) {
+      emit({code}, -1);
+      return;
+    }
+    right.right = right.code == Code::constant ? Op::Right::constant : Op::Right::name;
+    right.code = code;
+    --pending_;
+  }
+
   /// Points an earlier jump at what is emitted next.
-  void land(std::size_t jump) { code_[jump].operand = static_cast<std::int32_t>(code_.size()); }
+  void land(std::size_t jump) {
+    landed_ = code_.size();
+    code_[jump].operand = static_cast<std::int32_t>(landed_);
+  }
 
   /// Counts the recursion while it lives.
   class Nested {
@@ -185,7 +203,7 @@ class ExpressionParser {
         land(jump);
       } else {
         binary(op->precedence + 1);
-        emit({op->code}, -1);
+        emit_binary(op->code);
       }
     }
   }
@@ -251,12 +269,12 @@ class ExpressionParser {
     if (peek() == '(') {
       call(begin, name);
     } else if (name == "true" || name == "false") {
-      emit({Code::constant, 0, name == "true" ? 1 : 0}, 1);
+      emit({.code = Code::constant, .value = name == "true" ? 1 : 0}, 1);
     } else {
       const int slot = names_.find(name);
       if (slot < 0) fail(begin, unknown_name(name));
       used_.push_back(slot);
-      emit({Code::name, slot}, 1);
+      emit({.code = Code::name, .operand = slot}, 1);
     }
   }
 
@@ -268,7 +286,7 @@ class ExpressionParser {
     int arguments = 0;
     do {
       conditional();
-      if (++arguments > 1 && function->arguments == 0) emit({function->code}, -1);
+      if (++arguments > 1 && function->arguments == 0) emit_binary(function->code);
     } while (accept(','));
     expect(')', fmt::format("to close the arguments of {}", name));
     if (function->arguments == 0) {
@@ -279,7 +297,11 @@ class ExpressionParser {
       fail(begin, fmt::format("{} takes {} argument{}, not {}", name, function->arguments,
                               function->arguments == 1 ? "" : "s", arguments));
     }
-    emit({function->code}, 1 - arguments);
+    if (arguments == 2) {
+      emit_binary(function->code);
+    } else {
+      emit({function->code}, 0);
+    }
   }
 
   /// Only on the way to an error, so the cost of the list does not matter.
@@ -315,6 +337,7 @@ class ExpressionParser {
   std::size_t at_ = 0;
   int nesting_ = 0;
   int pending_ = 0;
+  std::size_t landed_ = 0;  ///< where the last jump goes to
   std::vector<Op> code_;
   std::vector<int> used_;
 };

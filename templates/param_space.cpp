@@ -133,9 +133,13 @@ std::uint64_t uniform_below(std::uint64_t bound, std::mt19937_64& random) {
 std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const Config& config,
                                                                           std::string& why) const {
   auto values = program.start();
+  const auto& given = config.values();
+  // Both are ordered by name, so nothing has to be looked up where every tunable has a value.
   for (std::size_t i = 0; i < program.depth(); ++i) {
-    const Tunable& tunable = program.tunables()[i];
-    const auto value = config.find(tunable.name);
+    const std::size_t number = program.layout()->by_name()[i];
+    const Tunable& tunable = program.tunables()[number];
+    const bool is_here = i < given.size() && given[i].first == tunable.name;
+    const auto value = is_here ? std::optional(given[i].second) : config.find(tunable.name);
     if (!value) {
       why = fmt::format("{} has no value", tunable.name);
       return std::nullopt;
@@ -144,7 +148,7 @@ std::optional<std::vector<std::int64_t>> ParamSpace::Impl::tunable_values(const 
       why = no_such_value(tunable, *value);
       return std::nullopt;
     }
-    values[static_cast<std::size_t>(program.slot(i))] = *value;
+    values[static_cast<std::size_t>(program.slot(number))] = *value;
   }
   if (config.values().size() != program.depth()) {
     const auto known = names_of(program.tunables());
@@ -354,6 +358,19 @@ std::optional<std::vector<std::int64_t>> ParamSpace::find_bindings(const Config&
   auto values = impl_->tunable_values(config, why);
   if (values && !impl_->program.holds(*values)) values.reset();
   return values;
+}
+
+std::optional<std::vector<std::int64_t>> ParamSpace::rebound(std::vector<std::int64_t> bindings,
+                                                             std::string_view tunable,
+                                                             std::int64_t value) const {
+  const std::vector<Tunable>& all = tunables();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Tunable& each) { return each.name == tunable; });
+  if (found == all.end()) throw Error(ErrorKind::usage, no_such_tunable(all, tunable));
+  const auto number = static_cast<std::size_t>(found - all.begin());
+  const bool holds = lists(*found, value) && impl_->program.rebind(number, value, bindings);
+  if (!holds) return std::nullopt;
+  return bindings;
 }
 
 std::vector<std::int64_t> ParamSpace::bindings(const Config& config) const {

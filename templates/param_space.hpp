@@ -107,6 +107,12 @@ class ParamSpace {
   [[nodiscard]] std::vector<std::int64_t> bindings(const Config& config) const;
   /// The same, or nothing if it is not valid: faster than an error.
   [[nodiscard]] std::optional<std::vector<std::int64_t>> find_bindings(const Config& config) const;
+  /// Those of a configuration that differs in one tunable from the one that has `bindings`; nothing
+  /// if it is not valid. Faster than finding all of them. Throws Error(usage) for a name that is
+  /// not a tunable.
+  [[nodiscard]] std::optional<std::vector<std::int64_t>> rebound(std::vector<std::int64_t> bindings,
+                                                                 std::string_view tunable,
+                                                                 std::int64_t value) const;
   /// The same space with some tunables narrowed to the given values (a default that is not among
   /// them gives way to the first of them). Throws Error(usage) for a name that is not a tunable or
   /// a value that the template does not list.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -38,6 +39,12 @@ SpaceLayout::SpaceLayout(NameTable names, std::vector<Tunable> tunables,
       preferences_(std::move(preferences)) {
   find_levels();
   find_live_slots();
+  find_dependents();
+  by_name_.resize(tunables_.size());
+  std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
+  std::sort(by_name_.begin(), by_name_.end(), [this](std::size_t left, std::size_t right) {
+    return tunables_[left].name < tunables_[right].name;
+  });
 }
 
 const std::shared_ptr<const SpaceLayout>& SpaceLayout::preferred() const {
@@ -95,6 +102,25 @@ void SpaceLayout::find_live_slots() {
   }
 }
 
+void SpaceLayout::find_dependents() {
+  for (const int tunable : tunable_slots_) {
+    std::vector<char> depends(static_cast<std::size_t>(names_.size()), 0);
+    depends[static_cast<std::size_t>(tunable)] = 1;
+    auto& dependents = dependents_.emplace_back();
+    for (const auto& steps : steps_) {
+      for (const Step& step : steps) {
+        const auto& used = expression(step).names_used();
+        if (std::none_of(used.begin(), used.end(),
+                         [&](int slot) { return depends[static_cast<std::size_t>(slot)] != 0; })) {
+          continue;
+        }
+        dependents.push_back(step);
+        if (step.derives) depends[static_cast<std::size_t>(derived_slots_[step.index])] = 1;
+      }
+    }
+  }
+}
+
 const Expression& SpaceLayout::expression(const Step& step) const {
   return step.derives ? derived_[step.index].value : requirements_[step.index].condition;
 }
@@ -130,6 +156,12 @@ bool SpaceProgram::bind(std::size_t level, std::int64_t value,
                         std::span<std::int64_t> values) const {
   values[static_cast<std::size_t>(layout_->tunable_slots_[level])] = value;
   return run(layout_->steps_[level], values);
+}
+
+bool SpaceProgram::rebind(std::size_t tunable, std::int64_t value,
+                          std::span<std::int64_t> values) const {
+  values[static_cast<std::size_t>(layout_->tunable_slots_[tunable])] = value;
+  return run(layout_->dependents_[tunable], values);
 }
 
 // Shows the values of the names involved, because a person seldom knows the value of a let.

@@ -27,6 +27,8 @@ class SpaceLayout {
 
   /// The same with every preference as a requirement; made when first needed. Thread-safe.
   [[nodiscard]] const std::shared_ptr<const SpaceLayout>& preferred() const;
+  /// The tunables by ascending name, as a configuration has them.
+  [[nodiscard]] const std::vector<std::size_t>& by_name() const { return by_name_; }
   /// Where the values of tunables and of derived values belong, in their order.
   [[nodiscard]] const std::vector<int>& tunable_slots() const { return tunable_slots_; }
   [[nodiscard]] const std::vector<int>& derived_slots() const { return derived_slots_; }
@@ -41,6 +43,7 @@ class SpaceLayout {
 
   void find_levels();
   void find_live_slots();
+  void find_dependents();
   [[nodiscard]] const Expression& expression(const Step& step) const;
 
   NameTable names_;
@@ -50,11 +53,13 @@ class SpaceLayout {
   std::vector<Requirement> preferences_;
   std::vector<int> tunable_slots_;
   std::vector<int> derived_slots_;
-  std::vector<int> level_of_slot_;        // kFixed for anything that depends on no tunable
-  std::vector<Step> fixed_steps_;         // depend on no tunable
-  std::vector<std::vector<Step>> steps_;  // by level
-  std::vector<std::vector<int>> live_;    // by level, ascending
-  std::vector<std::size_t> work_;         // by level
+  std::vector<int> level_of_slot_;             // kFixed for anything that depends on no tunable
+  std::vector<Step> fixed_steps_;              // depend on no tunable
+  std::vector<std::vector<Step>> steps_;       // by level
+  std::vector<std::vector<int>> live_;         // by level, ascending
+  std::vector<std::size_t> work_;              // by level
+  std::vector<std::vector<Step>> dependents_;  // of each tunable, by way of derived values, too
+  std::vector<std::size_t> by_name_;
   mutable std::once_flag preferred_once_;
   mutable std::shared_ptr<const SpaceLayout> preferred_;
 };
@@ -85,6 +90,10 @@ class SpaceProgram {
   /// Binds the tunable of `level` and runs its steps. False if one of them fails.
   [[nodiscard]] bool bind(std::size_t level, std::int64_t value,
                           std::span<std::int64_t> values) const;
+  /// Gives one tunable of `values`, of which everything holds, another value, and runs only the
+  /// steps that depend on it. False if one of them fails.
+  [[nodiscard]] bool rebind(std::size_t tunable, std::int64_t value,
+                            std::span<std::int64_t> values) const;
   /// Roughly the most operations that one bind() at that level takes.
   [[nodiscard]] std::size_t work(std::size_t level) const { return layout_->work_[level]; }
   /// Slots bound before `level` that steps from `level` on mention: two bindings that agree on them

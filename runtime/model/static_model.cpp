@@ -97,13 +97,11 @@ double clocks_at(double work, double rate) {
 }
 
 /// `blocks`: of the launch.
-BlockClocks clocks_of(const Costs& costs, double blocks, const Problem& problem,
-                      const DeviceProfile& profile) {
+BlockClocks clocks_of(const Costs& costs, double blocks, DType type, const DeviceProfile& profile) {
   using emulated::Unit;
   const double asking = std::min(blocks, static_cast<double>(profile.limits.sm_count));
   const double l2_bytes_per_clock =
       std::min(kL2Port, profile.l2_bytes_per_ns / profile.clock_ghz / asking);
-  const DType type = problem.type("a").value_or(DType::f16);
   BlockClocks block;
   const std::array<double, 5> divided{
       clocks_at(costs.of("tensor"), tensor_rate(profile.mma, type)),
@@ -213,38 +211,51 @@ double workspace_ns(std::int64_t bytes, const std::vector<LaunchGeometry>& launc
 
 }  // namespace
 
-std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
-                                     const Problem& problem, const DeviceProfile& profile,
-                                     std::vector<std::int64_t> bindings) {
-  if (kernel_template.cost_lines().empty()) return std::nullopt;
+StaticModel::StaticModel(const KernelTemplate& kernel_template, const Problem& problem,
+                         const DeviceProfile& profile)
+    : kernel_template_(kernel_template),
+      problem_(problem),
+      profile_(profile),
+      under_load_(under_load(profile)),
+      factor_type_(problem.type("a").value_or(DType::f16)),
+      touched_bytes_(touched_bytes(problem)),
+      main_at_(main_launch(kernel_template)) {}
+
+std::optional<double> StaticModel::time_ns(const Config& config,
+                                           std::vector<std::int64_t> bindings) const {
+  if (kernel_template_.cost_lines().empty()) return std::nullopt;
   LaunchPlan plan;
   try {
-    plan = kernel_template.plan(config, problem, profile.limits, std::move(bindings));
+    plan = kernel_template_.plan(config, problem_, profile_.limits, std::move(bindings));
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::template_) throw;
     // A cost that is undefined is the template's mistake; a launch that cannot be is only this
     // candidate's, which ends as out_of_resources when it is tried, like any other.
-    (void)kernel_template.costs(config, problem, profile.limits);
+    (void)kernel_template_.costs(config, problem_, profile_.limits);
     return std::numeric_limits<double>::infinity();
   }
   const Costs costs(plan.costs);
   const std::vector<LaunchGeometry>& launches = plan.launches;
-  const std::size_t main_at = main_launch(kernel_template);
-  const LaunchGeometry& main = launches.at(main_at);
+  const LaunchGeometry& main = launches.at(main_at_);
   const auto blocks = static_cast<double>(count_of(main.grid));
-  const BlockClocks block = clocks_of(costs, blocks, problem, under_load(profile));
-  const Rounds rounds = rounds_of(main, costs, profile);
+  const BlockClocks block = clocks_of(costs, blocks, factor_type_, under_load_);
+  const Rounds rounds = rounds_of(main, costs, profile_);
   if (rounds.together == 0) return std::numeric_limits<double>::infinity();
-  const double on_sms_ns = launch_clocks(rounds, block, profile) / profile.clock_ghz;
-  const double busy = std::min(1.0, blocks / static_cast<double>(profile.limits.sm_count));
-  const double in_dram_ns = std::max(touched_bytes(problem), costs.of("dram_bytes")) /
-                            profile.dram_bytes_per_ns * (1.0 + kIdleOverhead * (1.0 - busy));
+  const double on_sms_ns = launch_clocks(rounds, block, profile_) / profile_.clock_ghz;
+  const double busy = std::min(1.0, blocks / static_cast<double>(profile_.limits.sm_count));
+  const double in_dram_ns = std::max(touched_bytes_, costs.of("dram_bytes")) /
+                            profile_.dram_bytes_per_ns * (1.0 + kIdleOverhead * (1.0 - busy));
   // Where all blocks run at once, all of them read first and then store: nothing hides the tail.
-  const double tail_ns = blocks <= rounds.slots ? block.tail / profile.clock_ghz : 0.0;
+  const double tail_ns = blocks <= rounds.slots ? block.tail / profile_.clock_ghz : 0.0;
   const double streaming_ns = in_dram_ns + tail_ns;
   return std::max(on_sms_ns, streaming_ns) + kUnitOverhead * std::min(on_sms_ns, in_dram_ns) +
-         launches_ns(launches, main_at, profile) + costs.of("before") / profile.clock_ghz +
-         workspace_ns(plan.workspace_bytes, launches, profile);
+         launches_ns(launches, main_at_, profile_) + costs.of("before") / profile_.clock_ghz +
+         workspace_ns(plan.workspace_bytes, launches, profile_);
+}
+
+std::optional<double> static_time_ns(const KernelTemplate& kernel_template, const Config& config,
+                                     const Problem& problem, const DeviceProfile& profile) {
+  return StaticModel(kernel_template, problem, profile).time_ns(config);
 }
 
 }  // namespace kiln

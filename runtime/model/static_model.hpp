@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "cache/records.hpp"
 #include "runtime/model/device_profile.hpp"
@@ -10,8 +13,8 @@
 
 namespace kiln {
 
-/// Roughly how long a configuration takes, in ns, from only its template's cost lines: nothing is
-/// rendered, compiled or run. Good for ordering configurations, not for their times.
+/// Roughly how long configurations of one template take for one problem, from only its cost lines:
+/// nothing is rendered, compiled or run. Good for ordering configurations, not for their times.
 ///
 /// As many blocks as fit on a multiprocessor (threads, shared memory, stated registers) make a
 /// wave. A wave lasts as long as the busiest unit needs for all of them, or as one block needs by
@@ -21,13 +24,31 @@ namespace kiln {
 /// idle (resident_blocks()). Waves follow each other, the last with what is left over; no launch
 /// beats the DRAM traffic of its operands. Every launch adds its start, and several the workspace
 /// that one writes and the next reads.
-///
-/// Nothing if the template states no costs; infinity for a launch that the device cannot do.
-/// Throws Error(template_) if a cost is undefined. Precondition: `config` is valid. `bindings`: as
-/// of KernelTemplate::plan().
+class StaticModel {
+ public:
+  /// All must outlive it. Works out what all configurations share.
+  StaticModel(const KernelTemplate& kernel_template, const Problem& problem,
+              const DeviceProfile& profile);
+
+  /// In ns. Nothing if the template states no costs; infinity for a launch that the device cannot
+  /// do. Throws Error(template_) if a cost is undefined. Precondition: `config` is valid.
+  /// `bindings`: as of KernelTemplate::plan().
+  [[nodiscard]] std::optional<double> time_ns(const Config& config,
+                                              std::vector<std::int64_t> bindings = {}) const;
+
+ private:
+  const KernelTemplate& kernel_template_;
+  const Problem& problem_;
+  const DeviceProfile& profile_;
+  DeviceProfile under_load_;
+  DType factor_type_;     // of what tensor cores multiply
+  double touched_bytes_;  // fewest that the problem moves; 0: nothing is known of its operation
+  std::size_t main_at_;   // the launch that costs describe
+};
+
+/// StaticModel::time_ns() of a single configuration.
 [[nodiscard]] std::optional<double> static_time_ns(const KernelTemplate& kernel_template,
                                                    const Config& config, const Problem& problem,
-                                                   const DeviceProfile& profile,
-                                                   std::vector<std::int64_t> bindings = {});
+                                                   const DeviceProfile& profile);
 
 }  // namespace kiln

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "runtime/model/static_model.hpp"
 #include "templates/operation.hpp"
 
 namespace kiln {
@@ -48,10 +47,8 @@ double work_ns(const Problem& problem, const DeviceProfile& profile) {
 }
 
 double expected_ns(const KernelTemplate& kernel_template, const Config& config,
-                   const Problem& problem, const DeviceProfile& profile,
-                   std::vector<std::int64_t> bindings) {
-  const auto stated =
-      static_time_ns(kernel_template, config, problem, profile, std::move(bindings));
+                   const Problem& problem, const DeviceProfile& profile) {
+  const auto stated = static_time_ns(kernel_template, config, problem, profile);
   return stated ? *stated : work_ns(problem, profile);
 }
 
@@ -60,13 +57,29 @@ Transfer::Transfer(const KernelTemplate& kernel_template, const Problem& problem
     : kernel_template_(kernel_template),
       problem_(problem),
       profile_(profile),
+      model_(kernel_template, problem, profile),
       space_(kernel_template.space(problem, profile.limits)) {}
+
+Transfer::Result Transfer::timed(Config config, std::vector<std::int64_t> bindings) const {
+  const auto stated = model_.time_ns(config, bindings);
+  const double ns = stated ? *stated : work_ns(problem_, profile_);
+  return {std::move(config), ns, ns, std::move(bindings)};
+}
 
 std::optional<Transfer::Result> Transfer::timed(Config config) const {
   auto bindings = space_.find_bindings(config);
   if (!bindings) return std::nullopt;
-  const double ns = expected_ns(kernel_template_, config, problem_, profile_, std::move(*bindings));
-  return Result{std::move(config), ns, ns};
+  return timed(std::move(config), std::move(*bindings));
+}
+
+std::optional<Transfer::Result> Transfer::timed_with(const Result& result,
+                                                     const std::string& tunable,
+                                                     std::int64_t value) const {
+  auto bindings = space_.rebound(result.bindings, tunable, value);
+  if (!bindings) return std::nullopt;
+  Config config = result.config;
+  config.set(tunable, value);
+  return timed(std::move(config), std::move(*bindings));
 }
 
 std::optional<Transfer::Result> Transfer::repair(const Config& config) {
@@ -122,9 +135,7 @@ void Transfer::set_at_launch(const Tunable& tunable, Result& best, bool is_far) 
   if (found.expected_ns < kWorthwhile * best.expected_ns) {
     best = std::move(found);
   } else if (is_far && is_reused(problem_)) {
-    Config config = best.config;
-    config.set(tunable.name, tunable.default_value);
-    auto usual = timed(std::move(config));
+    auto usual = timed_with(best, tunable.name, tunable.default_value);
     if (usual && kWorthwhile * usual->expected_ns <= best.expected_ns) best = std::move(*usual);
   }
 }
@@ -135,9 +146,7 @@ bool Transfer::seek(const Tunable& tunable, Result& best) const {
   bool differs = false;
   const auto walk = [&](auto value, auto end) {
     for (int worse = 0; value != end && worse < kMostWorse; ++value, ++worse) {
-      Config config = start.config;
-      config.set(tunable.name, *value);
-      auto result = timed(std::move(config));
+      auto result = timed_with(start, tunable.name, *value);
       if (!result) continue;
       differs = differs || result->expected_ns != start.expected_ns;
       if (result->expected_ns >= best.expected_ns) continue;

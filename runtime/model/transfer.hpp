@@ -8,6 +8,7 @@
 #include <string>
 
 #include "runtime/model/device_profile.hpp"
+#include "runtime/model/static_model.hpp"
 #include "templates/kernel_template.hpp"
 #include "templates/param_space.hpp"
 
@@ -20,8 +21,7 @@ namespace kiln {
 /// static_time_ns(), of which this takes its arguments, or work_ns() where the template states no
 /// costs.
 [[nodiscard]] double expected_ns(const KernelTemplate& kernel_template, const Config& config,
-                                 const Problem& problem, const DeviceProfile& profile,
-                                 std::vector<std::int64_t> bindings = {});
+                                 const Problem& problem, const DeviceProfile& profile);
 
 /// Carries configurations of one template over to one problem: repairs what is not valid there, by
 /// changing as few tunables as possible, and sets what is given only at launch, which costs no
@@ -35,7 +35,8 @@ class Transfer {
   struct Result {
     Config config;
     double expected_ns = 0.0;
-    double repaired_ns = 0.0;  ///< before what is given at launch was set
+    double repaired_ns = 0.0;                 ///< before what is given at launch was set
+    std::vector<std::int64_t> bindings = {};  ///< values of all names
   };
   /// `distance` is that of the problem it was measured for (cache/related.hpp). Nothing if no few
   /// changes make it valid, or the device cannot launch it; or if it would take more than `most_ns`
@@ -47,8 +48,13 @@ class Transfer {
 
  private:
   using Changes = std::vector<std::pair<std::string, std::int64_t>>;
+  /// `bindings`: values of all names for that configuration.
+  [[nodiscard]] Result timed(Config config, std::vector<std::int64_t> bindings) const;
   /// Nothing if it is not valid.
   [[nodiscard]] std::optional<Result> timed(Config config) const;
+  /// `result` with another value of one tunable; nothing if that is not valid.
+  [[nodiscard]] std::optional<Result> timed_with(const Result& result, const std::string& tunable,
+                                                 std::int64_t value) const;
   /// The best of what few changes make of it.
   [[nodiscard]] std::optional<Result> repair(const Config& config);
   /// Makes `best` the best by that tunable, as far as that pays step by step. False if no value
@@ -59,6 +65,7 @@ class Transfer {
   const KernelTemplate& kernel_template_;
   const Problem& problem_;
   const DeviceProfile& profile_;
+  StaticModel model_;
   ParamSpace space_;
   /// What repaired configurations before: rows that tensor copies do not take break most of them in
   /// the same way, and looking for it takes longer than all else.

@@ -91,6 +91,21 @@ TEST(Expression, Choice) {
   EXPECT_EQ(evaluate("2 * (tile_m > tile_k ? 3 : 4) + 1"), 7);
 }
 
+// A constant or a name on the right becomes part of its operator, unless a jump leads behind it.
+TEST(Expression, AChoiceMayBeARightOperand) {
+  for (const auto& [text, value] :
+       std::vector<std::pair<const char*, std::int64_t>>{{"10 - (1 ? 2 : 3)", 8},
+                                                         {"10 - (0 ? 2 : 3)", 7},
+                                                         {"min(10, 1 ? 2 : 3)", 2},
+                                                         {"min(10, 0 ? 2 : 3, 5)", 3},
+                                                         {"ceil_div(10, 0 ? 2 : 3)", 4},
+                                                         {"10 + (0 && 3)", 10},
+                                                         {"10 + (2 || 3)", 11},
+                                                         {"1 ? 10 - 3 : 4", 7}}) {
+    EXPECT_EQ(evaluate(text), value) << text;
+  }
+}
+
 TEST(Expression, DivisionTruncates) {
   EXPECT_EQ(evaluate("-7 / 2"), -3);
   EXPECT_EQ(evaluate("-7 % 2"), -1);

@@ -130,6 +130,28 @@ TEST(ParamSpaceProperty, ContainsEverySampleAndEveryNeighbour) {
   EXPECT_GT(not_empty, 150);
 }
 
+TEST(ParamSpaceProperty, OneTunableIsReboundAsAllAre) {
+  for (unsigned seed = 1; seed <= 25; ++seed) {
+    SCOPED_TRACE(seed);
+    RandomSpace random(seed);
+    const auto space = random.builder.build();
+    for (const auto& config : random.product()) {
+      const auto bindings = space.find_bindings(config);
+      if (!bindings) continue;
+      for (std::size_t i = 0; i < random.names.size(); ++i) {
+        for (const auto value : random.tunables_values[i]) {
+          Config changed = config;
+          changed.set(random.names[i], value);
+          const auto rebound = space.rebound(*bindings, random.names[i], value);
+          ASSERT_EQ(rebound.has_value(), space.contains(changed)) << changed.canonical();
+          if (!rebound) continue;
+          ASSERT_EQ(*rebound, *space.find_bindings(changed)) << changed.canonical();
+        }
+      }
+    }
+  }
+}
+
 TEST(ParamSpaceProperty, DefaultIsTheFirstOfTheNearest) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     const RandomSpace random(seed);

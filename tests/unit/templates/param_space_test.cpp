@@ -181,6 +181,14 @@ TEST(ParamSpace, BindingsHoldAllNames) {
               HasSubstr("area <= limit does not hold"));
 }
 
+TEST(ParamSpace, OnlyListedValuesOfItsTunablesAreRebound) {
+  const auto space = small_builder().build();
+  const auto bindings = space.bindings(Config::parse("a=2 b=4"));
+  EXPECT_EQ(space.rebound(bindings, "a", 3), std::nullopt);
+  EXPECT_THAT(error_text(ErrorKind::usage, [&] { (void)space.rebound(bindings, "c", 1); }),
+              HasSubstr("\"c\" is not a tunable"));
+}
+
 TEST(ParamSpace, NarrowsAndKeepsTheRest) {
   const auto space = small_builder().build();
   const auto narrow = space.narrowed({{"a", {2, 1}}});

@@ -71,8 +71,8 @@ TEST_F(TransferTest, TheTimeIsTheSameWithBindingsThatAreKnown) {
   const Problem problem = product(300, 520, 1032);
   const auto bindings = wgmma.space(problem, h200.limits).find_bindings(tuned);
   ASSERT_TRUE(bindings);
-  EXPECT_EQ(expected_ns(wgmma, tuned, problem, h200, *bindings),
-            expected_ns(wgmma, tuned, problem, h200));
+  EXPECT_EQ(StaticModel(wgmma, problem, h200).time_ns(tuned, *bindings),
+            static_time_ns(wgmma, tuned, problem, h200));
   EXPECT_FALSE(wgmma.space(problem, h200.limits).find_bindings(Config{{"x", 1}}));
 }
 
