@@ -15,8 +15,8 @@ namespace kiln::tools {
 /// takes longer is given up.
 class ContestTime {
  public:
-  /// The session begins now.
-  explicit ContestTime(const Budget& budget);
+  /// The time of the budget began `before_s` seconds ago.
+  ContestTime(const Budget& budget, double before_s);
 
   /// False for budgets of which it would take the better part.
   [[nodiscard]] bool fits() const;
@@ -29,7 +29,7 @@ class ContestTime {
   [[nodiscard]] double spare_s() const;
 
   double budget_s_;  ///< 0: no limit
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point begun_;
 };
 
 }  // namespace kiln::tools

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "kiln/error.hpp"
@@ -46,6 +47,8 @@ bool is_timed(const ComparisonRow& row) {
 }  // namespace
 
 Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
+  using Seconds = std::chrono::duration<double>;
+  const auto start = std::chrono::steady_clock::now();
   Workbench bench;
   try {
     bench.evaluator = open_evaluator(context, options.in_process);
@@ -59,9 +62,13 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
                     error.what(), context.command("doctor"), example("operation")));
   }
   const DeviceInfo& info = bench.evaluator->info();
+  const auto opened = std::chrono::steady_clock::now();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
+  const auto locked = std::chrono::steady_clock::now();
   if (bench.lock.holds() && options.times) warn_if_busy(context, info);
   bench.compiler = context.compiler(options.early_compilers);
+  bench.opening_s =
+      Seconds(std::chrono::steady_clock::now() - start).count() - Seconds(locked - opened).count();
   return bench;
 }
 

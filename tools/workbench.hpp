@@ -20,6 +20,7 @@ struct Workbench {
   std::shared_ptr<CachingCompiler> compiler;
   std::unique_ptr<Evaluator> evaluator;
   DeviceLock lock;
+  double opening_s = 0.0;  ///< seconds that it took, but for waiting until others were done
 };
 struct WorkbenchOptions {
   bool in_process = false;

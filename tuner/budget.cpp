@@ -23,7 +23,7 @@ std::string Budget::canonical() const {
 
 BudgetClock::BudgetClock(const Budget& budget, double reserved_s)
     : start_(std::chrono::steady_clock::now()), reserved_s_(reserved_s) {
-  if (budget.seconds > 0) end_s_ = std::max(0.0, budget.seconds - budget.after_s);
+  if (budget.seconds > 0) end_s_ = std::max(0.0, budget.seconds - budget.outside_s);
 }
 
 double BudgetClock::elapsed_s() const {

@@ -13,7 +13,7 @@ namespace kiln {
 struct Budget {
   double seconds = 25.0;
   std::uint64_t candidates = 0;
-  double after_s = 0.0;  ///< of the seconds: left for what follows the session
+  double outside_s = 0.0;  ///< of the seconds: spent before the session, or left for what follows
   /// "time=25s count=-".
   [[nodiscard]] std::string canonical() const;
 };

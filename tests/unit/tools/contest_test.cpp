@@ -240,9 +240,9 @@ TEST(TuneReport, APredictedWinnerIsCalledModelledAndUsedOnTheEmulatedDevice) {
   EXPECT_EQ(report_row(report).at(3), "2.500 us modelled");
 }
 
-// The promise is a second and a tenth of the budget, of which opening the device has its part.
+// The promise is a second and a tenth of the budget, of which closing the device has its part.
 TEST(ContestTime, EndsBeforeASessionIsLate) {
-  const auto of = [](double seconds) { return ContestTime(Budget{seconds}); };
+  const auto of = [](double seconds) { return ContestTime(Budget{seconds}, 0.0); };
   EXPECT_FALSE(of(3.0).fits());
   EXPECT_TRUE(of(5.0).fits());
   EXPECT_GT(of(5.0).share_s(), 0.5);
@@ -251,7 +251,8 @@ TEST(ContestTime, EndsBeforeASessionIsLate) {
   EXPECT_EQ(of(0.0).share_s(), 0.0);
   EXPECT_FALSE(of(0.0).give_up());
   EXPECT_FALSE(of(5.0).give_up()());
-  const BudgetClock clock({.seconds = 5.0, .after_s = 4.0});
+  EXPECT_TRUE(ContestTime(Budget{5.0}, 7.0).give_up()());
+  const BudgetClock clock({.seconds = 5.0, .outside_s = 4.0});
   EXPECT_LE(clock.left_s(), 1.0);
 }
 
