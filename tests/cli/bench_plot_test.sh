@@ -18,7 +18,7 @@ rm -rf "$work"
 mkdir -p "$work"
 chmod 700 "$work"
 unset KILN_DB KILN_TEMPLATE_PATH KILN_MODE
-export KILN_DEVICE=emulated:h200 XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data
+export KILN_DEVICE=emulated:h200 XDG_CACHE_HOME=$work/../../cache XDG_DATA_HOME=$work/data
 db=$work/suite.db
 "$kiln" tune gemm --m 16 --n 16 --k 32 --dtype bf16 --layout nt --templates gemm_naive \
   --max-candidates 1 --db "$db" >/dev/null 2>&1

@@ -196,7 +196,7 @@ TEST(Database, MergeSavesTheRowsOfADatabaseWithAForeignSchema) {
 }
 
 TEST(Database, ADryRunOfPruneCountsAndChangesNothing) {
-  const Sandbox sandbox;
+  const Sandbox sandbox(Sandbox::Cache::own);
   fill_database(sandbox);
   const auto before = sandbox.read(sandbox.database().string());
   const Words prune{"prune", "--older", "0s", "--keep-best", "1"};

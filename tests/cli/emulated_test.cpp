@@ -127,7 +127,7 @@ TEST(Emulated, AnUnknownModelIsNamedWithTheKnownOnes) {
 }
 
 TEST(Emulated, RunComputesAndClaimsNoTime) {
-  const Sandbox sandbox;
+  const Sandbox sandbox(Sandbox::Cache::own);
   const auto arguments = on_emulated(small_problem("run"));
   const auto text = sandbox.run(arguments);
   EXPECT_EQ(text.exit_code, 0) << text.err;

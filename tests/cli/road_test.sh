@@ -19,7 +19,7 @@ rm -rf "$work"
 mkdir -p "$work"
 chmod 700 "$work"
 unset KILN_DB KILN_TEMPLATE_PATH KILN_MODE
-export KILN_DEVICE=emulated:h200 XDG_CACHE_HOME=$work/cache XDG_DATA_HOME=$work/data
+export KILN_DEVICE=emulated:h200 XDG_CACHE_HOME=$work/../../cache XDG_DATA_HOME=$work/data
 
 # Step by step: `# name: label` and the command.
 "$root/tools/road" --dry-run --kiln "$kiln" >"$work/commands"

@@ -12,6 +12,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "tests/support/shared_cache.hpp"
+
 namespace kiln::cli {
 namespace {
 
@@ -64,7 +66,7 @@ Words on_gemm(const std::string& verb, int m, int n, int k) {
           "--k", std::to_string(k)};
 }
 
-Sandbox::Sandbox() {
+Sandbox::Sandbox(Cache cache) {
   std::string pattern = (std::filesystem::temp_directory_path() / "kiln-cli-XXXXXX").string();
   if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("no temporary folder");
   folder_ = pattern;
@@ -72,7 +74,8 @@ Sandbox::Sandbox() {
   environment_ = {{"PATH", programs + ":/usr/bin:/bin"},
                   {"HOME", folder_.string()},
                   {"XDG_DATA_HOME", (folder_ / "data").string()},
-                  {"XDG_CACHE_HOME", (folder_ / "cache").string()},
+                  {"XDG_CACHE_HOME",
+                   cache == Cache::own ? (folder_ / "cache").string() : testing::shared_cache()},
                   {"CUDA_VISIBLE_DEVICES", ""},
                   {"TERM", "dumb"},
                   {"LC_ALL", "C"}};

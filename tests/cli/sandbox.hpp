@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -28,7 +29,11 @@ struct Run {
 /// cache. No GPU is visible in it, so that every machine gives the same text.
 class Sandbox {
  public:
-  Sandbox();
+  /// What compiled kernels are shared with. Compiling takes most of the time of these tests, and
+  /// all of them need the same few kernels for their set-up.
+  enum class Cache : std::uint8_t { all_tests, own };
+
+  explicit Sandbox(Cache cache = Cache::all_tests);
   ~Sandbox();
   Sandbox(const Sandbox&) = delete;
   Sandbox& operator=(const Sandbox&) = delete;

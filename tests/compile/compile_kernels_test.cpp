@@ -184,10 +184,10 @@ TEST_F(CompileKernels, EveryTemplateTypeRowLayoutAndArchitecture) {
               << *why;
           continue;
         }
-        // Of types that some architecture compiled, the others compile two of three; label catalog
+        // Of types that some architecture compiled, the others compile one of three; label catalog
         // compiles all.
         const bool is_new = operand_types[kernel.name()].insert(gemm.a).second;
-        if (!testing::full_catalog() && !is_new && limits.arch != "sm_90a" && turn % 3 == 0)
+        if (!testing::full_catalog() && !is_new && limits.arch != "sm_90a" && turn % 3 != 0)
           continue;
         const auto usual = kernel.space(aligned, limits).default_config();
         ASSERT_TRUE(usual) << limits.arch << " " << kernel.name() << " " << layout;

@@ -22,6 +22,7 @@
 #include "tests/support/chosen_cases.hpp"
 #include "tests/support/host_element.hpp"
 #include "tests/support/row_gemm.hpp"
+#include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/candidate.hpp"
 #include "tuner/gemm_case.hpp"
@@ -46,13 +47,10 @@ constexpr std::array<Sizes, 9> kSmall{{{40, 72, 0},
                                        {2, 17, 40}}};
 
 /// Kept for all tests of this program: they compile the same.
-Compiler* shared_compiler() {
-  static const testing::TempFolder folder;
+Compiler* edge_compiler() {
   static const std::unique_ptr<Compiler> compiler = []() -> std::unique_ptr<Compiler> {
     try {
-      return std::make_unique<CachingCompiler>(
-          make_nvrtc_compiler("", SystemHeaders::precompile),
-          std::make_shared<CubinStore>((folder.path() / "cubins.db").string(), 1 << 28, nullptr));
+      return testing::shared_compiler();
     } catch (const Error&) {
       return nullptr;
     }
@@ -143,7 +141,7 @@ std::vector<double> product(const Gemm& gemm, const std::vector<double>& a,
 class EdgeProblems : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (shared_compiler() == nullptr) GTEST_SKIP() << "no NVRTC here";
+    if (edge_compiler() == nullptr) GTEST_SKIP() << "no NVRTC here";
   }
   [[nodiscard]] static const KernelTemplate& kernel() { return Catalog::builtin().at(GetParam()); }
   /// Problems of the template that read C: one with aligned rows along k, one with rows of A across
@@ -165,7 +163,7 @@ class EdgeProblems : public ::testing::TestWithParam<std::string> {
   [[nodiscard]] static PreparedCandidate prepare(const Config& config, const DeviceInfo& info,
                                                  const std::vector<GemmCase>& cases) {
     PreparedCandidate prepared =
-        prepare_candidate({GetParam(), config}, Catalog::builtin(), *shared_compiler(), info.limits,
+        prepare_candidate({GetParam(), config}, Catalog::builtin(), *edge_compiler(), info.limits,
                           problem_cases(cases), Admission::runnable, info.code);
     EXPECT_EQ(prepared.outcome, Outcome::ok) << prepared.message;
     prepared.job.time_it = false;
@@ -204,7 +202,7 @@ TEST_P(EdgeProblems, SmallestSizesAreRightAndInPlaceToo) {
       cases.push_back({gemm, gemm.acc == DType::s32 ? 3.0 : 0.7, -1.0});
     }
     ASSERT_EQ(cases.size(), kSmall.size()) << GetParam();
-    const EvaluationSetup setup = testing::setup_of_cases(cases, *shared_compiler(), info);
+    const EvaluationSetup setup = testing::setup_of_cases(cases, *edge_compiler(), info);
     evaluator.set_up(setup);
     for (const Config& config : configs(cases.front().gemm, info.limits)) {
       const std::string label = to_problem(cases.front().gemm).kind_text() + config.canonical();
@@ -264,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(Catalog, EdgeProblems, ::testing::ValuesIn(template_nam
 
 /// As an application does it.
 TEST(EdgeLibrary, WorksInPlaceAndWithoutAProduct) {
-  if (shared_compiler() == nullptr) GTEST_SKIP() << "no NVRTC here";
+  if (edge_compiler() == nullptr) GTEST_SKIP() << "no NVRTC here";
   emulated::register_emulator();
   const testing::TempFolder folder;
   LibraryOptions options;

@@ -22,6 +22,7 @@
 #include "templates/catalog.hpp"
 #include "tests/support/full_catalog.hpp"
 #include "tests/support/row_gemm.hpp"
+#include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/gemm_case.hpp"
 #include "tuner/local_evaluator.hpp"
@@ -54,10 +55,7 @@ class EmulateKernels : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
     try {
-      // The kernels that judge are the same for all problems, and take longest to compile.
-      compiler_ = std::make_unique<CachingCompiler>(
-          make_nvrtc_compiler("", SystemHeaders::precompile),
-          std::make_shared<CubinStore>((folder_.path() / "cubins.db").string(), 1 << 28, nullptr));
+      compiler_ = testing::shared_compiler();
     } catch (const Error& error) {
       GTEST_SKIP() << error.what();
     }
@@ -68,7 +66,6 @@ class EmulateKernels : public ::testing::TestWithParam<std::string> {
     evaluator_ = std::make_unique<LocalEvaluator>(std::move(device), BaselineSource{});
   }
 
-  testing::TempFolder folder_;
   std::unique_ptr<Compiler> compiler_;
   EmulatedDevice* device_ = nullptr;
   std::unique_ptr<LocalEvaluator> evaluator_;

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "tests/support/shared_cache.hpp"
 #include "tests/support/toy_templates.hpp"
 #include "tuner/messages.hpp"
 #include "tuner/problem_case.hpp"
@@ -25,15 +26,6 @@ std::unique_ptr<EmulatedDevice> checked_device() {
   options.memory_bytes = std::int64_t{1} << 30;
   return std::make_unique<EmulatedDevice>("h200", options);
 }
-
-/// NVRTC with a store, which all tests of the process share: the kernels that judge are the same
-/// for all.
-struct SharedCompiler {
-  TempFolder folder;
-  std::shared_ptr<Compiler> compiler = std::make_shared<CachingCompiler>(
-      make_nvrtc_compiler("", SystemHeaders::precompile),
-      std::make_shared<CubinStore>((folder.path() / "cubins.db").string(), 1 << 28, nullptr));
-};
 
 /// What a worker process makes of it.
 template <class Message>
@@ -75,8 +67,8 @@ std::string Judged::complaint() const {
 }
 
 std::shared_ptr<Compiler> shared_nvrtc() {
-  static const SharedCompiler shared;
-  return shared.compiler;
+  static const std::shared_ptr<Compiler> compiler = shared_compiler();
+  return compiler;
 }
 
 OperationBench::OperationBench()
