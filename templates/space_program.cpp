@@ -103,20 +103,23 @@ void SpaceLayout::find_live_slots() {
 }
 
 void SpaceLayout::find_dependents() {
-  for (const int tunable : tunable_slots_) {
-    std::vector<char> depends(static_cast<std::size_t>(names_.size()), 0);
-    depends[static_cast<std::size_t>(tunable)] = 1;
-    auto& dependents = dependents_.emplace_back();
-    for (const auto& steps : steps_) {
-      for (const Step& step : steps) {
-        const auto& used = expression(step).names_used();
-        if (std::none_of(used.begin(), used.end(),
-                         [&](int slot) { return depends[static_cast<std::size_t>(slot)] != 0; })) {
-          continue;
-        }
-        dependents.push_back(step);
-        if (step.derives) depends[static_cast<std::size_t>(derived_slots_[step.index])] = 1;
+  // By slot, the tunables that its value depends on.
+  std::vector<std::set<std::size_t>> sources(static_cast<std::size_t>(names_.size()));
+  for (std::size_t i = 0; i < tunables_.size(); ++i) {
+    sources[static_cast<std::size_t>(tunable_slots_[i])].insert(i);
+  }
+  dependents_.resize(tunables_.size());
+  for (const auto& steps : steps_) {
+    for (const Step& step : steps) {
+      std::set<std::size_t> mentioned;
+      for (const int slot : expression(step).names_used()) {
+        const auto& of_slot = sources[static_cast<std::size_t>(slot)];
+        mentioned.insert(of_slot.begin(), of_slot.end());
       }
+      for (const std::size_t tunable : mentioned) dependents_[tunable].push_back(order_.size());
+      if (step.derives) sources[static_cast<std::size_t>(derived_slots_[step.index])] = mentioned;
+      order_.push_back(step);
+      mentioned_.emplace_back(mentioned.begin(), mentioned.end());
     }
   }
 }
@@ -146,9 +149,16 @@ bool SpaceProgram::run(const std::vector<Step>& steps, std::span<std::int64_t> v
                      [&](const Step& step) { return run(step, values); });
 }
 
+std::optional<std::size_t> SpaceProgram::run_from(std::size_t number,
+                                                  std::span<std::int64_t> values) const {
+  for (; number < layout_->order_.size(); ++number) {
+    if (!run(layout_->order_[number], values)) return number;
+  }
+  return std::nullopt;
+}
+
 bool SpaceProgram::holds(std::span<std::int64_t> values) const {
-  return possible_ && std::all_of(layout_->steps_.begin(), layout_->steps_.end(),
-                                  [&](const auto& steps) { return run(steps, values); });
+  return possible_ && !run_from(0, values);
 }
 
 // Values of later levels may be stale in `values`; no step of this level mentions them.
@@ -161,7 +171,16 @@ bool SpaceProgram::bind(std::size_t level, std::int64_t value,
 bool SpaceProgram::rebind(std::size_t tunable, std::int64_t value,
                           std::span<std::int64_t> values) const {
   values[static_cast<std::size_t>(layout_->tunable_slots_[tunable])] = value;
-  return run(layout_->dependents_[tunable], values);
+  return !first_broken(values, tunable, layout_->order_.size());
+}
+
+std::optional<std::size_t> SpaceProgram::first_broken(std::span<std::int64_t> values,
+                                                      std::size_t tunable, std::size_t from) const {
+  for (const std::size_t number : layout_->dependents_[tunable]) {
+    if (number >= from) break;
+    if (!run(layout_->order_[number], values)) return number;
+  }
+  return run_from(from, values);
 }
 
 // Shows the values of the names involved, because a person seldom knows the value of a let.
@@ -188,44 +207,6 @@ std::optional<std::string> SpaceProgram::first_failure(std::span<std::int64_t> v
   for (std::size_t i = 0; i < layout_->requirements_.size(); ++i) {
     const Step step{false, i};
     if (!run(step, values)) return explain(step, values);
-  }
-  return std::nullopt;
-}
-
-void SpaceProgram::add_mentioned(const Expression& expression,
-                                 std::set<std::size_t>& tunables) const {
-  for (const int slot : expression.names_used()) {
-    if (layout_->level_of_slot_[static_cast<std::size_t>(slot)] == SpaceLayout::kFixed) continue;
-    const auto own =
-        std::find(layout_->tunable_slots_.begin(), layout_->tunable_slots_.end(), slot);
-    if (own != layout_->tunable_slots_.end()) {
-      tunables.insert(static_cast<std::size_t>(own - layout_->tunable_slots_.begin()));
-      continue;
-    }
-    const auto let =
-        std::find(layout_->derived_slots_.begin(), layout_->derived_slots_.end(), slot);
-    if (let != layout_->derived_slots_.end()) {
-      add_mentioned(
-          layout_->derived_[static_cast<std::size_t>(let - layout_->derived_slots_.begin())].value,
-          tunables);
-    }
-  }
-}
-
-std::optional<std::vector<std::size_t>> SpaceProgram::to_blame(
-    std::span<std::int64_t> values) const {
-  const auto blame = [&](const std::vector<Step>& steps) -> std::optional<std::set<std::size_t>> {
-    for (const Step& step : steps) {
-      if (run(step, values)) continue;
-      std::set<std::size_t> tunables;
-      add_mentioned(expression(step), tunables);
-      return tunables;
-    }
-    return std::nullopt;
-  };
-  if (!possible_) return std::vector<std::size_t>();
-  for (const auto& steps : layout_->steps_) {
-    if (const auto tunables = blame(steps)) return std::vector(tunables->begin(), tunables->end());
   }
   return std::nullopt;
 }

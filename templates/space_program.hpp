@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,12 +52,14 @@ class SpaceLayout {
   std::vector<Requirement> preferences_;
   std::vector<int> tunable_slots_;
   std::vector<int> derived_slots_;
-  std::vector<int> level_of_slot_;             // kFixed for anything that depends on no tunable
-  std::vector<Step> fixed_steps_;              // depend on no tunable
-  std::vector<std::vector<Step>> steps_;       // by level
-  std::vector<std::vector<int>> live_;         // by level, ascending
-  std::vector<std::size_t> work_;              // by level
-  std::vector<std::vector<Step>> dependents_;  // of each tunable, by way of derived values, too
+  std::vector<int> level_of_slot_;        // kFixed for anything that depends on no tunable
+  std::vector<Step> fixed_steps_;         // depend on no tunable
+  std::vector<std::vector<Step>> steps_;  // by level
+  std::vector<std::vector<int>> live_;    // by level, ascending
+  std::vector<std::size_t> work_;         // by level
+  std::vector<Step> order_;               // those of all levels
+  std::vector<std::vector<std::size_t>> dependents_;  // of each tunable: numbers in order_
+  std::vector<std::vector<std::size_t>> mentioned_;   // by number in order_: tunables
   std::vector<std::size_t> by_name_;
   mutable std::once_flag preferred_once_;
   mutable std::shared_ptr<const SpaceLayout> preferred_;
@@ -107,10 +108,20 @@ class SpaceProgram {
   /// The first derived value or requirement that fails when all tunables are bound in `values`, as
   /// text for a person. Fills in the derived values.
   [[nodiscard]] std::optional<std::string> first_failure(std::span<std::int64_t> values) const;
-  /// The tunables that the first of them mentions which fails, by way of derived values, too, in
-  /// declared order: one of them has to change. Nothing if everything holds. Fills in likewise.
-  [[nodiscard]] std::optional<std::vector<std::size_t>> to_blame(
-      std::span<std::int64_t> values) const;
+  /// The number of the first step that fails when all tunables are bound in `values`; nothing if
+  /// everything holds. Fills in the derived values before it. Precondition: possible().
+  [[nodiscard]] std::optional<std::size_t> first_broken(std::span<std::int64_t> values) const {
+    return run_from(0, values);
+  }
+  /// The same where the steps before number `from` held until `tunable` got another value.
+  [[nodiscard]] std::optional<std::size_t> first_broken(std::span<std::int64_t> values,
+                                                        std::size_t tunable,
+                                                        std::size_t from) const;
+  /// The tunables that a step mentions, by way of derived values, too, in declared order: where it
+  /// fails, one of them has to change.
+  [[nodiscard]] const std::vector<std::size_t>& to_blame(std::size_t step) const {
+    return layout_->mentioned_[step];
+  }
   /// As first_failure(), of those that mention no tunable.
   [[nodiscard]] std::optional<std::string> fixed_failure() const;
 
@@ -122,7 +133,8 @@ class SpaceProgram {
   }
   [[nodiscard]] bool run(const Step& step, std::span<std::int64_t> values) const;
   [[nodiscard]] bool run(const std::vector<Step>& steps, std::span<std::int64_t> values) const;
-  void add_mentioned(const Expression& expression, std::set<std::size_t>& tunables) const;
+  [[nodiscard]] std::optional<std::size_t> run_from(std::size_t number,
+                                                    std::span<std::int64_t> values) const;
   [[nodiscard]] std::string explain(const Step& step, std::span<const std::int64_t> values) const;
 
   std::shared_ptr<const SpaceLayout> layout_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace kiln {
@@ -17,9 +18,16 @@ class Repair {
       : program_(program), left_(changes), tries_(tries), changed_(program.depth(), false) {}
 
   void search(std::vector<std::int64_t> values) {
+    const auto broken = program_.first_broken(values);
+    go_on(std::move(values), broken);
+  }
+  [[nodiscard]] bool gave_up() const { return tries_ < 0; }
+  [[nodiscard]] std::vector<std::vector<std::int64_t>> take() { return std::move(found_); }
+
+ private:
+  void go_on(std::vector<std::int64_t> values, std::optional<std::size_t> broken) {
     if (--tries_ < 0) return;
-    const auto blamed = program_.to_blame(values);
-    if (!blamed) {
+    if (!broken) {
       // Another order of the same changes leads here, too.
       const bool is_new = std::find(found_.begin(), found_.end(), values) == found_.end();
       if (is_new) found_.push_back(std::move(values));
@@ -27,24 +35,21 @@ class Repair {
     }
     if (left_ == 0) return;
     --left_;
-    for (const std::size_t tunable : *blamed) change(tunable, values);
+    for (const std::size_t tunable : program_.to_blame(*broken)) change(tunable, values, *broken);
     ++left_;
   }
-  [[nodiscard]] bool gave_up() const { return tries_ < 0; }
-  [[nodiscard]] std::vector<std::vector<std::int64_t>> take() { return std::move(found_); }
 
- private:
-  void change(std::size_t tunable, std::vector<std::int64_t>& values) {
+  void change(std::size_t tunable, const std::vector<std::int64_t>& values, std::size_t broken) {
     if (changed_[tunable]) return;
     changed_[tunable] = true;
-    auto& own = values[static_cast<std::size_t>(program_.slot(tunable))];
-    const auto kept = own;
+    const auto slot = static_cast<std::size_t>(program_.slot(tunable));
     for (const auto value : program_.tunables()[tunable].values) {
-      if (value == kept) continue;
-      own = value;
-      search(values);
+      if (value == values[slot]) continue;
+      std::vector<std::int64_t> changed = values;
+      changed[slot] = value;
+      const auto next = program_.first_broken(changed, tunable, broken);
+      go_on(std::move(changed), next);
     }
-    own = kept;
     changed_[tunable] = false;
   }
 
@@ -60,6 +65,7 @@ class Repair {
 std::vector<std::vector<std::int64_t>> repaired_values(const SpaceProgram& program,
                                                        const std::vector<std::int64_t>& values,
                                                        const RepairLimits& limits) {
+  if (!program.possible()) return {};
   for (int changes = 0; changes <= limits.changes; ++changes) {
     Repair repair(program, changes, limits.tries);
     repair.search(values);

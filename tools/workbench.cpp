@@ -64,11 +64,11 @@ Workbench open_workbench(Context& context, const WorkbenchOptions& options) {
   const DeviceInfo& info = bench.evaluator->info();
   const auto opened = std::chrono::steady_clock::now();
   bench.lock = lock_device(context, info, options.no_wait ? IfTaken::refuse : IfTaken::wait);
-  const auto locked = std::chrono::steady_clock::now();
   if (bench.lock.holds() && options.times) warn_if_busy(context, info);
+  const auto others_done = std::chrono::steady_clock::now();
   bench.compiler = context.compiler(options.early_compilers);
-  bench.opening_s =
-      Seconds(std::chrono::steady_clock::now() - start).count() - Seconds(locked - opened).count();
+  bench.opening_s = Seconds(std::chrono::steady_clock::now() - start).count() -
+                    Seconds(others_done - opened).count();
   return bench;
 }
 

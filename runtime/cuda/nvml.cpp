@@ -27,7 +27,7 @@ struct Utilization {
 };
 using UtilizationRates = int(void* device, Utilization* rates);
 /// With room for none, `count` receives how many there are; the result is 0 or kInsufficientSize.
-using ComputeProcesses = int(void* device, unsigned* count, void* infos);
+using RunningProcesses = int(void* device, unsigned* count, void* infos);
 constexpr int kInsufficientSize = 7;
 /// The driver averages the utilisation over up to a second.
 constexpr std::chrono::milliseconds kUtilizationSettles{1200};
@@ -92,13 +92,15 @@ DeviceLoad lasting_load_of_others(const std::string& uuid, const std::string& li
   Shutdown* shutdown = nullptr;
   HandleByUuid* handle_by_uuid = nullptr;
   UtilizationRates* utilization_rates = nullptr;
-  ComputeProcesses* compute_processes = nullptr;
+  RunningProcesses* compute_processes = nullptr;
+  RunningProcesses* graphics_processes = nullptr;
   const auto library = SharedObject::open(library_name, why);
   if (!library || !library->resolve("nvmlInit_v2", init) ||
       !library->resolve("nvmlShutdown", shutdown) ||
       !library->resolve("nvmlDeviceGetHandleByUUID", handle_by_uuid) ||
       !library->resolve("nvmlDeviceGetUtilizationRates", utilization_rates) ||
       !library->resolve("nvmlDeviceGetComputeRunningProcesses_v3", compute_processes) ||
+      !library->resolve("nvmlDeviceGetGraphicsRunningProcesses_v3", graphics_processes) ||
       init() != 0) {
     return load;
   }
@@ -108,16 +110,20 @@ DeviceLoad lasting_load_of_others(const std::string& uuid, const std::string& li
       Utilization rates;
       return utilization_rates(device, &rates) == 0 ? static_cast<int>(rates.gpu_percent) : 0;
     };
-    load.busy_percent = busy_percent();
+    // Only counted, since in a container the process numbers are the host's.
+    const auto count_of = [&](RunningProcesses* processes) {
+      unsigned count = 0;
+      const int result = processes(device, &count, nullptr);
+      return result == 0 || result == kInsufficientSize ? static_cast<int>(count) : -1;
+    };
+    const int computing = count_of(compute_processes);
+    load.processes = std::max(0, computing - 1);
+    // Not even the caller's own is counted where a container hides processes.
+    const bool is_alone = computing == 1 && count_of(graphics_processes) == 0;
+    if (!is_alone) load.busy_percent = busy_percent();
     if (load.busy_percent > 0) {
       std::this_thread::sleep_for(kUtilizationSettles);
       load.busy_percent = busy_percent();
-    }
-    // Their numbers mean nothing here: in a container they are the host's.
-    unsigned count = 0;
-    const int result = compute_processes(device, &count, nullptr);
-    if (result == 0 || result == kInsufficientSize) {
-      load.processes = std::max(0, static_cast<int>(count) - 1);
     }
   }
   shutdown();

@@ -35,8 +35,9 @@ struct DeviceLoad {
 };
 
 /// Called while one process of the caller's (itself or a worker) has the device open, which is not
-/// counted, and has launched nothing. If the device is busy this takes a second longer and checks
-/// again: the driver averages, and a run that has just ended does not matter. `uuid` as "GPU-...".
+/// counted, and has launched nothing. Not busy if no other process has it open. If it is busy this
+/// takes a second longer and checks again: the driver averages, and a run that has just ended does
+/// not matter. `uuid` as "GPU-...".
 [[nodiscard]] DeviceLoad lasting_load_of_others(const std::string& uuid,
                                                 const std::string& library = kNvmlLibrary);
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Substitute for libnvidia-ml.so.1. What it reports comes from the environment: KILN_FAKE_BUSY,
 // percentages that it returns one after the other ("80,0"), the last for ever, or "unsupported", as
-// on a partition of a GPU; and KILN_FAKE_PROCESSES. Each nvmlInit_v2() starts over with the first
-// percentage.
+// on a partition of a GPU; KILN_FAKE_PROCESSES, those that compute; and KILN_FAKE_WINDOWS, those
+// that draw. Each nvmlInit_v2() starts over with the first percentage.
 #include <cstdlib>
 #include <cstring>
 
@@ -24,6 +24,11 @@ const char* next_percent = "0";
 const char* setting(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "0" : value;
+}
+
+int count_as(const char* text, unsigned* count) {
+  *count = static_cast<unsigned>(std::atoi(text));
+  return *count == 0 ? kSuccess : kInsufficientSize;
 }
 
 }  // namespace
@@ -54,6 +59,9 @@ EXPORTED int nvmlDeviceGetUtilizationRates(void*, Utilization* percent) {
 }
 
 EXPORTED int nvmlDeviceGetComputeRunningProcesses_v3(void*, unsigned* count, void*) {
-  *count = static_cast<unsigned>(std::atoi(setting("KILN_FAKE_PROCESSES")));
-  return *count == 0 ? kSuccess : kInsufficientSize;
+  return count_as(setting("KILN_FAKE_PROCESSES"), count);
+}
+
+EXPORTED int nvmlDeviceGetGraphicsRunningProcesses_v3(void*, unsigned* count, void*) {
+  return count_as(setting("KILN_FAKE_WINDOWS"), count);
 }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 namespace kiln {
@@ -27,8 +28,18 @@ TEST(NvmlLoad, SaysHowBusyOthersKeepTheDevice) {
 }
 
 TEST(NvmlLoad, ARunThatHasJustEndedIsNoMatter) {
-  EXPECT_EQ(load_with("80,0", "1"), (DeviceLoad{0, 0}));
+  EXPECT_EQ(load_with("80,0", "2"), (DeviceLoad{0, 1}));
+  EXPECT_EQ(load_with("80,0", "0"), (DeviceLoad{0, 0})) << "all may be hidden";
   EXPECT_EQ(load_with("80,90", "2"), (DeviceLoad{90, 1}));
+}
+
+TEST(NvmlLoad, WhoIsAloneDoesNotWaitForTheLoadToSettle) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(load_with("87", "1"), (DeviceLoad{0, 0}));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  setenv("KILN_FAKE_WINDOWS", "1", 1);
+  EXPECT_EQ(load_with("87", "1"), (DeviceLoad{87, 0}));
+  unsetenv("KILN_FAKE_WINDOWS");
 }
 
 TEST(NvmlLoad, WithoutTheLibraryOrTheDeviceNothingIsKnown) {
