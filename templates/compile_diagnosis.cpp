@@ -13,6 +13,7 @@
 
 #include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"
+#include "templates/conditional_groups.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/header_names.hpp"
 #include "templates/nearest_name.hpp"
@@ -150,30 +151,90 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
       place, header, next);
 }
 
+/// One error of the log: "kernel.cu(12): error: expected an identifier", the line, and a caret.
+struct LoggedError {
+  std::string_view file;
+  std::string_view line;
+  std::string_view message;
+  std::string_view marked;  ///< the word above the caret; "" if there is none
+};
+
+std::string_view take_line(std::string_view& text) {
+  const auto end = std::min(text.find('\n'), text.size());
+  const auto line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::string_view word_above(std::string_view shown, std::string_view carets) {
+  const auto at = carets.find('^');
+  if (at == std::string_view::npos || at >= shown.size()) return {};
+  std::string_view rest = shown.substr(at);
+  return rest.front() == ' ' ? std::string_view() : take_word(rest);
+}
+
+std::vector<LoggedError> errors_of(std::string_view log) {
+  std::vector<LoggedError> errors;
+  while (!log.empty()) {
+    const auto line = take_line(log);
+    const auto place = line.find("): ");
+    if (place == std::string_view::npos || line.starts_with(' ')) continue;
+    const auto open = line.rfind('(', place);
+    const auto said = line.substr(place + 3);
+    const auto mark = said.find("error: ");
+    if (open == std::string_view::npos || mark == std::string_view::npos) continue;
+    LoggedError error{
+        line.substr(0, open), line.substr(open + 1, place - open - 1), said.substr(mark + 7), {}};
+    if (log.starts_with(' ')) {
+      const auto shown = take_line(log);
+      error.marked = word_above(shown, log.substr(0, log.find('\n')));
+    }
+    errors.push_back(error);
+  }
+  return errors;
+}
+
+/// The place that the compiler names, with the template's file as the user named it.
+std::string place_of(const KernelTemplate& kernel_template, const LoggedError& error) {
+  const bool is_own = kernel_template.file().ends_with(error.file);
+  return fmt::format("{}:{}", is_own ? kernel_template.file() : std::string(error.file),
+                     error.line);
+}
+
+/// A tunable where the compiler wants anything but a number.
+std::string explain_number(const KernelTemplate& kernel_template,
+                           const std::vector<LoggedError>& errors) {
+  const std::vector<std::string> macros = kernel_template.macros();
+  for (const LoggedError& error : errors) {
+    if (!error.message.starts_with("expected ") ||
+        std::ranges::find(macros, error.marked) == macros.end())
+      continue;
+    return fmt::format(
+        "{}: \"{}\" is tuned, so Kiln defines it as a macro, and the compiler reads a number in "
+        "place of a name here. Next: delete what is declared here, or put it between #ifndef {} "
+        "and #endif, which skips it here; if something else is meant, rename it.",
+        place_of(kernel_template, error), error.marked, kTunerMacro);
+  }
+  return {};
+}
+
 /// A name that the compiler does not know and that is nearly one of a tunable's or a let's.
-std::string explain_misspelling(const KernelTemplate& kernel_template, std::string_view log) {
+std::string explain_misspelling(const KernelTemplate& kernel_template,
+                                const std::vector<LoggedError>& errors) {
   std::vector<std::string> names = kernel_template.macros();
   for (const Tunable& tunable : kernel_template.tunables()) names.push_back(tunable.name);
-  for (const std::string_view mark : {"identifier \"", "has no member \""}) {
-    const auto at = log.find(mark);
-    if (at == std::string_view::npos) continue;
-    const auto rest = log.substr(at + mark.size());
-    const auto unknown = rest.substr(0, rest.find('"'));
-    const std::string known = nearest_name(unknown, names);
-    if (known.empty() || known == unknown) continue;
-    // The compiler's line begins "kernel.cu(12): error:".
-    const auto begin = log.rfind('\n', at) + 1;  // npos + 1 is the beginning
-    const auto line = log.substr(begin, at - begin);
-    const auto open = line.find('(');
-    const auto close = line.find("): ");
-    if (open == std::string_view::npos || close == std::string_view::npos) continue;
-    const auto file = line.substr(0, open);
-    const bool is_own = kernel_template.file().ends_with(file);
-    return fmt::format(
-        "{}:{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct "
-        "the name.",
-        is_own ? kernel_template.file() : std::string(file),
-        line.substr(open + 1, close - open - 1), unknown, known);
+  for (const LoggedError& error : errors) {
+    for (const std::string_view mark : {"identifier \"", "has no member \""}) {
+      const auto at = error.message.find(mark);
+      if (at == std::string_view::npos) continue;
+      const auto rest = error.message.substr(at + mark.size());
+      const auto unknown = rest.substr(0, rest.find('"'));
+      const std::string known = nearest_name(unknown, names);
+      if (known.empty() || known == unknown) continue;
+      return fmt::format(
+          "{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct the name.",
+          place_of(kernel_template, error), unknown, known);
+    }
   }
   return {};
 }
@@ -247,13 +308,14 @@ bool takes_tensor_maps(std::string_view behind, std::size_t count) {
 
 std::string explain_compile_log(const KernelTemplate& kernel_template, std::string_view log) {
   std::string why;
+  const std::vector<LoggedError> errors = errors_of(log);
   if (const auto header = missing_header(log); !header.empty()) {
     why = explain_header(kernel_template, header);
-  } else if (log.substr(0, kNameFile.size()) == kNameFile ||
-             log.find(fmt::format("\n{}", kNameFile)) != std::string_view::npos) {
+  } else if (!errors.empty() && errors.front().file == kNameFile) {
     why = explain_names(kernel_template);
   } else {
-    why = explain_misspelling(kernel_template, log);
+    why = explain_number(kernel_template, errors);
+    if (why.empty()) why = explain_misspelling(kernel_template, errors);
   }
   if (why.empty()) return errors_first(log);
   return fmt::format("{}\nThe compiler says:\n{}", why, log);

@@ -29,6 +29,7 @@ using test::row_problem;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -471,6 +472,13 @@ TEST(PlainKernels, LogsAreExplained) {
                     HasSubstr("launch mine::scale_rows<...>")));
   EXPECT_THAT(explain_compile_log(row_plain(), kNameLog),
               StartsWith("row.cu: the compiler does not find the kernel under"));
+  const std::string number =
+      "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
+  EXPECT_THAT(explain_compile_log(row_plain(), number),
+              AllOf(StartsWith("row.cu:30: \"block_size\" is tuned, so Kiln defines it"),
+                    HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
+  EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
+            number.substr(0, number.find('\n') + 1));
 }
 
 TEST(PlainKernels, ParametersAreComparedWithArguments) {
