@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "templates/argument_check.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
@@ -227,10 +228,7 @@ class ArgumentListParser {
 
   /// An integer that its parameter has not would silently arrive as another one.
   void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
-    const NumberRange held = range_of(type);
-    const NumberRange declared = range_of(scalar.type);
-    if (!held.whole || !declared.whole) return;
-    if (held.least <= declared.least && held.most >= declared.most) return;
+    if (takes_every_value(type, scalar.type)) return;
     line_.fail(offset, fmt::format("the scalar {} is declared as {}, which has values that {} has "
                                    "not; declare it in the kernel's type, \"scalar {} {} = ...\"",
                                    scalar.name, to_string(scalar.type), cpp_spelling(type),

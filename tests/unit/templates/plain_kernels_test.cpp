@@ -496,10 +496,11 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
                                "scale), but has 6 parameters (__half const*, float*, int, int, "
                                "float, float)"),
                     HasSubstr("Next:")));
-  EXPECT_THAT(why(head + "PKT_PT0_xif"),
-              HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
-                        "the parameter is \"long long\". Next: write \"args x, y, (long long) "
-                        "rows, cols, scale\" in an \"args\" line, or make the parameter \"int\"."));
+  EXPECT_THAT(
+      why(head + "PKT_PT0_xif"),
+      HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
+                "the parameter is \"long long\" (line 33). Next: write \"args x, y, (long long) "
+                "rows, cols, scale\" in an \"args\" line, or make the parameter \"int\"."));
   EXPECT_THAT(why(head + "PKT_PT0_iii"), HasSubstr("\"scale\", is a float"));
   EXPECT_THAT(why(head + "PKT_iPT0_if"), HasSubstr("\"y\", is an address"));
   EXPECT_THAT(why(head + "RKT_PT0_iif"), HasSubstr("argument 1"));
