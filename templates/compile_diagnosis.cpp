@@ -16,6 +16,8 @@
 #include "templates/conditional_groups.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/header_names.hpp"
+#include "templates/host_code.hpp"
+#include "templates/logged_errors.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "templates/typed_operation.hpp"
@@ -151,53 +153,9 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
       place, header, next);
 }
 
-/// One error of the log: "kernel.cu(12): error: expected an identifier", the line, and a caret.
-struct LoggedError {
-  std::string_view file;
-  std::string_view line;
-  std::string_view message;
-  std::string_view marked;  ///< the word above the caret; "" if there is none
-};
-
-std::string_view take_line(std::string_view& text) {
-  const auto end = std::min(text.find('\n'), text.size());
-  const auto line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
-std::string_view word_above(std::string_view shown, std::string_view carets) {
-  const auto at = carets.find('^');
-  if (at == std::string_view::npos || at >= shown.size()) return {};
-  std::string_view rest = shown.substr(at);
-  return rest.front() == ' ' ? std::string_view() : take_word(rest);
-}
-
-std::vector<LoggedError> errors_of(std::string_view log) {
-  std::vector<LoggedError> errors;
-  while (!log.empty()) {
-    const auto line = take_line(log);
-    const auto place = line.find("): ");
-    if (place == std::string_view::npos || line.starts_with(' ')) continue;
-    const auto open = line.rfind('(', place);
-    const auto said = line.substr(place + 3);
-    const auto mark = said.find("error: ");
-    if (open == std::string_view::npos || mark == std::string_view::npos) continue;
-    LoggedError error{
-        line.substr(0, open), line.substr(open + 1, place - open - 1), said.substr(mark + 7), {}};
-    if (log.starts_with(' ')) {
-      const auto shown = take_line(log);
-      error.marked = word_above(shown, log.substr(0, log.find('\n')));
-    }
-    errors.push_back(error);
-  }
-  return errors;
-}
-
-/// The place that the compiler names, with the template's file as the user named it.
-std::string place_of(const KernelTemplate& kernel_template, const LoggedError& error) {
-  const bool is_own = kernel_template.file().ends_with(error.file);
-  return fmt::format("{}:{}", is_own ? kernel_template.file() : std::string(error.file),
+/// The place that the compiler names, with `file` as the user named it.
+std::string place_of(const std::string& file, const LoggedError& error) {
+  return fmt::format("{}:{}", file.ends_with(error.file) ? std::string_view(file) : error.file,
                      error.line);
 }
 
@@ -206,14 +164,14 @@ std::string explain_number(const KernelTemplate& kernel_template,
                            const std::vector<LoggedError>& errors) {
   const std::vector<std::string> macros = kernel_template.macros();
   for (const LoggedError& error : errors) {
-    if (!error.message.starts_with("expected ") ||
-        std::ranges::find(macros, error.marked) == macros.end())
+    const std::string_view word = marked_word(error);
+    if (!error.message.starts_with("expected ") || std::ranges::find(macros, word) == macros.end())
       continue;
     return fmt::format(
         "{}: \"{}\" is tuned, so Kiln defines it as a macro, and the compiler reads a number in "
         "place of a name here. Next: delete what is declared here, or put it between #ifndef {} "
         "and #endif, which skips it here; if something else is meant, rename it.",
-        place_of(kernel_template, error), error.marked, kTunerMacro);
+        place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
 }
@@ -233,37 +191,24 @@ std::string explain_misspelling(const KernelTemplate& kernel_template,
       if (known.empty() || known == unknown) continue;
       return fmt::format(
           "{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct the name.",
-          place_of(kernel_template, error), unknown, known);
+          place_of(kernel_template.file(), error), unknown, known);
     }
   }
   return {};
 }
 
-enum class LogPart : std::uint8_t { error, warning, end };
-
-/// What a line of the log begins, if anything: "kernel.cu(12): error: ...", "1 error detected ...".
-std::optional<LogPart> begun_by(std::string_view line) {
-  if (line.find(" detected in the compilation") != std::string_view::npos) return LogPart::end;
-  const auto place = line.find("): ");
-  if (place == std::string_view::npos || line.starts_with(' ')) return std::nullopt;
-  const auto said = line.substr(place, line.find(": ", place + 3) - place);
-  if (said.find("error") != std::string_view::npos) return LogPart::error;
-  if (said.find("warning") != std::string_view::npos) return LogPart::warning;
-  return std::nullopt;
+/// What belongs to the host in the first such error.
+std::string explain_host_code(const std::string& file, const std::vector<LoggedError>& errors) {
+  for (const LoggedError& error : errors) {
+    const std::string why = why_host_code(error);
+    if (!why.empty()) return fmt::format("{}: {}", place_of(file, error), why);
+  }
+  return {};
 }
 
-/// The log with its errors before its warnings: summaries quote the first line.
-std::string errors_first(std::string_view log) {
-  std::array<std::string, 3> parts;
-  LogPart part = LogPart::error;
-  while (!log.empty()) {
-    const auto line =
-        log.substr(0, log.find('\n') == std::string_view::npos ? log.size() : log.find('\n') + 1);
-    part = begun_by(line).value_or(part);
-    parts.at(static_cast<std::size_t>(part)) += line;
-    log.remove_prefix(line.size());
-  }
-  return parts[0] + parts[1] + parts[2];
+std::string with_reason(const std::string& why, std::string_view log) {
+  if (why.empty()) return errors_first(log);
+  return fmt::format("{}\nThe compiler says:\n{}", why, errors_first(log));
 }
 
 /// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:
@@ -316,9 +261,13 @@ std::string explain_compile_log(const KernelTemplate& kernel_template, std::stri
   } else {
     why = explain_number(kernel_template, errors);
     if (why.empty()) why = explain_misspelling(kernel_template, errors);
+    if (why.empty()) why = explain_host_code(kernel_template.file(), errors);
   }
-  if (why.empty()) return errors_first(log);
-  return fmt::format("{}\nThe compiler says:\n{}", why, log);
+  return with_reason(why, log);
+}
+
+std::string explain_compile_log(const Operation& operation, std::string_view log) {
+  return with_reason(explain_host_code(operation.file, errors_of(log)), log);
 }
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,
