@@ -16,6 +16,7 @@
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/source_error.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -256,6 +257,10 @@ class ArgumentListParser {
       while (end < text.size() && is_name_char(text[end])) ++end;
       const auto name = text.substr(begin, end - begin);
       const bool is_name = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && name[0] != '.';
+      const auto next = std::min(text.find_first_not_of(kLineSpace, end), text.size());
+      if (is_name && next < text.size() && is_name_char(text[next])) {
+        line_.fail(part.offset + next, why_missing("a comma or an operator", text, next));
+      }
       if (is_name && !trimmed(text.substr(end)).starts_with('(')) {
         check_name({name, part.offset + begin});
       }
