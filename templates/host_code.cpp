@@ -27,7 +27,7 @@ struct HostNames {
 constexpr std::array<HostNames, 8> kHostNames{{
     {" stderr stdout fprintf fputs fputc puts putchar putc fwrite fflush perror sprintf snprintf "
      "vprintf vfprintf vsnprintf cout cerr endl ",
-     " clog print println format ostream ", "print with printf()"},
+     " clog print println format ostream ", "print with printf"},
     {"",
      " vector string string_view map multimap set multiset unordered_map unordered_set list "
      "forward_list deque queue priority_queue stack valarray any unique_ptr shared_ptr weak_ptr "

@@ -186,7 +186,7 @@ TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {
                                       "  float sum = 0;\n  fprintf(stderr, \"row\");"));
   EXPECT_THAT(judged(sandbox, "run", {"--mode", "default_only"}).err,
               HasSubstr("./kernel.cu:12: \"stderr\" is for the host, and kernels have none. Next: "
-                        "print with printf()"));
+                        "print with printf"));
 }
 
 TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {
