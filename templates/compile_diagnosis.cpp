@@ -6,10 +6,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdint>
-#include <optional>
 
 #include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"

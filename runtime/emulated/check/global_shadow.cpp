@@ -7,6 +7,7 @@
 #include <utility>
 
 namespace kiln::emulated {
+
 GlobalShadow::Known GlobalShadow::Clocks::of(std::uint32_t block) const {
   const auto at = std::ranges::lower_bound(entries_, block, {}, &Entry::block);
   return at == entries_.end() || at->block != block ? Known{} : at->known;
