@@ -215,10 +215,17 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
               AllOf(HasSubstr("#if !defined(block_size) || (block_size) != (128)\n#line 21 "),
                     HasSubstr("#error \"block_size is tuned")));
+  load(row_text("struct Sizes {", "#ifdef HOST\n#undef kernel_tuner\n#endif\nstruct Sizes {"));
+  EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
+              AllOf(HasSubstr("#if !defined(kernel_tuner)\n#line 21 "),
+                    HasSubstr("#error \"kernel_tuner tells files")));
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
               StartsWith("tiles.cuh:2:9: \"block_size\" is tuned"));
+  folder_.write("tiles.cuh", "\nconstexpr int block_size = 64;\n");
+  EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
+              StartsWith("tiles.cuh:2:15: \"block_size\" is tuned"));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
