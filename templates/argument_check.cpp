@@ -26,7 +26,7 @@ namespace kiln {
 namespace {
 
 /// What is passed, as far as it can be told from the name of a type.
-enum class Passed : std::uint8_t { address, integer, floating, half, bfloat16, structure };
+enum class Passed : std::uint8_t { address, integer, boolean, floating, half, bfloat16, structure };
 struct PassedKind {
   Passed passed = Passed::structure;
   std::size_t bytes = 0;
@@ -37,7 +37,7 @@ struct NamedNumber {
   PassedKind kind;
 };
 constexpr std::array<NamedNumber, 36> kNumbers{
-    {{"bool", {Passed::integer, 1}},
+    {{"bool", {Passed::boolean, 1}},
      {"char", {Passed::integer, 1}},
      {"signed char", {Passed::integer, 1}},
      {"unsigned char", {Passed::integer, 1}},
@@ -87,6 +87,7 @@ std::optional<PassedKind> kind_of_type(std::string_view type) {
 }
 
 Passed passed_as(NumberType type) {
+  if (type == NumberType::boolean) return Passed::boolean;
   if (range_of(type).whole) return Passed::integer;
   if (type == NumberType::f16) return Passed::half;
   return type == NumberType::bf16 ? Passed::bfloat16 : Passed::floating;
@@ -111,6 +112,8 @@ std::string describe_argument(const PassedKind& kind) {
     case Passed::integer:
       return kind.bytes == 1 ? "an integer of 1 byte"
                              : fmt::format("an integer of {} bytes", kind.bytes);
+    case Passed::boolean:
+      return "a bool";
     case Passed::floating:
       return kind.bytes == 4 ? "a float" : "a double";
     case Passed::half:
@@ -322,6 +325,15 @@ std::string number_remedy(const CheckedLaunch& launch, std::size_t at, const std
   if (!wanted || !is_number(launch.args[at])) {
     return "list what the kernel takes, in its order, in an \"args\" line";
   }
+  const ArgumentSpec& arg = launch.args[at];
+  if (arg.kind == ArgumentSpec::Kind::scalar) {
+    const ScalarSpec& scalar = launch.operation.scalars[arg.index];
+    if (!takes_every_value(*wanted, scalar.type)) {
+      return fmt::format("declare it in {} as \"scalar {} {} = ...\", or make the parameter \"{}\"",
+                         launch.operation.file, scalar.name, to_string(*wanted),
+                         cpp_spelling(arg.type));
+    }
+  }
   auto args = launch.args;
   args[at].type = *wanted;
   const bool has_line = launch.args_line > 0;
@@ -341,7 +353,9 @@ std::string type_places(const Operation& operation, const std::string& slot) {
   return fmt::format(" ({}, {})", line, problem_flag(operation.name, slot));
 }
 
-std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std::string>& types) {
+/// `kernel_line` is where the kernel is declared; 0: nobody knows.
+std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std::string>& types,
+                             int kernel_line) {
   const std::size_t given = launch.args.size();
   if (given != types.size()) {
     return fmt::format(
@@ -353,9 +367,11 @@ std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std:
   for (std::size_t i = 0; i < given; ++i) {
     const PassedKind kind = kind_of_argument(launch.args[i]);
     if (takes_argument(types[i], kind)) continue;
-    return fmt::format("argument {} of {}, \"{}\", is {}, but the parameter is \"{}\". Next: {}.",
+    return fmt::format("argument {} of {}, \"{}\", is {}, but the parameter is \"{}\"{}. Next: {}.",
                        i + 1, launch.kernel, argument_text({launch.args[i]}, launch.operation),
-                       describe_argument(kind), types[i], number_remedy(launch, i, types[i]));
+                       describe_argument(kind), types[i],
+                       kernel_line > 0 ? fmt::format(" (line {})", kernel_line) : "",
+                       number_remedy(launch, i, types[i]));
   }
   return {};
 }
@@ -413,7 +429,8 @@ std::string why_wrong(const CheckedLaunch& launch, const std::string& lowered,
     }
   }
   if (!types) return {};
-  if (const auto why = why_wrong_launch(launch, *types); !why.empty()) {
+  if (const auto why = why_wrong_launch(launch, *types, in_source ? in_source->line : 0);
+      !why.empty()) {
     return fmt::format("{}:{}: {}", file, launch.args_line > 0 ? launch.args_line : line, why);
   }
   if (const auto why = why_wrong_pointer(launch, *types); !why.empty()) {
@@ -423,6 +440,13 @@ std::string why_wrong(const CheckedLaunch& launch, const std::string& lowered,
 }
 
 }  // namespace
+
+bool takes_every_value(NumberType type, NumberType declared) {
+  const NumberRange held = range_of(type);
+  const NumberRange needed = range_of(declared);
+  if (!held.whole || !needed.whole) return true;
+  return held.least <= needed.least && held.most >= needed.most;
+}
 
 std::string why_wrong_arguments(const KernelTemplate& kernel_template,
                                 const std::vector<std::string>& lowered_names,

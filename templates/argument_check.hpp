@@ -23,4 +23,8 @@ namespace kiln {
                                            const std::vector<std::string>& lowered_names,
                                            const Problem& problem);
 
+/// Whether a whole number of the type `declared` always fits `type`; true if either is none of
+/// whole numbers.
+[[nodiscard]] bool takes_every_value(NumberType type, NumberType declared);
+
 }  // namespace kiln

@@ -12,9 +12,11 @@
 #include <string_view>
 #include <utility>
 
+#include "templates/argument_check.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
+#include "templates/source_error.hpp"
 #include "templates/text_pieces.hpp"
 
 namespace kiln {
@@ -227,10 +229,7 @@ class ArgumentListParser {
 
   /// An integer that its parameter has not would silently arrive as another one.
   void check_holds(NumberType type, const ScalarSpec& scalar, std::size_t offset) const {
-    const NumberRange held = range_of(type);
-    const NumberRange declared = range_of(scalar.type);
-    if (!held.whole || !declared.whole) return;
-    if (held.least <= declared.least && held.most >= declared.most) return;
+    if (takes_every_value(type, scalar.type)) return;
     line_.fail(offset, fmt::format("the scalar {} is declared as {}, which has values that {} has "
                                    "not; declare it in the kernel's type, \"scalar {} {} = ...\"",
                                    scalar.name, to_string(scalar.type), cpp_spelling(type),
@@ -258,6 +257,10 @@ class ArgumentListParser {
       while (end < text.size() && is_name_char(text[end])) ++end;
       const auto name = text.substr(begin, end - begin);
       const bool is_name = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && name[0] != '.';
+      const auto next = std::min(text.find_first_not_of(kLineSpace, end), text.size());
+      if (is_name && next < text.size() && is_name_char(text[next])) {
+        line_.fail(part.offset + next, why_missing("a comma or an operator", text, next));
+      }
       if (is_name && !trimmed(text.substr(end)).starts_with('(')) {
         check_name({name, part.offset + begin});
       }

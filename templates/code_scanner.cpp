@@ -282,7 +282,61 @@ std::vector<std::string> argument_types(const std::vector<Token>& tokens, std::s
   return types;
 }
 
+/// Whether the token, or one before it but for stars, is one behind which only a declaration's name
+/// or type can stand.
+bool begins_declaration(const std::vector<Token>& tokens, std::size_t at) {
+  constexpr std::array<std::string_view, 16> kWords{
+      "auto",     "void",       "constexpr",    "constinit", "static", "inline",
+      "mutable",  "extern",     "class",        "struct",    "union",  "enum",
+      "typename", "__shared__", "__constant__", "using"};
+  const std::string_view last = tokens[at].text;
+  // By convention only types are called like this. A variable might be, but then a star multiplies.
+  if (is_word(last.front()) && last.ends_with("_t")) return true;
+  while (at > 0 && (tokens[at].text == "*" || tokens[at].text == "&")) --at;
+  const std::string_view word = tokens[at].text;
+  return is_qualifier(word) || is_type_word(word) ||
+         std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Where the enumerators of the `enum` at `at` stand that are among `names`.
+void find_enumerators(const std::vector<Token>& tokens, std::size_t at,
+                      std::span<const std::string> names, std::vector<ScannedDeclaration>& found) {
+  while (at < tokens.size() && tokens[at].text != "{") {
+    if (tokens[at].text == ";" || tokens[at].text == "(" || tokens[at].text == "=") return;
+    ++at;
+  }
+  const std::size_t end = behind_closing(tokens, at);
+  int angles = 0;
+  bool expected = true;
+  for (++at; at + 1 < end;) {
+    const std::string_view text = tokens[at].text;
+    if (expected && std::ranges::find(names, text) != names.end())
+      found.push_back({text, tokens[at].line});
+    angles += text == "<" ? 1 : text == ">" ? -1 : 0;
+    expected = text == "," && angles == 0;
+    at = depth_change(tokens[at]) > 0 ? behind_closing(tokens, at) : at + 1;
+  }
+}
+
 }  // namespace
+
+std::vector<ScannedDeclaration> find_declarations(std::string_view source,
+                                                  std::span<const std::string> names) {
+  const std::vector<Token> tokens = tokens_of(source);
+  std::vector<ScannedDeclaration> found;
+  std::size_t head_end = 0;  // of the parameters of a template
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    if (text == "enum") find_enumerators(tokens, i, names, found);
+    if (text == "template" && i + 1 < tokens.size() && tokens[i + 1].text == "<") {
+      head_end = i + 2;
+      static_cast<void>(template_head(tokens, head_end));
+    }
+    if (i == 0 || std::ranges::find(names, text) == names.end()) continue;
+    if (begins_declaration(tokens, i - 1)) found.push_back({text, tokens[i].line, i < head_end});
+  }
+  return found;
+}
 
 std::vector<ScannedConstant> find_constants(std::string_view source) {
   const auto tokens = tokens_of(source);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,13 @@ struct ScannedWord {
   bool is_defined = false;  ///< it stands behind #define, #ifndef or "!defined"
 };
 
+/// A declaration of a name: of a variable, a parameter, a type, an enumerator.
+struct ScannedDeclaration {
+  std::string_view name;  ///< a view into the source
+  int line = 0;
+  bool is_template_parameter = false;
+};
+
 /// What can be found out about CUDA C++ without a compiler: enough to point at the line that a
 /// compiler error is about, or that a name was looked for in the wrong place. What it does not find
 /// may be there all the same. Macros are not expanded.
@@ -54,5 +62,9 @@ struct ScannedWord {
 [[nodiscard]] std::vector<ScannedKernel> find_kernels(std::string_view source);
 [[nodiscard]] std::vector<ScannedConstant> find_constants(std::string_view source);
 [[nodiscard]] std::vector<ScannedWord> find_words(std::string_view source);
+/// Where one of `names` is declared, as far as words before it show that this can be nothing else:
+/// `const int x`, `size_t x`, `enum { x }`, but not `Mine x`, since Mine may be a macro.
+[[nodiscard]] std::vector<ScannedDeclaration> find_declarations(std::string_view source,
+                                                                std::span<const std::string> names);
 
 }  // namespace kiln

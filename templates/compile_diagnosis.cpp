@@ -6,15 +6,15 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cctype>
-#include <cstdint>
-#include <optional>
 
 #include "templates/argument_check.hpp"
 #include "templates/code_scanner.hpp"
+#include "templates/conditional_groups.hpp"
 #include "templates/front_matter.hpp"
 #include "templates/header_names.hpp"
+#include "templates/host_code.hpp"
+#include "templates/logged_errors.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/operation.hpp"
 #include "templates/typed_operation.hpp"
@@ -150,59 +150,62 @@ std::string explain_header(const KernelTemplate& kernel_template, std::string_vi
       place, header, next);
 }
 
-/// A name that the compiler does not know and that is nearly one of a tunable's or a let's.
-std::string explain_misspelling(const KernelTemplate& kernel_template, std::string_view log) {
-  std::vector<std::string> names = kernel_template.macros();
-  for (const Tunable& tunable : kernel_template.tunables()) names.push_back(tunable.name);
-  for (const std::string_view mark : {"identifier \"", "has no member \""}) {
-    const auto at = log.find(mark);
-    if (at == std::string_view::npos) continue;
-    const auto rest = log.substr(at + mark.size());
-    const auto unknown = rest.substr(0, rest.find('"'));
-    const std::string known = nearest_name(unknown, names);
-    if (known.empty() || known == unknown) continue;
-    // The compiler's line begins "kernel.cu(12): error:".
-    const auto begin = log.rfind('\n', at) + 1;  // npos + 1 is the beginning
-    const auto line = log.substr(begin, at - begin);
-    const auto open = line.find('(');
-    const auto close = line.find("): ");
-    if (open == std::string_view::npos || close == std::string_view::npos) continue;
-    const auto file = line.substr(0, open);
-    const bool is_own = kernel_template.file().ends_with(file);
+/// The place that the compiler names, with `file` as the user named it.
+std::string place_of(const std::string& file, const LoggedError& error) {
+  return fmt::format("{}:{}", file.ends_with(error.file) ? std::string_view(file) : error.file,
+                     error.line);
+}
+
+/// A tunable where the compiler wants anything but a number.
+std::string explain_number(const KernelTemplate& kernel_template,
+                           const std::vector<LoggedError>& errors) {
+  const std::vector<std::string> macros = kernel_template.macros();
+  for (const LoggedError& error : errors) {
+    const std::string_view word = marked_word(error);
+    if (!error.message.starts_with("expected ") || std::ranges::find(macros, word) == macros.end())
+      continue;
     return fmt::format(
-        "{}:{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct "
-        "the name.",
-        is_own ? kernel_template.file() : std::string(file),
-        line.substr(open + 1, close - open - 1), unknown, known);
+        "{}: \"{}\" is tuned, so Kiln defines it as a macro, and the compiler reads a number in "
+        "place of a name here. Next: delete what is declared here, or put it between #ifndef {} "
+        "and #endif, which skips it here; if something else is meant, rename it.",
+        place_of(kernel_template.file(), error), word, kTunerMacro);
   }
   return {};
 }
 
-enum class LogPart : std::uint8_t { error, warning, end };
-
-/// What a line of the log begins, if anything: "kernel.cu(12): error: ...", "1 error detected ...".
-std::optional<LogPart> begun_by(std::string_view line) {
-  if (line.find(" detected in the compilation") != std::string_view::npos) return LogPart::end;
-  const auto place = line.find("): ");
-  if (place == std::string_view::npos || line.starts_with(' ')) return std::nullopt;
-  const auto said = line.substr(place, line.find(": ", place + 3) - place);
-  if (said.find("error") != std::string_view::npos) return LogPart::error;
-  if (said.find("warning") != std::string_view::npos) return LogPart::warning;
-  return std::nullopt;
+/// A name that the compiler does not know and that is nearly one of a tunable's or a let's.
+std::string explain_misspelling(const KernelTemplate& kernel_template,
+                                const std::vector<LoggedError>& errors) {
+  std::vector<std::string> names = kernel_template.macros();
+  for (const Tunable& tunable : kernel_template.tunables()) names.push_back(tunable.name);
+  for (const LoggedError& error : errors) {
+    for (const std::string_view mark : {"identifier \"", "has no member \""}) {
+      const auto at = error.message.find(mark);
+      if (at == std::string_view::npos) continue;
+      const auto rest = error.message.substr(at + mark.size());
+      const auto unknown = rest.substr(0, rest.find('"'));
+      const std::string known = nearest_name(unknown, names);
+      if (known.empty() || known == unknown) continue;
+      return fmt::format(
+          "{}: \"{}\" is not defined, but \"{}\" is, which is tuned. Next: correct the name.",
+          place_of(kernel_template.file(), error), unknown, known);
+    }
+  }
+  return {};
 }
 
-/// The log with its errors before its warnings: summaries quote the first line.
-std::string errors_first(std::string_view log) {
-  std::array<std::string, 3> parts;
-  LogPart part = LogPart::error;
-  while (!log.empty()) {
-    const auto line =
-        log.substr(0, log.find('\n') == std::string_view::npos ? log.size() : log.find('\n') + 1);
-    part = begun_by(line).value_or(part);
-    parts.at(static_cast<std::size_t>(part)) += line;
-    log.remove_prefix(line.size());
+/// What belongs to the host in the first such error.
+std::string explain_host_code(const std::string& file, const std::vector<LoggedError>& errors) {
+  for (const LoggedError& error : errors) {
+    const std::string why = why_host_code(error);
+    if (!why.empty()) return fmt::format("{}: {}", place_of(file, error), why);
   }
-  return parts[0] + parts[1] + parts[2];
+  return {};
+}
+
+std::string with_reason(const std::string& why, std::string_view log) {
+  if (why.empty()) return errors_first(log);
+  return fmt::format("{}\nThe compiler says:\n{}", why, errors_first(log));
 }
 
 /// Whether the operation's struct at `at` of a mangled function is its first parameter, by value:
@@ -247,16 +250,21 @@ bool takes_tensor_maps(std::string_view behind, std::size_t count) {
 
 std::string explain_compile_log(const KernelTemplate& kernel_template, std::string_view log) {
   std::string why;
+  const std::vector<LoggedError> errors = errors_of(log);
   if (const auto header = missing_header(log); !header.empty()) {
     why = explain_header(kernel_template, header);
-  } else if (log.substr(0, kNameFile.size()) == kNameFile ||
-             log.find(fmt::format("\n{}", kNameFile)) != std::string_view::npos) {
+  } else if (!errors.empty() && errors.front().file == kNameFile) {
     why = explain_names(kernel_template);
   } else {
-    why = explain_misspelling(kernel_template, log);
+    why = explain_number(kernel_template, errors);
+    if (why.empty()) why = explain_misspelling(kernel_template, errors);
+    if (why.empty()) why = explain_host_code(kernel_template.file(), errors);
   }
-  if (why.empty()) return errors_first(log);
-  return fmt::format("{}\nThe compiler says:\n{}", why, log);
+  return with_reason(why, log);
+}
+
+std::string explain_compile_log(const Operation& operation, std::string_view log) {
+  return with_reason(explain_host_code(operation.file, errors_of(log)), log);
 }
 
 std::string why_wrong_parameters(const KernelTemplate& kernel_template,

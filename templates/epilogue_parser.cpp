@@ -12,6 +12,7 @@
 #include "kiln/error.hpp"
 #include "templates/epilogue.hpp"
 #include "templates/nearest_name.hpp"
+#include "templates/source_error.hpp"
 
 namespace kiln {
 namespace {
@@ -69,6 +70,7 @@ class EpilogueParser {
     skip_space();
     if (at_ == text_.size()) fail(at_, "an expression is missing here");
     conditional();
+    refuse_value_behind_value("an operator");
     if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
     return std::move(result_);
   }
@@ -93,6 +95,9 @@ class EpilogueParser {
     at_ += symbol.size();
     skip_space();
     return true;
+  }
+  void refuse_value_behind_value(std::string_view missing) const {
+    if (const std::string why = why_missing(missing, text_, at_); !why.empty()) fail(at_, why);
   }
   void expect(std::string_view symbol, std::string_view what) {
     if (!accept(symbol)) fail(at_, fmt::format("'{}' is expected here, {}", symbol, what));
@@ -172,6 +177,7 @@ class EpilogueParser {
     }
     if (accept("(")) {
       const int inner = conditional();
+      refuse_value_behind_value("an operator");
       expect(")", "to close the parenthesis");
       return inner;
     }
@@ -245,6 +251,7 @@ class EpilogueParser {
     do {
       arguments.push_back(conditional());
     } while (accept(","));
+    refuse_value_behind_value("a comma or an operator");
     if (arguments.size() != function->arguments) {
       fail(begin, fmt::format("{} takes {} argument{}, not {}", name, function->arguments,
                               function->arguments == 1 ? "" : "s", arguments.size()));
@@ -258,6 +265,7 @@ class EpilogueParser {
     Node node;
     node.kind = Kind::amax;
     node.arguments = {conditional()};
+    refuse_value_behind_value("a comma or an operator");
     expect(",", "before what amax records the largest value in");
     const std::size_t begin = at_;
     const auto name = is_letter(peek()) ? identifier() : std::string_view{};

@@ -30,6 +30,7 @@ class ExpressionParser {
                        kMaxLength));
     }
     conditional();
+    refuse_value_behind_value("an operator, or a comma of a list,");
     if (at_ != text_.size()) fail(at_, "an operator or the end is expected here");
 
     Expression result;
@@ -104,6 +105,10 @@ class ExpressionParser {
     ++at_;
     skip_space();
     return true;
+  }
+
+  void refuse_value_behind_value(std::string_view missing) const {
+    if (const std::string why = why_missing(missing, text_, at_); !why.empty()) fail(at_, why);
   }
 
   void expect(char c, std::string_view what) {
@@ -225,6 +230,7 @@ class ExpressionParser {
   void primary() {
     if (accept('(')) {
       conditional();
+      refuse_value_behind_value("an operator");
       expect(')', "to close '('");
     } else if (is_digit(peek())) {
       literal();
@@ -281,13 +287,17 @@ class ExpressionParser {
   void call(std::size_t begin, std::string_view name) {
     const auto function = std::find_if(kFunctions.begin(), kFunctions.end(),
                                        [&](const Function& f) { return f.name == name; });
-    if (function == kFunctions.end()) fail(begin, unknown_function(name));
+    if (function == kFunctions.end()) {
+      if (names_.find(name) >= 0) refuse_value_behind_value("an operator");
+      fail(begin, unknown_function(name));
+    }
     accept('(');
     int arguments = 0;
     do {
       conditional();
       if (++arguments > 1 && function->arguments == 0) emit_binary(function->code);
     } while (accept(','));
+    refuse_value_behind_value("a comma or an operator");
     expect(')', fmt::format("to close the arguments of {}", name));
     if (function->arguments == 0) {
       if (arguments < 2) fail(begin, fmt::format("{} takes two arguments or more", name));

@@ -230,8 +230,12 @@ std::string nearest_header(std::string_view name) {
   return nearest_name(name, names);
 }
 
+bool is_advised_libcuxx_header(std::string_view name) {
+  return lists(kOfLibcuxx, name);
+}
+
 std::string advice_on_missing_header(std::string_view name) {
-  if (lists(kOfLibcuxx, name)) {
+  if (is_advised_libcuxx_header(name)) {
     return fmt::format("include <cuda/std/{}> and write cuda::std:: for std::", name);
   }
   const bool is_librarys = std::ranges::any_of(

@@ -26,6 +26,7 @@ namespace kiln {
 
 /// The headers X for which that is <cuda/std/X>.
 [[nodiscard]] std::vector<std::string> advised_libcuxx_headers();
+[[nodiscard]] bool is_advised_libcuxx_header(std::string_view name);
 
 /// A header by the name under which it is included, and its text.
 struct SuppliedHeader {

@@ -48,6 +48,12 @@ std::string without_fill(std::string text) {
   return text;
 }
 
+/// A scalar's line without its default: kernels get the value at a launch, and whether results are
+/// right with it is the judge's.
+std::string without_default(std::string text) {
+  return text.substr(0, text.find('='));
+}
+
 std::string built_in_judge(std::string_view version, std::string_view operation) {
   return DigestBuilder().add(version).add("built in").add(operation).hex();
 }
@@ -209,8 +215,10 @@ std::string kernel_interface(const Operation& operation) {
   std::string text;
   for (const FrontMatterLine& line : lines_of(operation)) {
     if (std::ranges::find(kInterfaceKeys, line.key) == kInterfaceKeys.end()) continue;
-    const bool may_fill = line.key == "operand";
-    text += line.key + ' ' + code_without_comments(may_fill ? without_fill(line.text) : line.text);
+    std::string said = line.text;
+    if (line.key == "operand") said = without_fill(std::move(said));
+    if (line.key == "scalar") said = without_default(std::move(said));
+    text += line.key + ' ' + code_without_comments(said);
   }
   return text;
 }

@@ -5,205 +5,135 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <cstdint>
-#include <utility>
 
-#include "templates/nearest_name.hpp"
+#include "templates/code_scanner.hpp"
 #include "templates/source_error.hpp"
+#include "templates/source_lines.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
 
-/// Whether the lines of a group of a conditional are compiled.
-enum class Taken : std::uint8_t { no, yes, unknown };
-
-Taken operator!(Taken taken) {
-  if (taken == Taken::unknown) return taken;
-  return taken == Taken::yes ? Taken::no : Taken::yes;
+bool contains(std::span<const std::string> macros, std::string_view name) {
+  return std::ranges::find(macros, name) != macros.end();
 }
 
-bool is_word(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+/// Calls `visit(line, groups)` for each line of a source.
+template <class Visit>
+void for_each_line(std::string_view source, std::span<const std::string> macros, Visit visit) {
+  ConditionalGroups groups(macros);
+  SourceLines lines(source);
+  for (SourceLine line; lines.next(line);) {
+    groups.pass(line);
+    visit(line, groups);
+  }
 }
 
-std::string_view without_spaces(std::string_view text) {
-  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front())) != 0)
-    text.remove_prefix(1);
-  return text;
+/// Puts the place of the name that a directive defines into `found`.
+void place_name(const SourceLine& line, MacroRedefinition& found) {
+  const auto directive = line.text.find(line.name);
+  const auto at = line.text.find(found.name, directive + line.name.size());
+  if (at == std::string_view::npos) {  // a backslash is within it
+    found.line_text = line.text.substr(0, line.text.find('\n'));
+    found.column = 1;
+    return;
+  }
+  const auto before = line.text.substr(0, at);
+  const auto begin = before.rfind('\n') + 1;  // npos + 1 is the beginning
+  found.line += static_cast<int>(std::ranges::count(before, '\n'));
+  found.column = static_cast<int>(at - begin) + 1;
+  found.line_text = line.text.substr(begin, line.text.find('\n', at) - begin);
 }
 
-/// The word that the text begins with, behind spaces; the text is then what follows.
-std::string_view take_word(std::string_view& text) {
-  text = without_spaces(text);
-  const auto end = std::ranges::find_if_not(text, is_word) - text.begin();
-  const auto word = text.substr(0, static_cast<std::size_t>(end));
-  text.remove_prefix(word.size());
-  return word;
-}
-
-/// A line without its comments; `open` is whether one of /* */ reaches into it, and then out of it.
-std::string without_comments(std::string_view line, bool& open) {
-  std::string text;
-  char quote = 0;
-  for (std::size_t at = 0; at < line.size(); ++at) {
-    const auto two = line.substr(at, 2);
-    if (open || quote == 0) {
-      if (open && two == "*/") {
-        open = false;
-        ++at;
-        text += "  ";
-        continue;
+/// The source without its directives and what the compiler may skip; lines keep their numbers.
+std::string certain_code(std::string_view source, std::span<const std::string> macros) {
+  std::string code;
+  for_each_line(source, macros, [&](const SourceLine& line, const ConditionalGroups& groups) {
+    if (groups.taken() == Taken::yes) {
+      if (line.name.empty()) {
+        code.append(line.text).append("\n");
+        return;
       }
-      if (!open && two == "//") break;
-      if (!open && two == "/*") open = true;
+      if (line.ends_in_comment) code += "/*";
     }
-    if (!open) {
-      if (quote != 0 && line[at] == '\\') {
-        text += "  ";
-        ++at;
-        continue;
-      }
-      if (quote != 0 ? line[at] == quote : line[at] == '"' || line[at] == '\'') {
-        quote = quote != 0 ? '\0' : line[at];
-      }
-    }
-    text += open ? ' ' : line[at];
-  }
-  return text;
+    code.append(static_cast<std::size_t>(line.count), '\n');
+  });
+  return code;
 }
 
-class RedefinitionScanner {
- public:
-  explicit RedefinitionScanner(std::span<const std::string> macros) : macros_(macros) {}
+std::string explain_declaration(const ScannedDeclaration& declaration) {
+  if (declaration.is_template_parameter) {
+    return fmt::format(
+        "\"{0}\" is tuned, so Kiln defines it as a macro, and the compiler would read a number in "
+        "place of this template parameter. Next: delete the parameter, or rename it and let the "
+        "launch line give its value: launch KERNEL<{0}>",
+        declaration.name);
+  }
+  return fmt::format(
+      "\"{}\" is tuned, so Kiln defines it as a macro, and the compiler would read a number in "
+      "place of the name that is declared here. Next: delete this declaration, or put it between "
+      "#ifndef {} and #endif, which skips it here; if something else is meant, rename it",
+      declaration.name, kTunerMacro);
+}
 
-  void line(std::string_view text, int number) {
-    const std::string code = without_comments(text, in_comment_);
-    std::string_view rest = without_spaces(code);
-    if (!rest.starts_with('#')) return;
-    rest.remove_prefix(1);
-    const auto directive = take_word(rest);
-    if (directive == "ifdef") return open(defined(take_word(rest)));
-    if (directive == "ifndef") {
-      const auto name = take_word(rest);
-      return open(!defined(name), name);
-    }
-    if (directive == "if") return open(value_of(rest));
-    if (directive == "elif" || directive == "else") {
-      return turn(directive == "else" ? Taken::yes : value_of(rest));
-    }
-    if (directive == "endif" && !open_.empty()) open_.pop_back();
-    if (directive != "define" && directive != "undef") return;
-    const auto name = take_word(rest);
-    std::string guard;
-    const Taken here = taken_here(name, guard);
-    if (!is_macro(name) || here == Taken::no) return;
-    const auto column = static_cast<int>(name.data() - code.data()) + 1;
-    found.push_back(
-        {std::string(name), std::string(text), number, column, here == Taken::yes, guard});
+std::string explain_redefinition(const MacroRedefinition& each) {
+  if (!each.guard.empty()) {
+    return fmt::format(
+        "\"{0}\" is tuned, and here it gets another value, because the #ifndef above asks for "
+        "\"{1}\". Next: write #ifndef {0}",
+        each.name, each.guard);
   }
-
-  std::vector<MacroRedefinition> found;
-
- private:
-  /// One conditional: the group that the scan is in, and whether an earlier one was compiled.
-  struct Conditional {
-    Taken group = Taken::unknown;
-    Taken before = Taken::no;
-    std::string guard = {};  ///< compiled if this is not defined, which the file leaves open
-  };
-
-  [[nodiscard]] bool is_macro(std::string_view name) const {
-    return std::ranges::find(macros_, name) != macros_.end();
+  if (each.is_mark) {
+    return fmt::format(
+        "\"{}\" tells files that Kiln compiles them, so what is for other builds only would be "
+        "compiled behind this line. Next: delete it",
+        each.name);
   }
-  [[nodiscard]] Taken defined(std::string_view name) const {
-    const bool known = is_macro(name) || name == kTunerMacro || name == kRenderedMacro;
-    return known ? Taken::yes : Taken::unknown;
-  }
-  /// Of `0`, `1`, `defined(X)`, `!defined X`.
-  [[nodiscard]] Taken value_of(std::string_view condition) const {
-    condition = without_spaces(condition);
-    if (condition.starts_with('!')) return !value_of(condition.substr(1));
-    const auto word = take_word(condition);
-    if (word == "defined") {
-      condition = without_spaces(condition);
-      const bool is_open = condition.starts_with('(');
-      if (is_open) condition.remove_prefix(1);
-      const auto name = take_word(condition);
-      condition = without_spaces(condition);
-      if (is_open && condition.starts_with(')')) condition.remove_prefix(1);
-      return without_spaces(condition).empty() ? defined(name) : Taken::unknown;
-    }
-    if (!without_spaces(condition).empty()) return Taken::unknown;
-    return word == "0" ? Taken::no : word == "1" ? Taken::yes : Taken::unknown;
-  }
-  void open(Taken group, std::string_view guard = "") {
-    open_.push_back({group, Taken::no, std::string(group == Taken::unknown ? guard : "")});
-  }
-  void turn(Taken condition) {
-    if (open_.empty()) return;
-    Conditional& one = open_.back();
-    one.guard.clear();
-    if (one.before == Taken::yes || one.group == Taken::yes) {
-      one = {Taken::no, Taken::yes};
-      return;
-    }
-    const bool unsure = one.before == Taken::unknown || one.group == Taken::unknown;
-    one.before = unsure ? Taken::unknown : Taken::no;
-    one.group = unsure && condition != Taken::no ? Taken::unknown : condition;
-  }
-  /// Whether a definition of `name` here is compiled. Nobody defines a guard that only a typo made
-  /// a name of its own: it is then given back.
-  [[nodiscard]] Taken taken_here(std::string_view name, std::string& guard) const {
-    Taken all = Taken::yes;
-    for (const Conditional& one : open_) {
-      if (one.group == Taken::no) return Taken::no;
-      if (one.group == Taken::yes) continue;
-      if (is_typo_of(one.guard, name)) {
-        guard = one.guard;
-      } else {
-        all = Taken::unknown;
-      }
-    }
-    return all;
-  }
-
-  std::span<const std::string> macros_;
-  std::vector<Conditional> open_;
-  bool in_comment_ = false;
-};
+  return fmt::format(
+      "\"{}\" is tuned, so Kiln defines it, and here it gets another value: kernels would be "
+      "launched for one and compiled with the other. Next: delete this line, or put it between "
+      "#ifndef {} and #endif, which skips it here",
+      each.name, kTunerMacro);
+}
 
 }  // namespace
 
 std::vector<MacroRedefinition> find_redefinitions(std::string_view source,
                                                   std::span<const std::string> macros) {
-  RedefinitionScanner scanner(macros);
-  int number = 0;
-  for (std::size_t begin = 0; begin < source.size();) {
-    const auto end = std::min(source.find('\n', begin), source.size());
-    scanner.line(source.substr(begin, end - begin), ++number);
-    begin = end + 1;
-  }
-  return std::move(scanner.found);
+  std::vector<MacroRedefinition> all;
+  for_each_line(source, macros, [&](const SourceLine& line, const ConditionalGroups& groups) {
+    if (line.name != "define" && line.name != "undef") return;
+    std::string_view rest = line.rest;
+    MacroRedefinition found;
+    found.name = take_word(rest);
+    found.line = line.number;
+    if (!contains(macros, found.name)) {
+      found.is_mark = found.name == kTunerMacro || found.name == kRenderedMacro;
+      if (!found.is_mark || line.name != "undef") return;
+    }
+    const Taken taken = groups.taken(found.name, found.guard);
+    if (taken == Taken::no) return;
+    found.certain = taken == Taken::yes;
+    place_name(line, found);
+    all.push_back(std::move(found));
+  });
+  return all;
 }
 
 void refuse_redefinitions(const std::string& file, std::string_view source,
                           std::span<const std::string> macros) {
   for (const MacroRedefinition& each : find_redefinitions(source, macros)) {
     if (!each.certain) continue;
-    const SourcePlace place{file, each.line, each.column, each.line_text};
-    if (!each.guard.empty()) {
-      throw_at(place, each.name, 0,
-               fmt::format("\"{0}\" is tuned, and here it gets another value, because the #ifndef "
-                           "above asks for \"{1}\". Next: write #ifndef {0}",
-                           each.name, each.guard));
-    }
-    throw_at(place, each.name, 0,
-             fmt::format("\"{}\" is tuned, so Kiln defines it, and here it gets another value: "
-                         "kernels would be launched for one and compiled with the other. Next: "
-                         "delete this line, or put it between #ifndef {} and #endif, which skips "
-                         "it here",
-                         each.name, kTunerMacro));
+    throw_at({file, each.line, each.column, each.line_text}, each.name, 0,
+             explain_redefinition(each));
+  }
+  const std::string code = certain_code(source, macros);
+  for (const ScannedDeclaration& each : find_declarations(code, macros)) {
+    const std::size_t at = offset_in(code, each.name);
+    const std::size_t begin = code.rfind('\n', at) + 1;  // npos + 1 is the beginning
+    throw_at({file, each.line, static_cast<int>(at - begin) + 1,
+              code.substr(begin, code.find('\n', at) - begin)},
+             each.name, 0, explain_declaration(each));
   }
 }
 

@@ -45,12 +45,20 @@ class OperationRegistry {
   /// What is compiled in.
   [[nodiscard]] const std::vector<const Operation*>& built_in() const { return built_in_; }
 
-  /// Keeps the operation, unless the latest of its name has the same text.
+  /// Keeps the operation, unless it is there and the latest of its name has the same text. One of
+  /// another file is another operation: messages name its file.
   const Operation* add(Operation operation) {
     const std::lock_guard lock(mutex_);
-    const Operation* const latest = find(operation.name);
-    if (latest != nullptr && is_same_text(*latest, operation)) return latest;
-    return append(std::move(operation));
+    const Operation* same = nullptr;
+    for (const auto* at = first(); at != nullptr; at = at->next.load(std::memory_order_acquire)) {
+      if (at->operation.name != operation.name) continue;
+      if (!is_same_text(at->operation, operation)) {
+        same = nullptr;
+      } else if (at->operation.file == operation.file) {
+        same = &at->operation;
+      }
+    }
+    return same != nullptr ? same : append(std::move(operation));
   }
 
   /// The latest of that name.

@@ -115,6 +115,15 @@ std::string redefinitions_text(const std::string& file, std::string_view source,
                                const std::vector<NamedValue>& values) {
   std::string text;
   for (const MacroRedefinition& each : find_redefinitions(source, kernel_template.macros())) {
+    if (each.is_mark) {
+      text += fmt::format(
+          "#if !defined({0})\n"
+          "#line {1} \"{2}\"\n"
+          "#error \"{0} tells files that Kiln compiles them. Next: delete this line\"\n"
+          "#endif\n",
+          each.name, each.line, file);
+      continue;
+    }
     const auto value = std::ranges::find(values, each.name, &NamedValue::name);
     text += fmt::format(
         "#if !defined({0}) || ({0}) != ({1})\n"

@@ -5,9 +5,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <string>
 
 #include "kiln/error.hpp"
+#include "templates/text_pieces.hpp"
 
 namespace kiln {
 namespace {
@@ -15,6 +17,19 @@ namespace {
 /// Characters of a line that an error shows, and the most of them before the place.
 constexpr std::size_t kShown = 160;
 constexpr std::size_t kShownBefore = 120;
+
+bool is_part_of_value(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+}
+
+/// The name or number that begins or, `from_end`, ends the text; else its first or last character.
+std::string_view outermost_value(std::string_view text, bool from_end) {
+  std::size_t size = 0;
+  while (size < text.size() && is_part_of_value(text[from_end ? text.size() - 1 - size : size]))
+    ++size;
+  size = std::max<std::size_t>(size, 1);
+  return from_end ? text.substr(text.size() - size) : text.substr(0, size);
+}
 
 }  // namespace
 
@@ -52,6 +67,16 @@ void throw_at(const SourcePlace& place, std::string_view text, std::size_t offse
   throw Error(ErrorKind::template_,
               fmt::format("{}:{}:{}: {}\n  {}\n  {}^", at.file, at.line, at.column, message, shown,
                           std::string(caret - cut, ' ')));
+}
+
+std::string why_missing(std::string_view what, std::string_view text, std::size_t at) {
+  const std::string_view before = trimmed(text.substr(0, at));
+  const std::string_view behind = text.substr(at);
+  if (before.empty() || behind.empty()) return {};
+  if (!is_part_of_value(before.back()) && before.back() != ')' && before.back() != ']') return {};
+  if (!is_part_of_value(behind.front()) && behind.front() != '(') return {};
+  return fmt::format("{} is missing between \"{}\" and \"{}\"", what, outermost_value(before, true),
+                     outermost_value(behind, false));
 }
 
 void refuse_nul(std::string_view file, std::string_view source) {

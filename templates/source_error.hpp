@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "templates/expression.hpp"
@@ -13,6 +14,10 @@ namespace kiln {
 /// `offset` of `text`, where `text` begins at `place`.
 [[noreturn]] void throw_at(const SourcePlace& place, std::string_view text, std::size_t offset,
                            std::string_view message);
+
+/// `a comma is missing between "n" and "4"`, where a value begins at `at` of an expression behind
+/// another one, and `what` is what may be missing; else "".
+[[nodiscard]] std::string why_missing(std::string_view what, std::string_view text, std::size_t at);
 
 /// Throws Error(template_) at the first NUL of a file: the compiler would read no further, and take
 /// what is there for the whole.

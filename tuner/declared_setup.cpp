@@ -14,6 +14,7 @@
 
 #include "kiln/error.hpp"
 #include "templates/argument_check.hpp"
+#include "templates/compile_diagnosis.hpp"
 #include "templates/constant_line.hpp"
 #include "templates/digest.hpp"
 #include "templates/kernel_name.hpp"
@@ -231,11 +232,12 @@ void add_declared_reference(const Operation& operation, Compiler& compiler,
   request.code = device.code;
   const CompileResult compiled = compiler.compile(request);
   if (!compiled.ok) {
-    throw Error(ErrorKind::template_,
-                fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
-                            "of {} can be verified:\n{}",
-                            operation.file, first_judge(operation).line, judges_text(operation),
-                            names, request.arch, operation.name, compiled.log));
+    throw Error(
+        ErrorKind::template_,
+        fmt::format("{}:{}: the {} kernel {} does not compile for {}, so no kernel "
+                    "of {} can be verified:\n{}",
+                    operation.file, first_judge(operation).line, judges_text(operation), names,
+                    request.arch, operation.name, explain_compile_log(operation, compiled.log)));
   }
   if (const auto why = why_wrong_judges(operation, compiled.lowered_names, problem); !why.empty()) {
     throw Error(ErrorKind::template_,

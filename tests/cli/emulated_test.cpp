@@ -323,6 +323,14 @@ TEST(Verify, AFaultThatEndsTheLaunchIsACrash) {
   EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31"), std::string::npos) << run.out;
 }
 
+TEST(Verify, AFindingInALambdaNamesItsLineOnce) {
+  const Sandbox sandbox;
+  const auto run = run_planted(sandbox, "verify", "  sum += [&] { return 0 * seen[t + 64]; }();");
+  EXPECT_NE(run.out.find("out_of_bounds at planted.cu:31 in planted"), std::string::npos)
+      << run.out;
+  EXPECT_EQ(run.out.find("called at"), std::string::npos) << run.out;
+}
+
 TEST(Verify, AFindingInAFunctionNamesItsCaller) {
   const Sandbox sandbox;
   std::string text = kPlantable;

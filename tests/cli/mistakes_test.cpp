@@ -105,6 +105,12 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
      "because the #ifndef above asks for \"block_siz\""},
     {"TunableDefinedAnew", "tune", "kernel.cu", "extern \"C\"",
      "#define block_size 128\nextern \"C\"", "\"block_size\" is tuned, so Kiln defines it"},
+    {"TunableDeclaredAnew", "tune", "kernel.cu", "extern \"C\"",
+     "constexpr int block_size = 128;\nextern \"C\"",
+     "\"block_size\" is tuned, so Kiln defines it as a macro"},
+    {"TunableDeclaredWhereACompilerDecides", "verify", "kernel.cu", "extern \"C\"",
+     "#if __CUDA_ARCH__ > 1\nconstexpr int block_size = 128;\n#endif\nextern \"C\"",
+     "\"block_size\" is tuned, so Kiln defines it as a macro"},
     {"WrongReference", "tune", "row_sum.cu", "sum += x[", "sum += 2 * x[",
      "all configurations disagree with it, so check it as well"},
     {"ReferenceOutOfBounds", "tune", "row_sum.cu", "i < cols;", "i <= cols;",
@@ -116,6 +122,13 @@ const std::vector<NewcomersMistake> kNewcomersMistakes{
     {"MissingBarrier", "verify", "kernel.cu", "  __syncthreads();\n", "", "nothing orders the two"},
     {"WrongInclude", "tune", "kernel.cu", "extern \"C\"", "#include <vector>\nextern \"C\"",
      "there is no header <vector>"},
+    {"HostFunction", "tune", "kernel.cu", "extern \"C\"",
+     "float twice(float x) { return 2 * x; }\nextern \"C\"", "\"twice\" is a function of the host"},
+    {"HostFunctionOfTheReference", "verify", "row_sum.cu", "__global__",
+     "float twice(float x) { return 2 * x; }\n__global__", "\"twice\" is a function of the host"},
+    {"HostLibrary", "verify", "kernel.cu", "  float sum = 0;",
+     "  float sum = 0;\n  std::vector<float> all(cols);",
+     "\"std::vector\" is for the host, and kernels have none"},
     {"MisspeltInclude", "verify", "kernel.cu", "extern \"C\"",
      "#include <cuda_fp61.h>\nextern \"C\"",
      "nor among those of CUDA and Kiln. Next: write <cuda_fp16.h>, if that is meant"},
@@ -164,6 +177,16 @@ TEST(NewcomersFaults, AreNoFaultsOfTheDevice) {
                                        "run: out_of_bounds at row_sum.cu:18"));
   EXPECT_THAT(reference.err, HasSubstr("past the end of operand x of the reference"));
   EXPECT_THAT(reference.err, HasSubstr("Next: correct it"));
+}
+
+TEST(NewcomersFaults, AnApplicationIsToldOfHostCode) {
+  const Sandbox sandbox;
+  sandbox.write("row_sum.cu", kRowSumOperation);
+  sandbox.write("kernel.cu", replaced(kRowSumKernel, "  float sum = 0;",
+                                      "  float sum = 0;\n  fprintf(stderr, \"row\");"));
+  EXPECT_THAT(judged(sandbox, "run", {"--mode", "default_only"}).err,
+              HasSubstr("./kernel.cu:12: \"stderr\" is for the host, and kernels have none. Next: "
+                        "print with printf"));
 }
 
 TEST(NewcomersFaults, AGridThatIsFarTooLargeIsRemarkedAndNoFaster) {

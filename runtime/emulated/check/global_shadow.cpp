@@ -7,21 +7,43 @@
 #include <utility>
 
 namespace kiln::emulated {
-namespace {
 
-void join(GlobalShadow::Clocks& into, const GlobalShadow::Clocks& from) {
-  for (const auto& [block, known] : from) {
-    auto& at = into[block];
-    at.direct = std::max(at.direct, known.direct);
-    at.relayed = std::max(at.relayed, known.relayed);
+GlobalShadow::Known GlobalShadow::Clocks::of(std::uint32_t block) const {
+  const auto at = std::ranges::lower_bound(entries_, block, {}, &Entry::block);
+  return at == entries_.end() || at->block != block ? Known{} : at->known;
+}
+
+void GlobalShadow::Clocks::raise_direct(std::uint32_t block, std::uint32_t clock) {
+  auto at = std::ranges::lower_bound(entries_, block, {}, &Entry::block);
+  if (at == entries_.end() || at->block != block) at = entries_.insert(at, Entry{block, {}});
+  at->known.direct = std::max(at->known.direct, clock);
+}
+
+void GlobalShadow::Clocks::add_blocks_of(const Clocks& others) {
+  const std::size_t size = entries_.size();
+  std::size_t mine = 0;
+  for (const Entry& other : others.entries_) {
+    while (mine < size && entries_[mine].block < other.block) ++mine;
+    if (mine == size || entries_[mine].block != other.block) entries_.push_back({other.block, {}});
+  }
+  if (entries_.size() == size) return;
+  std::ranges::inplace_merge(entries_, entries_.begin() + static_cast<std::ptrdiff_t>(size), {},
+                             &Entry::block);
+}
+
+template <class Take>
+void GlobalShadow::Clocks::take_from(const Clocks& others, Take take) {
+  add_blocks_of(others);
+  auto mine = entries_.begin();
+  for (const Entry& other : others.entries_) {
+    while (mine->block < other.block) ++mine;
+    take(other.block, mine->known, other.known);
   }
 }
 
-}  // namespace
-
 bool GlobalShadow::ordered(const BlockState& state, std::uint32_t block, std::uint32_t clock) {
-  const auto at = state.known.find(block);
-  return at != state.known.end() && std::max(at->second.direct, at->second.relayed) >= clock;
+  const Known known = state.known.of(block);
+  return std::max(known.direct, known.relayed) >= clock;
 }
 
 void GlobalShadow::divide(Page& page, std::uint32_t place_bytes) {
@@ -127,25 +149,26 @@ bool GlobalShadow::access(const BlockState& state, const Touch& touch, const Thr
 
 void GlobalShadow::fence(BlockState& state) {
   state.published = state.clock++;
-  join(state.known, state.seen);
+  state.known.take_from(state.seen, [](std::uint32_t, Known& known, const Known& seen) {
+    known.direct = std::max(known.direct, seen.direct);
+    known.relayed = std::max(known.relayed, seen.relayed);
+  });
+  state.seen.clear();
 }
 
 void GlobalShadow::exchange(BlockState& state, Clocks& at, Order order) {
   if (acquires(order)) {
     // What the block itself left there says nothing of the order of its threads.
-    for (const auto& [block, known] : at) {
-      Known& seen = state.seen[block];
+    state.seen.take_from(at, [&](std::uint32_t block, Known& seen, const Known& known) {
       seen.relayed = std::max(seen.relayed, known.relayed);
       if (block != state.block) seen.direct = std::max(seen.direct, known.direct);
-    }
+    });
   }
   if (!releases(order)) return;
-  for (const auto& [block, known] : state.known) {
-    Known& relayed = at[block];
+  at.take_from(state.known, [](std::uint32_t, Known& relayed, const Known& known) {
     relayed.relayed = std::max({relayed.relayed, known.direct, known.relayed});
-  }
-  Known& own = at[state.block];
-  own.direct = std::max(own.direct, state.published);
+  });
+  at.raise_direct(state.block, state.published);
 }
 
 void GlobalShadow::atomic(BlockState& state, std::uint64_t object, Order order) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -28,7 +27,29 @@ class GlobalShadow {
     std::uint32_t direct = 0;   ///< from itself
     std::uint32_t relayed = 0;  ///< from another block, which knew it
   };
-  using Clocks = std::map<std::uint32_t, Known>;  ///< by block; absent: zeros
+  /// By block; absent: zeros. All blocks of a cooperative launch know of all others, so this is a
+  /// sorted list: they exchange it at every barrier.
+  class Clocks {
+   public:
+    [[nodiscard]] bool empty() const { return entries_.empty(); }
+    void clear() { entries_.clear(); }
+    [[nodiscard]] Known of(std::uint32_t block) const;
+    /// Calls `take(block, mine, theirs)` for each block that the others have.
+    template <class Take>
+    void take_from(const Clocks& others, Take take);
+    /// What is known from a block itself, at least.
+    void raise_direct(std::uint32_t block, std::uint32_t clock);
+
+   private:
+    struct Entry {
+      std::uint32_t block = 0;
+      Known known;
+    };
+    /// Adds zeros for blocks that only the others have.
+    void add_blocks_of(const Clocks& others);
+
+    std::vector<Entry> entries_;
+  };
 
   /// One block's knowledge, kept by its checker.
   struct BlockState {

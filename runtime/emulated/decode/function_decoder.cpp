@@ -68,8 +68,11 @@ std::string Program::place_of(std::uint32_t index) const {
 
 std::string Program::caller_of(std::uint32_t index) const {
   if (index >= origins.size() || origins[index].outer_line <= 0) return {};
-  const auto file = static_cast<std::size_t>(origins[index].outer_file);
-  return file < files.size() ? fmt::format("{}:{}", files[file], origins[index].outer_line) : "";
+  const ptx::Origin& at = origins[index];
+  // A lambda that is called where it stands, or what a header of CUDA's has for that line.
+  if (at.outer_file == at.file && at.outer_line == at.line) return {};
+  const auto file = static_cast<std::size_t>(at.outer_file);
+  return file < files.size() ? fmt::format("{}:{}", files[file], at.outer_line) : "";
 }
 
 const SharedVariable* Program::shared_variable_at(std::uint32_t offset) const {

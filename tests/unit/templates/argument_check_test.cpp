@@ -28,22 +28,44 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_EQ(why("row_reference"), "") << "extern \"C\": its source is read";
   operation.scalars[0].type = operation.reference->args[3].type = NumberType::f16;
   EXPECT_EQ(why("_Z13row_referencePKdPdi6__half"), "");
-  EXPECT_THAT(why("_Z13row_referencePKdPdif"),
-              AllOf(StartsWith(
-                  "row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
-                  "parameter is \"float\". Next: write \"(float) scale\" in the \"args\" line, "
-                  "or make the parameter \"half\".")));
+  EXPECT_THAT(
+      why("_Z13row_referencePKdPdif"),
+      AllOf(StartsWith(
+          "row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
+          "parameter is \"float\" (line 19). Next: write \"(float) scale\" in the \"args\" line, "
+          "or make the parameter \"half\".")));
   EXPECT_THAT(why("_Z13row_referencePKdPdi13__nv_bfloat16"), HasSubstr("is a half"));
   EXPECT_THAT(why("_Z13row_referencePKdPdi7__half2"),
               StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is a half, but the "
-                         "parameter is \"__half2\". Next:"));
+                         "parameter is \"__half2\" (line 19). Next:"));
   operation.reference->args[3].type = NumberType::boolean;
   EXPECT_EQ(why("_Z13row_referencePKdPdib"), "");
-  EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is an integer of 1 byte, but"));
+  EXPECT_THAT(why("_Z13row_referencePKdPdis"), HasSubstr("is a bool, but"));
   operation.reference->args[3].type = NumberType::f32;
   EXPECT_THAT(why("_Z13row_referencePKfPdif"),
               StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but it gets "
                          "\"x.f64\", whose elements are f64. Next:"));
+}
+
+TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {
+  Operation operation = Operation::parse("row.cu", test::kRowOperation);
+  const auto why = [&](NumberType scalar, const std::string& parameter) {
+    operation.scalars[0].type = operation.reference->args[3].type = scalar;
+    return why_wrong_judges(operation, {"_Z13row_referencePKdPdi" + parameter}, row_problem(3, 5));
+  };
+  for (const NumberType byte : {NumberType::u8, NumberType::s8}) {
+    EXPECT_THAT(why(byte, "b"),
+                AllOf(StartsWith("row.cu:17: argument 4 of row_reference, \"scale\", is an integer "
+                                 "of 1 byte, but the parameter is \"bool\" (line 19). Next: "),
+                      HasSubstr("declare it in row.cu as \"scalar scale bool = ...\", or make the "
+                                "parameter \"")));
+  }
+  EXPECT_EQ(why(NumberType::u8, "h"), "");
+  EXPECT_EQ(why(NumberType::u8, "a"), "") << "signs do not matter";
+  EXPECT_EQ(why(NumberType::boolean, "b"), "");
+  EXPECT_THAT(why(NumberType::boolean, "h"),
+              HasSubstr("is a bool, but the parameter is \"unsigned char\" (line 19). Next: write "
+                        "\"(unsigned char) scale\" in the \"args\" line, or"));
 }
 
 TEST(ArgumentCheck, PointersToWideComplexAndDistantElementsAreCompared) {

@@ -281,6 +281,8 @@ TEST(ArgumentList, MistakesAreShownWhereTheyAre) {
                               "char has not"),
                     HasSubstr("\"scalar shift u8 = ...\"")));
   EXPECT_THAT(list_complaint("x + 4"), HasSubstr("\"x\" is an address"));
+  EXPECT_THAT(list_complaint("y x, rows"),
+              HasSubstr("a comma or an operator is missing between \"y\" and \"x\""));
   EXPECT_THAT(list_complaint("rows + scale"), HasSubstr("args.cu:1:23: \"scale\" is a scalar"));
   EXPECT_THAT(list_complaint("rows + workspace"), HasSubstr("an argument by itself"));
   EXPECT_THAT(list_complaint("workspace - 4"), HasSubstr("args.cu:1:26: the workspace is given"));

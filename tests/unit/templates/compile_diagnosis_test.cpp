@@ -97,6 +97,11 @@ TEST(CompileDiagnosis, AMisspeltTunableIsNamed) {
   EXPECT_EQ(explain_compile_log(tiny(), unknown), unknown);
 }
 
+TEST(CompileDiagnosis, ErrorsOfTheTextComeBeforeThoseOfTheName) {
+  const std::string error = "tiny.cu(9): error: expected a declaration\n";
+  EXPECT_EQ(explain_compile_log(tiny(), error + kNameLog), error + kNameLog);
+}
+
 TEST(CompileDiagnosis, LeavesOtherErrorsAsTheyAre) {
   const std::string log = "tiny.cu(31): error: expected a \";\"\n";
   EXPECT_EQ(explain_compile_log(tiny(), log), log);

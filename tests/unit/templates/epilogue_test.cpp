@@ -88,6 +88,12 @@ TEST(Epilogue, ErrorsOfAmaxPointAtThePlace) {
       "  amax(acc, peak[m,n])\n"
       "            ^");
   EXPECT_THAT(error_of("amax(acc)"), HasSubstr("column 9: ',' is expected here"));
+  EXPECT_THAT(
+      error_of("amax(acc peak[])"),
+      HasSubstr("column 10: a comma or an operator is missing between \"acc\" and \"peak\""));
+  EXPECT_THAT(error_of("max(acc 3)"), HasSubstr("a comma or an operator is missing between"));
+  EXPECT_THAT(error_of("(acc 3)"), HasSubstr(": an operator is missing between"));
+  EXPECT_THAT(error_of("acc bias[n]"), HasSubstr(": an operator is missing between"));
   EXPECT_THAT(error_of("amax(acc, 3)"), HasSubstr("column 11: amax records in an operand"));
   EXPECT_THAT(error_of("amax(acc, alpha)"), HasSubstr("column 11: amax records in an operand"));
   EXPECT_THAT(error_of("amax(acc, c[])"), HasSubstr("column 11: \"c\" has a meaning already"));
@@ -120,7 +126,7 @@ TEST(Epilogue, ErrorsPointAtThePlace) {
   EXPECT_THAT(error_of("alpa*acc"), HasSubstr("did you mean \"alpha\"?"));
   EXPECT_THAT(error_of("acc +"), HasSubstr("column 6: a number, a name or '(' is missing"));
   EXPECT_THAT(error_of("(acc"), HasSubstr("')' is expected"));
-  EXPECT_THAT(error_of("acc acc"), HasSubstr("column 5: an operator or the end"));
+  EXPECT_THAT(error_of("acc )"), HasSubstr("column 5: an operator or the end"));
   EXPECT_THAT(error_of("2acc"), HasSubstr("column 2: a number ends here"));
   EXPECT_THAT(error_of("relu(acc,1)"), HasSubstr("relu takes 1 argument, not 2"));
   EXPECT_THAT(error_of("bias[k]"), HasSubstr("column 6: [n] (for each column"));

@@ -211,7 +211,7 @@ TEST(ExpressionError, ShowsTheWholeLineWhenKnown) {
 
 TEST(ExpressionError, SaysWhatIsWrong) {
   EXPECT_THAT(why_refused(""), HasSubstr(":12: an expression is missing"));
-  EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator or the end"));
+  EXPECT_THAT(why_refused("1 )"), HasSubstr(":14: an operator or the end"));
   EXPECT_THAT(why_refused("(1 + 2"), HasSubstr("')' is expected"));
   EXPECT_THAT(why_refused("1 + )"), HasSubstr("a value is expected"));
   EXPECT_THAT(why_refused("1 ? 2"), HasSubstr("':' is expected"));
@@ -230,6 +230,22 @@ TEST(ExpressionError, SaysWhatIsWrong) {
   EXPECT_THAT(why_refused("log2(1, 2)"), HasSubstr("log2 takes 1 argument, not 2"));
   EXPECT_THAT(why_refused("min(1, 2"), HasSubstr("to close the arguments of min"));
   EXPECT_THAT(why_refused("completely_different"), Not(HasSubstr("did you mean")));
+}
+
+TEST(ExpressionError, SaysThatACommaOrAnOperatorIsMissing) {
+  EXPECT_EQ(why_refused("ceil_div(tile_m 4)"),
+            "test.cu:7:28: a comma or an operator is missing between \"tile_m\" and \"4\"\n"
+            "  ceil_div(tile_m 4)\n"
+            "                  ^");
+  EXPECT_THAT(why_refused("min(1, (2) device.sm)"),
+              HasSubstr("a comma or an operator is missing between \")\" and \"device.sm\""));
+  EXPECT_THAT(why_refused("1 2"), HasSubstr(":14: an operator, or a comma of a list, is missing "
+                                            "between \"1\" and \"2\""));
+  EXPECT_THAT(why_refused("(tile_m 4)"),
+              HasSubstr(": an operator is missing between \"tile_m\" and \"4\""));
+  EXPECT_THAT(why_refused("tile_m (4)"),
+              HasSubstr(": an operator is missing between \"tile_m\" and \"(\""));
+  EXPECT_THAT(why_refused("ceil_div(tile_m ? 4)"), HasSubstr("':' is expected here"));
 }
 
 TEST(ExpressionError, BoundsItsDepth) {

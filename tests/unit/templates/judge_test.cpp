@@ -130,6 +130,7 @@ TEST(KernelInterface, IsWhatTheDeclarationSaysOfArguments) {
            {"(const double* x) {}", "(const double* x) { return; }"},
            {"; fill uniform", ""},
            {"fill sorted 0 (cols - 1)", "fill normal"},
+           {"scale f32 = 1.5", "scale f32 = 2.5"},
            {"Softmax of every row", "The softmax of every row"}}) {
     EXPECT_EQ(interface_of(replaced(kSoftmaxOperation, from, to)), softmax) << to;
   }

@@ -44,6 +44,30 @@ TEST(MacroRedefinition, IsFoundWhereverItIsCompiled) {
   EXPECT_EQ(found("// #define tile 4\n/*\n#define tile 4\n*/\n"), Places{});
   EXPECT_EQ(found("const char* text = \"/*\";\n#define tile 4\n"), (Places{{2, true}}));
   EXPECT_EQ(found("/* a */ #define tile 4\n"), sure);
+  EXPECT_EQ(found("#define /* a */ tile 4\n"), sure);
+}
+
+TEST(MacroRedefinition, IsFoundInEverySpellingOfADirective) {
+  using Places = std::vector<Found>;
+  EXPECT_EQ(found("%:define tile 4\n"), (Places{{1, true}}));
+  EXPECT_EQ(found("#def\\\nine tile 4\n"), (Places{{2, true}}));
+  EXPECT_EQ(found("const char* a = R\"(\n#define tile 4\n)\";\n"), Places{});
+  // Trigraphs are none in C++20, and an error of the compiler.
+  EXPECT_EQ(found("?\?=define tile 4\n"), Places{});
+}
+
+TEST(MacroRedefinition, TheMarkOfTheTunerStaysDefined) {
+  using Places = std::vector<Found>;
+  const std::string hidden = "#ifndef kernel_tuner\n#define tile 4\n#endif\n";
+  EXPECT_EQ(found("#undef kernel_tuner\n" + hidden), (Places{{1, true}}));
+  EXPECT_EQ(found("#undef KILN_RENDERED\n"), (Places{{1, true}}));
+  EXPECT_EQ(found("#ifdef HOST\n#undef kernel_tuner\n#endif\n"), (Places{{2, false}}));
+  EXPECT_EQ(found("#define kernel_tuner 1\n#undef kernel_tuners\n"), Places{});
+  EXPECT_THAT(test::error_text(
+                  ErrorKind::template_,
+                  [&] { refuse_redefinitions("k.cu", "#undef kernel_tuner\n" + hidden, kMacros); }),
+              AllOf(StartsWith("k.cu:1:8: \"kernel_tuner\" tells files that Kiln compiles them"),
+                    HasSubstr("Next: delete it")));
 }
 
 TEST(MacroRedefinition, WhatBeingDefinedLeavesOutDoesNotCount) {
@@ -53,6 +77,7 @@ TEST(MacroRedefinition, WhatBeingDefinedLeavesOutDoesNotCount) {
   EXPECT_TRUE(found("#if ! defined tile\n#define tile 4\n#endif\n").empty());
   EXPECT_TRUE(found("#ifdef tile\n#else\n#define tile 4\n#endif\n").empty());
   EXPECT_TRUE(found("#if 0\n#define tile 4\n#endif\n").empty());
+  EXPECT_TRUE(found("#if 0\n#elifndef tile\n#define tile 4\n#endif\n").empty());
   EXPECT_TRUE(found("#if 1\n#elif HOST\n#define tile 4\n#endif\n").empty());
   EXPECT_TRUE(found("#ifndef tile\n#ifdef HOST\n#define tile 4\n#endif\n#endif\n").empty());
   EXPECT_EQ(found("#ifdef kernel_tuner\n#define tile 4\n#endif\n"),
@@ -90,6 +115,81 @@ TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
   EXPECT_THAT(text, AllOf(StartsWith("k.cu:2:9: "),
                           HasSubstr("the #ifndef above asks for \"block_size\". Next: write "
                                     "#ifndef block_size_x")));
+}
+
+/// What is said of a file; "": nothing.
+std::string refusal(std::string_view source) {
+  try {
+    refuse_redefinitions("k.cu", source, kMacros);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(TunableDeclaration, IsRefusedWithItsLineAndARemedy) {
+  EXPECT_THAT(refusal("int a;\nconstexpr int tile = 128;\n"),
+              AllOf(StartsWith("k.cu:2:15: \"tile\" is tuned, so Kiln defines it as a macro"),
+                    HasSubstr("Next: delete this declaration, or put it between #ifndef "
+                              "kernel_tuner and #endif"),
+                    HasSubstr("\n  constexpr int tile = 128;\n                ^")));
+  EXPECT_THAT(refusal("template <class T,\n          int tile>\n__global__ void k();\n"),
+              AllOf(StartsWith("k.cu:2:15: "), HasSubstr("in place of this template parameter"),
+                    HasSubstr("launch KERNEL<tile>")));
+}
+
+TEST(TunableDeclaration, IsFoundInEveryForm) {
+  for (const char* declaration : {"const int tile = 4;",
+                                  "static const unsigned tile{4};",
+                                  "int const tile = 4;",
+                                  "size_t tile = 4;",
+                                  "const std::uint32_t tile = 4;",
+                                  "enum { tile = 4 };",
+                                  "enum class Sizes : int { other, tile };",
+                                  "enum { other = f(1, 2), tile };",
+                                  "template <int tile> void f();",
+                                  "template <class tile> void f();",
+                                  "void f(int tile);",
+                                  "void f(const float* __restrict__ tile);",
+                                  "void f(float& tile);",
+                                  "struct S { int tile; };",
+                                  "struct tile {};",
+                                  "using tile = int;",
+                                  "for (auto tile : all) {}",
+                                  "/* a */ int\n  tile;",
+                                  "extern __shared__ float tile[];",
+                                  "int tile(int x) { return x; }",
+                                  "#endif /* a\n b */ int tile;"}) {
+    EXPECT_THAT(refusal(declaration), HasSubstr("\"tile\" is tuned")) << declaration;
+  }
+}
+
+TEST(TunableDeclaration, UsesAreNone) {
+  for (const char* use : {"int a = tile;",
+                          "int a[tile];",
+                          "return tile;",
+                          "f<int, tile>();",
+                          "(int)tile;",
+                          "enum { a = tile };",
+                          "enum { a = f(1, tile) };",
+                          "enum { a = S<1, tile, 2>::b };",
+                          "template <int a = tile> void f();",
+                          "sizeof(int) * tile;",
+                          "x_t * tile;",
+                          "x * tile;",
+                          "struct S { int a : tile; };",
+                          "MINE tile;",
+                          "int tiles;",
+                          "// int tile;",
+                          "const char* text = \"int tile\";",
+                          "#pragma unroll tile",
+                          "#if tile > 2\n#endif",
+                          "#ifndef kernel_tuner\nconstexpr int tile = 4;\n#endif",
+                          "#ifndef tile\nconstexpr int tile = 4;\n#endif",
+                          "#ifdef HOST\nconstexpr int tile = 4;\n#endif",
+                          "#if 0 /* a\nb */\nint tile;\n#endif"}) {
+    EXPECT_EQ(refusal(use), "") << use;
+  }
 }
 
 }  // namespace

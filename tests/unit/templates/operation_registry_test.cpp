@@ -51,7 +51,7 @@ TEST(OperationRegistry, ADeclaredOneIsFoundAndStays) {
   EXPECT_EQ(after.back(), found);
   after.pop_back();
   EXPECT_EQ(after, before);
-  declare_operation(Operation::parse("b.cu", named("registry_stays")));
+  declare_operation(Operation::parse("a.cu", named("registry_stays")));
   EXPECT_EQ(find_operation("registry_stays"), found) << "the same text";
   EXPECT_EQ(operations().size(), before.size() + 1);
 }
@@ -77,6 +77,21 @@ TEST(OperationRegistry, AnotherTextOfTheSameNameIsRefusedWithinASet) {
                            }),
                 HasSubstr("the operation \"gemm\" is declared by gemm/gemm.cu, too"));
   }
+}
+
+TEST(OperationRegistry, EachSetNamesItsOwnFile) {
+  OperationSet first, second, again;
+  first.declare(soft_of("one/a.cu", "registry_folders", "5"));
+  second.declare(soft_of("two/a.cu", "registry_folders", "5"));
+  again.declare(soft_of("one/a.cu", "registry_folders", "5"));
+  EXPECT_EQ(second.find("registry_folders")->file, "two/a.cu");
+  EXPECT_EQ(again.find("registry_folders"), first.find("registry_folders")) << "kept once";
+  OperationSet other;
+  other.declare(soft_of("one/a.cu", "registry_folders", "6"));
+  again = {};
+  again.declare(soft_of("one/a.cu", "registry_folders", "5"));
+  EXPECT_EQ(find_operation("registry_folders"), again.find("registry_folders"))
+      << "the latest, without a scope";
 }
 
 TEST(OperationRegistry, EachSetHasItsOwnTextOfAName) {

@@ -29,6 +29,7 @@ using test::row_problem;
 using test::TemporaryFolder;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -214,10 +215,17 @@ TEST_F(RenderedRowTest, AFileThatDefinesATunableAnewIsRefused) {
   EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
               AllOf(HasSubstr("#if !defined(block_size) || (block_size) != (128)\n#line 21 "),
                     HasSubstr("#error \"block_size is tuned")));
+  load(row_text("struct Sizes {", "#ifdef HOST\n#undef kernel_tuner\n#endif\nstruct Sizes {"));
+  EXPECT_THAT(render_row(kRowConfig, row_problem(7, 33)).text,
+              AllOf(HasSubstr("#if !defined(kernel_tuner)\n#line 21 "),
+                    HasSubstr("#error \"kernel_tuner tells files")));
   // In a header as well.
   folder_.write("tiles.cuh", "\n#define block_size 64\n");
   EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
               StartsWith("tiles.cuh:2:9: \"block_size\" is tuned"));
+  folder_.write("tiles.cuh", "\nconstexpr int block_size = 64;\n");
+  EXPECT_THAT(refusal(row_text("struct Sizes {", "#include \"tiles.cuh\"\nstruct Sizes {")),
+              StartsWith("tiles.cuh:2:15: \"block_size\" is tuned"));
 }
 
 TEST_F(RenderedRowTest, ExportNamesGeometryAndArguments) {
@@ -471,6 +479,13 @@ TEST(PlainKernels, LogsAreExplained) {
                     HasSubstr("launch mine::scale_rows<...>")));
   EXPECT_THAT(explain_compile_log(row_plain(), kNameLog),
               StartsWith("row.cu: the compiler does not find the kernel under"));
+  const std::string number =
+      "row.cu(30): error: expected an identifier\n  Mine block_size = 4;\n       ^\n";
+  EXPECT_THAT(explain_compile_log(row_plain(), number),
+              AllOf(StartsWith("row.cu:30: \"block_size\" is tuned, so Kiln defines it"),
+                    HasSubstr("#ifndef kernel_tuner"), EndsWith(number)));
+  EXPECT_EQ(explain_compile_log(row_plain(), number.substr(0, number.find('\n') + 1)),
+            number.substr(0, number.find('\n') + 1));
 }
 
 TEST(PlainKernels, ParametersAreComparedWithArguments) {
@@ -488,10 +503,11 @@ TEST(PlainKernels, ParametersAreComparedWithArguments) {
                                "scale), but has 6 parameters (__half const*, float*, int, int, "
                                "float, float)"),
                     HasSubstr("Next:")));
-  EXPECT_THAT(why(head + "PKT_PT0_xif"),
-              HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
-                        "the parameter is \"long long\". Next: write \"args x, y, (long long) "
-                        "rows, cols, scale\" in an \"args\" line, or make the parameter \"int\"."));
+  EXPECT_THAT(
+      why(head + "PKT_PT0_xif"),
+      HasSubstr("argument 3 of mine::scale_rows, \"rows\", is an integer of 4 bytes, but "
+                "the parameter is \"long long\" (line 33). Next: write \"args x, y, (long long) "
+                "rows, cols, scale\" in an \"args\" line, or make the parameter \"int\"."));
   EXPECT_THAT(why(head + "PKT_PT0_iii"), HasSubstr("\"scale\", is a float"));
   EXPECT_THAT(why(head + "PKT_iPT0_if"), HasSubstr("\"y\", is an address"));
   EXPECT_THAT(why(head + "RKT_PT0_iif"), HasSubstr("argument 1"));

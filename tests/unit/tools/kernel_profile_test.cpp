@@ -47,6 +47,17 @@ TEST(KernelProfile, SumsInstructionsByLineHeaviestFirst) {
   EXPECT_EQ(lines[1].facts.issues, 7U);
 }
 
+TEST(KernelProfile, CodeThatIsCalledWhereItStandsHasNoCaller) {
+  emulated::Program program;
+  program.files = {"", "kernel.cu"};
+  ptx::Origin at;  // of a lambda, or of one of CUDA's headers in place of which its caller is named
+  at.file = at.outer_file = 1;
+  at.line = at.outer_line = 10;
+  program.origins = {at};
+  EXPECT_EQ(program.place_of(0), "kernel.cu:10");
+  EXPECT_EQ(program.caller_of(0), "");
+}
+
 TEST(KernelProfile, SharingMakesUpForNoWaste) {
   emulated::InstructionFacts shares;
   shares.global_sectors = 1;  // 32 lanes that read the same word

@@ -7,6 +7,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -168,6 +169,46 @@ RC_GTEST_PROP(GlobalShadow, SaysWhatAShadowOfBytesWouldSay, ()) {
       }
     }
     RC_ASSERT(blocks.access(block, offset, size, writes).has_value() == expected);
+  }
+}
+
+TEST(GlobalShadow, BlocksThatMetKnowOfEachOtherAndOfNoOther) {
+  constexpr std::array<std::uint32_t, 6> kMet{7, 2, 9, 0, 30, 4};
+  constexpr std::uint32_t kAbsent = 5;
+  constexpr std::uint64_t kBarrier = kBase + 8192;
+  GlobalShadow shadow;
+  std::map<std::uint32_t, GlobalShadow::BlockState> states;
+  for (const std::uint32_t block : kMet) states[block].block = block;
+  states[kAbsent].block = kAbsent;
+  const auto races = [&](std::uint32_t by, std::uint32_t of, bool writes) {
+    GlobalShadow::Conflict conflict;
+    const GlobalShadow::Touch touch{kBase + of * 4, 4, writes, 0, {}};
+    return shadow.access(states[by], touch, OneThread(), conflict);
+  };
+  // Twice: what they know is then there already.
+  for (int round = 0; round < 2; ++round) {
+    for (auto& [block, state] : states) {
+      EXPECT_FALSE(races(block, block, true)) << block << " in round " << round;
+      GlobalShadow::fence(state);
+    }
+    for (const std::uint32_t block : kMet) shadow.atomic(states[block], kBarrier, Order::release);
+    for (const std::uint32_t block : kMet) {
+      shadow.atomic(states[block], kBarrier, Order::acquire);
+      GlobalShadow::fence(states[block]);
+    }
+    for (const std::uint32_t by : kMet) {
+      for (const std::uint32_t of : kMet) EXPECT_FALSE(races(by, of, false)) << by << " of " << of;
+      EXPECT_TRUE(races(by, kAbsent, false)) << by;
+    }
+    // So that the writing of the next round comes behind this round's reading.
+    for (const std::uint32_t block : kMet) {
+      GlobalShadow::fence(states[block]);
+      shadow.atomic(states[block], kBarrier, Order::release);
+    }
+    for (auto& [block, state] : states) {
+      shadow.atomic(state, kBarrier, Order::acquire);
+      GlobalShadow::fence(state);
+    }
   }
 }
 
