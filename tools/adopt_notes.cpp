@@ -11,6 +11,7 @@
 
 #include "templates/header_names.hpp"
 #include "templates/nearest_name.hpp"
+#include "tools/adopt_types.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -115,15 +116,22 @@ class NoteWriter {
 
   void note_fixed_macros() {
     for (const auto& [name, macro] : model_.macros) {
-      const bool is_number =
-          macro.body.size() == 1 && macro.body.front().kind == CodeToken::Kind::number;
+      if (macro.is_default || !constant_number(macro.body, model_)) continue;
       const auto kind = guess_tunable(name, std::nullopt, 1).kind;
       const bool is_tunable = kind == TunableGuess::Kind::block || kind == TunableGuess::Kind::tile;
-      if (macro.is_default || !is_number || !is_tunable) continue;
-      add(
-          fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
-                      "above, \"#endif\" below, and adopt again",
-                      macro.line, name, name));
+      const bool is_misspelt =
+          !macro.misspelt_guard.empty() && !model_.macros.contains(macro.misspelt_guard);
+      if (is_misspelt) {
+        add(
+            fmt::format("line {}: the #ifndef above asks for {}, and {} is defined: write the same "
+                        "name in both, and adopt again",
+                        macro.line, macro.misspelt_guard, name));
+      } else if (is_tunable) {
+        add(
+            fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
+                        "above, \"#endif\" below, and adopt again",
+                        macro.line, name, name));
+      }
     }
   }
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/adopt_conditions.hpp"
 #include "tools/adopt_lexer.hpp"
 
 namespace kiln::tools {
@@ -64,11 +65,13 @@ struct SourceConstant {
   int line = 0;
 };
 
-/// An object-like macro that the file defines.
+/// An object-like macro that the file defines, or a number that it gives a name otherwise:
+/// `constexpr int X = 16;`, `enum { X = 16 };`.
 struct SourceMacro {
   std::vector<CodeToken> body;
-  /// `#ifndef X` directly above: it gives way to a macro that is defined before.
-  bool is_default = false;
+  bool is_default = false;          ///< it gives way to a macro that is defined before
+  std::string misspelt_guard = {};  ///< what the `#ifndef` above asks for, if that is a typo
+  std::size_t offset = 0;           ///< of its name
   int line = 0;
 };
 
@@ -81,6 +84,7 @@ struct SourceName {
 /// What adopting a file needs to know of its text, which must outlive it.
 struct SourceModel {
   CodeText code;
+  SourceConditions conditions;
   std::vector<SourceKernel> kernels;  ///< in the order of the file, the first of each name
   std::multimap<std::string, SourceFunction, std::less<>> functions;  ///< by name
   std::vector<SourceConstant> constants;
@@ -104,6 +108,10 @@ struct SourceModel {
 /// Replaces calls of macros that have parameters by what those stand for, as far as that has
 /// neither '#' nor a variable number of arguments. What comes in has the place of the call.
 void expand_macro_calls(CodeText& code);
+
+/// Reads the types and numbers that the file gives names to, outside of functions and classes, in
+/// every branch of its conditionals.
+void read_named_values(SourceModel& model);
 
 /// Reads a file's structure. Throws Error(template_) at a bracket that is not closed, or closes
 /// nothing.

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Kiln authors
+// SPDX-License-Identifier: Apache-2.0
+// Types and numbers that a file gives names to.
+#include <algorithm>
+#include <utility>
+
+#include "tools/adopt_source.hpp"
+
+namespace kiln::tools {
+namespace {
+
+class ValueReader {
+ public:
+  explicit ValueReader(SourceModel& model) : model_(model), tokens_(model.code.tokens) {}
+
+  void run() {
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < tokens_.size(); ++i) {
+      if (tokens_[i].is(";")) {
+        read_statement(begin, i);
+        begin = i + 1;
+      } else if (tokens_[i].is("}")) {
+        begin = i + 1;
+      } else if (tokens_[i].is("{") && opens_scope(begin, i)) {
+        begin = i + 1;
+      } else if (tokens_[i].is("{") || tokens_[i].is("(")) {
+        const bool is_body = tokens_[i].is("{");
+        i = closing_bracket(tokens_, i, tokens_.size());
+        const bool goes_on = sees(i + 1, ";") || sees(i + 1, ",") || sees(i + 1, "{");
+        if (is_body && !goes_on && !sees(begin, "typedef")) begin = i + 1;
+      }
+    }
+  }
+
+ private:
+  [[nodiscard]] bool sees(std::size_t i, std::string_view text) const {
+    return i < tokens_.size() && tokens_[i].is(text);
+  }
+
+  /// `namespace a {`, `inline namespace b {`, `extern "C" {`.
+  [[nodiscard]] bool opens_scope(std::size_t begin, std::size_t brace) const {
+    return sees(begin, "namespace") || sees(begin + 1, "namespace") ||
+           (sees(begin, "extern") && brace == begin + 2);
+  }
+
+  [[nodiscard]] bool has_word(std::size_t begin, std::size_t end, std::string_view word) const {
+    for (std::size_t i = begin; i < end; ++i) {
+      if (tokens_[i].is(word)) return true;
+    }
+    return false;
+  }
+
+  void read_statement(std::size_t begin, std::size_t end) {
+    if (sees(begin, "using") && sees(begin + 2, "=")) {
+      model_.type_aliases.emplace(tokens_[begin + 1].text, joined_text(tokens_, begin + 3, end));
+    } else if (sees(begin, "typedef") && end > begin + 2) {
+      model_.type_aliases.emplace(tokens_[end - 1].text, joined_text(tokens_, begin + 1, end - 1));
+    } else if (sees(begin, "enum")) {
+      read_enumerators(begin, end);
+    } else if (!sees(begin, "template") && !has_word(begin, end, "__constant__") &&
+               (has_word(begin, end, "const") || has_word(begin, end, "constexpr"))) {
+      read_numbers(begin, end);
+    }
+  }
+
+  /// `enum { a = 16, b = 4 }`; those of an `enum class` have its name before theirs.
+  void read_enumerators(std::size_t begin, std::size_t end) {
+    if (sees(begin + 1, "class") || sees(begin + 1, "struct")) return;
+    std::size_t open = begin;
+    while (open < end && !tokens_[open].is("{")) ++open;
+    if (open == end) return;
+    const auto close = closing_bracket(tokens_, open, end);
+    for (std::size_t i = open + 1; i < close; ++i) {
+      if (sees(i + 1, "=")) add_number(i, i + 2, value_end(i + 2, close));
+      i = value_end(i, close);
+    }
+  }
+
+  /// `static constexpr int a = 16, b{4};`
+  void read_numbers(std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin + 1; i + 1 < end; ++i) {
+      const bool has_type = tokens_[i - 1].is_word() || tokens_[i - 1].is(",");
+      if (!tokens_[i].is_word() || !has_type) continue;
+      const bool is_set = tokens_[i + 1].is("=");
+      if (!is_set && !tokens_[i + 1].is("{")) continue;
+      const auto last = value_end(i + 1, end);
+      if (is_set) {
+        add_number(i, i + 2, last);
+      } else {
+        add_number(i, i + 2, last - 1);
+      }
+      i = last;
+    }
+  }
+
+  /// The comma behind a value, or `end`.
+  [[nodiscard]] std::size_t value_end(std::size_t at, std::size_t end) const {
+    while (at < end && !tokens_[at].is(",")) {
+      const bool opens = tokens_[at].is("(") || tokens_[at].is("{") || tokens_[at].is("[");
+      at = opens ? closing_bracket(tokens_, at, end) + 1 : at + 1;
+    }
+    return std::min(at, end);
+  }
+
+  void add_number(std::size_t name, std::size_t begin, std::size_t end) {
+    if (begin >= end) return;
+    SourceMacro number;
+    for (std::size_t i = begin; i < end; ++i) number.body.push_back(tokens_[i]);
+    const CodeToken& word = tokens_[name];
+    number.offset = word.offset;
+    number.line = word.line;
+    number.is_default = model_.conditions.yields_to(word.text, word.offset);
+    number.misspelt_guard = model_.conditions.misspelt(word.text, word.offset);
+    model_.macros.try_emplace(std::string(word.text), std::move(number));
+  }
+
+  SourceModel& model_;
+  const std::vector<CodeToken>& tokens_;
+};
+
+}  // namespace
+
+void read_named_values(SourceModel& model) {
+  ValueReader(model).run();
+}
+
+}  // namespace kiln::tools
