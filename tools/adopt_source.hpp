@@ -87,6 +87,8 @@ struct SourceModel {
   SourceConditions conditions;
   std::vector<SourceKernel> kernels;  ///< in the order of the file, the first of each name
   std::multimap<std::string, SourceFunction, std::less<>> functions;  ///< by name
+  /// The tokens [first, second) that declare or define a function, a type or a variable, by name.
+  std::multimap<std::string, std::pair<std::size_t, std::size_t>, std::less<>> definitions;
   std::vector<SourceConstant> constants;
   std::map<std::string, SourceMacro, std::less<>> macros;
   std::map<std::string, std::string, std::less<>> type_aliases;  ///< typedefs, using, macros
@@ -109,8 +111,8 @@ struct SourceModel {
 /// neither '#' nor a variable number of arguments. What comes in has the place of the call.
 void expand_macro_calls(CodeText& code);
 
-/// Reads the types and numbers that the file gives names to, outside of functions and classes, in
-/// every branch of its conditionals.
+/// Reads what the file gives names to outside of functions and classes, in every branch of its
+/// conditionals: definitions, aliases of types, and numbers.
 void read_named_values(SourceModel& model);
 
 /// Reads a file's structure. Throws Error(template_) at a bracket that is not closed, or closes

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Kiln authors
 // SPDX-License-Identifier: Apache-2.0
-// Types and numbers that a file gives names to.
+// What a file gives names to: functions, types, variables, numbers.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "tools/adopt_source.hpp"
@@ -27,7 +28,9 @@ class ValueReader {
         const bool is_body = tokens_[i].is("{");
         i = closing_bracket(tokens_, i, tokens_.size());
         const bool goes_on = sees(i + 1, ";") || sees(i + 1, ",") || sees(i + 1, "{");
-        if (is_body && !goes_on && !sees(begin, "typedef")) begin = i + 1;
+        if (!is_body || goes_on || sees(begin, "typedef")) continue;
+        define(begin, std::min(i + 1, tokens_.size()));
+        begin = i + 1;
       }
     }
   }
@@ -50,11 +53,43 @@ class ValueReader {
     return false;
   }
 
+  /// By the name before parameters, or behind `struct`, or else by the last one before a value.
+  void define(std::size_t begin, std::size_t end) {
+    constexpr std::array<std::string_view, 5> kEnds{"=", "[", "{", ":", ";"};
+    constexpr std::array<std::string_view, 3> kClasses{"struct", "class", "union"};
+    const auto is_name = [&](std::size_t i) {
+      return tokens_[i].is_word() && !tokens_[i].text.starts_with("__") &&
+             !is_cpp_keyword(tokens_[i].text);
+    };
+    std::size_t name = end;
+    bool is_class = false;
+    for (std::size_t i = begin; i < end; ++i) {
+      const CodeToken& token = tokens_[i];
+      if (std::find(kEnds.begin(), kEnds.end(), token.text) != kEnds.end() && name < end) break;
+      if (token.is("<")) {
+        const auto close = closing_angle_bracket(tokens_, i, end);
+        if (close < end) i = close;
+      } else if (token.is("(")) {
+        if (i > begin && name == i - 1) break;  // a function's
+        i = closing_bracket(tokens_, i, end);
+      } else if (is_name(i)) {
+        name = i;
+        if (is_class) break;
+      } else {
+        is_class = std::find(kClasses.begin(), kClasses.end(), token.text) != kClasses.end() ||
+                   (is_class && token.is_word());
+      }
+    }
+    if (name < end) model_.definitions.emplace(tokens_[name].text, std::pair(begin, end));
+  }
+
   void read_statement(std::size_t begin, std::size_t end) {
+    if (!sees(begin, "typedef")) define(begin, end);
     if (sees(begin, "using") && sees(begin + 2, "=")) {
       model_.type_aliases.emplace(tokens_[begin + 1].text, joined_text(tokens_, begin + 3, end));
     } else if (sees(begin, "typedef") && end > begin + 2) {
       model_.type_aliases.emplace(tokens_[end - 1].text, joined_text(tokens_, begin + 1, end - 1));
+      model_.definitions.emplace(tokens_[end - 1].text, std::pair(begin, end));
     } else if (sees(begin, "enum")) {
       read_enumerators(begin, end);
     } else if (!sees(begin, "template") && !has_word(begin, end, "__constant__") &&

@@ -398,6 +398,41 @@ extern "C" __global__ void two_phase(float* out, float* partial, const float* in
   EXPECT_THAT(other.adopted.text, Not(HasSubstr("cooperative "))) << "it waits for nobody";
 }
 
+TEST(Adopt, BlocksMayWaitForEachOtherInWhatAKernelCalls) {
+  const auto adopted_with = [](const std::string& declarations, const std::string& statement) {
+    const std::string source = declarations +
+                               "\n__global__ void f(float* y, int n) {\n"
+                               "  cg::grid_group g = cg::this_grid();\n"
+                               "  for (int i = g.thread_rank(); i < n; i += g.size()) y[i] = 0;\n" +
+                               statement + "\n}\n";
+    return adopted(source.c_str()).adopted.text;
+  };
+  for (const auto& [declarations, statement] : Replacements{
+           {"__device__ void all(cg::grid_group& g) { g.sync(); }", "all(g);"},
+           {"__device__ void all(cg::grid_group& g) { cg::sync(g); }\n"
+            "__device__ void twice(cg::grid_group g) { all(g); all(g); }",
+            "twice(g);"},
+           {"template <class G>\n__device__ inline void all(const G& g) { g.sync(); }", "all(g);"},
+           {"struct Wait {\n  cg::grid_group g;\n  __device__ void all() { g.sync(); }\n};",
+            "Wait{g}.all();"},
+           {"#define ALL cg::this_grid().sync()", "ALL;"},
+       }) {
+    EXPECT_THAT(
+        adopted_with(declarations, statement),
+        AllOf(HasSubstr("//@   cooperative "), HasSubstr("//@   grid     device.sm_count ")))
+        << declarations;
+  }
+  for (const auto& [declarations, statement] : Replacements{
+           {"__device__ void all(cg::grid_group& g) { g.sync(); }", ""},
+           {"", "auto block = cg::this_thread_block(); block.sync();"},
+           {"__device__ void all(const cg::thread_block_tile<32>& t) { t.sync(); }",
+            "all(cg::tiled_partition<32>(cg::this_thread_block()));"},
+       }) {
+    EXPECT_THAT(adopted_with(declarations, statement), Not(HasSubstr("//@   cooperative ")))
+        << declarations << statement;
+  }
+}
+
 TEST(Adopt, TexturesAreRefusedWithTheirLine) {
   const auto refusal = [](const char* source) {
     return error_text(ErrorKind::usage, [&] { (void)adopted(source); });
