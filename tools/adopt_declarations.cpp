@@ -116,8 +116,11 @@ class NameCollector {
     if (is_sign(i, "(") && i > begin_ && may_name_function(i - 1)) read_parameter_list(i);
     if (!is_plain_word(i)) return;
     const bool has_before = i > begin_;
-    const bool is_behind_word =
-        has_before && tokens_[i - 1].is_word() && !is_among(kBeforeUse, tokens_[i - 1].text);
+    // `static texture<float> t` declares t.
+    const bool is_type =
+        is_sign(i + 1, "<") && has_before && is_among(kSpecifiers, tokens_[i - 1].text);
+    const bool is_behind_word = has_before && tokens_[i - 1].is_word() && !is_type &&
+                                !is_among(kBeforeUse, tokens_[i - 1].text);
     const bool is_before_word = i + 1 < end_ && tokens_[i + 1].is_word();
     const bool is_label = is_sign(i - 1, "goto") || (begins_statement(i) && is_sign(i + 1, ":"));
     if (is_behind_word || is_before_word || is_label || is_used_as_object(i)) declare(i);
@@ -308,19 +311,63 @@ class NameCollector {
   std::set<std::string, std::less<>>& names_;
 };
 
+void set_row(SourceParameter& parameter, const std::string& extent) {
+  const bool is_plain = extent.find(' ') == std::string::npos;
+  parameter.shape = SourceParameter::Shape::array_pointer;
+  parameter.row += parameter.row.empty() ? "" : " * ";
+  parameter.row += is_plain ? extent : "(" + extent + ")";
+}
+
+/// `(*x)`, `(&x)`, `(*)` behind a type.
+bool is_declarator_group(const std::vector<CodeToken>& tokens, std::size_t open, std::size_t end) {
+  return open + 1 < end && tokens[open].is("(") &&
+         (tokens[open + 1].is("*") || tokens[open + 1].is("&") || tokens[open + 1].is("&&"));
+}
+
+/// `(*x)[4]`, `(*f)(float)`: gives back the last token of it.
+std::size_t read_declarator_group(const std::vector<CodeToken>& tokens, std::size_t open,
+                                  std::size_t end, SourceParameter& parameter) {
+  const auto close = closing_bracket(tokens, open, end);
+  for (std::size_t i = open; i < close; ++i) {
+    if (tokens[i].is("*") || tokens[i].is("[")) ++parameter.pointers;
+    parameter.is_reference = parameter.is_reference || tokens[i].is("&") || tokens[i].is("&&");
+    if (tokens[i].is_word() && !is_qualifier(tokens[i]) && !tokens[i].is("const")) {
+      parameter.name = tokens[i].text;
+    }
+  }
+  std::size_t last = std::min(close, end - 1);
+  while (last + 1 < end && (tokens[last + 1].is("[") || tokens[last + 1].is("("))) {
+    const auto behind = std::min(closing_bracket(tokens, last + 1, end), end - 1);
+    if (tokens[last + 1].is("(")) {
+      parameter.shape = SourceParameter::Shape::function;
+    } else if (parameter.shape != SourceParameter::Shape::function) {
+      set_row(parameter, joined_text(tokens, last + 2, behind));
+    }
+    last = behind;
+  }
+  return last;
+}
+
 /// One parameter, without its default.
 SourceParameter read_parameter(const std::vector<CodeToken>& tokens, std::size_t begin,
                                std::size_t end) {
   SourceParameter parameter;
+  if (begin < end) parameter.line = tokens[begin].line;
   std::vector<CodeToken> of_type;
+  int arrays = 0;
   for (std::size_t i = begin; i < end; ++i) {
     const CodeToken& token = tokens[i];
     if (token.is("=")) break;
     if (token.is("[")) {
       const auto close = closing_bracket(tokens, i, end);
       // An attribute is no array.
-      if (close < end && !(i + 1 < end && tokens[i + 1].is("["))) ++parameter.pointers;
+      if (close < end && !(i + 1 < end && tokens[i + 1].is("["))) {
+        ++parameter.pointers;
+        if (++arrays > 1) set_row(parameter, joined_text(tokens, i + 1, close));
+      }
       i = close;
+    } else if (is_declarator_group(tokens, i, end)) {
+      i = read_declarator_group(tokens, i, end, parameter);
     } else if (token.is("const")) {
       parameter.is_const = parameter.is_const || parameter.pointers == 0;
     } else if (token.is("*")) {
@@ -376,6 +423,23 @@ std::vector<SourceParameter> read_parameters(const std::vector<CodeToken>& token
     first = i + 1;
   }
   return parameters;
+}
+
+void resolve_declarator(SourceParameter& parameter, const SourceModel& model) {
+  constexpr int kMostAliases = 8;
+  for (int i = 0; i < kMostAliases; ++i) {
+    const auto alias = model.declarator_aliases.find(parameter.type);
+    if (alias == model.declarator_aliases.end()) return;
+    const SourceParameter& meant = alias->second;
+    // `const pointer_t x` is a pointer that does not change.
+    parameter.is_const = meant.is_const || (meant.pointers == 0 && parameter.is_const);
+    parameter.is_reference = parameter.is_reference || meant.is_reference;
+    parameter.pointers += meant.pointers;
+    parameter.type = meant.type;
+    if (meant.shape == SourceParameter::Shape::plain) continue;
+    parameter.shape = meant.shape;
+    parameter.row = meant.row;
+  }
 }
 
 void collect_declared_names(const std::vector<CodeToken>& tokens, std::size_t begin,

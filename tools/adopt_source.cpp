@@ -45,6 +45,12 @@ class SourceReader {
     while (at_ < count()) step();
     if (!scopes_.empty()) fail(scopes_.back().open, "is not closed");
     read_named_values(model_);
+    for (auto& kernel : model_.kernels) {
+      for (auto& parameter : kernel.parameters) resolve_declarator(parameter, model_);
+    }
+    for (auto& function : model_.functions) {
+      for (auto& parameter : function.second.parameters) resolve_declarator(parameter, model_);
+    }
     collect_names();
     return std::move(model_);
   }

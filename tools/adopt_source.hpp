@@ -19,11 +19,19 @@ namespace kiln::tools {
 
 /// A parameter of a function, or what is declared like one.
 struct SourceParameter {
+  enum class Shape : std::uint8_t {
+    plain,
+    array_pointer,  ///< `float (*x)[4]`, `float x[][4]`
+    function,       ///< `float (*f)(float)`
+  };
   std::string name;       ///< "" if it has none
   std::string type;       ///< without const, pointers and restrict: "unsigned char", "float2"
   int pointers = 0;       ///< an array counts as one
   bool is_const = false;  ///< what a pointer points to
   bool is_reference = false;
+  Shape shape = Shape::plain;
+  std::string row = {};  ///< the elements of what an array_pointer points to: "4"
+  int line = 0;
 };
 
 /// A parameter of a kernel's template.
@@ -92,6 +100,8 @@ struct SourceModel {
   std::vector<SourceConstant> constants;
   std::map<std::string, SourceMacro, std::less<>> macros;
   std::map<std::string, std::string, std::less<>> type_aliases;  ///< typedefs, using, macros
+  /// Of those that are no plain type what a parameter of that type is declared like.
+  std::map<std::string, SourceParameter, std::less<>> declarator_aliases;
   /// What device code declares: variables, parameters, types, functions.
   std::set<std::string, std::less<>> declared;
   /// Token ranges, both ends included, of functions that only the host calls, which tell nothing.
@@ -114,6 +124,9 @@ void expand_macro_calls(CodeText& code);
 /// Reads what the file gives names to outside of functions and classes, in every branch of its
 /// conditionals: definitions, aliases of types, and numbers.
 void read_named_values(SourceModel& model);
+
+/// Gives a parameter whose type is an alias of a pointer that pointer.
+void resolve_declarator(SourceParameter& parameter, const SourceModel& model);
 
 /// Reads a file's structure. Throws Error(template_) at a bracket that is not closed, or closes
 /// nothing.

@@ -86,15 +86,39 @@ class ValueReader {
   void read_statement(std::size_t begin, std::size_t end) {
     if (!sees(begin, "typedef")) define(begin, end);
     if (sees(begin, "using") && sees(begin + 2, "=")) {
-      model_.type_aliases.emplace(tokens_[begin + 1].text, joined_text(tokens_, begin + 3, end));
-    } else if (sees(begin, "typedef") && end > begin + 2) {
-      model_.type_aliases.emplace(tokens_[end - 1].text, joined_text(tokens_, begin + 1, end - 1));
-      model_.definitions.emplace(tokens_[end - 1].text, std::pair(begin, end));
+      auto type = read_parameters(tokens_, begin + 3, end);
+      if (type.empty()) return;
+      type.front().name = tokens_[begin + 1].text;
+      add_alias(type.front(), joined_text(tokens_, begin + 3, end));
+    } else if (sees(begin, "typedef")) {
+      read_typedef(begin, end);
     } else if (sees(begin, "enum")) {
       read_enumerators(begin, end);
     } else if (!sees(begin, "template") && !has_word(begin, end, "__constant__") &&
                (has_word(begin, end, "const") || has_word(begin, end, "constexpr"))) {
       read_numbers(begin, end);
+    }
+  }
+
+  /// `typedef float real, *pointer, (*function)(float);`
+  void read_typedef(std::size_t begin, std::size_t end) {
+    std::string type;
+    for (auto& alias : read_parameters(tokens_, begin + 1, end)) {
+      if (type.empty()) type = alias.type;
+      alias.type = type;
+      add_alias(alias, type);
+      model_.definitions.emplace(alias.name, std::pair(begin, end));
+    }
+  }
+
+  void add_alias(const SourceParameter& alias, const std::string& text) {
+    if (alias.name.empty()) return;
+    const bool is_plain = alias.pointers == 0 && !alias.is_const && !alias.is_reference &&
+                          alias.shape == SourceParameter::Shape::plain;
+    if (is_plain) {
+      model_.type_aliases.emplace(alias.name, text);
+    } else {
+      model_.declarator_aliases.emplace(alias.name, alias);
     }
   }
 
