@@ -36,13 +36,7 @@ class NoteWriter {
     note_headers();
     note_own_headers();
     note_host_code();
-    for (const SourceConstant& constant : model_.constants) {
-      if (!constant.is_hidden) continue;
-      add(
-          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
-                      "it: move it out",
-                      constant.line, constant.name));
-    }
+    for (const SourceConstant& constant : model_.constants) note_constant(constant);
     note_fixed_macros();
     note_typos();
     return std::move(notes_);
@@ -111,6 +105,30 @@ class NoteWriter {
           fmt::format("line {} launches a kernel: host code goes under \"#if "
                       "!defined(KILN_RENDERED)\", or into another file",
                       *model_.host_launch_line));
+    }
+  }
+
+  void note_constant(const SourceConstant& constant) {
+    if (constant.is_template) {
+      add(
+          fmt::format("line {}: {} is a template, of which Kiln can fill no instance: declare the "
+                      "array that the kernel reads without one, and adopt again",
+                      constant.line, constant.name));
+    } else if (constant.is_pointer) {
+      add(fmt::format(
+          "line {}: {} is a pointer in constant memory, which Kiln cannot fill: make it "
+          "a parameter of the kernel, and adopt again",
+          constant.line, constant.name));
+    } else if (constant.is_hidden) {
+      add(
+          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
+                      "it: move it out",
+                      constant.line, constant.name));
+    } else if (!element_type(constant.type, model_.type_aliases)) {
+      add(fmt::format(
+          "line {}: {} is a {}, and an operand has elements of one type: if its members "
+          "differ, declare an array for each of their types, and adopt again",
+          constant.line, constant.name, constant.type));
     }
   }
 

@@ -85,7 +85,9 @@ class OperationWriter {
     std::string comment = joined_remarks(operand.extents_comment, operand.role_comment);
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
                           (operand.element->type == DType::s32 || is_wide(operand));
-    if (is_index) comment += "; indices: add \"; fill integers 0 (n - 1)\"";
+    if (is_index) {
+      comment = joined_remarks(comment, "indices: add \"; fill integers 0 (n - 1)\"");
+    }
     lines_.add("operand",
                fmt::format("{} {}: {}{}", operand.name, operand.role, operand.extents,
                            operand.has_pointers ? "; pointers" : ""),

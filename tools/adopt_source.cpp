@@ -297,32 +297,18 @@ class SourceReader {
   }
 
   void read_constant(std::size_t begin, std::size_t end) {
-    std::vector<CodeToken> declarator;
-    SourceConstant constant;
-    for (std::size_t i = begin; i < end && !tokens()[i].is("=") && !tokens()[i].is("{"); ++i) {
-      const CodeToken& token = tokens()[i];
-      if (token.is("[")) {
-        const auto close = close_of(i);
-        const auto first = tokens().begin() + static_cast<std::ptrdiff_t>(i);
-        constant.extents.emplace_back(first + 1, first + static_cast<std::ptrdiff_t>(close - i));
-        i = close;
-      } else if (!token.text.starts_with("__") && !token.is("static") && !token.is("const") &&
-                 token.kind != CodeToken::Kind::text && !token.is("extern")) {
-        declarator.push_back(token);
+    for (auto& constant :
+         read_constants(model_, template_open_ > 0 ? template_close_ + 1 : begin, end)) {
+      constant.is_hidden = item_has("static", end);
+      constant.is_template = template_open_ > 0;
+      for (const Scope& scope : scopes_) {
+        if (!scope.name.empty()) constant.qualified_name += scope.name + "::";
+        constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
       }
+      constant.qualified_name += constant.name;
+      // With its value there is nothing to fill in.
+      if (!constant.has_value) model_.constants.push_back(std::move(constant));
     }
-    if (declarator.size() < 2) return;
-    constant.name = declarator.back().text;
-    constant.is_hidden = item_has("static", end);
-    for (const Scope& scope : scopes_) {
-      if (!scope.name.empty()) constant.qualified_name += scope.name + "::";
-      constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
-    }
-    constant.qualified_name += constant.name;
-    constant.line = declarator.back().line;
-    constant.type = joined_text(declarator, 0, declarator.size() - 1);
-    // With its value there is nothing to fill in.
-    if (!has_value_) model_.constants.push_back(std::move(constant));
   }
 
   void read_directives() {

@@ -68,6 +68,9 @@ struct SourceConstant {
   std::string name;
   std::string qualified_name;  ///< with its namespaces
   bool is_hidden = false;      ///< static, or in an unnamed namespace
+  bool is_template = false;
+  bool is_pointer = false;
+  bool has_value = false;  ///< other than zeros
   std::string type;
   std::vector<std::vector<CodeToken>> extents;  ///< what is between each pair of brackets
   int line = 0;
@@ -124,6 +127,10 @@ void expand_macro_calls(CodeText& code);
 /// Reads what the file gives names to outside of functions and classes, in every branch of its
 /// conditionals: definitions, aliases of types, and numbers.
 void read_named_values(SourceModel& model);
+
+/// The variables of the declaration [begin, end), which says `__constant__`.
+[[nodiscard]] std::vector<SourceConstant> read_constants(const SourceModel& model,
+                                                         std::size_t begin, std::size_t end);
 
 /// Gives a parameter whose type is an alias of a pointer that pointer.
 void resolve_declarator(SourceParameter& parameter, const SourceModel& model);

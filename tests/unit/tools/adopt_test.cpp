@@ -465,6 +465,60 @@ __global__ void poly(float* out, const float* in, int n) {
               ElementsAre(HasSubstr("line 3: hidden is static or in an unnamed namespace")));
 }
 
+TEST(Adopt, ConstantsAreReadAsTheyAreDeclared) {
+  const Adoption adoption = adopted(R"(#define CONSTANT __constant__
+constexpr int kTaps = 9;
+enum { kRows = 2, kCols = kRows * 2 };
+static const unsigned kBits = 1 << 3;
+__constant__ float a[kTaps * kTaps], b[kRows][kCols] = {0}, c, fixed[2] = {1, 2};
+alignas(16) __constant__ float d[(kBits)];
+__device__ __constant__ __align__(8) unsigned char e[4] = {}, f[2];
+[[maybe_unused]] __constant__ const __half g[3]{};
+CONSTANT int h[5];
+__constant__ cuda::std::complex<float> z[2];
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = a[0] + b[1][1] + c;
+}
+)");
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("operand    a in: 9 * 9\n"), HasSubstr("operand    b in: 2, (2 * 2)\n"),
+            HasSubstr("operand    c in: 1\n"), HasSubstr("operand    d in: (8)\n"),
+            HasSubstr("type       d f32\n"), HasSubstr("operand    e in: 4\n"),
+            HasSubstr("operand    f in: 2\n"), HasSubstr("type       e u8\n"),
+            HasSubstr("operand    g in: 3\n"), HasSubstr("type       g f16\n"),
+            HasSubstr("type       h s32\n"), Not(HasSubstr("fixed"))));
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       z cf32\n"), HasSubstr("operand    z in: 2\n")));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("constant   b = b\n"), HasSubstr("constant   d = d\n")));
+  EXPECT_THAT(adoption.notes, ElementsAre());
+}
+
+TEST(Adopt, ConstantsThatKilnCannotFillAreNamed) {
+  const Adoption adoption = adopted(R"(struct P { float a; int b; };
+__constant__ P one;
+__constant__ struct { float x; } two[4];
+template <class T> __constant__ T three[2];
+__constant__ float four[2], *five;
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = one.a + two[0].x + three<float>[0] + five[0];
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       one FILL_IN "), HasSubstr("operand    one in: FILL_IN "),
+                    HasSubstr("operand    four in: 2\n"), Not(HasSubstr("operand    three")),
+                    Not(HasSubstr("operand    five"))));
+  EXPECT_THAT(
+      adoption.notes,
+      ElementsAre(HasSubstr("line 2: one is a P, and an operand has elements of one type"),
+                  HasSubstr("line 3: two is a struct, and an operand has elements of one type"),
+                  HasSubstr("line 4: three is a template, of which Kiln can fill no instance"),
+                  HasSubstr("line 5: five is a pointer in constant memory")));
+}
+
 TEST(Adopt, PointersToPointersAreOperandsBehindThem) {
   const Adoption adoption = adopted(R"(extern "C" __global__
 void batched_scale(float** out, const float* const* in, int batch, int n) {
