@@ -270,6 +270,12 @@ class LaunchReader {
       } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
         launch.grid.push_back(problem_.row_sizes[i]);
         launch.grid_comment = fmt::format("CHECK: blocks, one for each of {}", launch.grid.back());
+      } else if (!use.shift.empty()) {
+        launch.grid = {kFillIn};
+        launch.grid_comment =
+            fmt::format("blocks: blockIdx.{} is shifted by {}, and front matter has no shift",
+                        kAxes[i], use.shift);
+        return;
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(

@@ -204,6 +204,38 @@ TEST(AdoptShapes, CastsInAnIndexDoNotChangeTheGrid) {
   }
 }
 
+TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
+  const auto launch = [](const std::string& index, const std::string& bound) {
+    return adopted(
+               "#define LOG 7\n#define IMAD(a, b, c) (__mul24((a), (b)) + (c))\n"
+               "__global__ void k(float* y, const float* x, int n) {\n  int i = " +
+               index + ";\n  if (i < " + bound + ") y[i] = x[i];\n}\n")
+        .adopted.text;
+  };
+  for (const char* const index : {"__mul24(blockIdx.x, blockDim.x) + threadIdx.x",
+                                  "__umul24(blockDim.x, blockIdx.x) + threadIdx.x",
+                                  "threadIdx.x + (int)__mul24((int)blockIdx.x, (int)blockDim.x)",
+                                  "IMAD(blockDim.x, blockIdx.x, threadIdx.x)"}) {
+    EXPECT_THAT(launch(index, "n"), HasSubstr("//@   grid     ceil_div(n, block_size_x) "))
+        << index;
+  }
+  for (const char* const index :
+       {"(blockIdx.x << 7) + threadIdx.x", "blockIdx.x << 7 | threadIdx.x",
+        "(blockIdx.x << LOG) | threadIdx.x", "((int)blockIdx.x << (7)) + threadIdx.x"}) {
+    EXPECT_THAT(launch(index, "n"), AllOf(HasSubstr("//@   grid     ceil_div(n, 128) "),
+                                          HasSubstr("//@   block    128 ")))
+        << index;
+  }
+  EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
+              HasSubstr("//@   grid     FILL_IN                        // blocks: blockIdx.x is "
+                        "shifted by log_block, and"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
+              HasSubstr("ceil_div((n * 4), 64)"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n + 1 >> 1"), HasSubstr("grid     FILL_IN"))
+      << "a shift binds less than a sum";
+}
+
 /// A kernel with a grid of cols in the place of rows is then wrong in one of them.
 TEST(AdoptShapes, EitherOfTwoSizesIsTheLargerOneInSomeCase) {
   const std::string text = adopted(R"(
