@@ -29,6 +29,12 @@ SourceConditions::SourceConditions(const std::vector<CodeDirective>& directives)
   };
   std::vector<Open> open;
   for (const CodeDirective& directive : directives) {
+    if (!directive.tokens.empty()) {
+      const CodeToken& first = directive.tokens.front();
+      if (directive.name == "define") defined_.insert(first.text);
+      const bool is_quoted = first.kind == CodeToken::Kind::text;
+      has_own_headers_ = has_own_headers_ || (directive.name == "include" && is_quoted);
+    }
     const bool opens = directive.name.starts_with("if");
     const bool turns = directive.name.starts_with("el");
     if ((!opens && !turns && directive.name != "endif") || (!opens && open.empty())) continue;
@@ -82,8 +88,9 @@ SourceConditions::Asked SourceConditions::asked_by(const CodeDirective& directiv
   return asked;
 }
 
-std::vector<std::string_view> SourceConditions::absent_at(std::size_t offset) const {
-  std::vector<std::string_view> names;
+std::vector<std::string_view> SourceConditions::names_at(
+    std::size_t offset, std::vector<std::string_view> Asked::*names) const {
+  std::vector<std::string_view> found;
   const auto behind =
       std::upper_bound(groups_.begin(), groups_.end(), offset,
                        [](std::size_t at, const Group& group) { return at < group.begin; });
@@ -92,9 +99,25 @@ std::vector<std::string_view> SourceConditions::absent_at(std::size_t offset) co
   for (; at != kNone; at = groups_[at].parent) {
     const Group& group = groups_[at];
     if (offset >= group.end) continue;
-    names.insert(names.end(), group.asked.absent.begin(), group.asked.absent.end());
+    const auto& asked = group.asked.*names;
+    found.insert(found.end(), asked.begin(), asked.end());
   }
-  return names;
+  return found;
+}
+
+std::vector<std::string_view> SourceConditions::absent_at(std::size_t offset) const {
+  return names_at(offset, &Asked::absent);
+}
+
+bool SourceConditions::is_never(std::size_t offset) const {
+  if (is_left_out(offset)) return true;
+  const auto present = names_at(offset, &Asked::present);
+  return std::any_of(present.begin(), present.end(), [&](std::string_view each) {
+    const bool may_be_defined = defined_.contains(each) || has_own_headers_ ||
+                                leaves_out_kernels(each) || each.starts_with('_') ||
+                                each.starts_with("CUDA") || each.starts_with("KILN");
+    return !may_be_defined;
+  });
 }
 
 bool SourceConditions::is_left_out(std::size_t offset) const {

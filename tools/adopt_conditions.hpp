@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -21,6 +22,9 @@ class SourceConditions {
   [[nodiscard]] std::vector<std::string_view> absent_at(std::size_t offset) const;
   /// Whether one of those is defined where kernels are compiled, so that they have nothing of it.
   [[nodiscard]] bool is_left_out(std::size_t offset) const;
+  /// Whether the text at `offset` is compiled for no kernel: left out, or below a condition that
+  /// asks for a macro which neither the file nor, by its name, a compiler defines.
+  [[nodiscard]] bool is_never(std::size_t offset) const;
   /// Whether the text at `offset` gives way to a definition of `name` that comes before it.
   [[nodiscard]] bool yields_to(std::string_view name, std::size_t offset) const;
   /// A macro that is likely meant to be `name` but misspelt in the conditions there, or "".
@@ -38,8 +42,12 @@ class SourceConditions {
   };
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   static Asked asked_by(const CodeDirective& directive);
+  [[nodiscard]] std::vector<std::string_view> names_at(
+      std::size_t offset, std::vector<std::string_view> Asked::*names) const;
 
   std::vector<Group> groups_;
+  std::set<std::string_view> defined_;  ///< by the file
+  bool has_own_headers_ = false;        ///< which may define more
 };
 
 }  // namespace kiln::tools

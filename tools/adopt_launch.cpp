@@ -201,6 +201,8 @@ class LaunchReader {
           argument = operand.name;
           break;
         }
+        const bool is_scalar = problem_.scalar_types.contains(parameter.name);
+        if (argument == kFillIn && is_scalar) argument = "float";
       }
       if (argument == kFillIn) {
         launch.kernel_comment = fmt::format("the template's {}", parameter.name);

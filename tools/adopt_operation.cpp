@@ -67,7 +67,11 @@ class OperationWriter {
   }
 
   void write_type(const OperandGuess& operand) {
-    if (!operand.template_type.empty()) {
+    if (problem_.scalar_types.contains(operand.template_type)) {
+      lines_.add(
+          "type", operand.name + " f32",
+          fmt::format("CHECK: what {} is: a scalar of that type has one", operand.template_type));
+    } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
                  fmt::format("CHECK: what {} may be; f16 and bf16, too?", operand.template_type));
     } else if (!operand.element) {
@@ -173,7 +177,7 @@ class OperationWriter {
     std::vector<std::pair<std::size_t, std::size_t>> removed;
     for (const auto& kernel : guess_.kernels) {
       const CodeToken& last = tokens[kernel.source->body_end];
-      removed.emplace_back(tokens[kernel.source->begin].offset, last.offset + last.text.size());
+      removed.emplace_back(tokens[kernel.source->begin].offset, last.offset + last.length);
     }
     std::sort(removed.begin(), removed.end());
     std::string code;

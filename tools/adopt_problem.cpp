@@ -207,6 +207,13 @@ class ProblemReader {
     if (is_known(result_.sizes, parameter.name) || is_known(result_.scalars, parameter.name)) {
       return;
     }
+    for (const auto& each : kernels_[kernel].source->template_parameters) {
+      const bool is_type = each.kind == SourceTemplateParameter::Kind::type;
+      if (!is_type || each.name != parameter.type) continue;
+      result_.scalar_types.insert(each.name);
+      result_.scalars.push_back({parameter.name, "", "f32", fmt::format("a {}, ", each.name)});
+      return;
+    }
     const auto scalar = number_type(parameter.type, model_.type_aliases);
     const auto type = integer_type(parameter.type, model_.type_aliases);
     if (!scalar) return;

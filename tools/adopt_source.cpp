@@ -312,9 +312,15 @@ class SourceReader {
   }
 
   void read_directives() {
-    for (const CodeDirective& directive : model_.code.directives) {
-      if (directive.name == "define" && !directive.tokens.empty()) read_define(directive);
-      if (directive.name == "include") read_include(directive);
+    // Of two definitions the one that kernels are compiled with comes first.
+    for (const bool is_never : {false, true}) {
+      for (const CodeDirective& directive : model_.code.directives) {
+        const bool defines = directive.name == "define" && !directive.tokens.empty();
+        if (defines && model_.conditions.is_never(directive.offset) == is_never) {
+          read_define(directive);
+        }
+        if (directive.name == "include" && !is_never) read_include(directive);
+      }
     }
   }
 

@@ -15,6 +15,12 @@ class ValueReader {
   explicit ValueReader(SourceModel& model) : model_(model), tokens_(model.code.tokens) {}
 
   void run() {
+    read_scopes();
+    for (const auto& [alias, text] : never_compiled_) add_alias(alias, text);
+  }
+
+ private:
+  void read_scopes() {
     std::size_t begin = 0;
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].is(";")) {
@@ -35,7 +41,6 @@ class ValueReader {
     }
   }
 
- private:
   [[nodiscard]] bool sees(std::size_t i, std::string_view text) const {
     return i < tokens_.size() && tokens_[i].is(text);
   }
@@ -89,7 +94,7 @@ class ValueReader {
       auto type = read_parameters(tokens_, begin + 3, end);
       if (type.empty()) return;
       type.front().name = tokens_[begin + 1].text;
-      add_alias(type.front(), joined_text(tokens_, begin + 3, end));
+      read_alias(begin, type.front(), joined_text(tokens_, begin + 3, end));
     } else if (sees(begin, "typedef")) {
       read_typedef(begin, end);
     } else if (sees(begin, "enum")) {
@@ -106,8 +111,17 @@ class ValueReader {
     for (auto& alias : read_parameters(tokens_, begin + 1, end)) {
       if (type.empty()) type = alias.type;
       alias.type = type;
-      add_alias(alias, type);
+      read_alias(begin, alias, type);
       model_.definitions.emplace(alias.name, std::pair(begin, end));
+    }
+  }
+
+  /// Of two in branches the one that kernels are compiled with is meant.
+  void read_alias(std::size_t begin, const SourceParameter& alias, const std::string& text) {
+    if (model_.conditions.is_never(tokens_[begin].offset)) {
+      never_compiled_.emplace_back(alias, text);
+    } else {
+      add_alias(alias, text);
     }
   }
 
@@ -115,6 +129,9 @@ class ValueReader {
     if (alias.name.empty()) return;
     const bool is_plain = alias.pointers == 0 && !alias.is_const && !alias.is_reference &&
                           alias.shape == SourceParameter::Shape::plain;
+    const bool is_known =
+        model_.type_aliases.contains(alias.name) || model_.declarator_aliases.contains(alias.name);
+    if (is_known) return;
     if (is_plain) {
       model_.type_aliases.emplace(alias.name, text);
     } else {
@@ -175,6 +192,7 @@ class ValueReader {
 
   SourceModel& model_;
   const std::vector<CodeToken>& tokens_;
+  std::vector<std::pair<SourceParameter, std::string>> never_compiled_;
 };
 
 }  // namespace
