@@ -49,7 +49,10 @@ SourceConditions::SourceConditions(const std::vector<CodeDirective>& directives)
       one.group = groups_.size();
       const auto parent = open.size() > 1 ? open[open.size() - 2].group : kNone;
       groups_.push_back({directive.offset, kNone, parent, std::move(asked)});
-      if (own.absent.size() + own.present.size() == 1) {
+      constexpr std::size_t kMostBranches = 64;
+      const bool is_known =
+          one.otherwise.absent.size() + one.otherwise.present.size() < kMostBranches;
+      if (is_known && own.absent.size() + own.present.size() == 1) {
         for (const auto name : own.absent) one.otherwise.present.push_back(name);
         for (const auto name : own.present) one.otherwise.absent.push_back(name);
       }
@@ -96,7 +99,8 @@ std::vector<std::string_view> SourceConditions::names_at(
                        [](std::size_t at, const Group& group) { return at < group.begin; });
   auto at =
       behind == groups_.begin() ? kNone : static_cast<std::size_t>(behind - groups_.begin()) - 1;
-  for (; at != kNone; at = groups_[at].parent) {
+  constexpr int kMostNesting = 256;  // compilers refuse more
+  for (int depth = 0; at != kNone && depth < kMostNesting; at = groups_[at].parent, ++depth) {
     const Group& group = groups_[at];
     if (offset >= group.end) continue;
     const auto& asked = group.asked.*names;

@@ -104,7 +104,10 @@ class NameCollector {
       --first;
     }
     if (first == colon) return false;
-    return is_sign(first, "case") || (first + 1 == colon && begins_statement(first));
+    if (is_sign(first, "case")) return true;
+    const bool begins = first == begin_ || tokens_[first - 1].is(";") ||
+                        tokens_[first - 1].is("{") || tokens_[first - 1].is("}");
+    return begins && first + 1 == colon;
   }
 
   /// Two words in a row are a type and what it declares; parts of a type are no variables either.
@@ -155,7 +158,9 @@ class NameCollector {
 
   /// `struct { float x; } a, b = {1};`
   void read_behind_class(std::size_t i) {
-    while (i < end_ && !tokens_[i].is("{")) {
+    constexpr std::size_t kMostTokens = 64;  // of what is before the brace
+    for (const auto first = i; i < end_ && !tokens_[i].is("{");) {
+      if (i > first + kMostTokens) return;
       const bool ends = tokens_[i].is(";") || tokens_[i].is(")") || tokens_[i].is(">") ||
                         tokens_[i].is(",") || tokens_[i].is("=");
       if (ends) return;
@@ -290,12 +295,16 @@ class NameCollector {
 
   /// `*a = 1, b[4]` up to the end of the declaration; `(*c)[4]` is seen by its star.
   void read_declarators(std::size_t at) {
+    constexpr int kMostDeclarators = 256;
     bool begins = true;
-    while (at < end_ && !tokens_[at].is(";") && !tokens_[at].is(")") && !tokens_[at].is("}")) {
+    int count = 0;
+    while (at < end_ && count < kMostDeclarators && !tokens_[at].is(";") && !tokens_[at].is(")") &&
+           !tokens_[at].is("}")) {
       if (begins) {
         at = behind_specifiers(behind_pointers(at));
         if (is_plain_word(at)) declare(at);
         begins = false;
+        ++count;
       } else if (tokens_[at].is("(") || tokens_[at].is("[") || tokens_[at].is("{")) {
         at = closing_bracket(tokens_, at, end_) + 1;
       } else {
@@ -426,8 +435,8 @@ std::vector<SourceParameter> read_parameters(const std::vector<CodeToken>& token
 }
 
 void resolve_declarator(SourceParameter& parameter, const SourceModel& model) {
-  constexpr int kMostAliases = 8;
-  for (int i = 0; i < kMostAliases; ++i) {
+  constexpr int kMostHops = 8;
+  for (int i = 0; i < kMostHops; ++i) {
     const auto alias = model.declarator_aliases.find(parameter.type);
     if (alias == model.declarator_aliases.end()) return;
     const SourceParameter& meant = alias->second;

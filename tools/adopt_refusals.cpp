@@ -59,8 +59,8 @@ class Refuser {
 
   /// Directly or by aliases.
   [[nodiscard]] bool is_texture(std::string_view type) const {
-    constexpr int kMostAliases = 8;
-    for (int i = 0; i < kMostAliases; ++i) {
+    constexpr int kMostHops = 8;
+    for (int i = 0; i < kMostHops; ++i) {
       if (is_texture_type(type)) return true;
       const auto alias = model_.type_aliases.find(type);
       if (alias == model_.type_aliases.end()) return false;

@@ -306,6 +306,13 @@ class SourceReader {
         constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
       }
       constant.qualified_name += constant.name;
+      if (model_.constants.size() >= kMostParameters) {
+        throw Error(ErrorKind::template_,
+                    fmt::format("{}:{}:1: {} is one of more than {} variables in constant memory, "
+                                "and an operation can fill no more; put what belongs together into "
+                                "one array",
+                                file_, constant.line, constant.name, kMostParameters));
+      }
       // With its value there is nothing to fill in.
       if (!constant.has_value) model_.constants.push_back(std::move(constant));
     }

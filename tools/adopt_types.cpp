@@ -109,9 +109,9 @@ std::optional<std::int64_t> shifted_number(const std::vector<CodeToken>& body, s
   auto value = integer_literal(body[at].text);
   while (value && at + 2 < body.size() && body[at + 1].is("<<")) {
     const auto shift = integer_literal(body[at + 2].text);
-    constexpr std::int64_t kMostShift = 30;
+    constexpr std::int64_t kMostBits = 30;
     const bool is_plain =
-        shift && *shift >= 0 && *shift <= kMostShift && !is_tighter(at - 1) && !is_tighter(at + 3);
+        shift && *shift >= 0 && *shift <= kMostBits && !is_tighter(at - 1) && !is_tighter(at + 3);
     if (!is_plain || *value < 0 || *value > INT32_MAX) return std::nullopt;
     *value <<= *shift;
     at += 2;
@@ -189,7 +189,10 @@ std::optional<std::int64_t> integer_literal(std::string_view text) {
 
 std::optional<std::int64_t> constant_number(const std::vector<CodeToken>& body,
                                             const SourceModel& model, int depth) {
-  if (depth > kMostMacros) return std::nullopt;
+  // Macros within macros multiply.
+  constexpr int kMostDepth = 3;
+  constexpr std::size_t kMostTokens = 16;
+  if (depth > kMostDepth || body.size() > kMostTokens) return std::nullopt;
   std::string text;
   for (std::size_t i = 0; i < body.size(); ++i) {
     const CodeToken& token = body[i];

@@ -568,5 +568,13 @@ TEST(AdoptLimits, AKernelOfManyParametersIsRefusedAtItsLine) {
                           HasSubstr("\"much\" has 100001 parameters")));
 }
 
+TEST(AdoptLimits, ManyConstantsAreRefusedAtTheirLine) {
+  std::string source = "__constant__ float c0";
+  for (int i = 1; i < 200; ++i) source += ",\nc" + std::to_string(i);
+  source += ";\n__global__ void f(float* x) { x[0] = c0; }\n";
+  EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)adopted(source.c_str()); }),
+              StartsWith("kernels/file.cu:129:1: c128 is one of more than 128 variables"));
+}
+
 }  // namespace
 }  // namespace kiln::tools
