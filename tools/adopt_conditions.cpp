@@ -99,7 +99,7 @@ std::vector<std::string_view> SourceConditions::names_at(
                        [](std::size_t at, const Group& group) { return at < group.begin; });
   auto at =
       behind == groups_.begin() ? kNone : static_cast<std::size_t>(behind - groups_.begin()) - 1;
-  constexpr int kMostNesting = 256;  // compilers refuse more
+  constexpr int kMostNesting = 64;  // the outer ones are left out
   for (int depth = 0; at != kNone && depth < kMostNesting; at = groups_[at].parent, ++depth) {
     const Group& group = groups_[at];
     if (offset >= group.end) continue;

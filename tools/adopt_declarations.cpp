@@ -158,7 +158,7 @@ class NameCollector {
 
   /// `struct { float x; } a, b = {1};`
   void read_behind_class(std::size_t i) {
-    constexpr std::size_t kMostTokens = 64;  // of what is before the brace
+    constexpr std::size_t kMostTokens = 16;  // of what is before the brace
     for (const auto first = i; i < end_ && !tokens_[i].is("{");) {
       if (i > first + kMostTokens) return;
       const bool ends = tokens_[i].is(";") || tokens_[i].is(")") || tokens_[i].is(">") ||
@@ -295,7 +295,7 @@ class NameCollector {
 
   /// `*a = 1, b[4]` up to the end of the declaration; `(*c)[4]` is seen by its star.
   void read_declarators(std::size_t at) {
-    constexpr int kMostDeclarators = 256;
+    constexpr int kMostDeclarators = 64;
     bool begins = true;
     int count = 0;
     while (at < end_ && count < kMostDeclarators && !tokens_[at].is(";") && !tokens_[at].is(")") &&

@@ -121,7 +121,8 @@ struct SourceModel {
 };
 
 /// Replaces calls of macros that have parameters by what those stand for, as far as that has
-/// neither '#' nor a variable number of arguments. What comes in has the place of the call.
+/// neither '#' nor a variable number of arguments. What comes in has the place of the call. So are
+/// CUDA's functions that are operators by other names, such as __mul24.
 void expand_macro_calls(CodeText& code);
 
 /// Reads what the file gives names to outside of functions and classes, in every branch of its
