@@ -11,13 +11,12 @@
 #include <set>
 
 #include "kiln/error.hpp"
-#include "templates/code_scanner.hpp"
 #include "templates/front_matter_lines.hpp"
 #include "templates/nearest_name.hpp"
 #include "templates/printable.hpp"
-#include "templates/texture_check.hpp"
 #include "tools/adopt_notes.hpp"
 #include "tools/adopt_operation.hpp"
+#include "tools/adopt_refusals.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -49,7 +48,7 @@ class Adopter {
 
   Adoption run() {
     choose_kernels();
-    for (const auto& kernel : guess_.kernels) refuse_texture(*kernel.source);
+    for (const auto& kernel : guess_.kernels) refuse_unsupported(file_, model_, *kernel.source);
     choose_names();
     guess_.macros = find_tunables(model_);
     for (auto& kernel : guess_.kernels) kernel.facts = facts_of(*kernel.source);
@@ -133,24 +132,6 @@ class Adopter {
           between.begin(), between.end(),
           [&](const BetweenGuess& each) { return each.writer == k && each.written == each.read; });
       if (!leaves) refuse_several();
-    }
-  }
-
-  /// A parameter that is one, or a reference of CUDA 11 and before.
-  void refuse_texture(const SourceKernel& kernel) const {
-    for (const auto& parameter : kernel.parameters) {
-      if (!is_texture_type(parameter.type)) continue;
-      const auto& tokens = model_.code.tokens;
-      std::size_t at = kernel.begin;
-      while (!tokens[at].is(parameter.type)) ++at;
-      refuse_adoption(fmt::format("{}:{}", file_, tokens[at].line),
-                      texture_advice(parameter.type + " " + parameter.name));
-    }
-    const auto& tokens = model_.code.tokens;
-    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
-      if (!tokens[i].is("texture") || !tokens[i + 1].is("<")) continue;
-      if (model_.declared.contains("texture")) return;
-      refuse_adoption(fmt::format("{}:{}", file_, tokens[i].line), texture_advice("texture<...>"));
     }
   }
 

@@ -34,6 +34,7 @@ struct DimensionUse {
   /// What this blockIdx is multiplied by on its way into an index, without duplicates; the block's
   /// own extent is "blockDim.x".
   std::vector<std::string> factors;
+  std::string shift;  ///< by which this blockIdx is shifted to the left, if that is no number
   /// Sizes that this blockIdx, or what follows from it, is multiplied by: lengths of rows.
   std::vector<std::string> row_lengths;
   /// Numbers by which loops go on that begin at this threadIdx.

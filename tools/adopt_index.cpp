@@ -3,6 +3,7 @@
 #include "tools/adopt_index.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "tools/adopt_types.hpp"
@@ -29,6 +30,22 @@ bool compares(const CodeToken& token) {
 
 bool is_operator(const CodeToken& token) {
   return token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("%");
+}
+
+constexpr std::int64_t kMostShift = 30;
+
+/// Without parentheses around all of it, unless there is a sum or a quotient in them.
+std::string without_group(std::string text) {
+  while (text.starts_with('(')) {
+    const CodeText code = read_code(text);
+    const auto close = closing_bracket(code.tokens, 0, code.tokens.size());
+    const bool is_inner_group = code.tokens.size() > 1 && code.tokens[1].is("(") &&
+                                closing_bracket(code.tokens, 1, close) + 1 == close;
+    const bool is_product = text.find_first_of("+-/%") == std::string::npos;
+    if (close + 1 != code.tokens.size() || (!is_inner_group && !is_product)) break;
+    text = text.substr(1, text.size() - 2);
+  }
+  return text;
 }
 
 bool sets_variable(const CodeToken& token) {
@@ -226,6 +243,11 @@ std::optional<std::string> IndexReader::plain_text(Range range, bool with_parame
       i += 2;
     } else if (const auto behind = cast_end(i); behind > i) {
       i = behind - 1;
+    } else if (token.is("<<") || token.is(">>")) {
+      const auto shift = shift_text(range, i);
+      if (!shift) return std::nullopt;
+      append(*shift, false);
+      ++i;
     } else if (token.is("(") || token.is(")")) {
       // Parentheses around a name do not change the value, nor does a cast.
       const auto close = closing_bracket(tokens_, i, range.second);
@@ -304,14 +326,41 @@ std::size_t IndexReader::operand_begin(std::size_t end) const {
 }
 
 void IndexReader::add_factor(int dimension, Range range) {
-  auto text = plain_text(range, false);
-  if (!text || *text == "1") return;
-  const bool is_group = text->starts_with('(') && text->ends_with(')') &&
-                        text->find(')') == text->size() - 1 &&
-                        text->find_first_of("+-/%") == std::string::npos;
-  if (is_group) text = text->substr(1, text->size() - 2);
+  if (auto text = plain_text(range, false)) add_factor_text(dimension, without_group(*text));
+}
+
+void IndexReader::add_factor_text(int dimension, std::string text) {
+  if (text == "1") return;
   auto& factors = dimensions_[static_cast<std::size_t>(dimension)].factors;
-  if (std::find(factors.begin(), factors.end(), *text) == factors.end()) factors.push_back(*text);
+  if (std::find(factors.begin(), factors.end(), text) == factors.end()) {
+    factors.push_back(std::move(text));
+  }
+}
+
+void IndexReader::add_shift(int dimension, Range range) {
+  const auto text = plain_text(range, false);
+  const auto bits = text ? integer_literal(without_group(*text)) : std::nullopt;
+  if (bits && *bits >= 0 && *bits <= kMostShift) {
+    add_factor_text(dimension, std::to_string(std::int64_t{1} << *bits));
+  } else {
+    dimensions_[static_cast<std::size_t>(dimension)].shift =
+        joined_text(tokens_, range.first, range.second);
+  }
+}
+
+std::optional<std::string> IndexReader::shift_text(Range range, std::size_t at) const {
+  int depth = 0;
+  for (std::size_t i = at; i > range.first; --i) {
+    const CodeToken& token = tokens_[i - 1];
+    if (token.is(")") || token.is("]")) ++depth;
+    if ((token.is("(") || token.is("[")) && depth-- == 0) break;
+    if (depth == 0 && (token.is("+") || token.is("-"))) return std::nullopt;
+  }
+  const auto bits =
+      at + 1 < range.second ? integer_literal(tokens_[at + 1].text) : std::optional<std::int64_t>();
+  const bool goes_on = at + 2 < range.second && is_operator(tokens_[at + 2]);
+  if (!bits || *bits < 0 || *bits > kMostShift || goes_on) return std::nullopt;
+  return (tokens_[at].is("<<") ? "* " : "/ ") + std::to_string(std::int64_t{1} << *bits);
 }
 
 std::optional<IndexReader::Range> IndexReader::group_around(std::size_t begin,
@@ -345,6 +394,11 @@ void IndexReader::add_factors(int dimension, std::size_t begin, std::size_t end)
       const auto next = operand_begin(begin - 1);
       add_factor(dimension, {next, begin - 1});
       begin = next;
+    }
+    if (sees(end, "<<")) {
+      const auto next = operand_end(end + 1);
+      add_shift(dimension, {end + 1, next});
+      end = next;
     }
     const auto group = group_around(begin, end);
     if (!group) return;

@@ -61,6 +61,12 @@ class IndexReader {
   [[nodiscard]] std::size_t operand_end(std::size_t begin) const;
   [[nodiscard]] std::size_t operand_begin(std::size_t end) const;
   void add_factor(int dimension, Range range);
+  void add_factor_text(int dimension, std::string text);
+  /// `<< range`: a factor that is a power of two.
+  void add_shift(int dimension, Range range);
+  /// " * 8" of `<< 3`, " / 8" of `>> 3`, within `range`; nothing where more than the operand
+  /// before it is shifted, or by more than a number.
+  [[nodiscard]] std::optional<std::string> shift_text(Range range, std::size_t at) const;
   [[nodiscard]] std::optional<Range> group_around(std::size_t begin, std::size_t end) const;
   [[nodiscard]] Range left_side(std::size_t comparison) const;
   [[nodiscard]] Range right_side(std::size_t comparison) const;

@@ -38,7 +38,8 @@ bool IndexReader::is_block_number(Range range, int depth) const {
   bool has_block = false;
   for (std::size_t i = range.first; i < range.second; ++i) {
     const bool computes = tokens_[i].is("+") || tokens_[i].is("-") || tokens_[i].is("*") ||
-                          tokens_[i].is("/") || tokens_[i].is("%") || tokens_[i].is("threadIdx");
+                          tokens_[i].is("/") || tokens_[i].is("%") || tokens_[i].is("<<") ||
+                          tokens_[i].is(">>") || tokens_[i].is("threadIdx");
     if (computes) return false;
     if (!is_variable(i)) continue;
     has_block = has_block || tokens_[i].is("blockIdx");

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "tools/adopt_reach.hpp"
 #include "tools/adopt_types.hpp"
 
 namespace kiln::tools {
@@ -28,30 +29,6 @@ std::string replaced_all(std::string text, std::string_view from, std::string_vi
 
 bool is_plain_name(std::string_view text) {
   return text.find_first_of(" +-/%") == std::string_view::npos;
-}
-
-/// Directly or through macros, so many deep.
-bool mentions_word(const SourceModel& model, const SourceKernel& kernel, std::string_view word,
-                   int depth = 3) {
-  const auto& tokens = model.code.tokens;
-  const bool is_in_code = std::any_of(tokens.begin() + static_cast<std::ptrdiff_t>(kernel.begin),
-                                      tokens.begin() + static_cast<std::ptrdiff_t>(kernel.body_end),
-                                      [&](const CodeToken& token) { return token.is(word); });
-  if (is_in_code) return true;
-  if (depth == 0) return false;
-  return std::any_of(model.macros.begin(), model.macros.end(), [&](const auto& macro) {
-    const auto& body = macro.second.body;
-    const bool has_word = std::any_of(body.begin(), body.end(),
-                                      [&](const CodeToken& token) { return token.is(word); });
-    return has_word && mentions_word(model, kernel, macro.first, depth - 1);
-  });
-}
-
-/// Whether blocks wait for all others, by cooperative groups.
-bool syncs_grid(const SourceModel& model, const SourceKernel& kernel) {
-  const auto mentions = [&](std::string_view word) { return mentions_word(model, kernel, word); };
-  return (mentions("this_grid") || mentions("grid_group")) &&
-         (mentions("sync") || mentions("barrier_wait"));
 }
 
 /// Between parentheses unless it is a name, a number or a product.
@@ -87,7 +64,7 @@ class LaunchReader {
       LaunchGuess launch;
       guess_name(kernel, launch);
       guess_block(kernel, launch);
-      launch.is_cooperative = syncs_grid(model_, *kernel.source);
+      launch.is_cooperative = ReachedCode(model_, *kernel.source).syncs_grid();
       guess_grid(kernel, launch);
       result_.launches.push_back(std::move(launch));
     }
@@ -139,9 +116,10 @@ class LaunchReader {
   /// The tunable of that dimension which the kernel mentions, else nullptr.
   [[nodiscard]] const TunableGuess* mentioned(const AdoptedKernel& kernel, Kind kind,
                                               std::size_t dimension) const {
+    const ReachedCode code(model_, *kernel.source);
     for (const auto& each : result_.tunables) {
       if (each.kind != kind || each.dimension != static_cast<int>(dimension)) continue;
-      if (mentions_word(model_, *kernel.source, each.name)) return &each;
+      if (code.mentions(each.name)) return &each;
       for (const auto& tuned : tuned_) {
         const auto& own = kernel.source->template_parameters;
         const bool is_own = std::any_of(own.begin(), own.end(), [&](const auto& declared) {
@@ -223,6 +201,8 @@ class LaunchReader {
           argument = operand.name;
           break;
         }
+        const bool is_scalar = problem_.scalar_types.contains(parameter.name);
+        if (argument == kFillIn && is_scalar) argument = "float";
       }
       if (argument == kFillIn) {
         launch.kernel_comment = fmt::format("the template's {}", parameter.name);
@@ -292,6 +272,12 @@ class LaunchReader {
       } else if (use.bounds.empty() && !problem_.row_sizes[i].empty()) {
         launch.grid.push_back(problem_.row_sizes[i]);
         launch.grid_comment = fmt::format("CHECK: blocks, one for each of {}", launch.grid.back());
+      } else if (!use.shift.empty()) {
+        launch.grid = {kFillIn};
+        launch.grid_comment =
+            fmt::format("blocks: blockIdx.{} is shifted by {}, and front matter has no shift",
+                        kAxes[i], use.shift);
+        return;
       } else if (use.bounds.empty()) {
         launch.grid = {kFillIn};
         launch.grid_comment = fmt::format(
@@ -309,7 +295,8 @@ class LaunchReader {
         launch.grid.push_back(std::move(blocks));
       }
     }
-    if (launch.grid.empty()) launch.grid.emplace_back("1");
+    if (launch.grid.empty())
+      launch.grid.emplace_back(launch.is_cooperative ? "device.sm_count" : "1");
   }
 
   /// Blocks of a launch, or kFillIn.

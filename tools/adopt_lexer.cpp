@@ -27,9 +27,14 @@ constexpr std::array<std::string_view, 26> kLongSigns{
     "<<<", ">>>", "...", "<<=", ">>=", "->*", "::", "->", "++", "--", "<<", ">>", "<=",
     ">=",  "==",  "!=",  "&&",  "||",  "+=",  "-=", "*=", "/=", "%=", "&=", "|=", "^="};
 
-/// Words that are signs, and the signs.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kWordSigns{
-    {{"and", "&&"},
+/// Words and digraphs that are signs, and the signs.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherSigns{
+    {{"<%", "{"},
+     {"%>", "}"},
+     {"<:", "["},
+     {":>", "]"},
+     {"%:", "#"},
+     {"and", "&&"},
      {"and_eq", "&="},
      {"bitand", "&"},
      {"bitor", "|"},
@@ -92,7 +97,7 @@ class CodeReader {
       advance_to(behind("*/", at_ + 2));
     } else if (sees("\\\n")) {
       advance_to(at_ + 2);
-    } else if (c == '#' && begins_line_) {
+    } else if ((c == '#' || sees("%:")) && begins_line_) {
       read_directive();
     } else {
       begins_line_ = false;
@@ -120,6 +125,13 @@ class CodeReader {
     }
     if (is_code_digit(c) || (c == '.' && is_code_digit(peek(1)))) return number_length();
     if (c == '"' || c == '\'') return literal_length(0);
+    for (const auto& [digraph, sign] : kOtherSigns) {
+      // "<::" is "<" and "::", unless it goes on as "<:::" or "<::>".
+      const bool is_scope = sees("<::") && peek(3) != ':' && peek(3) != '>';
+      if (digraph.size() == 2 && !is_code_letter(digraph[0]) && sees(digraph) && !is_scope) {
+        return digraph.size();
+      }
+    }
     for (const auto sign : kLongSigns) {
       if (sees(sign)) return sign.size();
     }
@@ -169,12 +181,12 @@ class CodeReader {
   void add(std::size_t length) {
     length = std::min(length, source_.size() - at_);
     auto& tokens = directive_ == nullptr ? result_.tokens : directive_->tokens;
-    CodeToken token{kind_, source_.substr(at_, length), at_, line_, is_alternative()};
+    CodeToken token{kind_, source_.substr(at_, length), at_, line_, is_alternative(), length};
     const auto* const sign =
-        std::find_if(kWordSigns.begin(), kWordSigns.end(), [&](const auto& each) {
-          return kind_ == CodeToken::Kind::word && each.first == token.text;
+        std::find_if(kOtherSigns.begin(), kOtherSigns.end(), [&](const auto& each) {
+          return kind_ != CodeToken::Kind::text && each.first == token.text;
         });
-    if (sign != kWordSigns.end()) {
+    if (sign != kOtherSigns.end()) {
       token.kind = CodeToken::Kind::sign;
       token.text = sign->second;
     }
@@ -191,7 +203,7 @@ class CodeReader {
     directive.offset = at_;
     directive.line = line_;
     const auto end = end_of_line(at_);
-    advance_to(at_ + 1);
+    advance_to(at_ + (peek() == '#' ? 1 : 2));
     while (at_ < end && (peek() == ' ' || peek() == '\t')) advance_to(at_ + 1);
     const auto begin = at_;
     while (at_ < end && is_code_letter(peek())) advance_to(at_ + 1);

@@ -14,12 +14,13 @@ namespace kiln::tools {
 struct CodeToken {
   enum class Kind : std::uint8_t { word, number, text, sign };
   Kind kind = Kind::sign;
-  std::string_view text;   ///< of the source; of "and", "or" and such the sign that it is
+  std::string_view text;   ///< of the source; of "and", "<%" and such the sign that it is
   std::size_t offset = 0;  ///< in the source
   int line = 0;
   /// Whether it is below an `#else` or `#elif`, or an `#if 0`: read for the names that it mentions,
   /// but left out where brackets are matched, since each branch may open the same one.
   bool is_alternative = false;
+  std::size_t length = 0;  ///< in the source: that of "%>" is 2, though it is a "}"
 
   [[nodiscard]] bool is(std::string_view other) const { return text == other; }
   [[nodiscard]] bool is_word() const { return kind == Kind::word; }

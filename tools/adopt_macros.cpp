@@ -112,17 +112,25 @@ class MacroExpander {
   std::size_t added_ = 0;
 };
 
-}  // namespace
+/// Functions of CUDA that are operators by other names.
+constexpr std::string_view kOperators =
+    "#define __mul24(a, b) ((a) * (b))\n#define __umul24(a, b) ((a) * (b))\n";
 
-void expand_macro_calls(CodeText& code) {
-  FunctionMacros macros;
+void read_macros(const CodeText& code, FunctionMacros& macros) {
   for (const CodeDirective& directive : code.directives) {
     if (directive.name != "define" || !directive.has_parameters) continue;
     if (auto macro = read_macro(directive)) {
       macros.try_emplace(directive.tokens.front().text, std::move(*macro));
     }
   }
-  if (macros.empty()) return;
+}
+
+}  // namespace
+
+void expand_macro_calls(CodeText& code) {
+  FunctionMacros macros;
+  read_macros(code, macros);
+  read_macros(read_code(kOperators), macros);
   code.tokens = MacroExpander(std::move(macros)).expanded(code.tokens);
 }
 

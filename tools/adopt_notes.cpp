@@ -11,6 +11,7 @@
 
 #include "templates/header_names.hpp"
 #include "templates/nearest_name.hpp"
+#include "tools/adopt_types.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -35,13 +36,7 @@ class NoteWriter {
     note_headers();
     note_own_headers();
     note_host_code();
-    for (const SourceConstant& constant : model_.constants) {
-      if (!constant.is_hidden) continue;
-      add(
-          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
-                      "it: move it out",
-                      constant.line, constant.name));
-    }
+    for (const SourceConstant& constant : model_.constants) note_constant(constant);
     note_fixed_macros();
     note_typos();
     return std::move(notes_);
@@ -113,17 +108,48 @@ class NoteWriter {
     }
   }
 
+  void note_constant(const SourceConstant& constant) {
+    if (constant.is_template) {
+      add(
+          fmt::format("line {}: {} is a template, of which Kiln can fill no instance: declare the "
+                      "array that the kernel reads without one, and adopt again",
+                      constant.line, constant.name));
+    } else if (constant.is_pointer) {
+      add(fmt::format(
+          "line {}: {} is a pointer in constant memory, which Kiln cannot fill: make it "
+          "a parameter of the kernel, and adopt again",
+          constant.line, constant.name));
+    } else if (constant.is_hidden) {
+      add(
+          fmt::format("line {}: {} is static or in an unnamed namespace, where Kiln cannot fill "
+                      "it: move it out",
+                      constant.line, constant.name));
+    } else if (!element_type(constant.type, model_.type_aliases)) {
+      add(fmt::format(
+          "line {}: {} is a {}, and an operand has elements of one type: if its members "
+          "differ, declare an array for each of their types, and adopt again",
+          constant.line, constant.name, constant.type));
+    }
+  }
+
   void note_fixed_macros() {
     for (const auto& [name, macro] : model_.macros) {
-      const bool is_number =
-          macro.body.size() == 1 && macro.body.front().kind == CodeToken::Kind::number;
+      if (macro.is_default || !constant_number(macro.body, model_)) continue;
       const auto kind = guess_tunable(name, std::nullopt, 1).kind;
       const bool is_tunable = kind == TunableGuess::Kind::block || kind == TunableGuess::Kind::tile;
-      if (macro.is_default || !is_number || !is_tunable) continue;
-      add(
-          fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
-                      "above, \"#endif\" below, and adopt again",
-                      macro.line, name, name));
+      const bool is_misspelt =
+          !macro.misspelt_guard.empty() && !model_.macros.contains(macro.misspelt_guard);
+      if (is_misspelt) {
+        add(
+            fmt::format("line {}: the #ifndef above asks for {}, and {} is defined: write the same "
+                        "name in both, and adopt again",
+                        macro.line, macro.misspelt_guard, name));
+      } else if (is_tunable) {
+        add(
+            fmt::format("line {} defines {}, whatever Kiln says: to tune it, write \"#ifndef {}\" "
+                        "above, \"#endif\" below, and adopt again",
+                        macro.line, name, name));
+      }
     }
   }
 

@@ -67,7 +67,11 @@ class OperationWriter {
   }
 
   void write_type(const OperandGuess& operand) {
-    if (!operand.template_type.empty()) {
+    if (problem_.scalar_types.contains(operand.template_type)) {
+      lines_.add(
+          "type", operand.name + " f32",
+          fmt::format("CHECK: what {} is: a scalar of that type has one", operand.template_type));
+    } else if (!operand.template_type.empty()) {
       lines_.add("type", operand.name + " f32 f64",
                  fmt::format("CHECK: what {} may be; f16 and bf16, too?", operand.template_type));
     } else if (!operand.element) {
@@ -85,7 +89,9 @@ class OperationWriter {
     std::string comment = joined_remarks(operand.extents_comment, operand.role_comment);
     const bool is_index = operand.role == "in" && operand.element && operand.element->is_exact &&
                           (operand.element->type == DType::s32 || is_wide(operand));
-    if (is_index) comment += "; indices: add \"; fill integers 0 (n - 1)\"";
+    if (is_index) {
+      comment = joined_remarks(comment, "indices: add \"; fill integers 0 (n - 1)\"");
+    }
     lines_.add("operand",
                fmt::format("{} {}: {}{}", operand.name, operand.role, operand.extents,
                            operand.has_pointers ? "; pointers" : ""),
@@ -171,7 +177,7 @@ class OperationWriter {
     std::vector<std::pair<std::size_t, std::size_t>> removed;
     for (const auto& kernel : guess_.kernels) {
       const CodeToken& last = tokens[kernel.source->body_end];
-      removed.emplace_back(tokens[kernel.source->begin].offset, last.offset + last.text.size());
+      removed.emplace_back(tokens[kernel.source->begin].offset, last.offset + last.length);
     }
     std::sort(removed.begin(), removed.end());
     std::string code;

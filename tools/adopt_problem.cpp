@@ -174,6 +174,7 @@ class ProblemReader {
 
   /// An array that the host fills: its extents are numbers, or else nothing that sizes say.
   void add_constant(const SourceConstant& constant) {
+    if (constant.is_template || constant.is_pointer) return;  // a note says so
     OperandGuess operand;
     operand.parameter = constant.name;
     operand.role = "in";
@@ -187,6 +188,10 @@ class ProblemReader {
       if (!text) operand.extents_comment = "extents, those of the array or fewer";
     }
     if (constant.extents.empty()) operand.extents = "1";
+    if (!operand.element) {
+      operand.extents = kFillIn;
+      operand.extents_comment = fmt::format("how many of them {} is made of", constant.name);
+    }
     if (operand.element && operand.element->parts > 1) {
       operand.extents += fmt::format(", {}", operand.element->parts);
     }
@@ -200,6 +205,13 @@ class ProblemReader {
 
   void add_number(std::size_t kernel, const Parameter& parameter) {
     if (is_known(result_.sizes, parameter.name) || is_known(result_.scalars, parameter.name)) {
+      return;
+    }
+    for (const auto& each : kernels_[kernel].source->template_parameters) {
+      const bool is_type = each.kind == SourceTemplateParameter::Kind::type;
+      if (!is_type || each.name != parameter.type) continue;
+      result_.scalar_types.insert(each.name);
+      result_.scalars.push_back({parameter.name, "", "f32", fmt::format("a {}, ", each.name)});
       return;
     }
     const auto scalar = number_type(parameter.type, model_.type_aliases);

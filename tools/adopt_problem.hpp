@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -67,6 +68,9 @@ struct ProblemGuess {
   std::map<std::string, std::string, std::less<>> names;  ///< parameter -> name in the operation
   /// By dimension, the size that blocks have one value of each; "": they are dealt otherwise.
   std::array<std::string, 3> row_sizes;
+  /// Types among the parameters of templates that a scalar has: it cannot change with an operand's,
+  /// so each of these is float.
+  std::set<std::string, std::less<>> scalar_types;
 
   /// nullptr if the parameter is none.
   [[nodiscard]] const OperandGuess* operand(const std::string& parameter) const;

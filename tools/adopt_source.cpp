@@ -10,7 +10,6 @@
 
 #include "kiln/error.hpp"
 #include "templates/front_matter_lines.hpp"
-#include "templates/macro_redefinition.hpp"
 
 namespace kiln::tools {
 namespace {
@@ -25,10 +24,6 @@ constexpr std::array<std::string_view, 12> kHostHeaders{
     "iostream", "vector", "string", "chrono",    "random",  "memory",
     "fstream",  "map",    "thread", "stdexcept", "sstream", "filesystem"};
 
-/// Macros that are defined where kernels are compiled.
-constexpr std::array<std::string_view, 3> kLeavingOut{kRenderedMacro, kTunerMacro,
-                                                      "__CUDACC_RTC__"};
-
 /// Operands, scalars and sizes that an operation may have, and as many values beside them.
 constexpr std::size_t kMostParameters = 128;
 
@@ -42,12 +37,20 @@ class SourceReader {
   SourceReader(const std::string& file, std::string_view source) : file_(file) {
     model_.code = read_code(source);
     expand_macro_calls(model_.code);
+    model_.conditions = SourceConditions(model_.code.directives);
   }
 
   SourceModel run() {
     read_directives();
     while (at_ < count()) step();
     if (!scopes_.empty()) fail(scopes_.back().open, "is not closed");
+    read_named_values(model_);
+    for (auto& kernel : model_.kernels) {
+      for (auto& parameter : kernel.parameters) resolve_declarator(parameter, model_);
+    }
+    for (auto& function : model_.functions) {
+      for (auto& parameter : function.second.parameters) resolve_declarator(parameter, model_);
+    }
     collect_names();
     return std::move(model_);
   }
@@ -185,7 +188,7 @@ class SourceReader {
     if (is_for_host(at_)) {
       model_.host_functions.emplace_back(item_, close);
       const CodeToken& name = tokens()[parameters_ - 1];
-      if (is_left_out(name.offset)) return;
+      if (model_.conditions.is_left_out(name.offset)) return;
       if (!item_has("constexpr", at_) && template_open_ == 0 && !has_foreign_macro()) {
         model_.host_definitions.push_back({std::string(name.text), name.line});
       }
@@ -288,120 +291,69 @@ class SourceReader {
     return parameter;
   }
 
-  /// A variable or an alias of a type.
   void read_declaration(std::size_t begin, std::size_t end) {
-    if (sees(begin, "using") && sees(begin + 2, "=")) {
-      model_.type_aliases.emplace(tokens()[begin + 1].text, joined_text(tokens(), begin + 3, end));
-    } else if (sees(begin, "typedef") && end > begin + 2) {
-      model_.type_aliases.emplace(tokens()[end - 1].text,
-                                  joined_text(tokens(), begin + 1, end - 1));
-    } else if (item_has("__constant__", end)) {
-      read_constant(begin, end);
-    }
+    const bool names_type = sees(begin, "using") || sees(begin, "typedef");
+    if (!names_type && item_has("__constant__", end)) read_constant(begin, end);
   }
 
   void read_constant(std::size_t begin, std::size_t end) {
-    std::vector<CodeToken> declarator;
-    SourceConstant constant;
-    for (std::size_t i = begin; i < end && !tokens()[i].is("=") && !tokens()[i].is("{"); ++i) {
-      const CodeToken& token = tokens()[i];
-      if (token.is("[")) {
-        const auto close = close_of(i);
-        const auto first = tokens().begin() + static_cast<std::ptrdiff_t>(i);
-        constant.extents.emplace_back(first + 1, first + static_cast<std::ptrdiff_t>(close - i));
-        i = close;
-      } else if (!token.text.starts_with("__") && !token.is("static") && !token.is("const") &&
-                 token.kind != CodeToken::Kind::text && !token.is("extern")) {
-        declarator.push_back(token);
+    for (auto& constant :
+         read_constants(model_, template_open_ > 0 ? template_close_ + 1 : begin, end)) {
+      constant.is_hidden = item_has("static", end);
+      constant.is_template = template_open_ > 0;
+      for (const Scope& scope : scopes_) {
+        if (!scope.name.empty()) constant.qualified_name += scope.name + "::";
+        constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
       }
+      constant.qualified_name += constant.name;
+      if (model_.constants.size() >= kMostParameters) {
+        throw Error(ErrorKind::template_,
+                    fmt::format("{}:{}:1: {} is one of more than {} variables in constant memory, "
+                                "and an operation can fill no more; put what belongs together into "
+                                "one array",
+                                file_, constant.line, constant.name, kMostParameters));
+      }
+      // With its value there is nothing to fill in.
+      if (!constant.has_value) model_.constants.push_back(std::move(constant));
     }
-    if (declarator.size() < 2) return;
-    constant.name = declarator.back().text;
-    constant.is_hidden = item_has("static", end);
-    for (const Scope& scope : scopes_) {
-      if (!scope.name.empty()) constant.qualified_name += scope.name + "::";
-      constant.is_hidden = constant.is_hidden || (scope.name.empty() && !scope.is_linkage);
-    }
-    constant.qualified_name += constant.name;
-    constant.line = declarator.back().line;
-    constant.type = joined_text(declarator, 0, declarator.size() - 1);
-    // With its value there is nothing to fill in.
-    if (!has_value_) model_.constants.push_back(std::move(constant));
   }
 
   void read_directives() {
-    const CodeDirective* before = nullptr;
-    std::vector<bool> groups;  // of conditionals: whether Kiln, like Kernel Tuner, leaves it out
-    for (const CodeDirective& directive : model_.code.directives) {
-      const bool is_ifndef = directive.name == "ifndef" && !directive.tokens.empty();
-      follow_left_out(directive);
-      if (directive.name.starts_with("if")) {
-        groups.push_back(is_ifndef && directive.tokens.front().is(kTunerMacro));
-      } else if (directive.name.starts_with("el") && !groups.empty()) {
-        groups.back() = false;
-      } else if (directive.name == "endif" && !groups.empty()) {
-        groups.pop_back();
-      }
-      if (directive.name == "define" && !directive.tokens.empty()) {
-        const CodeToken& name = directive.tokens.front();
-        if (directive.has_parameters) {
-          model_.declared.emplace(name.text);
-        } else {
-          SourceMacro macro{
-              {directive.tokens.begin() + 1, directive.tokens.end()}, false, directive.line};
-          macro.is_default =
-              (before != nullptr && before->name == "ifndef" && !before->tokens.empty() &&
-               before->tokens.front().text == name.text) ||
-              std::find(groups.begin(), groups.end(), true) != groups.end();
-          const bool is_type = !macro.body.empty() &&
-                               std::all_of(macro.body.begin(), macro.body.end(),
-                                           [](const CodeToken& token) { return token.is_word(); });
-          if (is_type) {
-            model_.type_aliases.emplace(name.text, joined_text(macro.body, 0, macro.body.size()));
-          }
-          model_.macros.try_emplace(std::string(name.text), std::move(macro));
+    // Of two definitions the one that kernels are compiled with comes first.
+    for (const bool is_never : {false, true}) {
+      for (const CodeDirective& directive : model_.code.directives) {
+        const bool defines = directive.name == "define" && !directive.tokens.empty();
+        if (defines && model_.conditions.is_never(directive.offset) == is_never) {
+          read_define(directive);
         }
-      } else if (directive.name == "include") {
-        read_include(directive);
+        if (directive.name == "include" && !is_never) read_include(directive);
       }
-      before = &directive;
     }
   }
 
-  /// Whether the group of a conditional is left out of what kernels are compiled from, because it
-  /// asks that one of Kiln's macros is not defined.
-  static bool leaves_out(const CodeDirective& directive) {
-    const auto& tokens = directive.tokens;
-    std::size_t at = directive.name == "ifndef" ? 0 : tokens.size();
-    if (directive.name == "if" && tokens.size() > 2 && tokens[0].is("!") &&
-        tokens[1].is("defined")) {
-      at = tokens[2].is("(") ? 3 : 2;
-      if (tokens.size() > at + 2) return false;  // an expression of several
+  void read_define(const CodeDirective& directive) {
+    const CodeToken& name = directive.tokens.front();
+    if (directive.has_parameters) {
+      model_.declared.emplace(name.text);
+      return;
     }
-    return at < tokens.size() && lists_word(kLeavingOut, tokens[at].text);
-  }
-
-  void follow_left_out(const CodeDirective& directive) {
-    constexpr std::size_t kNone = std::string_view::npos;
-    if (directive.name.starts_with("if")) {
-      conditions_.push_back(leaves_out(directive) ? left_out_.size() : kNone);
-      if (conditions_.back() != kNone) left_out_.emplace_back(directive.offset, kNone);
-    } else if (!conditions_.empty() &&
-               (directive.name.starts_with("el") || directive.name == "endif")) {
-      if (conditions_.back() != kNone) left_out_[conditions_.back()].second = directive.offset;
-      conditions_.back() = kNone;
-      if (directive.name == "endif") conditions_.pop_back();
+    SourceMacro macro;
+    macro.body.assign(directive.tokens.begin() + 1, directive.tokens.end());
+    macro.offset = name.offset;
+    macro.line = directive.line;
+    macro.is_default = model_.conditions.yields_to(name.text, directive.offset);
+    macro.misspelt_guard = model_.conditions.misspelt(name.text, directive.offset);
+    const bool is_type =
+        !macro.body.empty() && std::all_of(macro.body.begin(), macro.body.end(),
+                                           [](const CodeToken& token) { return token.is_word(); });
+    if (is_type) {
+      model_.type_aliases.emplace(name.text, joined_text(macro.body, 0, macro.body.size()));
     }
-  }
-
-  [[nodiscard]] bool is_left_out(std::size_t offset) const {
-    return std::any_of(left_out_.begin(), left_out_.end(), [&](const auto& range) {
-      return offset >= range.first && offset < range.second;
-    });
+    model_.macros.try_emplace(std::string(name.text), std::move(macro));
   }
 
   void read_include(const CodeDirective& directive) {
-    if (is_left_out(directive.offset)) return;
+    if (model_.conditions.is_left_out(directive.offset)) return;
     if (directive.tokens.size() == 1 && directive.tokens.front().text.size() > 2 &&
         directive.tokens.front().kind == CodeToken::Kind::text) {
       const auto quoted = directive.tokens.front().text;
@@ -440,8 +392,6 @@ class SourceReader {
   std::size_t template_close_ = 0;  ///< and '>'
   bool has_value_ = false;
   std::vector<Scope> scopes_;
-  std::vector<std::size_t> conditions_;  ///< that are open: which of left_out_ their group is
-  std::vector<std::pair<std::size_t, std::size_t>> left_out_;  ///< offsets
 };
 
 }  // namespace

@@ -47,7 +47,8 @@ class TemplateWriter {
       std::string types = operand.element ? std::string(to_string(operand.element->type)) : kFillIn;
       if (!operand.template_type.empty()) {
         const auto [known, is_new] = first.emplace(operand.template_type, operand.name);
-        types = is_new ? "f32|f64" : known->second;
+        const bool is_fixed = guess_.problem.scalar_types.contains(operand.template_type);
+        types = !is_new ? known->second : is_fixed ? "f32" : "f32|f64";
         is_tied = is_tied || !is_new;
       }
       slots.push_back(fmt::format("{}={}", operand.name, types));

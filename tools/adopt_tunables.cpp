@@ -114,9 +114,9 @@ class UseFinder {
       if (!model_.declared.contains(name)) places_.emplace(offset, name);
       return;
     }
+    if (macro->second.offset == offset) return;
     const auto& body = macro->second.body;
-    const bool is_number = body.size() == 1 && integer_literal(body.front().text);
-    if (macro->second.is_default && is_number) {
+    if (macro->second.is_default && constant_number(body, model_)) {
       places_.emplace(offset, name);
     } else if (expanded_.insert(std::string(name)).second) {
       // What a macro consists of is used where the macro is.
@@ -142,6 +142,11 @@ std::set<std::int64_t> asked_values(const SourceModel& model, std::string_view n
     }
   }
   return values;
+}
+
+/// `true` or `false`.
+bool is_truth(const std::vector<CodeToken>& body) {
+  return body.size() == 1 && (body.front().is("true") || body.front().is("false"));
 }
 
 int dimension_of_name(std::string_view lower) {
@@ -257,11 +262,12 @@ std::vector<TunableGuess> find_tunables(const SourceModel& model) {
   for (const auto& name : UseFinder(model).run()) {
     std::optional<std::int64_t> usual;
     const auto macro = model.macros.find(name);
-    if (macro != model.macros.end()) usual = integer_literal(macro->second.body.front().text);
+    if (macro != model.macros.end()) usual = constant_number(macro->second.body, model);
     TunableGuess guess = guess_tunable(name, usual, dimensions);
     guess.is_of_file = macro != model.macros.end();
     // What is compiled differently for different numbers has those.
-    const auto asked = asked_values(model, name);
+    auto asked = asked_values(model, name);
+    if (usual && is_truth(macro->second.body)) asked = {0, 1};
     const bool is_choice =
         guess.kind == Kind::flag || guess.kind == Kind::other || guess.kind == Kind::size;
     if (!asked.empty() && is_choice) {

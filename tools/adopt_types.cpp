@@ -6,6 +6,9 @@
 #include <array>
 #include <charconv>
 
+#include "kiln/error.hpp"
+#include "templates/expression.hpp"
+
 namespace kiln::tools {
 namespace {
 
@@ -96,6 +99,26 @@ std::string without_std(std::string name) {
   return name.starts_with(kStd) ? name.substr(kStd.size()) : name;
 }
 
+/// The number at `at`, or the value of a shift by numbers that begins there, of which `at` is then
+/// the last token.
+std::optional<std::int64_t> shifted_number(const std::vector<CodeToken>& body, std::size_t& at) {
+  constexpr std::string_view kBindTighter = "+-*/%";
+  const auto is_tighter = [&](std::size_t i) {
+    return i < body.size() && kBindTighter.find(body[i].text) != std::string_view::npos;
+  };
+  auto value = integer_literal(body[at].text);
+  while (value && at + 2 < body.size() && body[at + 1].is("<<")) {
+    const auto shift = integer_literal(body[at + 2].text);
+    constexpr std::int64_t kMostBits = 30;
+    const bool is_plain =
+        shift && *shift >= 0 && *shift <= kMostBits && !is_tighter(at - 1) && !is_tighter(at + 3);
+    if (!is_plain || *value < 0 || *value > INT32_MAX) return std::nullopt;
+    *value <<= *shift;
+    at += 2;
+  }
+  return value;
+}
+
 const NamedElement* find_element(std::string_view name) {
   const auto* const found =
       std::find_if(kElements.begin(), kElements.end(),
@@ -164,17 +187,46 @@ std::optional<std::int64_t> integer_literal(std::string_view text) {
   return value;
 }
 
+std::optional<std::int64_t> constant_number(const std::vector<CodeToken>& body,
+                                            const SourceModel& model, int depth) {
+  // Macros within macros multiply.
+  constexpr int kMostDepth = 3;
+  constexpr std::size_t kMostTokens = 16;
+  if (depth > kMostDepth || body.size() > kMostTokens) return std::nullopt;
+  std::string text;
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const CodeToken& token = body[i];
+    std::optional<std::int64_t> value;
+    if (token.kind == CodeToken::Kind::number) {
+      value = shifted_number(body, i);
+    } else if (const auto macro = model.macros.find(token.text); macro != model.macros.end()) {
+      if (!macro->second.is_default) value = constant_number(macro->second.body, model, depth + 1);
+    } else {
+      text += std::string(token.text) + " ";
+      continue;
+    }
+    if (!value) return std::nullopt;
+    text += std::to_string(*value) + " ";
+  }
+  try {
+    return Expression::parse(text, NameTable{}, SourcePlace{}).evaluate({});
+  } catch (const Error&) {
+    return std::nullopt;  // other names, or what front matter has no sign for
+  }
+}
+
 std::optional<std::string> constant_text(const std::vector<CodeToken>& body,
                                          const SourceModel& model,
                                          const std::set<std::string, std::less<>>& constants,
                                          int depth) {
   if (depth > kMostMacros || body.empty()) return std::nullopt;
   std::string text;
-  for (const CodeToken& token : body) {
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const CodeToken& token = body[i];
     const bool is_tight = token.is(")") || text.empty() || text.back() == '(';
     std::string part(token.text);
     if (token.kind == CodeToken::Kind::number) {
-      const auto value = integer_literal(token.text);
+      const auto value = shifted_number(body, i);
       if (!value) return std::nullopt;
       part = std::to_string(*value);
     } else if (token.is_word() && !constants.contains(token.text)) {

@@ -41,6 +41,11 @@ struct ElementType {
 /// `128`, `0x80`, `128LL`, `1'024`; nothing for anything else.
 [[nodiscard]] std::optional<std::int64_t> integer_literal(std::string_view text);
 
+/// The value of an expression of numbers and of macros that have one and are no defaults: `128`,
+/// `(4 * WARP)`, `1 << 4`, `true`; nothing for anything else.
+[[nodiscard]] std::optional<std::int64_t> constant_number(const std::vector<CodeToken>& body,
+                                                          const SourceModel& model, int depth = 0);
+
 /// The text of a macro's body if it consists of constants, numbers and operators, other such macros
 /// replaced.
 [[nodiscard]] std::optional<std::string> constant_text(

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kiln/error.hpp"
+#include "templates/header_search.hpp"
 #include "templates/source_error.hpp"
 #include "tools/adopt.hpp"
 #include "tools/exit_code.hpp"
@@ -34,6 +35,10 @@ std::string source_to_adopt(const std::string& file) {
   std::string text = whole_file(file, kMostAdoptedBytes,
                                 "a template has at most 4 MiB, so put the kernel into a file of "
                                 "its own");
+  // Below front matter the mark would be a character that C++ does not have.
+  if (const std::string why = take_byte_order_mark(text); !why.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("{}:1:1: {}", file, why));
+  }
   refuse_nul(file, text);
   return text;
 }

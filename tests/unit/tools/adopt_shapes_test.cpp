@@ -16,6 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
@@ -204,6 +205,38 @@ TEST(AdoptShapes, CastsInAnIndexDoNotChangeTheGrid) {
   }
 }
 
+TEST(AdoptShapes, ProductsByOtherNamesAreProducts) {
+  const auto launch = [](const std::string& index, const std::string& bound) {
+    return adopted(
+               "#define LOG 7\n#define IMAD(a, b, c) (__mul24((a), (b)) + (c))\n"
+               "__global__ void k(float* y, const float* x, int n) {\n  int i = " +
+               index + ";\n  if (i < " + bound + ") y[i] = x[i];\n}\n")
+        .adopted.text;
+  };
+  for (const char* const index : {"__mul24(blockIdx.x, blockDim.x) + threadIdx.x",
+                                  "__umul24(blockDim.x, blockIdx.x) + threadIdx.x",
+                                  "threadIdx.x + (int)__mul24((int)blockIdx.x, (int)blockDim.x)",
+                                  "IMAD(blockDim.x, blockIdx.x, threadIdx.x)"}) {
+    EXPECT_THAT(launch(index, "n"), HasSubstr("//@   grid     ceil_div(n, block_size_x) "))
+        << index;
+  }
+  for (const char* const index :
+       {"(blockIdx.x << 7) + threadIdx.x", "blockIdx.x << 7 | threadIdx.x",
+        "(blockIdx.x << LOG) | threadIdx.x", "((int)blockIdx.x << (7)) + threadIdx.x"}) {
+    EXPECT_THAT(launch(index, "n"), AllOf(HasSubstr("//@   grid     ceil_div(n, 128) "),
+                                          HasSubstr("//@   block    128 ")))
+        << index;
+  }
+  EXPECT_THAT(launch("(blockIdx.x << log_block) + threadIdx.x", "n"),
+              HasSubstr("//@   grid     FILL_IN                        // blocks: blockIdx.x is "
+                        "shifted by log_block, and"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "(n << 2)"),
+              HasSubstr("ceil_div((n * 4), 64)"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n >> 1"), HasSubstr("ceil_div(n / 2, 64)"));
+  EXPECT_THAT(launch("blockIdx.x * 64 + threadIdx.x", "n + 1 >> 1"), HasSubstr("grid     FILL_IN"))
+      << "a shift binds less than a sum";
+}
+
 /// A kernel with a grid of cols in the place of rows is then wrong in one of them.
 TEST(AdoptShapes, EitherOfTwoSizesIsTheLargerOneInSomeCase) {
   const std::string text = adopted(R"(
@@ -377,6 +410,76 @@ __global__ void gather(cuComplex* out, const cuComplex* table, const long long* 
       adoption.adopted.text,
       HasSubstr(
           "args     out, table, index, total, a, b, c, (long long) count, clip, gain, bias,"));
+}
+
+TEST(AdoptShapes, DigraphsAreTheSignsThatTheyStandFor) {
+  const Adoption adoption = adopted(R"(%:define WIDTH 3
+%:  ifndef block_size_x
+%:  define block_size_x 64
+%:endif
+__constant__ float w<:WIDTH:>;
+namespace a { struct B {}; }
+template <class T> struct C {};
+__global__ void k_naive(float* y, const float* x, int n) <%
+  int i = blockIdx.x * 32 + threadIdx.x;
+  if (i < n) y<:i:> = x<:i:>;
+%>
+__global__ void k(float* y, const float* x, int n) <%
+  C<::a::B> c;
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) <% y<:i:> += x<:i:> * w<:0:>; %>
+%>
+)");
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("//@ operation  k\n//@ tune       block_size_x = 32 64* 128 256 512 "
+                              "1024\n//@ require"),
+                    HasSubstr("//@   grid     ceil_div(n, block_size_x) ")));
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("operand    y inout: n "), HasSubstr("operand    w in: 3\n"),
+                    HasSubstr("reference  k_naive "), EndsWith("x<:i:>;\n%>\n")));
+}
+
+TEST(AdoptShapes, AScalarOfTheTemplatesTypeHasOneType) {
+  const Adoption adoption = adopted(R"(
+template <typename T, typename S>
+__global__ void saxpy(T* y, const T* x, T a, S b, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] += a * x[i] + b;
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       y f32 "), HasSubstr("type       x f32 "),
+                    HasSubstr("CHECK: what T is: a scalar of that type has one"),
+                    HasSubstr("scalar     a f32 = 1 "), HasSubstr("scalar     b f32 = 1 "),
+                    Not(HasSubstr("f64 "))));
+  EXPECT_THAT(adoption.adopted.text, AllOf(HasSubstr("//@ types      y=f32 x=y\n"),
+                                           HasSubstr("//@ launch     saxpy<y, float>\n"),
+                                           HasSubstr("//@   args     y, x, a, b, n\n")));
+}
+
+TEST(AdoptShapes, OfTwoAliasesTheOneThatIsCompiledCounts) {
+  const auto type_of = [](const std::string& declarations) {
+    const std::string text = adopted(declarations +
+                                     "\n__global__ void k(real* y, int n) {\n"
+                                     "  int i = blockIdx.x * block_size_x + threadIdx.x;\n"
+                                     "  if (i < n) y[i] = 0;\n}\n")
+                                 .operation.text;
+    const auto at = text.find("type       y ");
+    return text.substr(at + 13, text.find_first_of(" \n", at + 13) - at - 13);
+  };
+  const std::string typedefs = "typedef double real;\n#else\ntypedef float real;\n#endif";
+  EXPECT_EQ(type_of("#ifdef USE_DOUBLE\n" + typedefs), "f32");
+  EXPECT_EQ(type_of("#if defined(USE_DOUBLE)\n" + typedefs), "f32");
+  EXPECT_EQ(type_of("#ifndef USE_FLOAT\n" + typedefs), "f64");
+  EXPECT_EQ(type_of("#ifndef kernel_tuner\n" + typedefs), "f32");
+  EXPECT_EQ(type_of("#define USE_DOUBLE\n#ifdef USE_DOUBLE\n" + typedefs), "f64");
+  EXPECT_EQ(type_of("#include \"config.h\"\n#ifdef USE_DOUBLE\n" + typedefs), "f64")
+      << "the header may define it";
+  EXPECT_EQ(type_of("#ifdef USE_DOUBLE\nusing real = double;\n#else\nusing real = float;\n#endif"),
+            "f32");
+  EXPECT_EQ(type_of("#ifdef HALF\n#define real half\n#elif defined(DOUBLE)\n#define real double\n"
+                    "#else\n#define real float\n#endif"),
+            "f32");
 }
 
 }  // namespace

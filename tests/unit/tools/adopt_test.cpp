@@ -354,7 +354,7 @@ TEST(Adopt, WhatCannotBeAdoptedIsExplained) {
 
 TEST(Adopt, WhatHasNoPlaceInFrontMatterIsMarked) {
   const Adoption adoption = adopted(R"(struct Shape { int rows, cols; };
-__global__ void odd(Shape* out, const float* device, float*** rows, Shape shape, int& left,
+__global__ void odd(Shape* out, const float* device, Shape shape, int& left,
                     const bool on, int type, int n) {
   extern __shared__ float buffer[];
   out[blockIdx.x] = device[on ? type : n] + buffer[magic];
@@ -371,7 +371,7 @@ __global__ void odd(Shape* out, const float* device, float*** rows, Shape shape,
             HasSubstr("//@   block    FILL_IN "),
             HasSubstr("//@   smem     FILL_IN                        // bytes of the dynamic "
                       "shared memory, buffer[]\n"),
-            HasSubstr("args     out, device_, FILL_IN, {FILL_IN}, FILL_IN, on, type_, n")));
+            HasSubstr("args     out, device_, {FILL_IN}, FILL_IN, on, type_, n")));
 }
 
 TEST(Adopt, AKernelWhoseBlocksWaitForEachOtherIsCooperative) {
@@ -398,18 +398,55 @@ extern "C" __global__ void two_phase(float* out, float* partial, const float* in
   EXPECT_THAT(other.adopted.text, Not(HasSubstr("cooperative "))) << "it waits for nobody";
 }
 
-TEST(Adopt, TexturesAreRefusedWithTheirLine) {
-  const auto refusal = [](const char* source) {
-    return error_text(ErrorKind::usage, [&] { (void)adopted(source); });
+TEST(Adopt, BlocksMayWaitForEachOtherInWhatAKernelCalls) {
+  const auto adopted_with = [](const std::string& declarations, const std::string& statement) {
+    const std::string source = declarations +
+                               "\n__global__ void f(float* y, int n) {\n"
+                               "  cg::grid_group g = cg::this_grid();\n"
+                               "  for (int i = g.thread_rank(); i < n; i += g.size()) y[i] = 0;\n" +
+                               statement + "\n}\n";
+    return adopted(source.c_str()).adopted.text;
   };
-  EXPECT_THAT(refusal("__global__ void blur(float* out,\n"
-                      "                     cudaTextureObject_t tex, int n) {\n"
-                      "  out[n] = tex2D<float>(tex, 1, 2);\n}\n"),
-              AllOf(StartsWith("kernels/file.cu:2: cudaTextureObject_t tex: textures and surfaces "
-                               "are not supported"),
-                    HasSubstr("give the kernel a pointer to the array")));
-  EXPECT_THAT(refusal("texture<float, 2> image;\n__global__ void f(float* out) { out[0] = 1; }\n"),
-              StartsWith("kernels/file.cu:1: texture<...>: "));
+  for (const auto& [declarations, statement] : Replacements{
+           {"__device__ void all(cg::grid_group& g) { g.sync(); }", "all(g);"},
+           {"__device__ void all(cg::grid_group& g) { cg::sync(g); }\n"
+            "__device__ void twice(cg::grid_group g) { all(g); all(g); }",
+            "twice(g);"},
+           {"template <class G>\n__device__ inline void all(const G& g) { g.sync(); }", "all(g);"},
+           {"struct Wait {\n  cg::grid_group g;\n  __device__ void all() { g.sync(); }\n};",
+            "Wait{g}.all();"},
+           {"#define ALL cg::this_grid().sync()", "ALL;"},
+       }) {
+    EXPECT_THAT(
+        adopted_with(declarations, statement),
+        AllOf(HasSubstr("//@   cooperative "), HasSubstr("//@   grid     device.sm_count ")))
+        << declarations;
+  }
+  for (const auto& [declarations, statement] : Replacements{
+           {"__device__ void all(cg::grid_group& g) { g.sync(); }", ""},
+           {"", "auto block = cg::this_thread_block(); block.sync();"},
+           {"__device__ void all(const cg::thread_block_tile<32>& t) { t.sync(); }",
+            "all(cg::tiled_partition<32>(cg::this_thread_block()));"},
+       }) {
+    EXPECT_THAT(adopted_with(declarations, statement), Not(HasSubstr("//@   cooperative ")))
+        << declarations << statement;
+  }
+}
+
+TEST(Adopt, APointerMayHaveAnAlias) {
+  const Adoption adoption = adopted(R"(typedef const float* Input;
+typedef float real, *Output;
+using Table = Output const*;
+__global__ void f(Output y, const Input x, Table t, real (*one), int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = x[i] + t[0][i] + one[i];
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       y f32"), HasSubstr("operand    y out: n "),
+                    HasSubstr("operand    x in: n "), HasSubstr("operand    one in: n "),
+                    HasSubstr("operand    t in: "), HasSubstr("; pointers")));
+  EXPECT_THAT(adoption.adopted.text, HasSubstr("//@   args     y, x, t, one, n\n"));
 }
 
 TEST(Adopt, ConstantsKeepTheirNamespaces) {
@@ -426,6 +463,60 @@ __global__ void poly(float* out, const float* in, int n) {
   EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    coeff in: 8\n"));
   EXPECT_THAT(adoption.notes,
               ElementsAre(HasSubstr("line 3: hidden is static or in an unnamed namespace")));
+}
+
+TEST(Adopt, ConstantsAreReadAsTheyAreDeclared) {
+  const Adoption adoption = adopted(R"(#define CONSTANT __constant__
+constexpr int kTaps = 9;
+enum { kRows = 2, kCols = kRows * 2 };
+static const unsigned kBits = 1 << 3;
+__constant__ float a[kTaps * kTaps], b[kRows][kCols] = {0}, c, fixed[2] = {1, 2};
+alignas(16) __constant__ float d[(kBits)];
+__device__ __constant__ __align__(8) unsigned char e[4] = {}, f[2];
+[[maybe_unused]] __constant__ const __half g[3]{};
+CONSTANT int h[5];
+__constant__ cuda::std::complex<float> z[2];
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = a[0] + b[1][1] + c;
+}
+)");
+  EXPECT_THAT(
+      adoption.operation.text,
+      AllOf(HasSubstr("operand    a in: 9 * 9\n"), HasSubstr("operand    b in: 2, (2 * 2)\n"),
+            HasSubstr("operand    c in: 1\n"), HasSubstr("operand    d in: (8)\n"),
+            HasSubstr("type       d f32\n"), HasSubstr("operand    e in: 4\n"),
+            HasSubstr("operand    f in: 2\n"), HasSubstr("type       e u8\n"),
+            HasSubstr("operand    g in: 3\n"), HasSubstr("type       g f16\n"),
+            HasSubstr("type       h s32\n"), Not(HasSubstr("fixed"))));
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       z cf32\n"), HasSubstr("operand    z in: 2\n")));
+  EXPECT_THAT(adoption.adopted.text,
+              AllOf(HasSubstr("constant   b = b\n"), HasSubstr("constant   d = d\n")));
+  EXPECT_THAT(adoption.notes, ElementsAre());
+}
+
+TEST(Adopt, ConstantsThatKilnCannotFillAreNamed) {
+  const Adoption adoption = adopted(R"(struct P { float a; int b; };
+__constant__ P one;
+__constant__ struct { float x; } two[4];
+template <class T> __constant__ T three[2];
+__constant__ float four[2], *five;
+__global__ void k(float* y, int n) {
+  int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) y[i] = one.a + two[0].x + three<float>[0] + five[0];
+}
+)");
+  EXPECT_THAT(adoption.operation.text,
+              AllOf(HasSubstr("type       one FILL_IN "), HasSubstr("operand    one in: FILL_IN "),
+                    HasSubstr("operand    four in: 2\n"), Not(HasSubstr("operand    three")),
+                    Not(HasSubstr("operand    five"))));
+  EXPECT_THAT(
+      adoption.notes,
+      ElementsAre(HasSubstr("line 2: one is a P, and an operand has elements of one type"),
+                  HasSubstr("line 3: two is a struct, and an operand has elements of one type"),
+                  HasSubstr("line 4: three is a template, of which Kiln can fill no instance"),
+                  HasSubstr("line 5: five is a pointer in constant memory")));
 }
 
 TEST(Adopt, PointersToPointersAreOperandsBehindThem) {
@@ -475,6 +566,14 @@ TEST(AdoptLimits, AKernelOfManyParametersIsRefusedAtItsLine) {
       ErrorKind::template_, [&] { (void)adopt("kernels/file.cu", source, AdoptOptions{}); });
   EXPECT_THAT(text, AllOf(StartsWith("kernels/file.cu:2:1: "),
                           HasSubstr("\"much\" has 100001 parameters")));
+}
+
+TEST(AdoptLimits, ManyConstantsAreRefusedAtTheirLine) {
+  std::string source = "__constant__ float c0";
+  for (int i = 1; i < 200; ++i) source += ",\nc" + std::to_string(i);
+  source += ";\n__global__ void f(float* x) { x[0] = c0; }\n";
+  EXPECT_THAT(error_text(ErrorKind::template_, [&] { (void)adopted(source.c_str()); }),
+              StartsWith("kernels/file.cu:129:1: c128 is one of more than 128 variables"));
 }
 
 }  // namespace
