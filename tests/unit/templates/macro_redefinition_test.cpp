@@ -118,7 +118,7 @@ TEST(MacroRedefinition, ATypoInTheGuardDoesNotHideIt) {
 }
 
 /// What is said of a file; "": nothing.
-std::string refusal(std::string_view source) {
+std::string refusal_of_tunable(std::string_view source) {
   try {
     refuse_redefinitions("k.cu", source, kMacros);
   } catch (const Error& error) {
@@ -128,12 +128,12 @@ std::string refusal(std::string_view source) {
 }
 
 TEST(TunableDeclaration, IsRefusedWithItsLineAndARemedy) {
-  EXPECT_THAT(refusal("int a;\nconstexpr int tile = 128;\n"),
+  EXPECT_THAT(refusal_of_tunable("int a;\nconstexpr int tile = 128;\n"),
               AllOf(StartsWith("k.cu:2:15: \"tile\" is tuned, so Kiln defines it as a macro"),
                     HasSubstr("Next: delete this declaration, or put it between #ifndef "
                               "kernel_tuner and #endif"),
                     HasSubstr("\n  constexpr int tile = 128;\n                ^")));
-  EXPECT_THAT(refusal("template <class T,\n          int tile>\n__global__ void k();\n"),
+  EXPECT_THAT(refusal_of_tunable("template <class T,\n          int tile>\n__global__ void k();\n"),
               AllOf(StartsWith("k.cu:2:15: "), HasSubstr("in place of this template parameter"),
                     HasSubstr("launch KERNEL<tile>")));
 }
@@ -160,7 +160,7 @@ TEST(TunableDeclaration, IsFoundInEveryForm) {
                                   "extern __shared__ float tile[];",
                                   "int tile(int x) { return x; }",
                                   "#endif /* a\n b */ int tile;"}) {
-    EXPECT_THAT(refusal(declaration), HasSubstr("\"tile\" is tuned")) << declaration;
+    EXPECT_THAT(refusal_of_tunable(declaration), HasSubstr("\"tile\" is tuned")) << declaration;
   }
 }
 
@@ -188,7 +188,7 @@ TEST(TunableDeclaration, UsesAreNone) {
                           "#ifndef tile\nconstexpr int tile = 4;\n#endif",
                           "#ifdef HOST\nconstexpr int tile = 4;\n#endif",
                           "#if 0 /* a\nb */\nint tile;\n#endif"}) {
-    EXPECT_EQ(refusal(use), "") << use;
+    EXPECT_EQ(refusal_of_tunable(use), "") << use;
   }
 }
 
