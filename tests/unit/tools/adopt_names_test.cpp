@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "tests/unit/tools/adopted.hpp"
 #include "tools/adopt.hpp"
 
 namespace kiln::tools {
@@ -17,10 +18,6 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-Adoption adopted(const std::string& source, const AdoptOptions& options = {}) {
-  return adopt("kernels/file.cu", source, options);
-}
 
 /// A kernel below `declarations` that mentions block_size_x, with `body` in the middle.
 Adoption with_kernel(const std::string& declarations, const std::string& body = "") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/unit/templates/expect_error.hpp"
+#include "tests/unit/tools/adopted.hpp"
 #include "tools/adopt.hpp"
 
 namespace kiln::tools {
@@ -19,10 +20,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-Adoption adopted(const std::string& source) {
-  return adopt("kernels/file.cu", source, {});
-}
 
 TEST(AdoptRefusals, TexturesAreRefusedWithTheirLine) {
   const auto refusal = [](const std::string& source) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/unit/templates/tiny_template.hpp"
+#include "tests/unit/tools/adopted.hpp"
 #include "tools/adopt.hpp"
 
 namespace kiln::tools {
@@ -20,10 +21,6 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-Adoption adopted(const std::string& source, const AdoptOptions& options = {}) {
-  return adopt("kernels/file.cu", source, options);
-}
 
 TEST(AdoptShapes, WordsThatAreSignsAreNoTunables) {
   const Adoption adoption = adopted(R"(

@@ -3,6 +3,7 @@
 // From a user's kernel to front matter that Kiln takes, once a person has filled in what is
 // missing.
 #include "tools/adopt.hpp"
+#include "tests/unit/tools/adopted.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -31,10 +32,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using Replacements = std::vector<std::pair<std::string, std::string>>;
-
-Adoption adopted(const char* source, const AdoptOptions& options = {}) {
-  return adopt("kernels/file.cu", source, options);
-}
 
 /// What a person does: every part that is named has to be there.
 std::string filled(std::string text, const Replacements& replacements) {
