@@ -20,8 +20,9 @@ namespace kiln {
 /// Of a cubin everything counts: machine code, registers, constants, relocations, what the driver
 /// is told. Left out are the names of functions and variables that it defines, where things lie in
 /// the file, and the limit of registers that the assembler was given (the number that it came to
-/// counts). Of PTX comments, white space and names for debuggers are left out, and how many blocks
-/// the assembler was to leave room for: the registers that came of it are noted below.
+/// counts). Of PTX comments, white space, names for debuggers and the folders of files are left
+/// out, and how many blocks the assembler was to leave room for: the registers that came of it are
+/// noted below.
 [[nodiscard]] std::string code_digest(CodeKind kind, std::span<const std::byte> code,
                                       const std::vector<std::string>& kernels);
 

@@ -71,6 +71,8 @@ class Text {
         if (!skip_braces()) return false;
       } else if (is_directive("loc")) {
         add_place();
+      } else if (is_directive("file")) {
+        add_file();
       } else if (is_directive("minnctapersm")) {
         at_ += 3;
       } else {
@@ -119,6 +121,15 @@ class Text {
         add_next(kDirectiveAndPlace);
       }
     }
+  }
+  /// `.file 1 "/home/me/kernels/softmax.cu"`: the folder is left out.
+  void add_file() {
+    constexpr std::size_t kDirectiveAndNumber = 3;
+    add_next(kDirectiveAndNumber);
+    if (at_ == tokens_.size()) return;
+    const std::string_view path = tokens_[at_++];
+    const std::size_t last = path.size() - 1;  // its quote
+    digest_.add(path.substr(path.find_last_of("/\"", last > 0 ? last - 1 : 0) + 1));
   }
   void add_next(std::size_t count) {
     for (; count > 0 && at_ < tokens_.size(); --count) add(tokens_[at_++]);

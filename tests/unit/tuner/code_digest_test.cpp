@@ -76,6 +76,16 @@ TEST(PtxDigest, NamesCommentsAndSpaceHaveNoPartInIt) {
   EXPECT_EQ(digest(replaced(ptx_of(kKernel), "ret;", "/* the\nend */ ret ; // so")), expected);
 }
 
+// NVRTC writes where it was run before a name that is relative.
+TEST(PtxDigest, TheFolderOfAFileHasNoPartInItButItsNameHas) {
+  const auto in_file = [](const std::string& path) {
+    return digest(replaced(ptx_of(kKernel), "gemm.cu", path));
+  };
+  EXPECT_EQ(in_file("/home/me/gemm.cu"), digest(ptx_of(kKernel)));
+  EXPECT_EQ(in_file("kernels/gemm.cu"), in_file("/tmp/gemm.cu"));
+  EXPECT_NE(in_file("/home/me/gem.cu"), digest(ptx_of(kKernel)));
+}
+
 TEST(PtxDigest, TheNameOfAKernelWithoutMangling) {
   EXPECT_EQ(digest(replaced(ptx_of("plain"), "plain_param_0[72]", "p[72]"), "plain").size(), 32U);
 }
