@@ -378,6 +378,8 @@ std::string why_wrong_launch(const CheckedLaunch& launch, const std::vector<std:
 
 /// Precondition: as many types as arguments.
 std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std::string>& types) {
+  std::string why;
+  std::vector<std::size_t> others;
   for (std::size_t i = 0; i < types.size() && launch.problem != nullptr; ++i) {
     if (!types[i].ends_with('*')) continue;
     const ArgumentSpec& arg = launch.args[i];
@@ -392,6 +394,10 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
                       : depth < wanted ? may_hold_addresses(pointee)
                                        : depth == wanted + 1 && may_be_addresses(*type);
     if (fits) continue;
+    if (!why.empty()) {
+      others.push_back(i + 1);
+      continue;
+    }
     const std::string_view what = behind ? "pointers to arrays of" : "whose elements are";
     const std::string remedy =
         !is_operand(arg)
@@ -402,7 +408,7 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
         : behind ? "leave \"pointers\" out of the operand's line"
                  : "write \"pointers\" behind the operand's extents, if it is arrays of rows";
     const auto kind = kind_of_type(pointee);
-    return fmt::format(
+    why = fmt::format(
         "parameter {} of {} is \"{}\", but it gets \"{}\", {} {}. Next: change the parameter{}, or "
         "{}.",
         i + 1, launch.kernel, spelled, argument_text({arg}, launch.operation), what,
@@ -410,7 +416,11 @@ std::string why_wrong_pointer(const CheckedLaunch& launch, const std::vector<std
         kind && kind->bytes == 1 ? " (a kernel that casts takes \"void*\" or \"const void*\")" : "",
         remedy);
   }
-  return {};
+  if (!others.empty()) {
+    why += fmt::format(" The same of parameter{} {}.", others.size() == 1 ? "" : "s",
+                       fmt::join(others, ", "));
+  }
+  return why;
 }
 
 /// With the line of the launch, or of the kernel where it is the kernel that must be changed.

@@ -78,7 +78,7 @@ void refuse_misspelt_tunables(std::string_view source, const std::vector<FrontMa
     throw_at(line.declaration.place, tunable, 0,
              fmt::format("the kernel's text never uses the tunable \"{0}\", but line {1} {2} "
                          "\"{3}\"{4}. Next: {5}",
-                         tunable, meant->line, meant->is_defined ? "defines" : "uses", meant->text,
+                         tunable, meant->line, meant->is_defined ? "names" : "uses", meant->text,
                          mentioned ? ", as other lines of the front matter do"
                                    : ", so all candidates would be the same code",
                          mentioned ? fmt::format("write {} in this line", meant->text)

@@ -75,10 +75,14 @@ bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   });
 }
 
+/// A grid of columns instead of rows shows by its idle blocks where there are more columns; of a
+/// grid that is right fewer are idle, but for small problems. One in so many is remarked on.
+constexpr std::uint64_t kFewestIdle = 4;
+
 std::string idle_blocks_text(const std::vector<EmulatedDevice::BlockUse>& launches) {
   for (const EmulatedDevice::BlockUse& launch : launches) {
     // A grid that is the same for all sizes is one of blocks that take what work there is.
-    if (launch.fewest == launch.blocks || 2 * launch.idle <= launch.blocks) continue;
+    if (launch.fewest == launch.blocks || kFewestIdle * launch.idle <= launch.blocks) continue;
     return fmt::format("{} of {} blocks of {} read and write nothing: is the grid too large?",
                        count_text(launch.idle), count_text(launch.blocks),
                        emulated::plain_variable_name(launch.kernel));

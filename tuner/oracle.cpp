@@ -54,7 +54,7 @@ std::string describe(const WrongOutput& wrong) {
   if (!wrong.checker.empty()) return fmt::format("{}, which {} refuses", place, wrong.checker);
   if (std::isnan(found.first_expected) || std::isnan(found.first_expected_imaginary)) {
     return fmt::format(
-        "{}, but the reference gives NaN: correct it, or fill its inputs with "
+        "{}, but the reference gives NaN: correct the reference, or fill its inputs with "
         "numbers that it has a result for",
         place);
   }

@@ -156,15 +156,15 @@ TEST(Verify, WhatLeavesEveryResultAsItIsIsFoundWithItsLine) {
     const char* text;
   } faults[] = {
       {"  if (row == args.m - 1) sum = fmaxf(sum, a[args.k]);", "out_of_bounds",
-       "0 bytes past the end of operand A"},
+       "directly past the end of operand A"},
       {"  sum = fmaxf(sum, b[args.k * args.ldb]);", "out_of_bounds", "past the end of operand B"},
       {"  if (row == 0) sum = fmaxf(sum, a[-1]);", "out_of_bounds", "4 bytes ahead of operand A"},
       {"  if (row == args.m - 1 && col == args.n - 1) d[1] = 0.0f;", "out_of_bounds",
-       "0 bytes past the end of operand D"},
+       "directly past the end of operand D"},
       {"  if (col == 0) d[args.m * args.ldd] = 0.0f;", "out_of_bounds",
        "past the end of operand D"},
       {"  sum = fmaxf(sum, *d);", "uninitialised", "bytes into operand D"},
-      {"  workspace[args.m] = 1.0f;", "out_of_bounds", "0 bytes past the end of the workspace"},
+      {"  workspace[args.m] = 1.0f;", "out_of_bounds", "directly past the end of the workspace"},
   };
   for (const auto& fault : faults) {
     const auto run = verify(sandbox, "touching", touching(fault.fault), 48, {"--json"});

@@ -158,6 +158,7 @@ std::string GlobalMemory::place_text(std::uint64_t address, std::uint64_t bytes)
     const std::uint64_t offset = address - near.address;
     if (offset < size) return "across the end of " + near.describe();
     if (offset - size < static_cast<std::uint64_t>(near.gap_bytes)) {
+      if (offset == size) return "directly past the end of " + near.describe();
       return fmt::format("{} bytes past the end of {}", offset - size, near.describe());
     }
   }

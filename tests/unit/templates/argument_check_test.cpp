@@ -45,6 +45,7 @@ TEST(ArgumentCheck, ParametersOfTheReferenceAreComparedWithItsArguments) {
   EXPECT_THAT(why("_Z13row_referencePKfPdif"),
               StartsWith("row.cu:19: parameter 1 of row_reference is \"float*\", but it gets "
                          "\"x.f64\", whose elements are f64. Next:"));
+  EXPECT_THAT(why("_Z13row_referencePKfPfif"), HasSubstr(" The same of parameter 2."));
 }
 
 TEST(ArgumentCheck, ABoolIsNoIntegerOfOneByte) {

@@ -54,7 +54,7 @@ constexpr std::string_view kDefault =
 TEST(MisspeltTunable, OneThatOnlyTheTuneLineNamesIsCorrectedThere) {
   EXPECT_EQ(scale_refusal("block_sizex", "block_size_x", kDefault),
             "k.cu:4:16: the kernel's text never uses the tunable \"block_sizex\", but line 9 "
-            "defines \"block_size_x\", as other lines of the front matter do. Next: write "
+            "names \"block_size_x\", as other lines of the front matter do. Next: write "
             "block_size_x in this line\n"
             "  //@ tune       block_sizex = 64 128*\n"
             "                 ^");
@@ -67,11 +67,11 @@ TEST(MisspeltTunable, OneThatTheTextDefinesByAnotherNameIsRefused) {
        {"block_sizex", "block_size", "blok_size_x", "BLOCK_SIZE_X"}) {
     EXPECT_THAT(scale_refusal(tunable, tunable, kDefault),
                 AllOf(StartsWith("k.cu:4:16: "),
-                      HasSubstr("line 9 defines \"block_size_x\", so all candidates would be the "
+                      HasSubstr("line 9 names \"block_size_x\", so all candidates would be the "
                                 "same code. Next: give both the same name, here or there")));
   }
   const std::string_view negated = "#if !defined(block_size_x)\n#endif";
-  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 defines"));
+  EXPECT_THAT(scale_refusal("block_sizex", "block_sizex", negated), HasSubstr("line 9 names"));
 }
 
 TEST(MisspeltTunable, OneThatOnlyTheLaunchUsesIsNone) {

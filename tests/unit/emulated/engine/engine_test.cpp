@@ -149,7 +149,7 @@ TEST(Engine, AccessesOutsideAreFaultsThatSayWhere) {
   ASSERT_TRUE(result.fault);
   EXPECT_EQ(result.fault->finding, Finding::out_of_bounds);
   EXPECT_EQ(result.fault->thread[0], 31U);
-  EXPECT_NE(result.fault->text.find("0 bytes past the end of an allocation of 128 bytes"),
+  EXPECT_NE(result.fault->text.find("directly past the end of an allocation of 128 bytes"),
             std::string::npos)
       << result.fault->text;
 }

@@ -57,7 +57,7 @@ TEST(GlobalMemory, NothingLiesWithinTheLengthOfExactMemory) {
 TEST(GlobalMemory, PlacesOutsideAreDescribedByWhatIsNear) {
   GlobalMemory memory(std::int64_t{1} << 30);
   const std::uint64_t at = memory.allocate(exact(100, 4)).address;
-  EXPECT_EQ(memory.place_text(at + 100, 4), "0 bytes past the end of operand A (100 bytes)");
+  EXPECT_EQ(memory.place_text(at + 100, 4), "directly past the end of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(at + 900'000, 4),
             "899900 bytes past the end of operand A (100 bytes)");
   EXPECT_EQ(memory.place_text(at + 98, 4), "across the end of operand A (100 bytes)");
