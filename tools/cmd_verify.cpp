@@ -75,8 +75,8 @@ bool ran_out_of_time(const std::vector<emulated::Report>& reports) {
   });
 }
 
-/// A grid of columns instead of rows shows by its idle blocks where there are more columns; of a
-/// grid that is right fewer are idle, but for small problems. One in so many is remarked on.
+/// A remark needs more than one idle block in this many. A grid of columns in place of rows has
+/// that many where there are clearly more columns than rows.
 constexpr std::uint64_t kFewestIdle = 4;
 
 std::string idle_blocks_text(const std::vector<EmulatedDevice::BlockUse>& launches) {
