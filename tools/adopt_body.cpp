@@ -93,7 +93,8 @@ class BodyReader {
       }
       const bool is_pointer = tokens_[i - 1].is("*") || tokens_[i - 1].text.starts_with("__restr");
       if (!is_pointer && !(tokens_[i - 1].is("auto"))) continue;
-      for (std::size_t at = i + 2; at < end_ && !tokens_[at].is(";"); ++at) {
+      const IndexReader::Range value{i + 2, index_.expression_end(i + 2)};
+      for (std::size_t at = value.first; at < value.second; ++at) {
         const auto owner = owners_.find(tokens_[at].text);
         if (owner == owners_.end() || is_member(at)) continue;
         // "const float* row = rows[b]" is one of the arrays that are meant.
@@ -101,8 +102,7 @@ class BodyReader {
         owners_[std::string(tokens_[i].text)] = owner->second;
         aliased_.insert(at);
         PointerUse& use = facts_.pointers[owner->second];
-        use.is_by_block_and_more =
-            use.is_by_block_and_more || index_.depends_on_block({i + 2, end_of_statement(i)});
+        use.is_by_block_and_more = use.is_by_block_and_more || index_.depends_on_block(value);
         break;
       }
     }
@@ -125,7 +125,7 @@ class BodyReader {
     }
     // Moving a pointer says little; what is declared here under its name is something else.
     if (i + 1 < end_ && is_assignment(tokens_[i + 1])) {
-      const bool by_block = index_.depends_on_block({i + 2, end_of_statement(i)});
+      const bool by_block = index_.depends_on_block({i + 2, index_.expression_end(i + 2)});
       use.is_by_block_and_more = use.is_by_block_and_more || by_block;
       return;
     }
@@ -133,11 +133,6 @@ class BodyReader {
         sees(i + 1, "+") && sees(i - 1, "=") && sees(i - 2, tokens_[i].text);
     if (is_operand_of_move || sees(i + 1, "==") || sees(i + 1, "!=")) return;
     read_address(i, i + 1, use);
-  }
-
-  [[nodiscard]] std::size_t end_of_statement(std::size_t i) const {
-    while (i < end_ && !tokens_[i].is(";")) ++i;
-    return i;
   }
 
   /// What is done with the address that [begin, end) is, casts and parentheses around it included.

@@ -101,7 +101,13 @@ std::size_t IndexReader::expression_end(std::size_t begin) const {
   std::size_t at = begin;
   while (at < end_ && !tokens_[at].is(";") && !tokens_[at].is(",") && !tokens_[at].is(")")) {
     const bool opens = tokens_[at].is("(") || tokens_[at].is("[") || tokens_[at].is("{");
-    at = opens ? closing_bracket(tokens_, at, end_) + 1 : at + 1;
+    // `reinterpret_cast<Vector<float, 4>*>(x)`.
+    const bool casts = tokens_[at].is("<") && at > begin && tokens_[at - 1].text.ends_with("_cast");
+    if (casts) {
+      at = closing_angle_bracket(tokens_, at, end_) + 1;
+    } else {
+      at = opens ? closing_bracket(tokens_, at, end_) + 1 : at + 1;
+    }
   }
   return std::min(at, end_);
 }

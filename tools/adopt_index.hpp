@@ -30,6 +30,8 @@ class IndexReader {
   using Range = std::pair<std::size_t, std::size_t>;
   /// Whether tokens depend on blockIdx.
   [[nodiscard]] bool depends_on_block(Range range) const { return dimensions_of(range) != 0; }
+  /// Behind the expression that begins there: at its comma, semicolon or parenthesis.
+  [[nodiscard]] std::size_t expression_end(std::size_t begin) const;
   /// Whether they are a blockIdx and nothing more, perhaps through variables.
   [[nodiscard]] bool is_block_number(Range range, int depth = 0) const;
 
@@ -70,7 +72,6 @@ class IndexReader {
   [[nodiscard]] std::optional<Range> group_around(std::size_t begin, std::size_t end) const;
   [[nodiscard]] Range left_side(std::size_t comparison) const;
   [[nodiscard]] Range right_side(std::size_t comparison) const;
-  [[nodiscard]] std::size_t expression_end(std::size_t begin) const;
   /// The dimensions of blockIdx that the tokens depend on, a bit each.
   [[nodiscard]] unsigned dimensions_of(Range range) const;
   /// The text of an expression of parameters (if those may take part) and constants, with variables

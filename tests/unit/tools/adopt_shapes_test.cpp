@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels as people write them: helpers, macros, blocks that have a row each, host code around
 // them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 
 #include "tests/unit/templates/tiny_template.hpp"
@@ -477,6 +479,29 @@ TEST(AdoptShapes, OfTwoAliasesTheOneThatIsCompiledCounts) {
   EXPECT_EQ(type_of("#ifdef HALF\n#define real half\n#elif defined(DOUBLE)\n#define real double\n"
                     "#else\n#define real float\n#endif"),
             "f32");
+}
+
+TEST(AdoptShapes, ManyPointersOfOneDeclarationTakeNoLongerThanTheirNumber) {
+  constexpr int kPointers = 20000;
+  std::string source =
+      "__global__ void k(float* y, const float* x, int n) {\n  const float *a0 = x";
+  for (int i = 1; i < kPointers; ++i) source += fmt::format(", *a{} = x", i);
+  source += ";\n  if (threadIdx.x < n) y[threadIdx.x] = a1[threadIdx.x];\n}\n";
+  const auto start = std::chrono::steady_clock::now();
+  const Adoption adoption = adopted(source);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+  EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    y out"));
+}
+
+TEST(AdoptShapes, ACommaOfTemplateArgumentsEndsNoValue) {
+  const Adoption adoption = adopted(R"(
+__global__ void k(float* y, float* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  auto* vectors = reinterpret_cast<Vector<float, 4>*>(x);
+  if (i < n) y[i] = vectors[i].x;
+}
+)");
+  EXPECT_THAT(adoption.operation.text, HasSubstr("//@ operand    x in"));
 }
 
 }  // namespace
