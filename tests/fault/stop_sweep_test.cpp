@@ -89,16 +89,17 @@ struct SessionRun {
 TEST(StopSweep, SessionsEndInTimeWhateverTheyDo) {
   if (!test::has_nvrtc()) GTEST_SKIP() << "no NVRTC here";
   const int runs = test::wanted_runs("KILN_SWEEP_STOPS", kFewRuns);
+  const int first = test::wanted_runs("KILN_SWEEP_FIRST", 0);  // to run a part of a sweep
   const double budget_s = runs > kFewRuns ? 3.0 : 1.0;
   const char* const wanted_device = std::getenv("KILN_SWEEP_DEVICE");
   const std::string device = wanted_device == nullptr ? "emulated:h200" : wanted_device;
   const test::TempFolder folder;
   const auto all = activities(folder);
-  std::mt19937 random(29);
   int good = 0;
   double latest_s = 0.0;
   double latest_budget_s = 0.0;
-  for (int i = 0; i < runs; ++i) {
+  for (int i = first; i < first + runs; ++i) {
+    std::mt19937 random(static_cast<unsigned>(29 + i));
     const Activity& activity = all[static_cast<std::size_t>(i) % all.size()];
     const int threads = 1 + i / 3 % 3;
     // One in four, and each activity in turn.
